@@ -1,0 +1,14 @@
+"""`cockpit`, and `python -m cockpit`."""
+
+from __future__ import annotations
+
+
+def main() -> None:
+    """Run the command line."""
+    from cockpit.cli import main as run
+
+    run()
+
+
+if __name__ == "__main__":
+    main()

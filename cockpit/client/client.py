@@ -1,0 +1,41 @@
+"""What screens and commands are written against; `http.py` and `memory.py` are the two of it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any, Protocol
+
+from cockpit.wire.status import Status
+from cockpit.wire.stream import Event, ScreenShot, WatchLine
+from cockpit.wire.verbs import Done, Verb
+
+
+class Client(Protocol):
+    """One supervisor. Every refusal is a `CockpitError`; a lost connection is `NoSupervisor`."""
+
+    async def status(self) -> Status:
+        """Everything, now."""
+
+    def watch(self) -> AsyncIterator[WatchLine]:
+        """A snapshot, then what changes, until the supervisor goes away (`NoSupervisor`)."""
+
+    def screen(self, name: str, history: int = 0) -> AsyncIterator[ScreenShot]:
+        """An agent's pane whenever its picture changes; the supervisor captures only meanwhile.
+
+        Raises `NoSuchAgent`, and `NotNow` when the agent has no pane.
+        """
+
+    async def ask(self, verb: Verb) -> Done:
+        """Have something done; answers when it is done or under way."""
+
+    async def events(self, *, after: int = 0, limit: int = 200) -> list[Event]:
+        """What happened after an event, oldest first; `after=0` gives the newest `limit`."""
+
+    async def document(self, handoff: str) -> str:
+        """The text of a handoff's document (or its draft of facts)."""
+
+    async def facts(self, name: str) -> dict[str, Any]:
+        """`cockpit facts --json` of the agent's session, now."""
+
+    async def history(self, name: str | None = None) -> list[dict[str, Any]]:
+        """`cockpit history --json`."""

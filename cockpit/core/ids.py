@@ -1,0 +1,38 @@
+"""Distinct types for the things that have ids, and what an agent may be called."""
+
+from __future__ import annotations
+
+import re
+from typing import NewType
+
+from cockpit.core.errors import BadUsage
+
+AgentName = NewType("AgentName", str)
+JobId = NewType("JobId", str)
+SessionId = NewType("SessionId", str)
+HandoffId = NewType("HandoffId", str)
+PaneId = NewType("PaneId", str)
+"""tmux's `%7`: stable while the pane lives, whatever happens to its window."""
+
+NAME_PATTERN = re.compile(r"[a-z0-9][a-z0-9._-]{0,31}")
+
+
+def agent_name(text: str) -> AgentName:
+    """Accept a name, or refuse it with one that would do.
+
+    Raises `BadUsage`. The alphabet leaves out everything that a shell, a tmux format, a path
+    or a terminal could read as more than a letter.
+    """
+    if NAME_PATTERN.fullmatch(text):
+        return AgentName(text)
+    raise BadUsage(
+        f"{text!a} cannot be the name of an agent",
+        "Names are 1 to 32 of a-z, 0-9, dot, underscore, dash, and begin with a letter or digit.",
+        f"Try: {suggested_name(text)}",
+    )
+
+
+def suggested_name(text: str) -> str:
+    """The nearest thing to `text` that is a valid name."""
+    near = re.sub(r"[^a-z0-9._-]+", "-", text.lower()).strip("-._")[:32].rstrip("-._")
+    return near or "agent"

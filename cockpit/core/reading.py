@@ -1,0 +1,62 @@
+"""How many tokens fill one agent's context, of how many, and how sure we are.
+
+Pure arithmetic. The window comes, in this order, from: the pilot's own word, the status line,
+what the transcript says of itself, the table of models, the fact that more than 200k was seen,
+and last an assumption. The confidence says which.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+DEFAULT_WINDOW = 200_000
+LARGE_WINDOW = 1_000_000
+
+
+class Confidence(StrEnum):
+    """How much a reading may be trusted; only `ASSUMED` and `UNKNOWN` must never act alone."""
+
+    REPORTED = "reported"
+    """The pilot's override or the CLI's own status line."""
+    DERIVED = "derived"
+    """From the transcript's identity or the table of models."""
+    ASSUMED = "assumed"
+    """A window of 200k because nothing better is known."""
+    UNKNOWN = "unknown"
+    """No tokens are known yet, or none since a compaction."""
+
+
+Source = Literal["statusline", "transcript"]
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The size of a model's context, in tokens, and how it is known."""
+
+    tokens: int
+    confidence: Confidence
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What one agent's context holds, as its CLI last recorded it.
+
+    `tokens` and `window` are None where they are not known: never a made-up zero.
+    """
+
+    tokens: int | None = None
+    window: int | None = None
+    confidence: Confidence = Confidence.UNKNOWN
+    source: Source | None = None
+
+    @property
+    def used(self) -> float | None:
+        """Share of the window, 0 to 1 and beyond: it is not capped."""
+        if self.tokens is None or not self.window:
+            return None
+        return self.tokens / self.window
+
+
+UNKNOWN = Reading()

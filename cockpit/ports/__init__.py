@@ -1,0 +1,1 @@
+"""What cockpit needs of the world, as protocols; `adapters/` holds the world itself."""

@@ -1,0 +1,54 @@
+"""Processes: who they are, that they are gone, and how they are ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessId:
+    """A process beyond doubt: a pid alone may be another process tomorrow."""
+
+    pid: int
+    started: int
+    """Clock ticks after boot (`/proc/PID/stat`, field 22)."""
+    boot: str
+    """The kernel's boot id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How an ending went."""
+
+    gone: bool
+    """Nobody with the marker is left, the process itself included."""
+    killed: bool
+    """TERM was not enough for at least one."""
+    stragglers: tuple[int, ...] = ()
+    """Pids found by the marker after the process itself was gone."""
+    survivors: tuple[int, ...] = ()
+    """Pids that even KILL did not end; nothing may be started over them."""
+
+
+class Processes(Protocol):
+    """Only ever signals a process whose identity is the recorded one, through a pidfd."""
+
+    def identify(self, pid: int) -> ProcessId | None:
+        """The process that has this pid now; None if there is none."""
+
+    def alive(self, process: ProcessId) -> bool:
+        """Whether exactly this process is still there (a zombie is not)."""
+
+    def marked(self, marker: str) -> list[ProcessId]:
+        """Every process whose environment holds `COCKPIT_RUN=<marker>`."""
+
+    async def gone(self, process: ProcessId, timeout: float) -> bool:
+        """Wait until it has ended; False if it has not within `timeout` seconds."""
+
+    def on_exit(self, process: ProcessId, call: Callable[[], None]) -> Callable[[], None]:
+        """Call once, on the event loop, when it has ended; answers how to stop waiting."""
+
+    async def end(self, process: ProcessId | None, marker: str, *, patience: float = 6.0) -> Ending:
+        """TERM, wait, KILL, wait; then the same for everything that carries the marker."""

@@ -1,0 +1,143 @@
+"""What cockpit needs of a CLI that it runs: how to start it, read it, and speak to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Protocol
+
+from cockpit.core.ids import AgentName, SessionId
+from cockpit.core.reading import Window
+from cockpit.core.session import SessionEvent, Skipped, Usage
+from cockpit.ports.panes import Launch
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A CLI that can be started: probed, not guessed."""
+
+    path: Path
+    version: str
+    bundled: bool = False
+    """It is the one that ships inside claude-agent-sdk."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionOrder:
+    """One session to start."""
+
+    agent: AgentName
+    session_id: SessionId
+    run: str
+    """The marker its processes carry in `COCKPIT_RUN`."""
+    directory: Path
+    prompt: str | None = None
+    resume: bool = False
+    """Reopen the session of that id instead of making it."""
+    model: str = ""
+    permission_mode: str = ""
+    arguments: Sequence[str] = ()
+    command: Sequence[str] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """The pane's environment before the runtime adds its own."""
+
+
+class Activity(StrEnum):
+    """What the CLI itself says that it does."""
+
+    BUSY = "busy"
+    IDLE = "idle"
+    WAITING = "waiting"
+    """A dialog is open: permission, question, trust."""
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Presence:
+    """The CLI's own note of a live process."""
+
+    activity: Activity
+    waiting_for: str | None = None
+    session_id: SessionId | None = None
+    updated: float | None = None
+    """Unix seconds, as the CLI wrote them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """One hook or status-line report that the reporter left in the spool."""
+
+    agent: AgentName
+    event: str
+    """The CLI's own name of the event (`Stop`, `PostToolUse`, `StatusLine`, …)."""
+    payload: Mapping[str, Any]
+    """What the CLI said, parsed; long texts cut."""
+    at: float
+    """Unix seconds when the reporter wrote it."""
+    verdict: bool = False
+    """A verdict was printed in answer to this event."""
+
+    @property
+    def session_id(self) -> str | None:
+        value = self.payload.get("session_id")
+        return value if isinstance(value, str) else None
+
+    @property
+    def subagent(self) -> bool:
+        """It comes from inside a subagent, and says nothing about the main thread."""
+        return bool(self.payload.get("agent_id"))
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a status-line report says about context and money."""
+
+    session_id: str | None = None
+    transcript: Path | None = None
+    model: str | None = None
+    usage: Usage | None = None
+    """None until the first reply, and after a compaction until the next."""
+    window: int | None = None
+    cost_usd: float | None = None
+
+
+class Runtime(Protocol):
+    """One kind of CLI. Reads and writes only its own files; never talks to a pane."""
+
+    name: str
+    has_readings: bool
+
+    def program(self, environment: Mapping[str, str]) -> Program:
+        """Find and probe the CLI (`--version`), the pilot's before the bundled one.
+
+        Raises `ProgramMissing`. Probing is what makes it safe to end the old agent.
+        """
+
+    def launch(self, order: SessionOrder, program: Program) -> Launch:
+        """The process that starts this session; writes the files it needs first."""
+
+    def transcript(self, order: SessionOrder) -> Path | None:
+        """Where this session's record will be; None if the CLI keeps none."""
+
+    def parse(self, line: bytes) -> Sequence[SessionEvent] | Skipped:
+        """One line of the record, without its newline. Never raises."""
+
+    def window(self, model: str | None, environment: Mapping[str, str]) -> Window:
+        """The window of a model by table, or an assumption."""
+
+    def compacts_at(self, window: int, environment: Mapping[str, str]) -> int | None:
+        """Tokens at which the CLI compacts by itself; None if it does not."""
+
+    def presence(self, pid: int, environment: Mapping[str, str]) -> Presence | None:
+        """The CLI's own note of the process, if it keeps one and it is this process's."""
+
+    def report(self, signal: Signal) -> Report | None:
+        """What a status-line signal says; None for every other signal."""
+
+    def offer(self, agent: AgentName, event: str, answer: Mapping[str, Any]) -> None:
+        """Lay ready what the reporter prints at the next such event (at most once)."""
+
+    def withdraw(self, agent: AgentName, event: str) -> bool:
+        """Take an offer back; False if it was delivered already (or never made)."""

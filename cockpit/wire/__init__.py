@@ -1,0 +1,1 @@
+"""What supervisor and clients say to each other, versioned. Unknown fields are ignored."""

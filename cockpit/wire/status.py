@@ -1,0 +1,124 @@
+"""`GET /v1/status` and `cockpit status --json`: field for field, the contract of the design.
+
+Absent is null, never a made-up zero. Names may be added, never changed.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+State = Literal[
+    "starting",
+    "working",
+    "idle",
+    "needs_you",
+    "handing_off",
+    "done",
+    "stopped",
+    "exited",
+    "unknown",
+]
+NeedKind = Literal[
+    "permission", "question", "handoff", "review", "trust", "usage_limit", "failed", "breaker"
+]
+BandName = Literal["calm", "notice", "warn", "act", "force", "unknown"]
+Reason = Literal["threshold", "manual", "agent", "compaction", "loop"]
+PhaseName = Literal[
+    "asked", "waiting", "documenting", "review", "stopping", "starting", "confirming"
+]
+
+
+class Wire(BaseModel):
+    """Everything on the wire: immutable, and deaf to fields of a newer version."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class Needs(Wire):
+    kind: NeedKind
+    detail: str
+    """A sentence for the pilot, with the next step."""
+
+
+class MarksStatus(Wire):
+    """Where the bands begin for this agent, in tokens; null while the window is not known."""
+
+    notice: int | None = None
+    warn: int | None = None
+    act: int | None = None
+    force: int | None = None
+
+
+class ContextStatus(Wire):
+    tokens: int | None = None
+    window: int | None = None
+    used: float | None = None
+    """0 to 1 of the window, uncapped."""
+    band: BandName = "unknown"
+    confidence: Literal["reported", "derived", "assumed", "unknown"] = "unknown"
+    source: Literal["statusline", "transcript"] | None = None
+    age_seconds: float | None = None
+    compacts_at: int | None = None
+    tokens_per_turn: int | None = None
+    turns_left: int | None = None
+    marks: MarksStatus = Field(default_factory=MarksStatus)
+    tool_calls: int | None = None
+    """Counted only while no reading can be had (then the band may come from it)."""
+
+
+class HandoffStatus(Wire):
+    id: str
+    reason: Reason
+    phase: PhaseName
+    since: str
+    detail: str | None = None
+    """What it waits for, in words."""
+    document: str | None = None
+    """Absolute path, once there is one (in `asked`: a draft of facts)."""
+    writer: Literal["agent", "sdk", "facts"] | None = None
+
+
+class AgentStatus(Wire):
+    name: str
+    runtime: str
+    job: str | None = None
+    state: State
+    needs: Needs | None = None
+    pane: str | None = None
+    pid: int | None = None
+    directory: str
+    branch: str | None = None
+    worktree: str | None = None
+    session_id: str | None = None
+    session_number: int | None = None
+    previous_session_id: str | None = None
+    transcript: str | None = None
+    model: str | None = None
+    context: ContextStatus = Field(default_factory=ContextStatus)
+    mode: Literal["observe", "prompt", "auto"]
+    strategy: Literal["handoff", "compact", "hybrid"]
+    handoff: HandoffStatus | None = None
+    handoffs: int = 0
+    max_handoffs: int
+    compactions: int = 0
+    cost_usd: float | None = None
+    chain_cost_usd: float | None = None
+    activity: str | None = None
+    last_activity_at: str | None = None
+    note: str | None = None
+    """Why the agent is in its state, where the state alone does not say."""
+
+
+class SupervisorStatus(Wire):
+    pid: int | None = None
+    started_at: str | None = None
+    version: str | None = None
+
+
+class Status(Wire):
+    version: Literal[1] = 1
+    host: str = "local"
+    supervisor: SupervisorStatus = Field(default_factory=SupervisorStatus)
+    agents: list[AgentStatus] = Field(default_factory=list)

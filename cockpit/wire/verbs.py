@@ -1,0 +1,148 @@
+"""What a client may ask of the supervisor: one model a verb, `POST /v1/<verb>` each.
+
+A verb has this one name here, in `supervisor/verbs.py`, in `client/`, in `cli/` and in the
+tests. Reading goes by GET: `/v1/status`, `/v1/events?after=N&follow=1` (JSON lines),
+`/v1/watch` (JSON lines of `wire.stream`), `/v1/screen/NAME` (JSON lines of `Screen`),
+`/v1/history`, `/v1/document/ID`, `/v1/facts/NAME`.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from cockpit.wire.status import Wire
+
+
+class Verb(Wire):
+    verb: ClassVar[str]
+
+
+class Start(Verb):
+    """Start a configured agent, or a new one."""
+
+    verb: ClassVar[str] = "start"
+    name: str
+    prompt: str | None = None
+    directory: str | None = None
+    """Absolute: a client resolves it against its own directory."""
+    runtime: str | None = None
+    worktree: bool = False
+    resume: str | None = None
+    """Open this session instead of a new one."""
+    config: str | None = None
+    """The project or `--config` file to read first, absolute."""
+    mode: Literal["observe", "prompt", "auto"] | None = None
+
+
+class Stop(Verb):
+    """End an agent; its worktree stays."""
+
+    verb: ClassVar[str] = "stop"
+    name: str
+
+
+class Send(Verb):
+    """Paste a prompt into the live composer and submit it."""
+
+    verb: ClassVar[str] = "send"
+    name: str
+    text: str
+
+
+class Handoff(Verb):
+    """Ask for a handoff."""
+
+    verb: ClassVar[str] = "handoff"
+    name: str
+    document: str | None = None
+    """A document that is already written, absolute."""
+    now: bool = False
+    """Do not wait for a turn boundary; the review stays."""
+    dry_run: bool = False
+    """Answer what would be done and with which facts; do nothing."""
+
+
+class Approve(Verb):
+    """Say yes to the question that stands."""
+
+    verb: ClassVar[str] = "approve"
+    name: str
+    straight: bool = False
+    """Also to the review that would follow."""
+    handoff: str | None = None
+    """Only if this handoff still stands: what the pilot saw when the key was pressed."""
+
+
+class Refuse(Verb):
+    """Say no to the question that stands; the agent goes on."""
+
+    verb: ClassVar[str] = "refuse"
+    name: str
+    handoff: str | None = None
+
+
+class Snooze(Verb):
+    """Ask again later."""
+
+    verb: ClassVar[str] = "snooze"
+    name: str
+    seconds: float = Field(default=600, gt=0)
+    handoff: str | None = None
+
+
+class Undo(Verb):
+    """Reopen the previous session."""
+
+    verb: ClassVar[str] = "undo"
+    name: str
+
+
+class Down(Verb):
+    """End the supervisor; with `agents`, the agents and the tmux server too."""
+
+    verb: ClassVar[str] = "down"
+    agents: bool = False
+
+
+class Load(Verb):
+    """Read a configuration file and take up its agents."""
+
+    verb: ClassVar[str] = "load"
+    config: str | None = None
+
+
+class Attach(Verb):
+    """Where the agent's pane is, for a client that shows it."""
+
+    verb: ClassVar[str] = "attach"
+    name: str
+
+
+VERBS: tuple[type[Verb], ...] = (
+    Start, Stop, Send, Handoff, Approve, Refuse, Snooze, Undo, Down, Load, Attach,
+)  # fmt: skip
+
+
+class Done(Wire):
+    """What a verb answers when it went well."""
+
+    message: str
+    """One line for the pilot."""
+    name: str | None = None
+    pane: str | None = None
+    socket: str | None = None
+    """Of the tmux server, where the answer is about a pane."""
+    document: str | None = None
+    text: str | None = None
+    """Longer, for `--dry-run`."""
+
+
+class Refusal(Wire):
+    """What a verb answers when it did not: an error of `core.errors`, as data."""
+
+    exit_code: int
+    title: str
+    detail: str = ""
+    hint: str = ""
