@@ -1,0 +1,237 @@
+"""What a simulated model is told, and what it may answer: one Messages API call as values.
+
+Reads the body of a request as Claude Code sends it. Decides nothing: what to answer is the
+script's business, and how it travels is the server's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+DOCUMENT_PATH = re.compile(r"/[^\s`'\"<>]*/handoff-\d{4}-\d\d-\d\d-\d{6}[^\s`'\"<>]*?\.md")
+"""The absolute path of a handoff document, wherever a text names one."""
+
+COMPACTION_REQUEST = "detailed summary of the conversation"
+"""What the CLI's own request to summarise says, whichever way the compaction was started."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A tool that the model wants run."""
+
+    name: str
+    input: Mapping[str, Any]
+    id: str = ""
+    """Empty: the server mints one."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenCount:
+    """What a reply bills; the first three together fill the window."""
+
+    input: int = 3
+    cache_creation: int = 1_000
+    cache_read: int = 10_000
+    output: int = 120
+
+    @property
+    def context(self) -> int:
+        """Tokens in the window for this call."""
+        return self.input + self.cache_creation + self.cache_read
+
+
+@dataclass(frozen=True, slots=True)
+class ApiError:
+    """A refusal in place of a message."""
+
+    status: int
+    type: str
+    message: str
+
+
+OVERLOADED = ApiError(529, "overloaded_error", "Overloaded")
+RATE_LIMITED = ApiError(429, "rate_limit_error", "This request would exceed your rate limit.")
+
+
+def prompt_too_long(tokens: int, window: int) -> ApiError:
+    """The refusal of a request that does not fit the window."""
+    text = f"prompt is too long: {tokens} tokens > {window} maximum"
+    return ApiError(400, "invalid_request_error", text)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """One message of the model, or the error in its place."""
+
+    text: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    tokens: TokenCount = field(default_factory=TokenCount)
+    delay: float = 0.0
+    """Seconds before the first byte: the time a model thinks."""
+    error: ApiError | None = None
+
+    @property
+    def stop_reason(self) -> str:
+        return "tool_use" if self.tool_calls else "end_turn"
+
+
+@dataclass(frozen=True)
+class Request:
+    """One call of `/v1/messages`."""
+
+    body: Mapping[str, Any]
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Names in lower case."""
+
+    @property
+    def model(self) -> str:
+        return str(self.body.get("model", ""))
+
+    @property
+    def streams(self) -> bool:
+        return bool(self.body.get("stream"))
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        return list(self.body.get("messages") or [])
+
+    @cached_property
+    def tools(self) -> frozenset[str]:
+        """Names of the tools on offer."""
+        return frozenset(str(tool.get("name")) for tool in self.body.get("tools") or [])
+
+    @property
+    def has_tools(self) -> bool:
+        """False for the CLI's side requests: titles, topics, probes."""
+        return bool(self.tools)
+
+    @cached_property
+    def system(self) -> str:
+        """The system prompt, and whatever travels as a `system` message."""
+        spoken = (m.get("content") for m in self.messages if m.get("role") == "system")
+        return "\n".join(text_of(part) for part in (self.body.get("system"), *spoken))
+
+    @cached_property
+    def session_id(self) -> str | None:
+        """The CLI's session, as its metadata or its header names it."""
+        header = self.headers.get("x-claude-code-session-id")
+        if header:
+            return header
+        user = str((self.body.get("metadata") or {}).get("user_id", ""))
+        found = re.search(r"session(?:_id\W+|_)([0-9a-f-]{36})", user)
+        return found.group(1) if found else None
+
+    @cached_property
+    def calls_made(self) -> tuple[ToolCall, ...]:
+        """Every tool call of this conversation, oldest first."""
+        return tuple(
+            ToolCall(str(b.get("name")), b.get("input") or {}, str(b.get("id", "")))
+            for message in self.messages
+            if message.get("role") == "assistant"
+            for b in blocks(message.get("content"))
+            if b.get("type") == "tool_use"
+        )
+
+    @property
+    def replies_made(self) -> int:
+        """Messages of the model that are in the conversation already."""
+        return sum(message.get("role") == "assistant" for message in self.messages)
+
+    @cached_property
+    def opening(self) -> str:
+        """Everything before the model's first message: the prompt, or a compaction's summary."""
+        first = next(
+            (i for i, m in enumerate(self.messages) if m.get("role") == "assistant"),
+            len(self.messages),
+        )
+        return "\n".join(said(m) for m in self.messages[:first] if m.get("role") != "system")
+
+    @cached_property
+    def latest(self) -> str:
+        """Everything since the model's last message, results of tools included."""
+        last = max(
+            (i for i, m in enumerate(self.messages) if m.get("role") == "assistant"), default=-1
+        )
+        return "\n".join(said(message) for message in self.messages[last + 1 :])
+
+    @cached_property
+    def everything(self) -> str:
+        """The whole conversation as text, the model's own words and calls included."""
+        return "\n".join(said(message) for message in self.messages)
+
+    @property
+    def asks_for_summary(self) -> bool:
+        """The CLI wants the conversation compacted."""
+        return COMPACTION_REQUEST in self.latest
+
+    @cached_property
+    def documents_named(self) -> tuple[str, ...]:
+        """Paths of handoff documents in the opening prompt: this session is a successor."""
+        return tuple(dict.fromkeys(DOCUMENT_PATH.findall(self.opening)))
+
+    @cached_property
+    def documents_written(self) -> frozenset[str]:
+        """Paths of handoff documents that this session has written."""
+        return frozenset(
+            str(call.input.get("file_path")) for call in self.calls_made if call.name == "Write"
+        )
+
+    @cached_property
+    def document_asked(self) -> str | None:
+        """The document that is asked for and not written yet, however the request came.
+
+        A hook's context, a blocked stop and a typed prompt all end up in a user message after
+        the opening; what the tools printed is left out, so a listing that shows an old document
+        is no request.
+        """
+        start = 1 if self.replies_made else 0
+        spoken = [prompted(m) for m in self.messages[start:] if m.get("role") != "assistant"]
+        asked = DOCUMENT_PATH.findall("\n".join(spoken))
+        open_ones = [
+            path
+            for path in asked
+            if path not in self.documents_written and path not in self.documents_named
+        ]
+        return open_ones[-1] if open_ones else None
+
+
+def blocks(content: object) -> Iterator[Mapping[str, Any]]:
+    """The content of a message as blocks, plain text being one."""
+    if isinstance(content, str):
+        yield {"type": "text", "text": content}
+    elif isinstance(content, list):
+        for block in content:
+            yield block if isinstance(block, dict) else {"type": "text", "text": str(block)}
+
+
+def text_of(content: object) -> str:
+    """Its text blocks, one under the other."""
+    return "\n".join(str(b.get("text", "")) for b in blocks(content) if b.get("type") == "text")
+
+
+def said(message: Mapping[str, Any]) -> str:
+    """Everything in a message that is text: prose, tool input, tool results."""
+    parts: list[str] = []
+    for block in blocks(message.get("content")):
+        match block.get("type"):
+            case "text":
+                parts.append(str(block.get("text", "")))
+            case "tool_use":
+                parts.extend(str(value) for value in (block.get("input") or {}).values())
+            case "tool_result":
+                parts.append(text_of(block.get("content")))
+    return "\n".join(parts)
+
+
+def prompted(message: Mapping[str, Any]) -> str:
+    """What a message says apart from tool results, reminders inside a result included."""
+    parts = [text_of(message.get("content"))]
+    for block in blocks(message.get("content")):
+        if block.get("type") == "tool_result":
+            reminders = text_of(block.get("content"))
+            parts.extend(re.findall(r"(?s)<system-reminder>(.*?)</system-reminder>", reminders))
+    return "\n".join(parts)

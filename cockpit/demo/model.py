@@ -1,0 +1,208 @@
+"""A loopback server that speaks enough of the streaming Messages API for Claude Code.
+
+It carries replies; it does not think them up: `answer` does, one call at a time. It is no
+gateway and keeps no key: whatever key is sent, is accepted and not looked at.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import threading
+from collections.abc import AsyncIterator, Callable
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from cockpit.demo.conversation import ApiError, Reply, Request, ToolCall
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+    from starlette.requests import Request as HttpRequest
+    from starlette.responses import Response
+
+Answer = Callable[[Request], Reply]
+
+CHUNK = 400
+"""Characters of one delta: a reply arrives in pieces, as it does from a real model."""
+
+
+class ModelServer:
+    """Serves `answer` on a free port of 127.0.0.1, in a thread of its own.
+
+    Usable as a context manager. `answer` runs on the server's thread and must not block;
+    `Reply.delay` is how it takes its time. Its exceptions reach the client as status 500.
+    """
+
+    def __init__(self, answer: Answer, *, port: int = 0) -> None:
+        self.requests: list[Request] = []
+        """Every request with or without tools, oldest first; token counts are left out."""
+        self._answer = answer
+        self._ids = count(1)
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self._socket.bind(("127.0.0.1", port))
+        self._thread: threading.Thread | None = None
+        self._stop: Callable[[], None] = lambda: None
+
+    @property
+    def url(self) -> str:
+        """What `ANTHROPIC_BASE_URL` should be."""
+        return f"http://127.0.0.1:{self._socket.getsockname()[1]}"
+
+    def __enter__(self) -> ModelServer:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """Serve; connections are accepted when this returns."""
+        import uvicorn
+
+        settings = uvicorn.Config(
+            self._application(),
+            log_level="critical",
+            access_log=False,
+            lifespan="off",
+            timeout_graceful_shutdown=1,
+        )
+        server = uvicorn.Server(settings)
+        self._socket.listen(64)
+        self._thread = threading.Thread(
+            target=server.run, kwargs={"sockets": [self._socket]}, name="model", daemon=True
+        )
+        self._stop = lambda: setattr(server, "should_exit", True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop serving and free the port. Twice is the same as once."""
+        self._stop()
+        if self._thread is not None:
+            self._thread.join(timeout=10)
+            self._thread = None
+        self._socket.close()
+
+    def _application(self) -> Starlette:
+        from starlette.applications import Starlette
+        from starlette.responses import JSONResponse
+        from starlette.routing import Route
+
+        async def hello(_: HttpRequest) -> Response:
+            return JSONResponse({"ok": True})
+
+        return Starlette(
+            routes=[
+                Route("/v1/messages", self._messages, methods=["POST"]),
+                Route("/v1/messages/count_tokens", self._count, methods=["POST"]),
+                Route("/{rest:path}", hello, methods=["GET", "HEAD", "POST"]),
+            ]
+        )
+
+    async def _messages(self, http: HttpRequest) -> Response:
+        from starlette.responses import JSONResponse, StreamingResponse
+
+        request = Request(await http.json(), dict(http.headers))
+        self.requests.append(request)
+        reply = self._answer(request)
+        await asyncio.sleep(reply.delay)
+        if reply.error is not None:
+            return JSONResponse(error_body(reply.error), status_code=reply.error.status)
+        message = self._message(request, reply)
+        if not request.streams:
+            return JSONResponse(message)
+        return StreamingResponse(stream(message), media_type="text/event-stream")
+
+    async def _count(self, http: HttpRequest) -> Response:
+        from starlette.responses import JSONResponse
+
+        body = await http.body()
+        return JSONResponse({"input_tokens": max(1, len(body) // 4)})
+
+    def _message(self, request: Request, reply: Reply) -> dict[str, Any]:
+        number = next(self._ids)
+        content: list[dict[str, Any]] = []
+        if reply.text:
+            content.append({"type": "text", "text": reply.text})
+        content.extend(
+            tool_block(call, f"toolu_{number:06}_{place}")
+            for place, call in enumerate(reply.tool_calls)
+        )
+        tokens = reply.tokens
+        return {
+            "id": f"msg_simulated_{number:06}",
+            "type": "message",
+            "role": "assistant",
+            "model": request.model,
+            "content": content,
+            "stop_reason": reply.stop_reason,
+            "stop_sequence": None,
+            "usage": {
+                "input_tokens": tokens.input,
+                "cache_creation_input_tokens": tokens.cache_creation,
+                "cache_read_input_tokens": tokens.cache_read,
+                "output_tokens": tokens.output,
+            },
+        }
+
+
+def tool_block(call: ToolCall, minted: str) -> dict[str, Any]:
+    """A tool call as it stands in a message."""
+    return {
+        "type": "tool_use",
+        "id": call.id or minted,
+        "name": call.name,
+        "input": dict(call.input),
+    }
+
+
+def error_body(error: ApiError) -> dict[str, Any]:
+    """A refusal in the words of the API."""
+    return {"type": "error", "error": {"type": error.type, "message": error.message}}
+
+
+async def stream(message: dict[str, Any]) -> AsyncIterator[str]:
+    """A message as server-sent events, in the order the API sends them."""
+    usage = message["usage"]
+    start = {
+        **message,
+        "content": [],
+        "stop_reason": None,
+        "usage": {**usage, "output_tokens": 1},
+    }
+    yield event({"type": "message_start", "message": start})
+    for index, block in enumerate(message["content"]):
+        for piece in block_events(index, block):
+            yield event(piece)
+    ending = {"stop_reason": message["stop_reason"], "stop_sequence": None}
+    output = {"output_tokens": usage["output_tokens"]}
+    yield event({"type": "message_delta", "delta": ending, "usage": output})
+    yield event({"type": "message_stop"})
+
+
+def block_events(index: int, block: dict[str, Any]) -> list[dict[str, Any]]:
+    """The start, the deltas and the stop of one block."""
+    if block["type"] == "text":
+        empty, kind, key, whole = {**block, "text": ""}, "text_delta", "text", block["text"]
+    else:
+        empty, kind, key = {**block, "input": {}}, "input_json_delta", "partial_json"
+        whole = json.dumps(block["input"], ensure_ascii=False)
+    deltas = [
+        {
+            "type": "content_block_delta",
+            "index": index,
+            "delta": {"type": kind, key: whole[at : at + CHUNK]},
+        }
+        for at in range(0, len(whole), CHUNK)
+    ]
+    return [
+        {"type": "content_block_start", "index": index, "content_block": empty},
+        *deltas,
+        {"type": "content_block_stop", "index": index},
+    ]
+
+
+def event(data: dict[str, Any]) -> str:
+    """One server-sent event."""
+    return f"event: {data['type']}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"
