@@ -1,0 +1,118 @@
+"""The client of a running supervisor: HTTP/1.1 and JSON on its unix socket.
+
+Each verb and each view has its address here, and nowhere else on this side. It keeps no
+connection and no state between calls, so a supervisor that comes back is simply asked again;
+waiting and trying again is the caller's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import quote, urlencode
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from cockpit.client.exchange import Exchange
+from cockpit.client.refusals import lost, silent
+from cockpit.wire.status import Status
+from cockpit.wire.stream import Event, ScreenShot, WatchLine
+from cockpit.wire.verbs import Done, Verb
+
+LOOKING_SECONDS = 10.0
+"""How long an answer about the present may take."""
+DOING_SECONDS = 90.0
+"""How long a verb may take: ending a stubborn agent is TERM, a wait, KILL and a wait."""
+
+_watch_line: TypeAdapter[WatchLine] = TypeAdapter(Annotated[WatchLine, Field(discriminator="type")])
+
+
+class HttpClient:
+    """One supervisor, by its socket. Every refusal is a `CockpitError`."""
+
+    def __init__(self, socket: Path) -> None:
+        self.socket = socket
+
+    async def status(self) -> Status:
+        """Everything, now."""
+        return Status.model_validate_json(await self._get("/v1/status"))
+
+    async def watch(self) -> AsyncIterator[WatchLine]:
+        """A snapshot, then what changes; ends with `NoSupervisor` when the supervisor does.
+
+        A line of a kind that this version does not know is left out.
+        """
+        async for line in self._lines("/v1/watch"):
+            with contextlib.suppress(ValidationError):
+                yield _watch_line.validate_json(line)
+        raise lost(self.socket)
+
+    async def screen(self, name: str, history: int = 0) -> AsyncIterator[ScreenShot]:
+        """An agent's pane whenever its picture changes, with `history` lines from above it."""
+        async for line in self._lines(f"/v1/screen/{quote(name, safe='')}?history={history}"):
+            yield ScreenShot.model_validate_json(line)
+        raise lost(self.socket)
+
+    async def ask(self, verb: Verb) -> Done:
+        """Have something done; answers when it is done or under way."""
+        body = verb.model_dump_json(exclude_none=True).encode()
+        answer = await self._fetch("POST", f"/v1/{verb.verb}", body, DOING_SECONDS)
+        return Done.model_validate_json(answer)
+
+    async def events(self, *, after: int = 0, limit: int = 200) -> list[Event]:
+        """What happened after an event, oldest first; `after=0` gives the newest `limit`."""
+        query = urlencode({"after": after, "limit": limit})
+        lines = (await self._get(f"/v1/events?{query}")).splitlines()
+        return [Event.model_validate_json(line) for line in lines if line.strip()]
+
+    async def follow(self, *, after: int = 0) -> AsyncIterator[Event]:
+        """Events after an event, oldest first, and then each as it happens."""
+        query = urlencode({"after": after, "follow": 1})
+        async for line in self._lines(f"/v1/events?{query}"):
+            yield Event.model_validate_json(line)
+        raise lost(self.socket)
+
+    async def document(self, handoff: str) -> str:
+        """The text of a handoff's document (or its draft of facts)."""
+        return (await self._get(f"/v1/document/{quote(handoff, safe='')}")).decode()
+
+    async def facts(self, name: str) -> dict[str, Any]:
+        """`cockpit facts --json` of the agent's session, now."""
+        found: dict[str, Any] = json.loads(await self._get(f"/v1/facts/{quote(name, safe='')}"))
+        return found
+
+    async def history(self, name: str | None = None) -> list[dict[str, Any]]:
+        """`cockpit history --json`, of one agent or of all."""
+        query = "" if name is None else "?" + urlencode({"name": name})
+        found: list[dict[str, Any]] = json.loads(await self._get(f"/v1/history{query}"))
+        return found
+
+    async def _get(self, target: str) -> bytes:
+        return await self._fetch("GET", target, b"", LOOKING_SECONDS)
+
+    async def _fetch(self, method: str, target: str, body: bytes, patience: float) -> bytes:
+        try:
+            async with asyncio.timeout(patience):
+                exchange = await Exchange.begin(self.socket, method, target, body)
+                try:
+                    return await exchange.body()
+                finally:
+                    await exchange.close()
+        except TimeoutError:
+            raise silent(self.socket, patience) from None
+
+    async def _lines(self, target: str) -> AsyncIterator[bytes]:
+        try:
+            async with asyncio.timeout(LOOKING_SECONDS):
+                exchange = await Exchange.begin(self.socket, "GET", target)
+        except TimeoutError:
+            raise silent(self.socket, LOOKING_SECONDS) from None
+        try:
+            async for line in exchange.lines():
+                yield line
+        finally:
+            await exchange.close()
