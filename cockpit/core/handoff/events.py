@@ -1,0 +1,147 @@
+"""What can happen to a handoff: what is seen, what the pilot says, how a command went."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from cockpit.core.handoff.states import Document
+
+
+class Turn(StrEnum):
+    """What the agent is doing, as far as can be told."""
+
+    WORKING = "working"
+    IDLE = "idle"
+    DIALOG = "dialog"
+    """A question to the pilot is open in the pane: it is never typed into."""
+    UNKNOWN = "unknown"
+
+
+class Draft(StrEnum):
+    """What stands where the agent was asked to write."""
+
+    ABSENT = "absent"
+    UNSTABLE = "unstable"
+    """There, but still changing."""
+    VALID = "valid"
+    INVALID = "invalid"
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The world as it is seen now: given after every change and at least every second.
+
+    Level, not edge: the same sight twice changes nothing, and a sight that was missed is made
+    good by the next one.
+    """
+
+    now: float
+    turn: Turn = Turn.UNKNOWN
+    composer_clean: bool | None = None
+    """False while the pilot has typed something; None where it cannot be told."""
+    subagents: tuple[str, ...] = ()
+    git_busy: str | None = None
+    forced: bool = False
+    """The context is in the force band."""
+    queue: str | None = None
+    """Why this handoff must wait for others; None when it may go on."""
+    delivered: bool = False
+    """The record shows that the request reached the model."""
+    pilot_spoke: bool = False
+    """The pilot gave the agent a new prompt after the handoff began."""
+    moved: bool = False
+    """The agent did something after the document was sealed."""
+    predecessor_alive: bool = True
+    draft: Draft = Draft.ABSENT
+    problems: tuple[str, ...] = ()
+    """What an invalid draft lacks."""
+    successor_alive: bool = True
+    successor_replied: bool = False
+    """Its own record holds its first assistant message."""
+    successor_dialog: bool = False
+    """A dialog is open in its pane: time does not run against it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Approved:
+    """The pilot said yes to the question that stands; `straight`: to the review as well."""
+
+    now: float
+    straight: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Declined:
+    """The pilot said no."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snoozed:
+    """The pilot wants to be asked again later."""
+
+    until: float
+
+
+@dataclass(frozen=True, slots=True)
+class CalledOff:
+    """Something made it pointless: a compaction, a stop by the pilot."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentSealed:
+    """The document is durably on disk."""
+
+    now: float
+    document: Document
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentFailed:
+    """The writer in turn could not give a valid document."""
+
+    now: float
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class PredecessorGone:
+    """The old process, and everything that carried its marker, was seen gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class PredecessorSurvived:
+    """Not even KILL ended it; nothing may be started over it."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A process for the session runs, or was found running."""
+
+    now: float
+
+
+@dataclass(frozen=True, slots=True)
+class StartFailed:
+    """The session could not be started."""
+
+    why: str
+
+
+Event = (
+    Seen
+    | Approved
+    | Declined
+    | Snoozed
+    | CalledOff
+    | DocumentSealed
+    | DocumentFailed
+    | PredecessorGone
+    | PredecessorSurvived
+    | Started
+    | StartFailed
+)
