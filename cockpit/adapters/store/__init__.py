@@ -1,0 +1,1 @@
+"""The supervisor's memory, in SQLite."""

@@ -1,0 +1,49 @@
+"""The shape of the database, as the list of steps that led to it.
+
+A step is never changed once it was released; a new shape is a new step. `user_version` holds the
+number of steps taken.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+
+Migration = Callable[[sqlite3.Connection], None]
+
+
+def m001_first(database: sqlite3.Connection) -> None:
+    """Seats, jobs, sessions, handoffs, latches and events."""
+    for statement in (
+        """create table seats (
+             name text primary key, settings text not null, config_file text,
+             wanted integer not null, directory text not null, worktree text, branch text,
+             job text, session text, run text, pane text, pid integer, started integer,
+             boot text, note text) strict""",
+        """create table jobs (
+             id text primary key, agent text not null, prompt text, created real not null,
+             base_commit text) strict""",
+        """create table sessions (
+             id text primary key, agent text not null, job text not null references jobs(id),
+             number integer not null, previous text, run text not null, created real not null,
+             transcript text, permission_mode text not null, state text not null,
+             cost_usd real, tokens integer, compactions integer not null default 0) strict""",
+        "create index sessions_by_job on sessions(job, number)",
+        """create table handoffs (
+             id text primary key, agent text not null, job text not null references jobs(id),
+             old_session text not null, reason text not null, created real not null,
+             boot text not null, record text not null, details text not null, ended real,
+             outcome text, why text, new_session text, document text, copy text, sha256 text,
+             writer text) strict""",
+        "create index handoffs_by_job on handoffs(job, created)",
+        """create table latches (
+             session text not null, name text not null, at real not null,
+             primary key (session, name)) strict""",
+        """create table events (
+             id integer primary key autoincrement, at real not null, agent text,
+             kind text not null, text text not null, data text not null) strict""",
+    ):
+        database.execute(statement)
+
+
+MIGRATIONS: tuple[Migration, ...] = (m001_first,)

@@ -1,0 +1,108 @@
+"""What the supervisor writes down: enough to come back to, nothing that can be looked up.
+
+Times are unix seconds, for people; deadlines live in the handoff's own record, in monotonic
+seconds with the boot they belong to.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from cockpit.core.ids import AgentName, HandoffId, JobId, PaneId, SessionId
+
+
+@dataclass(frozen=True, slots=True)
+class SeatRecord:
+    """An agent's seat: what was asked for, and who sits in it now."""
+
+    name: AgentName
+    settings: dict[str, Any]
+    """As resolved when it was started: a later edit of the file changes later starts."""
+    config_file: str | None
+    wanted: bool
+    """It is meant to live: False once the pilot has stopped it."""
+    directory: str
+    worktree: str | None = None
+    branch: str | None = None
+    job: JobId | None = None
+    session: SessionId | None = None
+    run: str | None = None
+    """The marker its processes carry."""
+    pane: PaneId | None = None
+    pid: int | None = None
+    started: int | None = None
+    boot: str | None = None
+    note: str | None = None
+    """Why it is as it is, where the process does not tell (`stopped by you`, …)."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobRecord:
+    """What an agent was asked to do; spans sessions."""
+
+    id: JobId
+    agent: AgentName
+    prompt: str | None
+    created: float
+    base_commit: str | None = None
+    """Where the branch stood when the job began."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRecord:
+    """One conversation of the CLI, and its place in the job's chain."""
+
+    id: SessionId
+    agent: AgentName
+    job: JobId
+    number: int
+    previous: SessionId | None
+    run: str
+    created: float
+    transcript: str | None = None
+    permission_mode: str = ""
+    state: str = "live"
+    """`live`, `handed_off`, `ended`, `failed`."""
+    cost_usd: float | None = None
+    tokens: int | None = None
+    """In context when last seen."""
+    compactions: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class HandoffRecord:
+    """One handoff, and where it stands."""
+
+    id: HandoffId
+    agent: AgentName
+    job: JobId
+    old_session: SessionId
+    reason: str
+    created: float
+    boot: str
+    """The boot that its monotonic times belong to."""
+    record: dict[str, Any]
+    """`core.handoff.record`."""
+    details: dict[str, Any]
+    """What the engine keeps beside it: the draft's path, the commit it began at, …"""
+    ended: float | None = None
+    outcome: str | None = None
+    why: str | None = None
+    new_session: SessionId | None = None
+    document: str | None = None
+    copy: str | None = None
+    sha256: str | None = None
+    writer: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EventRecord:
+    """Something that happened."""
+
+    id: int
+    at: float
+    agent: AgentName | None
+    kind: str
+    text: str
+    data: dict[str, Any]
