@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from cockpit.core.ids import AgentName, SessionId
+from cockpit.core.moments import Moment
 from cockpit.core.reading import Window
 from cockpit.core.session import SessionEvent, Skipped, Usage
-from cockpit.ports.panes import Launch
+from cockpit.ports.panes import Launch, Screen
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +136,12 @@ class Runtime(Protocol):
 
     def report(self, signal: Signal) -> Report | None:
         """What a status-line signal says; None for every other signal."""
+
+    def moments(self, signal: Signal) -> Sequence[Moment]:
+        """What a hook's signal tells of the session's conduct; empty for a subagent's."""
+
+    def composer(self, screen: Screen) -> bool | None:
+        """Whether the prompt box on the screen is empty; None where it cannot be told."""
 
     def offer(self, agent: AgentName, event: str, answer: Mapping[str, Any]) -> None:
         """Lay ready what the reporter prints at the next such event (at most once)."""

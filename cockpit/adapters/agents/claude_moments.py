@@ -1,0 +1,129 @@
+"""Claude Code's hooks as moments of a session.
+
+Which hook says what is read from CLI 2.1.330: `Stop` ends a turn of the main agent, `StopFailure`
+one that the API broke, `PermissionRequest` comes at once when a dialog opens and the
+`permission_prompt` notification some six seconds later. Hooks from inside a subagent carry an
+`agent_id` and say nothing of the main thread, its own start and end excepted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from cockpit.core.moments import (
+    CompactionBegins,
+    CompactionOver,
+    DialogOpened,
+    Moment,
+    PromptTaken,
+    SessionBegan,
+    SessionClosed,
+    SubagentBegan,
+    SubagentOver,
+    ToolUsed,
+    TurnBroken,
+    TurnOver,
+)
+from cockpit.core.safetext import safe_line
+from cockpit.ports.runtimes import Signal
+
+Payload = Mapping[str, Any]
+
+
+def moments(signal: Signal) -> Sequence[Moment]:
+    """What the signal tells; nothing for events that tell nothing."""
+    translate = _BY_EVENT.get(signal.event)
+    if translate is None or (signal.subagent and signal.event not in _OF_SUBAGENTS):
+        return ()
+    return translate(signal.payload)
+
+
+def _text(payload: Payload, key: str) -> str:
+    value = payload.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _line(payload: Payload, key: str, limit: int = 200) -> str:
+    return safe_line(_text(payload, key), limit)
+
+
+def tool_words(payload: Payload) -> str:
+    """A tool call in one line: its name, and what it was about."""
+    tool = _line(payload, "tool_name", 60) or "a tool"
+    given = payload.get("tool_input")
+    if not isinstance(given, Mapping):
+        return tool
+    for key in ("file_path", "notebook_path", "command", "pattern", "url", "description", "prompt"):
+        if value := _text(given, key):
+            return (
+                f"{tool} {safe_line(value.strip().splitlines()[0] if value.strip() else '', 120)}"
+            )
+    return tool
+
+
+def _session_start(payload: Payload) -> Sequence[Moment]:
+    return (SessionBegan(_line(payload, "session_id", 64), _line(payload, "source", 32)),)
+
+
+def _notification(payload: Payload) -> Sequence[Moment]:
+    kind = _text(payload, "notification_type")
+    message = _line(payload, "message") or "the agent waits for you"
+    if kind == "permission_prompt":
+        return (DialogOpened("permission", message),)
+    if kind in {"elicitation_dialog", "elicitation_url_dialog", "agent_needs_input"}:
+        return (DialogOpened("question", message),)
+    return ()
+
+
+def _permission(payload: Payload) -> Sequence[Moment]:
+    if _text(payload, "tool_name") == "AskUserQuestion":
+        return (DialogOpened("question", _question(payload)),)
+    return (DialogOpened("permission", tool_words(payload)),)
+
+
+def _question(payload: Payload) -> str:
+    given = payload.get("tool_input")
+    questions = given.get("questions") if isinstance(given, Mapping) else None
+    if isinstance(questions, list) and questions and isinstance(questions[0], Mapping):
+        return _line(questions[0], "question") or "a question"
+    return "a question"
+
+
+def _stop(payload: Payload) -> Sequence[Moment]:
+    tasks = payload.get("background_tasks")
+    running = tuple(_task(each) for each in tasks[:20]) if isinstance(tasks, list) else ()
+    return (TurnOver(_text(payload, "last_assistant_message")[:20_000], running),)
+
+
+def _task(task: object) -> str:
+    if isinstance(task, Mapping):
+        named = [_line(task, key, 80) for key in ("type", "description", "command", "id")]
+        return " ".join(word for word in named if word) or safe_line(json.dumps(task), 120)
+    return safe_line(str(task), 120)
+
+
+def _broken(payload: Payload) -> Sequence[Moment]:
+    return (TurnBroken(_line(payload, "error", 60) or "unknown", _line(payload, "error_details")),)
+
+
+_BY_EVENT: dict[str, Callable[[Payload], Sequence[Moment]]] = {
+    "SessionStart": _session_start,
+    "SessionEnd": lambda payload: (SessionClosed(_line(payload, "reason", 60)),),
+    "UserPromptSubmit": lambda payload: (PromptTaken(_text(payload, "prompt")),),
+    "PostToolUse": lambda payload: (ToolUsed(tool_words(payload)),),
+    "PostToolUseFailure": lambda payload: (ToolUsed(tool_words(payload)),),
+    "Stop": _stop,
+    "StopFailure": _broken,
+    "PermissionRequest": _permission,
+    "Notification": _notification,
+    "PreCompact": lambda payload: (CompactionBegins(_line(payload, "trigger", 20)),),
+    "PostCompact": lambda payload: (CompactionOver(_line(payload, "trigger", 20)),),
+    "SubagentStart": lambda payload: (
+        SubagentBegan(_line(payload, "agent_id", 64), _line(payload, "agent_type", 60)),
+    ),
+    "SubagentStop": lambda payload: (SubagentOver(_line(payload, "agent_id", 64)),),
+}
+
+_OF_SUBAGENTS = {"SubagentStart", "SubagentStop", "PermissionRequest", "Notification"}

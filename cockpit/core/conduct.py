@@ -1,0 +1,134 @@
+"""What an agent is doing: working, idle, waiting for the pilot. Told by moments, newest wins.
+
+Three witnesses are heard. Hooks say most things at once; the session's record alone knows of an
+interrupt; the CLI's own note of its process covers what both miss. Each carries the time at which
+it was made, and an older word never overrules a newer one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from cockpit.core.handoff.events import Turn
+from cockpit.core.moments import (
+    DialogOpened,
+    Moment,
+    PromptTaken,
+    SessionBegan,
+    SessionClosed,
+    SubagentBegan,
+    SubagentOver,
+    ToolUsed,
+    TurnBroken,
+    TurnOver,
+)
+
+NOTE_LAG = 1.5
+"""Seconds by which the CLI's note must be newer than the last moment to overrule it."""
+
+
+@dataclass(slots=True)
+class Conduct:
+    """One session's conduct so far. Times are unix seconds, as the witnesses wrote them."""
+
+    turn: Turn = Turn.UNKNOWN
+    since: float = 0.0
+    began: bool = False
+    """The CLI said that the session is up."""
+    closed: str | None = None
+    """The CLI's reason for ending the session, once it gave one."""
+    prompts: int = 0
+    """Prompts accepted."""
+    turns: int = 0
+    """Turns that ended."""
+    dialog: DialogOpened | None = None
+    broken: TurnBroken | None = None
+    """The error that ended the last turn, until the next prompt."""
+    subagents: dict[str, str] = field(default_factory=dict)
+    background: tuple[str, ...] = ()
+    last_words: str = ""
+    """The last thing the agent said when a turn ended."""
+    activity: str | None = None
+    """The last tool call, in one line."""
+    last_moment: float = 0.0
+
+    def hear(self, moment: Moment, at: float) -> None:
+        """Take a moment in. One that is older than the last is kept for its facts only."""
+        late = at < self.last_moment
+        self.last_moment = max(at, self.last_moment)
+        match moment:
+            case SessionBegan():
+                self.began = True
+                if self.turn is Turn.UNKNOWN:
+                    self._turn(Turn.IDLE, at)
+            case SessionClosed(reason=reason):
+                self.closed = reason
+            case PromptTaken():
+                self.prompts += 1
+                self.broken = None
+                if not late:
+                    self._work(at)
+            case ToolUsed(words=words):
+                self.activity = words
+                if not late:
+                    self._work(at)
+            case TurnOver(text=text, background=background):
+                self.turns += 1
+                self.last_words = text
+                self.background = background
+                if not late:
+                    self._rest(at)
+            case TurnBroken():
+                self.broken = moment
+                if not late:
+                    self._rest(at)
+            case DialogOpened():
+                if not late:
+                    self.dialog = moment
+                    self._turn(Turn.DIALOG, at)
+            case SubagentBegan(id=ident, type=kind):
+                self.subagents[ident] = kind
+            case SubagentOver(id=ident):
+                self.subagents.pop(ident, None)
+            case _:
+                pass
+
+    def interrupted(self, at: float) -> None:
+        """The record shows that the pilot pressed Esc; subagents die with the turn."""
+        if at >= self.last_moment:
+            self.last_moment = at
+            self.subagents.clear()
+            self._rest(at)
+
+    def noted(self, turn: Turn, waiting_for: str | None, at: float) -> None:
+        """What the CLI's own note of the process says, as of when it wrote it."""
+        if turn is Turn.UNKNOWN or at < self.last_moment + NOTE_LAG:
+            if turn is Turn.DIALOG and self.dialog is None and at >= self.last_moment:
+                self._open(waiting_for, at)
+            return
+        if turn is Turn.DIALOG:
+            self._open(waiting_for, at)
+        elif turn is Turn.WORKING:
+            self._work(at)
+        else:
+            self._rest(at)
+
+    def _open(self, waiting_for: str | None, at: float) -> None:
+        if self.dialog is None:
+            words = waiting_for or "a dialog is open"
+            kind = "permission" if "permission" in words else "question"
+            self.dialog = DialogOpened(kind, words)  # type: ignore[arg-type]
+        self._turn(Turn.DIALOG, at)
+
+    def _work(self, at: float) -> None:
+        self.dialog = None
+        self._turn(Turn.WORKING, at)
+
+    def _rest(self, at: float) -> None:
+        self.dialog = None
+        self._turn(Turn.IDLE, at)
+
+    def _turn(self, turn: Turn, at: float) -> None:
+        if turn is not self.turn:
+            self.since = at
+        self.turn = turn
