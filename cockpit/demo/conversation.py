@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,6 +17,9 @@ DOCUMENT_PATH = re.compile(r"/[^\s`'\"<>]*/handoff-\d{4}-\d\d-\d\d-\d{6}[^\s`'\"
 
 COMPACTION_REQUEST = "detailed summary of the conversation"
 """What the CLI's own request to summarise says, whichever way the compaction was started."""
+
+COMPACTED = "This session is being continued from a previous conversation"
+"""How the CLI introduces the summary that takes the place of the conversation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,17 @@ class ToolCall:
     input: Mapping[str, Any]
     id: str = ""
     """Empty: the server mints one."""
+
+    @property
+    def path(self) -> str:
+        """The file it is about, if it is about one."""
+        return str(self.input.get("file_path", ""))
+
+    def within(self, directory: str) -> ToolCall:
+        """The same call with a relative file path made absolute, as the CLI's tools want it."""
+        if not self.path or self.path.startswith("/"):
+            return self
+        return replace(self, input={**self.input, "file_path": f"{directory}/{self.path}"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,18 +142,26 @@ class Request:
     @cached_property
     def calls_made(self) -> tuple[ToolCall, ...]:
         """Every tool call of this conversation, oldest first."""
-        return tuple(
-            ToolCall(str(b.get("name")), b.get("input") or {}, str(b.get("id", "")))
-            for message in self.messages
-            if message.get("role") == "assistant"
-            for b in blocks(message.get("content"))
-            if b.get("type") == "tool_use"
-        )
+        return tuple(call for m in self._own for call in calls_in(m))
+
+    @property
+    def last_calls(self) -> tuple[ToolCall, ...]:
+        """The tool calls of the model's last message."""
+        return tuple(calls_in(self._own[-1])) if self._own else ()
+
+    @cached_property
+    def own_words(self) -> tuple[str, ...]:
+        """What the model said in this conversation, one text a message."""
+        return tuple(text_of(message.get("content")) for message in self._own)
+
+    @cached_property
+    def _own(self) -> list[dict[str, Any]]:
+        return [message for message in self.messages if message.get("role") == "assistant"]
 
     @property
     def replies_made(self) -> int:
         """Messages of the model that are in the conversation already."""
-        return sum(message.get("role") == "assistant" for message in self.messages)
+        return len(self._own)
 
     @cached_property
     def opening(self) -> str:
@@ -168,6 +190,11 @@ class Request:
         """The CLI wants the conversation compacted."""
         return COMPACTION_REQUEST in self.latest
 
+    @property
+    def is_compacted(self) -> bool:
+        """The conversation starts with the CLI's summary of an earlier part."""
+        return COMPACTED in self.opening
+
     @cached_property
     def documents_named(self) -> tuple[str, ...]:
         """Paths of handoff documents in the opening prompt: this session is a successor."""
@@ -176,9 +203,7 @@ class Request:
     @cached_property
     def documents_written(self) -> frozenset[str]:
         """Paths of handoff documents that this session has written."""
-        return frozenset(
-            str(call.input.get("file_path")) for call in self.calls_made if call.name == "Write"
-        )
+        return frozenset(call.path for call in self.calls_made if call.name == "Write")
 
     @cached_property
     def document_asked(self) -> str | None:
@@ -206,6 +231,13 @@ def blocks(content: object) -> Iterator[Mapping[str, Any]]:
     elif isinstance(content, list):
         for block in content:
             yield block if isinstance(block, dict) else {"type": "text", "text": str(block)}
+
+
+def calls_in(message: Mapping[str, Any]) -> Iterator[ToolCall]:
+    """The tool calls of one message of the model."""
+    for block in blocks(message.get("content")):
+        if block.get("type") == "tool_use":
+            yield ToolCall(str(block["name"]), block.get("input") or {}, str(block.get("id", "")))
 
 
 def text_of(content: object) -> str:

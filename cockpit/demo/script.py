@@ -1,0 +1,210 @@
+"""How the simulated model works: one job, step by step, from nothing but the conversation.
+
+The place in the script is read from what the request holds: the model's own earlier words, the
+document it was told to read, the summary of a compaction, the commits that git showed. There is
+no state on the side, so a successor, a resumed session and a compacted one go on where the work
+really is. The jobs themselves are in `jobs.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cockpit.demo.conversation import Reply, Request, TokenCount, ToolCall
+from cockpit.demo.jobs import JOBS, Job, Step
+
+OPENING_TOKENS = 24_000
+STEP_TOKENS = 24_000
+"""12 % of the window a call: seven calls from start to the CLI's own compaction."""
+SETTLED_TOKENS = 2_500
+SETTLED_AT = 140_000
+"""Above this a job that settles grows slowly: what is left is asked for, not work."""
+OUTPUT_TOKENS = 180
+UNKNOWN_JOB = "I am a simulated model, and the jobs of the demo are all I know."
+FINISHED = "This job is finished, and a simulated model takes no other."
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """Answers every request of every agent of a flight."""
+
+    jobs: Sequence[Job] = JOBS
+    pace: float = 0.8
+    """Seconds of thinking before each reply."""
+
+    def __call__(self, request: Request) -> Reply:
+        if not request.has_tools:
+            return Reply("ok", tokens=TokenCount(cache_creation=0, cache_read=400, output=1))
+        job = self.job(request)
+        if job is None:
+            return Reply(UNKNOWN_JOB, delay=self.pace)
+        text, calls = turn(job, request)
+        return Reply(text, calls, tokens_for(job, request), self.pace)
+
+    def job(self, request: Request) -> Job | None:
+        """The job whose title the conversation names, its opening before everything else."""
+        for text in (request.opening, request.everything):
+            for job in self.jobs:
+                if job.title in text:
+                    return job
+        return None
+
+
+def turn(job: Job, request: Request) -> tuple[str, tuple[ToolCall, ...]]:
+    """What the model says and does next."""
+    done = position(job, request)
+    if request.asks_for_summary:
+        return summary(job, done), ()
+    path = request.document_asked
+    if path is not None:
+        say = "The step in hand is finished. I write the handoff document now."
+        return say, (ToolCall("Write", {"file_path": path, "content": document(job, done)}),)
+    if just_wrote_document(request):
+        return "The handoff document is written. I end my turn here.", ()
+    if request.documents_named and not request.replies_made:
+        return take_over(job, request)
+    if done >= len(job.steps):
+        return FINISHED, ()
+    step = job.steps[done]
+    return step.say, tool_calls(job, step, request)
+
+
+def position(job: Job, request: Request) -> int:
+    """How many steps are done, by the last one that left a trace."""
+    own = "\n".join(request.own_words)
+    found = request.everything
+    done = 0
+    for place, step in enumerate(job.steps, start=1):
+        committed = step.commit is not None and shown_as_commit(step.commit, found)
+        if step.say in own or f"[x] {step.title}" in found or committed:
+            done = place
+    return done
+
+
+def shown_as_commit(subject: str, text: str) -> bool:
+    """Whether git, or a document, showed a commit of this subject: hash first."""
+    return re.search(rf"\b[0-9a-f]{{7,40}}\b\W+{re.escape(subject)}", text) is not None
+
+
+def just_wrote_document(request: Request) -> bool:
+    """Whether the model's last message was the writing of a handoff document."""
+    return any(call.name == "Write" and "/handoff-" in call.path for call in request.last_calls)
+
+
+def take_over(job: Job, request: Request) -> tuple[str, tuple[ToolCall, ...]]:
+    """A successor's first message: read the document, look at the branch, nothing else."""
+    look = "git status --short && git log --oneline -12"
+    calls = [ToolCall("Read", {"file_path": path}) for path in request.documents_named[-1:]]
+    calls.append(ToolCall("Bash", {"command": look, "description": "See what is committed"}))
+    return "I take over. First the handoff document, then the state of the branch.", tuple(calls)
+
+
+def tool_calls(job: Job, step: Step, request: Request) -> tuple[ToolCall, ...]:
+    """A step's calls, in this worktree, with the agent's own list kept up to date."""
+    directory = working_directory(request)
+    calls = read_before_edit([call.within(directory) for call in step.calls], request)
+    if "TaskCreate" not in request.tools:
+        return tuple(calls)
+    if step is job.steps[0]:
+        calls.extend(
+            ToolCall("TaskCreate", {"subject": text, "description": text})
+            for text in job.milestones
+        )
+    elif step.finishes is not None and lists_tasks(request):
+        number = str(job.milestones.index(step.finishes) + 1)
+        calls.append(ToolCall("TaskUpdate", {"taskId": number, "status": "completed"}))
+    return tuple(calls)
+
+
+def read_before_edit(calls: Sequence[ToolCall], request: Request) -> list[ToolCall]:
+    """The CLI edits only what this session has read or written: put the reading first."""
+    known = {call.path for call in request.calls_made}
+    ordered: list[ToolCall] = []
+    for call in calls:
+        if call.name == "Edit" and call.path not in known:
+            ordered.append(ToolCall("Read", {"file_path": call.path}))
+            known.add(call.path)
+        ordered.append(call)
+    return ordered
+
+
+def lists_tasks(request: Request) -> bool:
+    """Whether this session has made the list: the CLI keeps one a session, not one a job."""
+    made = any(call.name == "TaskCreate" for call in request.calls_made)
+    return made or request.is_compacted
+
+
+def working_directory(request: Request) -> str:
+    """Where the agent works, as the CLI tells its model."""
+    told = f"{request.system}\n{request.everything}"
+    found = re.search(r"[Ww]orking directory: *(/[^\n]*)", told)
+    return found.group(1).strip() if found else "."
+
+
+def tokens_for(job: Job, request: Request) -> TokenCount:
+    """How full the window is at this call: it grows by a step a reply, from the opening."""
+    if request.asks_for_summary:
+        return TokenCount(3, 1_500, OPENING_TOKENS, 600)
+    total = context_after(request.replies_made, settles=job.settles)
+    before = context_after(request.replies_made - 1, settles=job.settles)
+    return TokenCount(3, total - before - 3, before, OUTPUT_TOKENS)
+
+
+def context_after(replies: int, *, settles: bool) -> int:
+    """Tokens in the window when so many replies are in the conversation."""
+    if replies < 0:
+        return OPENING_TOKENS // 2
+    total = OPENING_TOKENS + STEP_TOKENS * replies
+    if not settles or total <= SETTLED_AT:
+        return total
+    full_steps = -(-(SETTLED_AT - OPENING_TOKENS) // STEP_TOKENS)
+    crossed = OPENING_TOKENS + STEP_TOKENS * full_steps
+    return crossed + SETTLED_TOKENS * (replies - full_steps)
+
+
+def summary(job: Job, done: int) -> str:
+    """What the model leaves of the conversation when the CLI compacts it."""
+    return (
+        "<analysis>The job, what is done, what is open.</analysis>\n"
+        f"<summary>\nThe request was:\n{job.prompt}\n\nProgress:\n{ticked(job.steps, done)}\n"
+        "</summary>"
+    )
+
+
+def ticked(steps: Sequence[Step], done: int) -> str:
+    """The steps as a list with marks."""
+    return "\n".join(
+        f"- [{'x' if place < done else ' '}] {step.title}" for place, step in enumerate(steps)
+    )
+
+
+def document(job: Job, done: int) -> str:
+    """The handoff document, from what is done and what is open."""
+    finished, rest = job.steps[:done], job.steps[done:]
+    following = rest[0] if rest else job.steps[-1]
+    next_steps = "\n".join(
+        f"{number}. {step.next_step or step.title}" for number, step in enumerate(rest, start=1)
+    )
+    return "\n\n".join(
+        [
+            "# Handoff",
+            f"## Goal\n\n{job.prompt}",
+            f"## Current Task\n\n{following.title}.",
+            "## Progress",
+            f"### Completed\n\n{ticked(finished, done) or 'None.'}",
+            "### In Progress\n\nNone.",
+            f"### Pending\n\n{ticked(rest, 0) or 'None.'}",
+            f"## Current State\n\n{job.state}",
+            f"## Next Steps\n\n{next_steps or 'None.'}",
+            f"## Key Decisions\n\n{job.decisions}",
+            f"## What Did Not Work\n\n{job.dead_end}",
+            "## Open Issues\n\nNone.",
+            "## Background Work\n\nNone.",
+            "## Links\n\nNone.",
+            "## Instructions for the Successor\n\n"
+            "Read this document, compare it with `git log`, and go on with the first next step. "
+            "Do not repeat what is ticked.\n",
+        ]
+    )

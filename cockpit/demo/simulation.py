@@ -1,0 +1,28 @@
+"""The simulated model as a process: `python -m cockpit.demo.simulation`.
+
+Prints its address as one line and serves until its standard input is closed, so it is never
+left behind by a flight that was killed. Chooses nothing: the script does.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from cockpit.demo.model import ModelServer
+from cockpit.demo.script import Script
+
+PACE_VARIABLE = "COCKPIT_DEMO_PACE"
+"""Seconds that the model thinks before each reply."""
+
+
+def main() -> None:
+    """Serve the demo's jobs."""
+    pace = float(os.environ.get(PACE_VARIABLE, "0.8"))
+    with ModelServer(Script(pace=pace)) as server:
+        print(server.url, flush=True)
+        sys.stdin.read()
+
+
+if __name__ == "__main__":
+    main()
