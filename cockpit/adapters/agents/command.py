@@ -1,0 +1,105 @@
+"""Any program as an agent: it gets a pane and a row, and tells nothing about itself."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from cockpit.core.errors import BadUsage, NotNow, ProgramMissing
+from cockpit.core.ids import AgentName
+from cockpit.core.moments import Moment
+from cockpit.core.reading import Confidence, Window
+from cockpit.core.session import SessionEvent, Skipped
+from cockpit.ports.panes import Launch, Screen
+from cockpit.ports.runtimes import Presence, Program, Report, SessionOrder, Signal
+
+SHELL = "/bin/sh"
+
+
+class Command:
+    """Runs an order's `command`. There is no record, no reading and nobody to answer."""
+
+    name = "command"
+    has_readings = False
+
+    def program(self, environment: Mapping[str, str]) -> Program:
+        """Nothing can be probed before the order names its command; see `launch`."""
+        return Program(Path(SHELL), version="")
+
+    def launch(self, order: SessionOrder, program: Program) -> Launch:
+        """The order's argument vector, as it stands; a prompt is its last argument.
+
+        Raises `BadUsage` without a command, `ProgramMissing` when its first word is no program.
+        """
+        if not order.command:
+            raise BadUsage(
+                f"{order.agent} has nothing to run",
+                'Its runtime is "command", and its `command` is empty.',
+                'Give it one in cockpit.toml: command = ["bash", "-l"]',
+            )
+        return Launch(
+            argv=(_resolved(order), *order.command[1:], *order.arguments),
+            directory=order.directory,
+            environment={
+                **order.environment,
+                "COCKPIT_AGENT": order.agent,
+                "COCKPIT_RUN": order.run,
+            },
+            prompt=order.prompt,
+        )
+
+    def transcript(self, order: SessionOrder) -> Path | None:
+        return None
+
+    def parse(self, line: bytes) -> Sequence[SessionEvent] | Skipped:
+        return Skipped("not-a-record")
+
+    def window(self, model: str | None, environment: Mapping[str, str]) -> Window:
+        return Window(0, Confidence.UNKNOWN)
+
+    def compacts_at(self, window: int, environment: Mapping[str, str]) -> int | None:
+        return None
+
+    def presence(self, pid: int, environment: Mapping[str, str]) -> Presence | None:
+        return None
+
+    def report(self, signal: Signal) -> Report | None:
+        return None
+
+    def moments(self, signal: Signal) -> Sequence[Moment]:
+        return ()
+
+    def composer(self, screen: Screen) -> bool | None:
+        return None
+
+    def offer(self, agent: AgentName, event: str, answer: Mapping[str, Any]) -> None:
+        raise NotNow(
+            f"{agent} cannot be asked anything",
+            'A runtime of "command" has no hooks that would carry an answer.',
+        )
+
+    def withdraw(self, agent: AgentName, event: str) -> bool:
+        return False
+
+    def resumable(self, order: SessionOrder) -> None:
+        raise NotNow(
+            f"{order.agent} has no session to reopen",
+            'A runtime of "command" keeps no record.',
+            f"Start it anew: cockpit start {order.agent}",
+        )
+
+
+def _resolved(order: SessionOrder) -> str:
+    """The program's path, looked up as the pane would: its PATH, relative to its directory."""
+    word = order.command[0]
+    local = order.directory / word if "/" in word else None
+    found = shutil.which(str(local) if local else word, path=order.environment.get("PATH"))
+    if found is None:
+        raise ProgramMissing(
+            f"{order.agent} runs {word!a}, and there is no such program",
+            "It was looked for in " + (str(order.directory) if local else "PATH") + ".",
+            "Name it by its absolute path in the agent's `command`.",
+        )
+    return found

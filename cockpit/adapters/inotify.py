@@ -1,0 +1,135 @@
+"""Being told at once when a file appears in a folder or in one of its sub-folders.
+
+Only names that a rename puts there count, because that is how complete files arrive. Where the
+kernel gives no inotify (other systems, exhausted limits) it looks four times a second instead.
+It does not say which file: the caller looks, and may find that there is nothing new.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import os
+import struct
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+POLL_SECONDS = 0.25
+
+_MOVED_TO = 0x00000080
+_CREATE = 0x00000100
+_ONLY_FOLDERS = 0x01000000
+_IS_FOLDER = 0x40000000
+_QUEUE_OVERFLOWED = 0x00004000
+_HEAD = struct.Struct("iIII")
+
+
+def watch_folder(folder: Path, call: Callable[[], None]) -> Callable[[], None]:
+    """Call on the running event loop when something arrived; answers how to stop."""
+    try:
+        watch = _Inotify(folder)
+    except OSError:
+        return _poll(folder, call)
+    loop = asyncio.get_running_loop()
+
+    def readable() -> None:
+        if watch.read():
+            call()
+
+    def stop() -> None:
+        if watch.descriptor >= 0:
+            loop.remove_reader(watch.descriptor)
+            watch.close()
+
+    loop.add_reader(watch.descriptor, readable)
+    return stop
+
+
+class _Inotify:
+    """One inotify descriptor over a folder and its sub-folders, one level deep."""
+
+    def __init__(self, folder: Path) -> None:
+        self._libc = _libc()
+        self.descriptor: int = self._libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+        if self.descriptor < 0:
+            raise OSError(ctypes.get_errno(), "inotify_init1")
+        self._folder = folder
+        try:
+            self._root = self._add(folder, _CREATE | _MOVED_TO)
+            self._add_folders()
+        except OSError:
+            self.close()
+            raise
+
+    def read(self) -> bool:
+        """Take what has been reported; whether any of it is of interest."""
+        try:
+            events = os.read(self.descriptor, 65536)
+        except OSError:
+            return False
+        of_interest = new_folders = False
+        place = 0
+        while place < len(events):
+            watch, mask, _, length = _HEAD.unpack_from(events, place)
+            place += _HEAD.size + length
+            new_folders |= bool(mask & (_IS_FOLDER | _QUEUE_OVERFLOWED)) and watch in (
+                self._root,
+                -1,
+            )
+            of_interest |= bool(mask & (_MOVED_TO | _QUEUE_OVERFLOWED)) and watch != self._root
+        if new_folders:
+            # What arrived in a new folder before it was watched is found by looking.
+            self._add_folders()
+        return of_interest or new_folders
+
+    def close(self) -> None:
+        if self.descriptor >= 0:
+            os.close(self.descriptor)
+            self.descriptor = -1
+
+    def _add_folders(self) -> None:
+        for entry in os.scandir(self._folder):
+            if entry.is_dir(follow_symlinks=False) and not entry.name.startswith("."):
+                self._add(Path(entry.path), _MOVED_TO)
+
+    def _add(self, path: Path, mask: int) -> int:
+        watch: int = self._libc.inotify_add_watch(
+            self.descriptor, os.fsencode(path), mask | _ONLY_FOLDERS
+        )
+        if watch < 0:
+            raise OSError(ctypes.get_errno(), f"inotify_add_watch {path}")
+        return watch
+
+
+def _libc() -> ctypes.CDLL:
+    if not sys.platform.startswith("linux"):
+        raise OSError("this system has no inotify")
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def _poll(folder: Path, call: Callable[[], None]) -> Callable[[], None]:
+    """Look at the folders' own times, which change with every name in them."""
+    loop = asyncio.get_running_loop()
+    last = _times(folder)
+    timer: asyncio.TimerHandle
+
+    def look() -> None:
+        nonlocal last, timer
+        now = _times(folder)
+        timer = loop.call_later(POLL_SECONDS, look)
+        if now != last:
+            last = now
+            call()
+
+    timer = loop.call_later(POLL_SECONDS, look)
+    return lambda: timer.cancel()
+
+
+def _times(folder: Path) -> dict[str, int]:
+    try:
+        return {
+            entry.name: entry.stat().st_mtime_ns for entry in os.scandir(folder) if entry.is_dir()
+        }
+    except OSError:
+        return {}
