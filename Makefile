@@ -1,0 +1,60 @@
+# make demo   a whole flight, with no account
+# make test   everything that must hold before a change lands
+#
+# Both set up what they need first. PYTHON names the interpreter to use.
+
+PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13 python3.14; do \
+	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo "$$p"; break; }; done)
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+WORKERS ?= 2
+
+.PHONY: demo test check bench setup programs lock clean
+
+demo: setup
+	@$(BIN)/cockpit demo
+
+test: check
+	@$(BIN)/pytest -n $(WORKERS) --dist loadfile
+
+check: setup
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+	@$(BIN)/pytest tests/test_floors.py
+
+bench: setup
+	@$(BIN)/python -m tests.bench
+
+setup: programs $(READY)
+
+$(READY): pyproject.toml requirements.lock
+	@if [ -z "$(PYTHON)" ]; then echo "cockpit needs Python 3.11 or later; name it: make PYTHON=/path/to/python3" >&2; exit 6; fi
+	@[ -x $(BIN)/pip ] || $(PYTHON) -m venv $(VENV)
+	@# The build backend comes from the lock like everything else, hence no build isolation.
+	@$(BIN)/pip install --quiet --disable-pip-version-check --constraint requirements.lock hatchling editables
+	@$(BIN)/pip install --quiet --disable-pip-version-check --constraint requirements.lock --no-build-isolation --editable '.[dev]'
+	@touch $(READY)
+
+# What pip cannot bring. As root on Debian it is installed; otherwise it is named.
+programs:
+	@missing=; \
+	for program in tmux git; do command -v $$program >/dev/null 2>&1 || missing="$$missing $$program"; done; \
+	[ -x $(BIN)/pip ] || [ -z "$(PYTHON)" ] || $(PYTHON) -c 'import ensurepip' 2>/dev/null || missing="$$missing python3-venv"; \
+	[ -n "$$missing" ] || exit 0; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then \
+		echo "Installing$$missing" >&2; \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$missing >&2; \
+	else \
+		echo "cockpit needs$$missing, and cannot install it by itself here." >&2; \
+		echo "Debian: sudo apt-get install$$missing    macOS: brew install tmux git" >&2; \
+		exit 6; \
+	fi
+
+# Exact versions of what is installed now, with no address of where it came from.
+lock: setup
+	@$(BIN)/pip freeze --exclude-editable > requirements.lock
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache
