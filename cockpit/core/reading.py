@@ -60,3 +60,30 @@ class Reading:
 
 
 UNKNOWN = Reading()
+
+
+def resolve_window(
+    *,
+    override: int | None = None,
+    reported: int | None = None,
+    identity: Window | None = None,
+    table: Window | None = None,
+    seen: int | None = None,
+) -> Window:
+    """The window by the best evidence there is, in the order of the arguments.
+
+    `override` is the pilot's word, `reported` the status line's, `identity` what the transcript
+    says of its model, `table` what the model's name says, `seen` the most tokens ever read. A
+    derived window smaller than what was seen is contradicted by it and passed over.
+    """
+    for told in (override, reported):
+        if told is not None and told > 0:
+            return Window(told, Confidence.REPORTED)
+    most = seen or 0
+    for window in (identity, table):
+        derived = window is not None and window.confidence is Confidence.DERIVED
+        if window is not None and derived and window.tokens >= most:
+            return window
+    if most > DEFAULT_WINDOW:
+        return Window(max(LARGE_WINDOW, most), Confidence.DERIVED)
+    return Window(DEFAULT_WINDOW, Confidence.ASSUMED)

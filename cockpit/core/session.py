@@ -75,6 +75,8 @@ class ToolFinished:
     """The beginning of what the tool said, at most 2,000 characters."""
     agent_id: str | None = None
     """Set when the tool started a subagent: its id."""
+    agent_status: str | None = None
+    """`running`, `completed` or `failed`, where `agent_id` is set."""
     sidechain: bool = False
     at: datetime | None = None
 

@@ -1,0 +1,238 @@
+"""How worried to be about one agent's context: thresholds as written, marks in tokens, bands.
+
+Pure arithmetic over readings. Nothing here knows where a reading came from, decides what to do
+about it, or chooses a colour.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+from typing import Literal
+
+from cockpit.core.errors import BadUsage
+from cockpit.core.reading import DEFAULT_WINDOW, Confidence, Reading
+
+LARGE_FROM = 500_000
+"""Windows of this many tokens and more also obey the absolute caps."""
+ACT_RESERVE = 20_000
+"""Tokens that must be free between the act mark and the CLI's own compaction point."""
+
+
+class Band(StrEnum):
+    """Names from calm to alarmed; `UNKNOWN` is not calm."""
+
+    CALM = "calm"
+    NOTICE = "notice"
+    WARN = "warn"
+    ACT = "act"
+    FORCE = "force"
+    UNKNOWN = "unknown"
+
+    @property
+    def severity(self) -> int:
+        """0 for calm up to 4 for force, -1 for unknown: for comparing, not for showing."""
+        return _SEVERITY[self]
+
+
+_SEVERITY = {
+    Band.UNKNOWN: -1,
+    Band.CALM: 0,
+    Band.NOTICE: 1,
+    Band.WARN: 2,
+    Band.ACT: 3,
+    Band.FORCE: 4,
+}
+
+MarkName = Literal["notice", "warn", "act", "force"]
+MARK_NAMES: tuple[MarkName, ...] = ("notice", "warn", "act", "force")
+"""In the order in which a filling context meets them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """A point on the bar as the pilot writes it, not yet tied to a window."""
+
+    text: str
+    """As written, for saying which rule won."""
+    amount: float
+    """Tokens, or a share from 0 to 1 where `share` is set."""
+    share: bool = False
+    left: bool = False
+    """Counted from the full end: `30% left`."""
+
+    def tokens(self, window_tokens: int) -> int:
+        """Tokens used at this point of a window; may lie below 0 or beyond the window."""
+        amount = round(self.amount * window_tokens) if self.share else round(self.amount)
+        return window_tokens - amount if self.left else amount
+
+
+_WRITTEN = re.compile(
+    r"(?P<number>[0-9]{1,12}(?:\.[0-9]{1,6})?)\s*(?P<unit>%|k|m)?(?P<left>\s+left)?",
+    re.IGNORECASE,
+)
+_UNIT = {"k": 1_000.0, "m": 1_000_000.0}
+_HINT = 'Write a share ("70%"), tokens ("130k", "130000"), or what must be left ("30% left").'
+
+
+def parse_threshold(text: str) -> Threshold:
+    """Read `70%`, `130k`, `1.5M`, `130000`, `30% left` or `20k left`.
+
+    Raises `BadUsage`. A bare number under 1,000 is refused: nobody can tell whether it means
+    per cent, thousands or a fraction.
+    """
+    written = text.strip()
+    match = _WRITTEN.fullmatch(written.replace(",", "").replace("_", ""))
+    if match is None:
+        raise BadUsage(f"{text!a} is not a threshold", hint=_HINT)
+    number, unit = float(match["number"]), (match["unit"] or "").lower()
+    left = match["left"] is not None
+    if unit == "%":
+        if not 0 < number <= 100:
+            raise BadUsage(f"{text!a} is not between 0% and 100%", hint=_HINT)
+        return Threshold(written, number / 100, share=True, left=left)
+    tokens = number * _UNIT.get(unit, 1.0)
+    if tokens < 1_000:
+        raise BadUsage(f"{text!a} has no unit, or is far too few tokens", hint=_HINT)
+    return Threshold(written, tokens, left=left)
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """All four thresholds of one agent, and the caps for large windows."""
+
+    notice: Threshold = Threshold("50%", 0.5, share=True)
+    warn: Threshold = Threshold("60%", 0.6, share=True)
+    act: Threshold = Threshold("70%", 0.7, share=True)
+    force: Threshold = Threshold("80%", 0.8, share=True)
+    cap_notice: Threshold | None = Threshold("200k", 200_000)
+    cap_warn: Threshold | None = Threshold("250k", 250_000)
+    cap_act: Threshold | None = Threshold("300k", 300_000)
+    cap_force: Threshold | None = Threshold("400k", 400_000)
+    explicit: frozenset[str] = frozenset()
+    """Field names (`act`, `cap_act`, …) that the pilot wrote; the rest are defaults."""
+
+    def own(self, name: MarkName) -> Threshold:
+        """The threshold of a mark, caps aside."""
+        chosen: Threshold = getattr(self, name)
+        return chosen
+
+    def cap(self, name: MarkName) -> Threshold | None:
+        """The cap of a mark, which holds only for large windows."""
+        chosen: Threshold | None = getattr(self, f"cap_{name}")
+        return chosen
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Where a band begins."""
+
+    tokens: int
+    why: str
+    """The rule that won, for the pilot: `70% of 200k`, `cap 300k`, …"""
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """Where the bands of one agent begin; never out of order."""
+
+    notice: Mark
+    warn: Mark
+    act: Mark
+    force: Mark
+
+
+def check_order(thresholds: Thresholds, window_tokens: int = DEFAULT_WINDOW) -> None:
+    """Refuse, with `BadUsage`, what the pilot wrote out of order.
+
+    Only pairs of which both were written are compared, and caps only with caps; a default that
+    ends up on the wrong side is lowered by `marks` instead.
+    """
+    for prefix in ("", "cap_"):
+        written = [
+            (f"{prefix}{name}", threshold)
+            for name in MARK_NAMES
+            if f"{prefix}{name}" in thresholds.explicit
+            and (threshold := getattr(thresholds, f"{prefix}{name}")) is not None
+        ]
+        for (low_name, low), (high_name, high) in pairwise(written):
+            _refuse_if_out_of_order(low_name, low, high_name, high, window_tokens)
+
+
+def _refuse_if_out_of_order(
+    low_name: str, low: Threshold, high_name: str, high: Threshold, window: int
+) -> None:
+    below, above = low.tokens(window), high.tokens(window)
+    if below > above:
+        raise BadUsage(
+            f"{low_name} comes after {high_name}",
+            f"{low_name} = {low.text!a} is {below:,} tokens of {window:,}, "
+            f"{high_name} = {high.text!a} is {above:,}.",
+            f"Make {low_name} the lower one, or leave one of them out.",
+        )
+
+
+def marks(thresholds: Thresholds, window_tokens: int, compacts_at: int | None = None) -> Marks:
+    """Tie thresholds to a window; for each mark the lowest resulting number wins.
+
+    Total: a window too small for the rules gives marks of at least 1 token, in order.
+    `compacts_at` is where the CLI compacts by itself, None if it does not.
+    """
+    notice, warn, act, force = (
+        _mark(name, thresholds, window_tokens, compacts_at) for name in MARK_NAMES
+    )
+    act = _lowered(act, "force", force)
+    warn = _lowered(warn, "act", act)
+    return Marks(_lowered(notice, "warn", warn), warn, act, force)
+
+
+def _lowered(mark: Mark, above_name: str, above: Mark) -> Mark:
+    if mark.tokens <= above.tokens:
+        return mark
+    return Mark(above.tokens, f"lowered to {above_name} ({above.why})")
+
+
+def _mark(name: MarkName, thresholds: Thresholds, window: int, compacts_at: int | None) -> Mark:
+    own, cap = thresholds.own(name), thresholds.cap(name)
+    rules = [Mark(own.tokens(window), f"{own.text} of {_short(window)}" if own.share else own.text)]
+    if cap is not None and window >= LARGE_FROM:
+        rules.append(Mark(cap.tokens(window), f"cap {cap.text}"))
+    if name == "act" and compacts_at is not None:
+        why = f"{_short(ACT_RESERVE)} before compaction at {_short(compacts_at)}"
+        rules.append(Mark(compacts_at - ACT_RESERVE, why))
+    lowest = min(rules, key=lambda rule: rule.tokens)
+    return Mark(max(1, lowest.tokens), lowest.why)
+
+
+def _short(tokens: int) -> str:
+    return f"{tokens // 1000}k" if tokens % 1000 == 0 else f"{tokens:,}"
+
+
+def band(tokens: int | None, where: Marks | None) -> Band:
+    """Say how worried to be; a reading exactly on a mark belongs to the band above it.
+
+    Without tokens or marks it is `UNKNOWN`: a guess would draw a confident bar over nothing.
+    """
+    if tokens is None or where is None:
+        return Band.UNKNOWN
+    for name in reversed(MARK_NAMES):
+        mark: Mark = getattr(where, name)
+        if tokens >= mark.tokens:
+            return Band(name)
+    return Band.CALM
+
+
+def may_act(reading: Reading, worry: Band) -> bool:
+    """Whether something may be done about it without the pilot: never on an assumed window."""
+    sure = reading.confidence in (Confidence.REPORTED, Confidence.DERIVED)
+    return sure and reading.tokens is not None and worry in (Band.ACT, Band.FORCE)
+
+
+def band_from_tool_calls(count: int, limit: int) -> Band:
+    """The band while no reading can be had: `WARN` at most, and only from `limit` calls on.
+
+    A `limit` of 0 or less switches it off.
+    """
+    return Band.WARN if 0 < limit <= count else Band.UNKNOWN
