@@ -1,0 +1,1 @@
+"""What the pilot may choose, and how it is read and written."""

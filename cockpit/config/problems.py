@@ -1,0 +1,167 @@
+"""A value that the schema refuses, in words: what was expected, and the nearest known name.
+
+Turns pydantic's findings into one `BadConfig` that points at file, line and key; all findings
+of a file are told at once, the first as the title.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import typing
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from cockpit.config.file import ConfigFile, dotted
+from cockpit.config.lines import KeyPath
+from cockpit.config.schema import Settings
+from cockpit.core.errors import BadConfig, BadUsage
+
+_EXPECTED = {
+    "string_type": "text in quotes",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "bool_type": "true or false",
+    "tuple_type": "a list in [brackets]",
+    "dict_type": "a table",
+    "model_type": "a table",
+    "model_attributes_type": "a table",
+    "path_type": "a path in quotes",
+    "is_instance_of": "a path in quotes",
+}
+_NAMED_TYPES = {str: "text", bool: "true or false", int: "a number", float: "a number"}
+
+
+def checked(file: ConfigFile, data: dict[str, Any]) -> Settings:
+    """Hold the data of one file against the schema. Raises `BadConfig`."""
+    try:
+        return Settings.model_validate(data)
+    except ValidationError as error:
+        raise refusal(file, error) from None
+
+
+def refusal(file: ConfigFile, error: ValidationError) -> BadConfig:
+    """One error for everything wrong with a file, in the order of its lines."""
+    findings = error.errors(include_url=False)
+    told: list[tuple[int, str, str, KeyPath]] = []
+    for finding in findings:
+        path = _key_path(finding)
+        problem, hint = _words(finding, path)
+        told.append((file.line_of(path), problem, hint, path))
+    told.sort(key=lambda one: one[0])
+    _, problem, hint, path = told[0]
+    more = "\n".join(
+        f"line {line}: {dotted(file.written_as(where))}: {what}"
+        for line, what, _, where in told[1:10]
+    )
+    if len(told) > 10:
+        more += f"\n… and {len(told) - 10} more"
+    return file.refusal(path, problem, hint, more)
+
+
+def usage_refusal(subject: str, error: ValidationError) -> BadUsage:
+    """The same for values that came from the command line, where there is no file."""
+    finding = error.errors(include_url=False)[0]
+    path = _key_path(finding)
+    problem, hint = _words(finding, path)
+    return BadUsage(f"{subject}: {dotted(path)}: {problem}", "", hint)
+
+
+def nearest(word: str, known: list[str]) -> str | None:
+    """The known name that a mistyped one probably meant."""
+    close = difflib.get_close_matches(word.lower(), known, n=1, cutoff=0.6)
+    return close[0] if close else None
+
+
+def _key_path(finding: ErrorDetails) -> KeyPath:
+    """Where it is in the file; what pydantic adds for kinds of value is left out."""
+    return tuple(part for part in finding["loc"] if part not in ("[key]", "str", "int"))
+
+
+def _words(finding: ErrorDetails, path: KeyPath) -> tuple[str, str]:
+    kind, context = finding["type"], finding.get("ctx", {})
+    if kind == "extra_forbidden":
+        return _unknown(path)
+    if kind == "missing":
+        return "missing", ""
+    if kind == "literal_error":
+        return _choice(str(context["expected"]), finding["input"])
+    if kind == "value_error":
+        return str(context["error"]), ""
+    if kind in ("greater_than_equal", "less_than_equal", "greater_than"):
+        bound = next(iter(context.values()))
+        words = {"greater_than_equal": "at least", "less_than_equal": "at most"}
+        return f"expected {words.get(kind, 'more than')} {bound:g}", ""
+    if kind == "too_short":
+        return "expected at least one", ""
+    expected = _EXPECTED.get(kind)
+    if expected is None:
+        return finding["msg"][:1].lower() + finding["msg"][1:], ""
+    return f"expected {expected}, not {_named(finding['input'])}", ""
+
+
+def _named(value: object) -> str:
+    if isinstance(value, dict):
+        return "a table"
+    if isinstance(value, list | tuple):
+        return "a list"
+    return _NAMED_TYPES.get(type(value), "a date or time")
+
+
+def _choice(expected: str, given: object) -> tuple[str, str]:
+    known = re.findall(r"'([^']*)'", expected)
+    words = (
+        f"expected {', '.join(known[:-1])} or {known[-1]}" if known[1:] else f"expected {known[0]}"
+    )
+    if not isinstance(given, str):
+        return f"{words}, not {_named(given)}", ""
+    close = nearest(given, known)
+    return f"{words}, not {given!a}", f'Did you mean "{close}"?' if close else ""
+
+
+def _unknown(path: KeyPath) -> tuple[str, str]:
+    word = str(path[-1])
+    known = known_keys(path[:-1])
+    if close := nearest(word, known):
+        return "unknown key", f'Did you mean "{close}"?'
+    homes = [table for table, key in _every_key() if key == word]
+    if homes:
+        return "unknown key here", f'"{word}" belongs in [{homes[0]}].'
+    return "unknown key", f"Known here: {', '.join(known)}." if known else ""
+
+
+def known_keys(table: KeyPath) -> list[str]:
+    """The keys a table can have; none for one with free keys."""
+    model: Any = Settings
+    for part in table:
+        if isinstance(part, int):
+            continue
+        field = model.model_fields.get(part)
+        model = _model_in(field.annotation) if field else None
+        if model is None:
+            return []
+    return list(model.model_fields)
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    for inner in typing.get_args(annotation):
+        if (found := _model_in(inner)) is not None:
+            return found
+    return None
+
+
+def _every_key() -> Iterator[tuple[str, str]]:
+    def walk(model: type[BaseModel], name: str) -> Iterator[tuple[str, str]]:
+        for key, field in model.model_fields.items():
+            if name:
+                yield name, key
+            if (inner := _model_in(field.annotation)) is not None:
+                yield from walk(inner, f"{name}.{key}" if name else key)
+
+    return walk(Settings, "")

@@ -1,0 +1,46 @@
+"""Durations and sizes as a pilot writes them: `"180s"`, `"10m"`, `"24h"`, `"0"`, `"200k"`.
+
+Thresholds have more spellings and live in `core.bands`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+_UNITS = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,6})?)\s*(ms|s|m|h|d|)")
+_SIZE = re.compile(r"(\d{1,12}(?:\.\d{1,3})?)\s*([kKmM]?)")
+_SCALES = {"": 1, "k": 1_000, "m": 1_000_000}
+
+
+def duration(written: object) -> float:
+    """Seconds. A bare number is seconds already. Raises `ValueError` with what was expected."""
+    if isinstance(written, int | float) and not isinstance(written, bool):
+        if math.isfinite(written) and written >= 0:
+            return float(written)
+    elif isinstance(written, str) and (match := _DURATION.fullmatch(written.strip())):
+        return float(match[1]) * _UNITS[match[2]]
+    raise ValueError('expected a duration such as "90s", "10m", "24h" or "0"')
+
+
+def spelled_duration(seconds: float) -> str:
+    """The shortest usual spelling; minutes only from ten on, so that `180s` stays `180s`."""
+    if seconds == 0:
+        return "0"
+    if not float(seconds).is_integer():
+        return f"{seconds:g}s"
+    whole = int(seconds)
+    for unit, length, least in (("d", 86400, 259200), ("h", 3600, 3600), ("m", 60, 600)):
+        if whole >= least and whole % length == 0:
+            return f"{whole // length}{unit}"
+    return f"{whole}s"
+
+
+def size(written: object) -> int:
+    """Tokens. `"200k"` is 200,000. Raises `ValueError` with what was expected."""
+    if isinstance(written, int) and not isinstance(written, bool) and written >= 0:
+        return written
+    if isinstance(written, str) and (match := _SIZE.fullmatch(written.strip().replace("_", ""))):
+        return round(float(match[1]) * _SCALES[match[2].lower()])
+    raise ValueError('expected a number of tokens such as 200000 or "200k"')

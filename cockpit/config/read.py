@@ -1,0 +1,99 @@
+"""From files to settings: flag over environment over project file over user file over default.
+
+`load` is pure but for reading: no folder is made, nothing is written, nobody is asked. A caller
+that reloads and gets `BadConfig` simply keeps what it has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from cockpit.config.aliases import with_present_names
+from cockpit.config.checks import check_file
+from cockpit.config.file import read_config_file
+from cockpit.config.held import without_held
+from cockpit.config.layers import Layer, Loaded, laid_together
+from cockpit.config.paths import Places
+from cockpit.config.problems import checked
+from cockpit.config.rooted import rooted
+from cockpit.config.trust import is_trusted
+
+FILE_NAME = "cockpit.toml"
+
+
+def load(
+    places: Places,
+    config: Path | None,
+    cwd: Path,
+    environment: Mapping[str, str],
+    *,
+    named: bool = True,
+) -> Loaded:
+    """Everything that holds for a pilot in `cwd`. Raises `BadConfig`.
+
+    `config` takes the place of the project file. It is trusted, unless `named` is False: then
+    it was found and not named, and what was trusted before decides, as for a project file.
+    """
+    layers: list[Layer] = []
+    user = places.user_file
+    if _is_there(user):
+        layers.append(_layer(user, environment, follow_links=True))
+    if config is None:
+        config, named = project_file(cwd), False
+    else:
+        config = cwd / config
+    if config is not None and not (layers and _same(config, user)):
+        layers.append(_project_layer(places, config, environment, named=named))
+    return laid_together(layers, environment)
+
+
+def project_file(cwd: Path) -> Path | None:
+    """The nearest `cockpit.toml` from here up to the root of the repository.
+
+    Outside any repository only `cwd` itself is looked at: what stands above it, in a shared
+    folder perhaps, is nobody's project.
+    """
+    root = repository_root(cwd)
+    for folder in (cwd, *cwd.parents):
+        if _is_there(folder / FILE_NAME):
+            return folder / FILE_NAME
+        if folder == (root or cwd):
+            break
+    return None
+
+
+def repository_root(folder: Path) -> Path | None:
+    """The folder with `.git` in it (a folder, or a worktree's file) at or above this one."""
+    return next((up for up in (folder, *folder.parents) if (up / ".git").exists()), None)
+
+
+def _project_layer(
+    places: Places, path: Path, environment: Mapping[str, str], *, named: bool
+) -> Layer:
+    layer = _layer(path, environment, follow_links=named)
+    if named or is_trusted(places, layer.file):
+        return layer
+    repository = repository_root(path.parent) or path.parent
+    data, held = without_held(layer.file, layer.data, repository)
+    return Layer(layer.file, data, layer.notices, held)
+
+
+def _layer(path: Path, environment: Mapping[str, str], *, follow_links: bool) -> Layer:
+    written = read_config_file(path.absolute(), follow_links=follow_links)
+    file, data, notices = with_present_names(written)
+    check_file(file, checked(file, data))
+    home = environment.get("HOME") or str(Path.home())
+    return Layer(file, rooted(data, file.path.parent, home), notices)
+
+
+def _is_there(path: Path) -> bool:
+    """A link that leads nowhere is there too: it is refused, not passed over."""
+    return path.exists() or path.is_symlink()
+
+
+def _same(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except OSError:
+        return False

@@ -1,0 +1,39 @@
+"""The pilot's marks, as the rules of `core.bands` want them."""
+
+from __future__ import annotations
+
+from cockpit.config.schema import ContextSettings
+from cockpit.core.bands import MARK_NAMES, Thresholds, check_order, parse_threshold
+from cockpit.core.reading import DEFAULT_WINDOW
+
+
+def thresholds(context: ContextSettings) -> Thresholds:
+    """The thresholds of one agent, and which of them some file wrote."""
+    own, cap = context, context.cap
+    return Thresholds(
+        notice=parse_threshold(own.notice),
+        warn=parse_threshold(own.warn),
+        act=parse_threshold(own.act),
+        force=parse_threshold(own.force),
+        cap_notice=parse_threshold(cap.notice),
+        cap_warn=parse_threshold(cap.warn),
+        cap_act=parse_threshold(cap.act),
+        cap_force=parse_threshold(cap.force),
+        explicit=explicit(context),
+    )
+
+
+def explicit(context: ContextSettings) -> frozenset[str]:
+    """Names of the marks that a file wrote: `act`, `cap_act`, …; the rest are defaults."""
+    own = {name for name in MARK_NAMES if name in context.model_fields_set}
+    caps = {f"cap_{name}" for name in MARK_NAMES if name in context.cap.model_fields_set}
+    return frozenset(own | caps)
+
+
+def check_marks(context: ContextSettings) -> None:
+    """Refuse marks that the pilot wrote out of order, with `BadUsage`.
+
+    They are tied to the window that the pilot named, else to the usual one: "150k" stands after
+    "70%" in 200,000 tokens and before it in a million.
+    """
+    check_order(thresholds(context), context.override or DEFAULT_WINDOW)

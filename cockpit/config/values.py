@@ -1,0 +1,209 @@
+"""The kinds of value a setting can have, and why a written one is refused.
+
+Every refusal is a `ValueError` whose text says what was expected; `config.problems` adds the
+file, the line and the key. Values that later become part of a command, a path or a branch are
+narrowed here, once, so that nobody downstream has to.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Any
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    WithJsonSchema,
+)
+
+from cockpit.config.quantities import duration, size, spelled_duration
+from cockpit.core.errors import BadUsage
+from cockpit.core.ids import NAME_PATTERN, agent_name
+
+RESERVED_VARIABLES = ("COCKPIT_AGENT", "COCKPIT_SOCKET", "COCKPIT_RUN", "COCKPIT_HOME")
+"""What a pane is told by cockpit; an agent's own `env` cannot say otherwise."""
+
+BRANCH_FIELDS = ("agent", "work_item", "job")
+
+
+class Section(BaseModel):
+    """A table of the file: immutable, strict about types, deaf to no typing error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_errors=True)
+
+
+def _plain_text(text: str) -> str:
+    if "\0" in text:
+        raise ValueError("a NUL character cannot be passed to any program")
+    return text
+
+
+def _one_line(text: str) -> str:
+    if not text.isprintable():
+        raise ValueError("expected one line without control characters")
+    return text
+
+
+def _marker(text: str) -> str:
+    if not text.strip() or len(text) > 200:
+        raise ValueError("expected 1 to 200 characters for an agent to say when it is done")
+    return _one_line(text)
+
+
+def _agent_name(text: str) -> str:
+    try:
+        return agent_name(text)
+    except BadUsage as error:
+        raise ValueError(str(error).replace("\n", " ")) from None
+
+
+def _host_name(text: str) -> str:
+    if not NAME_PATTERN.fullmatch(text) or text == "local":
+        raise ValueError("expected 1 to 32 of a-z, 0-9, dot, underscore, dash; not `local`")
+    return text
+
+
+def _theme(text: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", text):
+        raise ValueError('expected the name of a theme, such as "night", not a path')
+    return text
+
+
+def _git_name(text: str) -> str:
+    """A branch or commit that git cannot take for an option, a range or a file elsewhere."""
+    wrong = re.search(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/$|\.$|\.lock(/|$)|(^|/)[.-]", text)
+    if text and (wrong or text.startswith("/") or not text.isprintable()):
+        raise ValueError("expected the name of a branch, as `git check-ref-format` allows it")
+    return text
+
+
+def _branch_pattern(text: str) -> str:
+    for field in re.findall(r"\{([^{}]*)\}", text):
+        if field not in BRANCH_FIELDS:
+            known = ", ".join(f"{{{name}}}" for name in BRANCH_FIELDS)
+            raise ValueError(f"expected only {known} between braces, not {{{field}}}")
+    plain = re.sub(r"\{(" + "|".join(BRANCH_FIELDS) + r")\}", "x", text)
+    if not plain or "{" in plain or "}" in plain:
+        raise ValueError('expected the name of a branch, such as "agent/{agent}/{work_item}"')
+    _git_name(plain)
+    return text
+
+
+def _inside_worktree(text: str) -> str:
+    path = PurePosixPath(text)
+    if path.is_absolute() or ".." in path.parts or path == PurePosixPath() or "\0" in text:
+        raise ValueError("expected a folder inside the worktree, without `..`")
+    if path.parts[0] == ".git":
+        raise ValueError("expected a folder that is not git's own")
+    return _one_line(text)
+
+
+def _distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    if len(set(values)) != len(values):
+        raise ValueError("expected each one at most once")
+    return values
+
+
+def _environment(table: dict[str, str]) -> dict[str, str]:
+    for name, value in table.items():
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+            raise ValueError(f"{name!a} is no name of an environment variable")
+        if name in RESERVED_VARIABLES:
+            raise ValueError(f"{name} is set by cockpit itself")
+        _plain_text(value)
+    return table
+
+
+def _threshold(written: object) -> object:
+    from cockpit.core.bands import parse_threshold
+
+    if isinstance(written, bool) or not isinstance(written, str | int):
+        raise ValueError('expected a mark such as "70%", "130k", 130000 or "30% left"')
+    try:
+        parse_threshold(str(written))
+    except BadUsage as error:
+        raise ValueError(str(error).replace("\n", " ")) from None
+    return str(written)
+
+
+def _window(written: object) -> object:
+    if written == "auto":
+        return written
+    try:
+        tokens = size(written)
+    except ValueError:
+        tokens = 0
+    if not 1_000 <= tokens <= 100_000_000:
+        raise ValueError('expected "auto", or a number of tokens such as 200000 or "200k"')
+    return tokens
+
+
+def _own_file(written: object) -> object:
+    return None if written == "" else written
+
+
+def _keys(written: object) -> object:
+    if isinstance(written, list) and all(isinstance(key, str) for key in written):
+        return ",".join(written)
+    return written
+
+
+_DURATION_SCHEMA = {
+    "anyOf": [
+        {"type": "string", "pattern": r"^\d+(\.\d+)?\s*(ms|s|m|h|d)?$"},
+        {"type": "number", "minimum": 0},
+    ]
+}
+
+Seconds = Annotated[
+    float,
+    BeforeValidator(duration),
+    PlainSerializer(spelled_duration, when_used="json"),
+    WithJsonSchema(_DURATION_SCHEMA),
+]
+Mark = Annotated[
+    str,
+    BeforeValidator(_threshold),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "integer", "minimum": 0}]}),
+]
+WindowSize = Annotated[
+    str | int,
+    BeforeValidator(_window),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "integer", "minimum": 1000}]}),
+]
+Text = Annotated[str, AfterValidator(_plain_text)]
+Line = Annotated[str, AfterValidator(_plain_text), AfterValidator(_one_line)]
+Marker = Annotated[str, AfterValidator(_marker)]
+NameText = Annotated[str, AfterValidator(_agent_name)]
+HostName = Annotated[str, AfterValidator(_host_name)]
+ThemeName = Annotated[str, AfterValidator(_theme)]
+GitName = Annotated[str, AfterValidator(_git_name)]
+BranchPattern = Annotated[str, AfterValidator(_branch_pattern)]
+FolderInside = Annotated[str, AfterValidator(_inside_worktree)]
+Location = Annotated[
+    Path,
+    Field(strict=False),
+    PlainSerializer(str, when_used="json"),
+    WithJsonSchema({"type": "string"}),
+]
+OwnFile = Annotated[
+    Annotated[Path, Field(strict=False)] | None,
+    BeforeValidator(_own_file),
+    PlainSerializer(lambda path: "" if path is None else str(path), when_used="json"),
+    WithJsonSchema({"type": "string"}),
+]
+"""A file the pilot may name; empty is none."""
+Arguments = Annotated[tuple[Text, ...], Field(strict=False)]
+Lines = Annotated[tuple[Line, ...], Field(strict=False)]
+EnvironmentTable = Annotated[dict[str, str], AfterValidator(_environment)]
+KeyNames = Annotated[
+    str,
+    BeforeValidator(_keys),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
+]
+Distinct = AfterValidator(_distinct)
