@@ -33,6 +33,8 @@ class Start(Verb):
     """Open this session instead of a new one."""
     config: str | None = None
     """The project or `--config` file to read first, absolute."""
+    named: bool = False
+    """The pilot named that file on the command line, and so trusts it; else it was found."""
     mode: Literal["observe", "prompt", "auto"] | None = None
 
 
@@ -111,6 +113,8 @@ class Load(Verb):
 
     verb: ClassVar[str] = "load"
     config: str | None = None
+    named: bool = False
+    """As for `Start`."""
 
 
 class Attach(Verb):
