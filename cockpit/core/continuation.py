@@ -1,0 +1,101 @@
+"""The words that a session starts with: a job's first one, and each successor.
+
+A successor gets the path of the document, never the document: the file is durable, and a prompt
+is not the place for 30 KB. The goal is quoted, so that nothing in it reads as an instruction of
+ours; the text says what is known and where to look, and nothing about how cockpit works.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cockpit.core.markdown import fenced, one_line, plain, shortened
+
+LONGEST_GOAL = 2_000
+"""Characters; the whole goal stands in the document."""
+LONGEST_STEP = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Succession:
+    """What a successor has to be told."""
+
+    document: str
+    """Absolute path."""
+    goal: str | None = None
+    """The original request."""
+    first_step: str | None = None
+    """As `Document.first_step` gives it."""
+    number: int | None = None
+    """Place of the new session in its chain."""
+    has_git: bool = True
+    branch: str | None = None
+    marker: str | None = None
+    """What to print when the whole job is done; None where nobody waits for it."""
+
+
+def continuation(succession: Succession) -> str:
+    """The first prompt of a successor."""
+    place = f" (session {succession.number} of this job)" if succession.number else ""
+    parts = [
+        f"You continue a job in a fresh session{place}: the context of the previous one was "
+        f"filling up. It left a handoff document. Before anything else, read all of it with your "
+        f"Read tool:\n{succession.document}",
+        _goal(succession.goal),
+        _first_step(succession.first_step),
+        _ground(succession),
+    ]
+    if succession.marker:
+        parts.append(_completion(succession.marker))
+    return "\n\n".join(part for part in parts if part)
+
+
+def first_prompt(prompt: str, marker: str | None = None) -> str:
+    """The prompt of a job's first session: the pilot's own words, unchanged.
+
+    Give a marker only for a job whose end nobody will see otherwise (auto, loop, a limit of
+    turns): one paragraph about it is then added under the prompt.
+    """
+    return f"{prompt}\n\n{_completion(marker)}" if marker else prompt
+
+
+def _goal(goal: str | None) -> str:
+    words = plain(goal or "").strip()
+    if not words:
+        return "The goal is not on record; the document says what was being done."
+    kept = shortened(words, LONGEST_GOAL)
+    whole = "" if kept == words else " (shortened; all of it is under Goal in the document)"
+    return f"The goal of the job, as it was first asked{whole}:\n\n{fenced(kept, '')}"
+
+
+def _first_step(step: str | None) -> str:
+    words = shortened(plain(step or "").strip(), LONGEST_STEP)
+    if not words:
+        return ""
+    return f"The first step that the document names:\n\n{fenced(words, '')}"
+
+
+def _ground(succession: Succession) -> str:
+    if succession.has_git:
+        branch = f" ({one_line(succession.branch, 250)})" if succession.branch else ""
+        where = (
+            f"Work in this directory and on this branch{branch}; do not make another one. Check "
+            "what the document says with `git log -20 --oneline`, `git status` and `git diff`; "
+            "where they differ, git is right."
+        )
+    else:
+        where = (
+            "Work in this directory. It has no git repository, so check what the document says "
+            "against the files themselves."
+        )
+    return (
+        f"{where} Do not repeat work that is finished, nor what the document lists as not "
+        "working. Then go on until the goal is reached."
+    )
+
+
+def _completion(marker: str) -> str:
+    return (
+        "When the whole job is done, and not before, end your last reply with this line:\n"
+        f"{one_line(marker)}"
+    )

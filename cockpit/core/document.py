@@ -1,0 +1,262 @@
+"""The handoff document as a value: its sections, how it is read, and what can be wrong with it.
+
+Reading is total: any text is a document, with sections missing. `validate` says what is wrong
+in words for whoever wrote it. Putting a document together is `core.composition`; where it is
+kept is `adapters.documents`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from cockpit.core import front_matter
+from cockpit.core.front_matter import FrontMatter
+from cockpit.core.markdown import (
+    has_controls,
+    heading,
+    marked_lines,
+    open_fence,
+    plain,
+    unfenced,
+)
+
+TITLE = "Handoff"
+SECTIONS = (
+    "Goal",
+    "Current Task",
+    "Progress",
+    "Current State",
+    "Next Steps",
+    "Key Decisions",
+    "What Did Not Work",
+    "Open Issues",
+    "Background Work",
+    "Verified Facts",
+    "Links",
+    "Instructions for the Successor",
+)
+"""Every section of a document, in order."""
+ASKED = SECTIONS[1:9]
+"""What the agent is asked to write; `Links` is welcome too."""
+REQUIRED = SECTIONS[1:8]
+"""Without one of these there is no handoff: cockpit cannot know what they would say."""
+PROGRESS = ("Completed", "In Progress", "Pending")
+OTHER_NOTES = "Other Notes"
+"""Where what stands under headings of the agent's own goes."""
+NOTHING = "None."
+
+LARGEST = 256 * 1024
+"""Bytes of a document."""
+LARGEST_DRAFT = 128 * 1024
+SMALLEST_DRAFT = 200
+"""Characters under all headings together; less cannot carry a job."""
+
+_ALIASES = {
+    "original goal": "Goal",
+    "decisions": "Key Decisions",
+    "next step": "Next Steps",
+    "dead ends": "What Did Not Work",
+    "what didn't work": "What Did Not Work",
+    "failed approaches": "What Did Not Work",
+    "open questions": "Open Issues",
+    "open questions and blockers": "Open Issues",
+    "blockers": "Open Issues",
+    "instructions for new instance": "Instructions for the Successor",
+}
+_KNOWN = {title.casefold(): title for title in SECTIONS} | _ALIASES
+_NUMBERED = re.compile(r"\d{1,3}[.)][ \t]+")
+_ITEM = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]+")
+_SPAN = re.compile(r"`[^`\n]+`")
+_EMPTY = re.compile(r"[\s*_`>-]*(?:none(?: known| stated)?|nothing|n/?a)?[\s*_`.]*", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong with a document."""
+
+    kind: str
+    """`empty`, `too-long`, `control-bytes`, `open-fence`, `missing`, `says-nothing`,
+    `too-short` or `not-runnable`."""
+    text: str
+    """A sentence for whoever wrote it, with what would be right."""
+    mends: bool = False
+    """`composition.compose` puts it right, so nobody has to be asked again."""
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A document, read."""
+
+    sections: Mapping[str, str] = field(default_factory=dict)
+    """Title to body, in the order of `SECTIONS`; only those that are there."""
+    others: Mapping[str, str] = field(default_factory=dict)
+    """Sections that no handoff document has, under the titles that they had."""
+    opening: str = ""
+    """What stands above the first section."""
+    front: FrontMatter | None = None
+    """None where there is none; only trustworthy in a file that cockpit wrote."""
+
+    @property
+    def goal(self) -> str | None:
+        """The original request, without its fence; None if the document knows of none."""
+        body = self.sections.get("Goal", "")
+        quoted = _first_fence(body)
+        if quoted is not None:
+            return quoted
+        return None if says_nothing(body) else body
+
+    @property
+    def first_step(self) -> str | None:
+        """The first of the next steps, its list mark taken off."""
+        return first_step(self.sections.get("Next Steps", ""))
+
+
+def read(text: str) -> Document:
+    """Any text as a document. Sections that stand there twice are joined; case does not matter.
+
+    Front matter is read from the very start only.
+    """
+    front, body = front_matter.load(plain(text))
+    opening: list[str] = []
+    found: dict[str, list[str]] = {}
+    current = opening
+    for line, is_code in marked_lines(body):
+        title = None if is_code else _title(line)
+        if title == TITLE:
+            continue
+        if title is None:
+            current.append(line)
+        else:
+            current = found.setdefault(title, [])
+            if current:
+                current.append("")
+    bodies = {title: "\n".join(lines).strip("\n") for title, lines in found.items()}
+    return Document(
+        {title: bodies[title] for title in SECTIONS if title in bodies},
+        {title: body for title, body in bodies.items() if title not in SECTIONS},
+        "\n".join(opening).strip("\n"),
+        front,
+    )
+
+
+def validate(text: str, *, complete: bool = False) -> list[Problem]:
+    """What is wrong with a draft or, with `complete`, with a whole document.
+
+    A whole document has every section and front matter, and may be as long as `LARGEST`.
+    """
+    largest = LARGEST if complete else LARGEST_DRAFT
+    size = len(text.encode("utf-8", "replace"))
+    if not text.strip():
+        return [Problem("empty", "The document is empty.")]
+    if size > largest:
+        limit = f"{largest // 1024} KiB"
+        return [Problem("too-long", f"The document has {size // 1024} KiB; {limit} is the limit.")]
+    document = read(text)
+    problems = _problems_of_form(text)
+    for title in SECTIONS if complete else REQUIRED:
+        if title not in document.sections:
+            problems.append(Problem("missing", f"The section `## {title}` is missing."))
+    if complete and document.front is None:
+        problems.append(Problem("missing", "The front matter is missing."))
+    return problems + _problems_of_content(document)
+
+
+def says_nothing(body: str) -> bool:
+    """Whether a section is empty or says `None.` in one of the usual ways."""
+    return _EMPTY.fullmatch(body[:100]) is not None and len(body) <= 100
+
+
+def first_step(body: str) -> str | None:
+    """The first list item of a body, or its first paragraph with the code that follows it."""
+    lines = list(marked_lines(body.strip("\n")))
+    starts = [at for at, (line, is_code) in enumerate(lines) if not is_code and _ITEM.match(line)]
+    if says_nothing(body):
+        return None
+    if starts:
+        end = starts[1] if len(starts) > 1 else len(lines)
+        item = [line for line, _ in lines[starts[0] : end]]
+        item[0] = _ITEM.sub("", item[0], count=1)
+        return "\n".join(item).strip() or None
+    return _first_paragraph(lines)
+
+
+def is_runnable(step: str) -> bool:
+    """Whether a step names a command: a code span, a fenced block, or a line after `$`."""
+    return (
+        _SPAN.search(step) is not None
+        or any(is_code for _, is_code in marked_lines(step))
+        or any(line.lstrip().startswith("$ ") for line in step.split("\n"))
+    )
+
+
+def _title(line: str) -> str | None:
+    """The section that a line opens; `TITLE` for the document's own title; None for neither."""
+    found = heading(line)
+    if found is None or found[0] > 2:
+        return None
+    level, words = found
+    bare = _NUMBERED.sub("", words.strip("*_` \t"), count=1).rstrip(": \t").rstrip("*_`")
+    key = " ".join(bare.casefold().split())
+    if key in _KNOWN:
+        return _KNOWN[key]
+    if key.startswith("verified facts"):
+        return "Verified Facts"
+    if level == 1:
+        return TITLE if key.startswith(TITLE.casefold()) else None
+    return words[:200]
+
+
+def _first_fence(body: str) -> str | None:
+    """The text of the first fenced block of a body."""
+    block: list[str] = []
+    for line, is_code in marked_lines(body):
+        if is_code:
+            block.append(line)
+            if len(block) > 1 and unfenced("\n".join((block[0], line))) is not None:
+                return unfenced("\n".join(block))
+    return None
+
+
+def _first_paragraph(lines: list[tuple[str, bool]]) -> str | None:
+    kept: list[str] = []
+    for at, (line, is_code) in enumerate(lines):
+        if not is_code and not line.strip():
+            follows = at + 1 < len(lines) and lines[at + 1][1]
+            if kept and not (follows and not any(code for _, code in lines[:at])):
+                break
+        kept.append(line)
+    return "\n".join(kept).strip() or None
+
+
+def _problems_of_form(text: str) -> list[Problem]:
+    problems = []
+    if has_controls(text):
+        words = "The document holds control characters; only newlines and tabs may stand there."
+        problems.append(Problem("control-bytes", words, mends=True))
+    fence = open_fence(plain(text))
+    if fence:
+        words = f"A code block that begins with {fence} is never closed, which hides what follows."
+        problems.append(Problem("open-fence", words))
+    return problems
+
+
+def _problems_of_content(document: Document) -> list[Problem]:
+    problems = []
+    for title in ("Current Task", "Next Steps"):
+        body = document.sections.get(title)
+        if body is not None and says_nothing(body):
+            words = f"The section `## {title}` says nothing; the successor cannot go on without."
+            problems.append(Problem("says-nothing", words))
+    if sum(len(document.sections.get(title, "")) for title in ASKED) < SMALLEST_DRAFT:
+        words = f"All sections together have fewer than {SMALLEST_DRAFT} characters."
+        problems.append(Problem("too-short", words))
+    step = document.first_step
+    if step is not None and not is_runnable(step):
+        words = "The first of the next steps names no command; put one in backticks."
+        problems.append(Problem("not-runnable", words, mends=True))
+    return problems

@@ -1,0 +1,117 @@
+"""The front matter of a handoff document: who left it, to whom, at what moment.
+
+Written by cockpit alone. Every value is JSON, which YAML reads too, so that no branch name or
+path can end a value or begin another. Reading is lenient and never raises: what is missing or
+of another type has its default.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, fields
+from typing import Any
+
+from cockpit.core.markdown import plain
+
+FENCE = "---"
+MOST_LINES = 100
+
+
+@dataclass(frozen=True, slots=True)
+class FrontMatter:
+    """What cockpit knows of one handoff, in the order in which it is written."""
+
+    id: str = ""
+    number: int = 1
+    """Place of the session that leaves the document, in its chain; the first is 1."""
+    previous_document: str | None = None
+    """Absolute path of the document that this session began with."""
+    agent: str = ""
+    job: str = ""
+    worktree: str | None = None
+    """The directory of the work, absolute."""
+    branch: str | None = None
+    head_commit: str | None = None
+    """Full hash."""
+    old_session_id: str | None = None
+    new_session_id: str | None = None
+    tokens: int | None = None
+    window: int | None = None
+    percent: float | None = None
+    """Of the window, 0 to 100 and beyond."""
+    confidence: str = "unknown"
+    trigger: str = "manual"
+    """threshold, manual, agent, compaction or loop."""
+    writer: str = "facts"
+    """agent, sdk or facts: who wrote what is not verified."""
+    created: str = ""
+    """UTC, RFC 3339."""
+    redactions: int = 0
+    """Secrets that were taken out of the text."""
+
+
+def dump(front: FrontMatter) -> str:
+    """The front matter with its fences and a final newline."""
+    lines = [f"{field.name}: {_value(getattr(front, field.name))}" for field in fields(front)]
+    return "\n".join((FENCE, *lines, FENCE, ""))
+
+
+def load(text: str) -> tuple[FrontMatter | None, str]:
+    """What `dump` wrote, and the text under it; None and the text where there is none.
+
+    A block of foreign front matter is taken off too: it then reads as one without a known key.
+    """
+    block, body = split(text)
+    if block is None:
+        return None, body
+    known: dict[str, Any] = {}
+    for line in block:
+        key, _, value = line.partition(":")
+        kind = _KINDS.get(key.strip())
+        if kind is not None:
+            _take(known, key.strip(), value, kind)
+    return FrontMatter(**known), body
+
+
+def split(text: str) -> tuple[list[str] | None, str]:
+    """The lines between the fences at the very start, if there are such, and the rest."""
+    start = text.lstrip("\ufeff\n")
+    if not start.startswith(FENCE + "\n"):
+        return None, text
+    lines = start.split("\n", MOST_LINES + 2)
+    for index, line in enumerate(lines[1 : MOST_LINES + 1], 1):
+        if line.rstrip() in (FENCE, "..."):
+            return lines[1:index], "\n".join(lines[index + 1 :])
+    return None, text
+
+
+def _value(value: object) -> str:
+    if not isinstance(value, str):
+        return json.dumps(value)
+    quoted = json.dumps(plain(value), ensure_ascii=False)
+    return "".join(char if _yaml_prints(char) else f"\\u{ord(char):04x}" for char in quoted)
+
+
+def _yaml_prints(char: str) -> bool:
+    return char.isprintable() or char >= "\U00010000" or "\ue000" <= char < "\ufffe"
+
+
+def _take(known: dict[str, Any], key: str, value: str, kind: tuple[type, ...]) -> None:
+    try:
+        read = json.loads(value)
+    except (ValueError, RecursionError):
+        return
+    if isinstance(read, kind) and not isinstance(read, bool):
+        known[key] = plain(read) if isinstance(read, str) else read
+
+
+_KINDS: dict[str, tuple[type, ...]] = {
+    field.name: (
+        (int,)
+        if field.type in ("int", "int | None")
+        else (int, float)
+        if field.type == "float | None"
+        else (str,)
+    )
+    for field in fields(FrontMatter)
+}

@@ -1,0 +1,170 @@
+"""Markdown as far as a handoff document needs it: fences, headings, and quoting what is foreign.
+
+Text from a prompt, an agent or a file name is put into a document so that it stays what it is:
+it opens no section, closes no fence, hides nothing that follows, and carries no control bytes.
+This is not a renderer, and knows nothing of which sections a document has.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+_ESCAPES = re.compile(
+    # A string sequence never spans another control byte, so that each byte is looked at once.
+    r"(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x00-\x1f\x7f-\x9f]*(?:\x07|\x1b\\|\x9c)"
+    r"|(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
+    r"|\x1b[ -/]*[0-~]"
+)
+_LINE_ENDS = re.compile("\r\n?|[\u2028\u2029]")
+_CONTROLS = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff"
+    "\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+_SURROGATES = re.compile("[\ud800-\udfff]")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_HEADING = re.compile(r" {0,3}(#{1,6})(?=[ \t]|$)")
+_UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*")
+_HTML_BLOCK = re.compile(r" {0,3}<(?:[!?]|/?(?:script|pre|style|textarea)\b)", re.IGNORECASE)
+_RUNS = re.compile("`+")
+
+
+def plain(text: str) -> str:
+    """Text without control bytes: only newline and tab remain of them.
+
+    Whole escape sequences go, also the 8-bit ones; bidi controls, zero-width spaces and tag
+    characters go; every line end becomes a newline; a lone surrogate becomes U+FFFD. What sets
+    it apart from `core.safetext`, which is for showing: joiners and variation selectors stay,
+    since scripts need them to spell, and an unfinished sequence takes nothing after it along.
+    Twice is the same as once.
+    """
+    text = _LINE_ENDS.sub("\n", text)
+    text = _CONTROLS.sub("", _ESCAPES.sub("", text))
+    return _SURROGATES.sub("�", text)
+
+
+def has_controls(text: str) -> bool:
+    """Whether `plain` would take something out."""
+    return plain(text) != text
+
+
+def one_line(text: str, limit: int = 200) -> str:
+    """The text on one line, cut to `limit` characters with an ellipsis."""
+    line = " ".join(plain(text[: limit * 8]).split())
+    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+def code(text: str, limit: int = 200) -> str:
+    """A code span holding the text on one line, whatever backticks it has."""
+    line = one_line(text, limit)
+    longest = max((len(run) for run in _RUNS.findall(line)), default=0)
+    ticks = "`" * (longest + 1)
+    space = " " if line.startswith("`") or line.endswith("`") or not line else ""
+    return f"{ticks}{space}{line}{space}{ticks}"
+
+
+def fenced(text: str, info: str = "text") -> str:
+    """A fenced block that no line of the text can close."""
+    longest = max((len(run) for run in _RUNS.findall(text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{info}\n{text}\n{fence}"
+
+
+def unfenced(block: str) -> str | None:
+    """The text of a block that `fenced` made; None if it is not one."""
+    lines = block.strip("\n").split("\n")
+    opening = _FENCE.match(lines[0])
+    if opening is None or len(lines) < 2 or lines[-1] != opening[1]:
+        return None
+    return "\n".join(lines[1:-1])
+
+
+def marked_lines(text: str) -> Iterator[tuple[str, bool]]:
+    """Every line, and whether it belongs to a fenced block (its fences included)."""
+    fence = ""
+    for line in text.split("\n"):
+        if fence:
+            yield line, True
+            if _closes(line, fence):
+                fence = ""
+        else:
+            fence = _opened(line)
+            yield line, bool(fence)
+
+
+def open_fence(text: str) -> str | None:
+    """The fence that the text opens and never closes, if there is one."""
+    fence = ""
+    for line in text.split("\n"):
+        if not fence:
+            fence = _opened(line)
+        elif _closes(line, fence):
+            fence = ""
+    return fence or None
+
+
+def heading(line: str) -> tuple[int, str] | None:
+    """Level and title of a `#` heading; None for any other line."""
+    found = _HEADING.match(line)
+    if found is None:
+        return None
+    title = line[found.end() :].strip(" \t")
+    bare = title.rstrip("#")
+    if bare != title and (not bare or bare[-1] in " \t"):
+        title = bare.rstrip(" \t")
+    return len(found[1]), title
+
+
+def contained(body: str) -> str:
+    """A foreign body made safe to stand inside one `##` section. Twice is the same as once.
+
+    Headings of the first two levels become `###`, in both spellings; an open fence is closed;
+    what would begin a block of raw HTML (and could hide the rest of the document) is escaped.
+    """
+    lines: list[str] = []
+    for line, is_code in marked_lines(plain(body).strip("\n")):
+        if is_code:
+            lines.append(line)
+        else:
+            lines.extend(_contained_line(line, lines[-1] if lines else ""))
+    text = "\n".join(lines)
+    fence = open_fence(text)
+    return f"{text}\n{fence}" if fence else text
+
+
+def shortened(text: str, limit: int) -> str:
+    """The text cut to `limit` characters at a line or word, with an ellipsis; or as it is."""
+    if len(text) <= limit:
+        return text
+    kept = text[: max(limit - 2, 0)]
+    for mark in ("\n", " "):
+        end = kept.rfind(mark)
+        if end > limit * 3 // 4:
+            kept = kept[:end]
+            break
+    return kept.rstrip() + " …"
+
+
+def _contained_line(line: str, previous: str) -> list[str]:
+    found = heading(line)
+    if found is not None and found[0] < 3:
+        return [f"### {found[1]}".rstrip()]
+    underline = _UNDERLINE.fullmatch(line)
+    if underline is not None and previous.strip():
+        return ["\\" + line.lstrip(" ")] if underline[1][0] == "=" else ["", line]
+    if _HTML_BLOCK.match(line):
+        return [line.replace("<", "&lt;", 1)]
+    return [line]
+
+
+def _opened(line: str) -> str:
+    found = _FENCE.match(line)
+    if found is None or (found[1][0] == "`" and "`" in line[found.end() :]):
+        return ""
+    return found[1]
+
+
+def _closes(line: str, fence: str) -> bool:
+    bare = line.strip(" \t")
+    indent = len(line) - len(line.lstrip(" "))
+    return indent < 4 and len(bare) >= len(fence) and not bare.strip(fence[0]) and bool(bare)

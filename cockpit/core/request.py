@@ -1,0 +1,69 @@
+"""The short request to an agent for its handoff document.
+
+It costs some of the little context that is left, so it says only what is needed: why, where,
+which headings, and then to stop. Facts, no rules and no threats; whether and when it is sent is
+decided elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from cockpit.core.document import ASKED, PROGRESS, Problem
+from cockpit.core.markdown import one_line
+
+LONGEST = 1_500
+"""Characters of any request, for a path of up to 300."""
+
+Occasion = Literal["tool", "stop", "prompt"]
+"""In the middle of a turn, as a hook's word at its end, or typed into an idle composer."""
+
+_BEGIN: dict[Occasion, str] = {
+    "tool": "Finish the step in hand, then write the document",
+    "stop": "Write the document now",
+    "prompt": "Write the document now",
+}
+
+
+def request(path: str, occasion: Occasion, *, used: str | None = None) -> str:
+    """Ask for the document; `path` is absolute, `used` as in `142k of 200k tokens`.
+
+    One paragraph of text per thought, so that it reads the same in a composer and in a hook.
+    """
+    full = f" ({used})" if used else ""
+    return "\n\n".join(
+        (
+            f"Note from cockpit, which runs this terminal: the context of this session is filling "
+            f"up{full}, so the job goes on in a fresh session in the same directory. That session "
+            f"will know only what your handoff document says.",
+            f"{_BEGIN[occasion]} with your Write tool to\n{path}\nand end your turn; start "
+            f"nothing new.",
+            _headings(),
+            "Be exact: files with lines, decisions with reasons, and what did not work and why, so "
+            "that nobody tries it again. The first of the Next Steps is a command in backticks. "
+            "Leave out passwords and keys. cockpit adds the original request and git's facts.",
+        )
+    )
+
+
+def ask_again(path: str, problems: Sequence[Problem]) -> str:
+    """Ask for what the document lacks, in the validator's own words."""
+    wrong = "\n".join(f"- {one_line(problem.text)}" for problem in problems[:6])
+    more = f"\n- … and {len(problems) - 6} more" if len(problems) > 6 else ""
+    return "\n\n".join(
+        (
+            f"Note from cockpit: the handoff document at\n{path}\ncannot be used yet:",
+            wrong + more,
+            "Please mend it with your Write or Edit tool and end your turn. " + _headings(),
+        )
+    )
+
+
+def _headings() -> str:
+    titles = ", ".join(f"`## {title}`" for title in ASKED)
+    parts = ", ".join(f"`### {part}`" for part in PROGRESS)
+    return (
+        f"Headings, in this order: {titles}; under Progress {parts}. "
+        f"Where there is nothing to say, write `None.`"
+    )

@@ -1,0 +1,218 @@
+"""The shapes of well-known credentials: prefixes, key blocks, tokens, URLs, assignments.
+
+A shape is only looked for where a word that it must contain occurs, so that ordinary text costs
+one search per word. Every expression is linear: no shape can be made slow by what it reads.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """One kind of credential."""
+
+    kind: str
+    words: tuple[str, ...]
+    """One of them occurs in every text that has such a credential (lower case)."""
+    expression: str
+    """The group `s`, or the whole match, is the secret."""
+
+    def found(self, text: str, folded: str) -> Iterator[re.Match[str]]:
+        """Every match in a text; `folded` is the text in lower case."""
+        if any(word in folded for word in self.words):
+            yield from _compiled(self.expression).finditer(text)
+
+
+@cache
+def _compiled(expression: str) -> re.Pattern[str]:
+    """Compiled when first needed: most texts never need most of them."""
+    return re.compile(expression)
+
+
+def _token(kind: str, prefix: str, rest: str, *words: str) -> Shape:
+    """A credential that says by its first letters what it is."""
+    bare = prefix.replace("\\", "").casefold()
+    return Shape(kind, words or (bare,), rf"(?<![A-Za-z0-9]){prefix}{rest}")
+
+
+_PLAIN = "[A-Za-z0-9]"
+_DASHED = "[A-Za-z0-9_-]"
+_DIGEST = "[a-f0-9]"
+
+_TOKENS = (
+    _token("anthropic", "sk-ant-", _DASHED + "{16,}"),
+    _token("openai", "sk-(?:proj|svcacct|admin|None|or-v1)-", _DASHED + "{16,}", "sk-"),
+    _token("openai", "sk-", "(?=[A-Za-z]*[0-9])" + _PLAIN + "{32,}"),
+    _token("github", "gh[pousr]_", _PLAIN + "{30,}", "ghp_", "gho_", "ghu_", "ghs_", "ghr_"),
+    _token("github", "github_pat_", "[A-Za-z0-9_]{22,}"),
+    _token(
+        "aws", "A(?:KIA|SIA|BIA|CCA)", "[0-9A-Z]{16}(?![A-Za-z0-9])", "kia", "sia", "bia", "cca"
+    ),
+    _token("google", "AIza", _DASHED + "{35}"),
+    _token("google", "GOCSPX-", _DASHED + "{20,}"),
+    _token("google", r"ya29\.", _DASHED + "{20,}"),
+    _token("huggingface", "hf_", _PLAIN + "{30,}"),
+    _token("slack", "xox[abeoprs]-", "[A-Za-z0-9-]{10,}", "xox"),
+    _token("slack", "xapp-", "[0-9]-[A-Za-z0-9-]{20,}"),
+    _token(
+        "gitlab", "gl(?:[pdr]t|pat|cbt|ptt|ft|soat|imt|agent|oas)-", "[A-Za-z0-9_.-]{20,}", "gl"
+    ),
+    _token("npm", "npm_", _PLAIN + "{36}"),
+    _token("pypi", "pypi-", _DASHED + "{50,}"),
+    _token("rubygems", "rubygems_", _DIGEST + "{48}"),
+    _token("stripe", "[rs]k_(?:live|test)_", _PLAIN + "{16,}", "k_live_", "k_test_"),
+    _token("webhook", "whsec_", "[A-Za-z0-9+/=]{24,}"),
+    _token("sendgrid", r"SG\.", _DASHED + r"{16,32}\." + _DASHED + "{16,64}"),
+    _token("digitalocean", "do[opr]_v1_", _DIGEST + "{64}", "_v1_"),
+    _token("docker", "dckr_(?:pat|oat)_", _DASHED + "{20,}", "dckr_"),
+    _token("linear", "lin_(?:api|oauth)_", _PLAIN + "{32,}", "lin_"),
+    _token("shopify", "shp(?:at|ca|pa|ss)_", "[A-Fa-f0-9]{32}", "shp"),
+    _token("databricks", "dapi", _DIGEST + "{32}"),
+    _token("groq", "gsk_", _PLAIN + "{40,}"),
+    _token("xai", "xai-", _PLAIN + "{60,}"),
+    _token("perplexity", "pplx-", _PLAIN + "{40,}"),
+    _token("replicate", "r8_", _PLAIN + "{37}"),
+    _token("vault", r"hv[bs]\.", _DASHED + "{24,}", "hvs.", "hvb."),
+    _token("atlassian", "ATATT3", "[A-Za-z0-9_=-]{60,}"),
+    _token("grafana", "gl(?:sa|c)_", "[A-Za-z0-9+/=_]{32,}", "glsa_", "glc_"),
+    _token("newrelic", "NRAK-", "[A-Z0-9]{27}"),
+    _token("postman", "PMAK-", _DIGEST + "{24}-" + _DIGEST + "{34}"),
+    _token("supabase", "sbp_", _DIGEST + "{40}"),
+    _token("planetscale", "pscale_(?:tkn|pw|oauth)_", "[A-Za-z0-9_.=-]{30,}", "pscale_"),
+    _token("sentry", "sntry[su]_", "[A-Za-z0-9+/=_-]{40,}", "sntry"),
+    _token("notion", "ntn_", _PLAIN + "{40,}"),
+    _token("telegram", "[0-9]{8,10}:AA", _DASHED + "{33}", ":aa"),
+    _token("age", "AGE-SECRET-KEY-1", "[0-9A-Z]{58}"),
+    _token("jwt", "eyJ", _DASHED + r"{8,}\.eyJ" + _DASHED + r"{8,}\." + _DASHED + "*"),
+)
+
+_BREAK = r"(?:\s|\\[rn]){1,8}"
+"""Also as JSON writes it."""
+_KEY_NAME = "[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
+_KEY_LINE = r"(?:[A-Za-z0-9-]{1,40}: [^\n\\]{0,100}|[A-Za-z0-9+/=]{1,100})(?![A-Za-z0-9+/=])"
+
+_OTHERS = (
+    Shape(
+        "private-key",
+        ("private key",),
+        # A block without its end is a key all the same.
+        rf"-----BEGIN {_KEY_NAME}(?:{_BREAK}{_KEY_LINE})*(?:{_BREAK}-----END {_KEY_NAME})?",
+    ),
+    Shape(
+        "azure",
+        ("accesskey=", "accountkey="),
+        "(?i:AccountKey|SharedAccessKey)=(?P<s>[A-Za-z0-9+/]{40,}={0,2})",
+    ),
+    Shape(
+        "webhook",
+        ("hooks.slack.com",),
+        r"hooks\.slack\.com/(?:services|workflows|triggers)/(?P<s>[A-Za-z0-9/_-]{20,})",
+    ),
+    Shape(
+        "webhook",
+        ("/webhooks/",),
+        r"discord(?:app)?\.com/api/(?:v[0-9]+/)?webhooks/(?P<s>[0-9]{5,}/[A-Za-z0-9_-]{20,})",
+    ),
+    Shape(
+        "webhook",
+        ("webhook.office.com",),
+        r"webhook\.office\.com/(?P<s>[A-Za-z0-9@/_-]{40,})",
+    ),
+    Shape(
+        "bearer",
+        ("bearer",),
+        r"(?i:\bbearer)[ \t]+(?P<s>(?=[A-Za-z._~+/-]*[0-9])[A-Za-z0-9._~+/-]{16,}={0,2})",
+    ),
+    Shape(
+        "basic",
+        ("authorization",),
+        r"(?i:\bauthorization)[\"']?[ \t]*[:=][ \t]*[\"']?(?i:basic|token)[ \t]+"
+        r"(?P<s>[A-Za-z0-9._~+/-]{8,}={0,2})",
+    ),
+)
+
+_URL_PASSWORD = re.compile(
+    r"(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{0,20}://[^\s:/@\"'<>`]{0,200}:(?P<s>[^\s/@\"'<>`]{3,200})@"
+)
+_URL_TOKEN = re.compile(
+    r"(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{0,20}://"
+    r"(?P<s>(?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{20,200})@"
+)
+_KEY = (
+    r"password|passwd|passphrase|secret|api[_-]?key|apikey|access[_-]?key|secret[_-]?key|"
+    r"private[_-]?key|auth[_-]?key|encryption[_-]?key|token|credentials?"
+)
+_ASSIGNED = re.compile(
+    rf"(?P<name>(?i:{_KEY})(?:_(?:id|base64|b64))?)"
+    r"(?P<sep>[\"']?[ \t]{0,4}(?:=>|:=|=|:)[ \t]{0,4})"
+    r"(?:(?P<q>[\"'])(?P<quoted>[^\"'\n]{8,400})(?P=q)|(?P<bare>[^\s\"'`,;()<>{}\[\]]{8,400}))"
+)
+_ASSIGNED_WORDS = ("password", "passwd", "passphrase", "secret", "key", "token", "credential")
+_PLACEHOLDER = re.compile(
+    r"(?i)[<{$%*\[]|x{4,}|\.{3}|…|your[_-]|example|changeme|change[_-]me|placeholder|redacted|dummy"
+    r"|^(?:test|fake|none|null|true|false|undefined|optional|required)"
+)
+_CODE = re.compile(r"[A-Za-z_][A-Za-z_]*(?:[.:]+[A-Za-z_]+)*")
+_PATH = re.compile(r"(?:~|\.{1,2})?/")
+
+
+def shaped_secrets(text: str) -> Iterator[tuple[int, int, str]]:
+    """Where credentials stand in a text: start, end and kind; they may overlap."""
+    folded = text.lower()
+    for shape in (*_TOKENS, *_OTHERS):
+        for found in shape.found(text, folded):
+            start, end = found.span("s" if "s" in found.re.groupindex else 0)
+            yield start, end, shape.kind
+    if "://" in text:
+        yield from _in_urls(text)
+    if any(word in folded for word in _ASSIGNED_WORDS):
+        yield from _assigned(text)
+
+
+def looks_secret(value: str) -> bool:
+    """Whether a value as a whole has the shape of a credential."""
+    folded = value.lower()
+    return any(
+        found.span() == (0, len(value)) for shape in _TOKENS for found in shape.found(value, folded)
+    )
+
+
+def url_passwords(value: str) -> Iterator[str]:
+    """The passwords that stand in URLs in a value."""
+    if "://" in value:
+        for start, end, _ in _in_urls(value):
+            yield value[start:end]
+
+
+def _in_urls(text: str) -> Iterator[tuple[int, int, str]]:
+    for pattern in (_URL_PASSWORD, _URL_TOKEN):
+        for found in pattern.finditer(text):
+            if not _PLACEHOLDER.search(found["s"]) and found["s"] not in ("password", "pass"):
+                yield *found.span("s"), "url"
+
+
+def _assigned(text: str) -> Iterator[tuple[int, int, str]]:
+    for found in _ASSIGNED.finditer(text):
+        quoted = found["quoted"]
+        value = quoted if quoted is not None else found["bare"]
+        if _is_password(found["name"], value, found["sep"], quoted=quoted is not None):
+            yield *found.span("quoted" if quoted is not None else "bare"), "assigned"
+
+
+def _is_password(name: str, value: str, separator: str, *, quoted: bool) -> bool:
+    """Whether an assigned value is meant: code, paths, URLs, prose and placeholders are not."""
+    if _PLACEHOLDER.search(value) or _PATH.match(value) or "://" in value or " " in value:
+        return False
+    has_digit = any(char.isdigit() for char in value)
+    has_letter = any(char.isalpha() for char in value)
+    if "pass" in name.casefold():
+        shouted = name.isupper() and separator == "="
+        return quoted or shouted or (has_digit and has_letter)
+    if _CODE.fullmatch(value):
+        return False
+    return has_digit and has_letter and len(value) >= 12

@@ -1,0 +1,225 @@
+"""The part of a handoff document that no model writes: what git and the session's record say.
+
+What the record tells and git does not know is marked as unverified, and so is every commit that
+the agent's own text names and git does not know. Nothing here asks git: the caller looks first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cockpit.core.facts import CommitMade, Facts, Todo
+from cockpit.core.front_matter import FrontMatter
+from cockpit.core.markdown import code, fenced, marked_lines, one_line
+
+MOST_LINES = 100
+"""Of one list: a document is read by a model that pays for every line."""
+MOST_CLAIMS = 50
+UNVERIFIED = "(unverified: git does not know this commit)"
+NOT_KNOWN = "Not known."
+
+_MARKS = {"completed": "[x]", "in_progress": "[~]"}
+_HASH = re.compile(r"(?<![\w/.#:-])(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}(?![\w/:-])")
+_ABOUT_COMMITS = re.compile(r"\b(?:commit|sha\b|hash|head\b|merge|revert|cherry|rebase)", re.I)
+_LISTED_HASH = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])?\s*`?(?=[0-9a-f]{7,40}\b)")
+
+
+@dataclass(frozen=True, slots=True)
+class GitView:
+    """What git says of the directory, as the caller found it just now."""
+
+    is_repository: bool = False
+    branch: str | None = None
+    """None when detached, or where there is no repository."""
+    head: str | None = None
+    status: tuple[str, ...] = ()
+    """Lines of `git status --porcelain`."""
+    status_known: bool = True
+    busy: str | None = None
+    """A git operation in progress."""
+    commits: tuple[CommitMade, ...] = ()
+    """Of this session, newest first."""
+    known: frozenset[str] | None = None
+    """Those of `claimed_commits` and of the record's commits that the repository has.
+
+    None: nobody asked, so that nothing is marked.
+    """
+
+    def knows(self, commit: str) -> bool | None:
+        """Whether the repository has a commit; None when nobody asked."""
+        own = [made.hash for made in self.commits] + ([self.head] if self.head else [])
+        if any(one.startswith(commit) or commit.startswith(one) for one in own if one):
+            return True
+        return None if self.known is None else commit in self.known
+
+
+def claimed_commits(text: str) -> list[str]:
+    """What reads like the hash of a commit in a text, each once, at most `MOST_CLAIMS`.
+
+    Only on lines that speak of commits or begin with one, as `git log --oneline` does: other
+    hexadecimal words (ids, digests, colours) are nobody's claim about git.
+    """
+    found: dict[str, None] = {}
+    for line in text.split("\n"):
+        if len(line) > 2000 or not (_ABOUT_COMMITS.search(line) or _LISTED_HASH.match(line)):
+            continue
+        for claim in _HASH.findall(line):
+            found[claim] = None
+            if len(found) == MOST_CLAIMS:
+                return list(found)
+    return list(found)
+
+
+def mark_claims(text: str, git: GitView) -> str:
+    """The text with every commit that git does not know marked. Twice is the same as once.
+
+    Code blocks stay as they are; `verified_facts` lists what they claim.
+    """
+    unknown = {claim for claim in claimed_commits(text) if git.knows(claim) is False}
+    if not unknown:
+        return text
+    return "\n".join(
+        line if is_code else _mark_line(line, unknown) for line, is_code in marked_lines(text)
+    )
+
+
+def verified_facts(facts: Facts, git: GitView, front: FrontMatter, claims: Sequence[str]) -> str:
+    """The body of `## Verified Facts`; `claims` are the commits that the agent's text names."""
+    parts = [
+        "Written by cockpit from git and the session's own record, not by the agent.",
+        "### Repository\n\n" + _repository(git),
+        "### Uncommitted Changes\n\n" + _status(git),
+        "### Commits of This Session\n\n" + _commits(facts, git, claims),
+        "### Files Modified\n\n" + _files(facts, git),
+        "### Todos\n\n" + todos(facts.todos),
+        "### Last Tool Calls\n\n" + _activity(facts),
+        "### Usage\n\n" + _usage(facts, front),
+    ]
+    return "\n\n".join(parts)
+
+
+def todos(items: Sequence[Todo]) -> str:
+    """The agent's own list exactly: `[x]` done, `[~]` in progress, `[ ]` anything else."""
+    if not items:
+        return "None."
+    return _listed([f"{_MARKS.get(todo.status, '[ ]')} {_words(todo.content)}" for todo in items])
+
+
+def subagents(facts: Facts) -> str:
+    """A line for each agent that the session started, with how to check what it left."""
+    lines = []
+    for agent in facts.subagents:
+        check = (
+            "its result is in what the session did afterwards; check with `git log` and `git diff`"
+            if agent.status == "completed"
+            else "it ended with that session; check with `git status` and `git diff` what it left, "
+            "and start it again only if its result is missing"
+        )
+        task = one_line(agent.task) or "task not known"
+        kind = one_line(agent.type, 60) or "agent"
+        lines.append(
+            f"{code(agent.id, 80)} ({kind}), {one_line(agent.status, 40)}: {task}: {check}"
+        )
+    return _listed(lines) if lines else ""
+
+
+def _words(text: str) -> str:
+    return one_line(text, 500) or "(no words)"
+
+
+def _listed(lines: Sequence[str]) -> str:
+    kept = [f"- {line}" for line in lines[:MOST_LINES]]
+    if len(lines) > MOST_LINES:
+        kept.append(f"- … and {len(lines) - MOST_LINES} more")
+    return "\n".join(kept)
+
+
+def _mark_line(line: str, unknown: set[str]) -> str:
+    if not (_ABOUT_COMMITS.search(line) or _LISTED_HASH.match(line)):
+        return line
+
+    def marked(found: re.Match[str]) -> str:
+        end = found.end() + (line[found.end() : found.end() + 1] == "`")
+        if found[0] not in unknown or line[end:].startswith(" " + UNVERIFIED):
+            return found[0]
+        return f"{found[0]}\0" if end > found.end() else f"{found[0]} {UNVERIFIED}"
+
+    return _HASH.sub(marked, line).replace("\0`", f"` {UNVERIFIED}")
+
+
+def _repository(git: GitView) -> str:
+    if not git.is_repository:
+        return "The directory is not a git repository: nothing below could be checked with git."
+    lines = [
+        f"branch: {code(git.branch)}" if git.branch else "branch: none (detached head)",
+        f"head: {code(git.head)}" if git.head else "head: no commit yet",
+    ]
+    if git.busy:
+        lines.append(f"in progress: {one_line(git.busy)}")
+    return _listed(lines)
+
+
+def _status(git: GitView) -> str:
+    if not git.is_repository:
+        return NOT_KNOWN
+    if not git.status_known:
+        return "Not known: asking git would have run a program that the repository names."
+    if not git.status:
+        return "None: the working tree is clean."
+    lines = [line.rstrip()[:300] for line in git.status[:MOST_LINES]]
+    if len(git.status) > MOST_LINES:
+        lines.append(f"… and {len(git.status) - MOST_LINES} more")
+    return fenced("\n".join(_flat(line) for line in lines))
+
+
+def _flat(line: str) -> str:
+    """One line as git or a tool wrote it: leading spaces mean something."""
+    lead = len(line) - len(line.lstrip(" "))
+    return " " * min(lead, 8) + one_line(line, 300)
+
+
+def _commits(facts: Facts, git: GitView, claims: Sequence[str]) -> str:
+    lines = [f"{code(made.hash, 40)} {_words(made.subject)}" for made in git.commits]
+    known = [made.hash for made in git.commits]
+    for made in facts.commits:
+        if any(one.startswith(made.hash) or made.hash.startswith(one) for one in known):
+            continue
+        known.append(made.hash)
+        verdict = "" if git.knows(made.hash) else " " + UNVERIFIED
+        lines.append(f"{code(made.hash, 40)} {_words(made.subject)}{verdict}")
+    lines += [
+        f"{code(claim, 40)} is named in this document {UNVERIFIED}"
+        for claim in claims
+        if git.knows(claim) is False and claim not in known
+    ]
+    return _listed(lines) if lines else "None."
+
+
+def _files(facts: Facts, git: GitView) -> str:
+    lines = [f"{code(path, 300)}" for path in dict.fromkeys(facts.files_modified)]
+    if not lines:
+        by_git = "; what git sees is under Uncommitted Changes" if git.status else ""
+        return f"The record names none{by_git}."
+    return _listed(lines)
+
+
+def _activity(facts: Facts) -> str:
+    if not facts.recent_activity:
+        return "None."
+    return fenced("\n".join(one_line(line, 300) for line in facts.recent_activity[-5:]))
+
+
+def _usage(facts: Facts, front: FrontMatter) -> str:
+    if front.tokens is None:
+        context = "not known"
+    elif front.window is None:
+        context = f"{front.tokens:,} tokens of an unknown window"
+    else:
+        share = front.percent
+        if share is None and front.window:
+            share = 100 * front.tokens / front.window
+        used = f", {share:.0f} %" if share is not None else ""
+        context = f"{front.tokens:,} of {front.window:,} tokens{used} ({front.confidence})"
+    return _listed([f"context: {context}", f"compactions: {facts.compactions}"])
