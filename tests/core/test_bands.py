@@ -151,7 +151,7 @@ SPELLINGS = st.one_of(
 def test_marks_are_total_in_order_and_never_too_close_to_compaction(
     written: list[Threshold], window: int, compacts_at: int | None
 ) -> None:
-    found = marks(Thresholds(*written), window, compacts_at)
+    found = marks(Thresholds(written[0], written[1], written[2], written[3]), window, compacts_at)
     order = [getattr(found, name).tokens for name in MARK_NAMES]
     assert order == sorted(order)
     assert order[0] >= 1

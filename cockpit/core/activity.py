@@ -1,0 +1,61 @@
+"""A tool call as one line for a row: `Edit src/auth.py`, `Bash git commit -m "Add login"`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from cockpit.core.session import ToolUse
+
+LENGTH = 100
+"""Characters at most; a cut line ends in an ellipsis."""
+
+_TELLING: Mapping[str, tuple[str, ...]] = {
+    "Agent": ("description", "prompt"),
+    "Bash": ("command",),
+    "Glob": ("pattern",),
+    "Grep": ("pattern",),
+    "NotebookEdit": ("notebook_path",),
+    "Skill": ("skill", "command"),
+    "Task": ("description", "prompt"),
+    "TaskCreate": ("subject",),
+    "WebFetch": ("url",),
+    "WebSearch": ("query",),
+}
+_USUAL = ("file_path", "path", "description", "query", "command")
+"""What tells most of a call of a tool that is not in the table."""
+
+
+def activity(tool: ToolUse, cwd: str | None = None) -> str:
+    """Say what a tool call does; paths under `cwd` lose that prefix.
+
+    Holds no control character, whatever the model wrote.
+    """
+    return _one_line(f"{tool.name} {_detail(tool, cwd)}")
+
+
+def _detail(tool: ToolUse, cwd: str | None) -> str:
+    told = tool.input
+    if tool.name == "TodoWrite":
+        todos = told.get("todos")
+        return f"{len(todos)} items" if isinstance(todos, list) else ""
+    if tool.name == "TaskUpdate":
+        return f"#{told.get('taskId', '?')} {told.get('status', '')}"
+    text = _first_text(told, _TELLING.get(tool.name, _USUAL))
+    if cwd and text.startswith(f"{cwd.rstrip('/')}/"):
+        return text[len(cwd.rstrip("/")) + 1 :]
+    return text
+
+
+def _first_text(told: Mapping[str, Any], keys: tuple[str, ...]) -> str:
+    for key in keys:
+        value = told.get(key)
+        if isinstance(value, str) and value.strip():
+            return value.strip()
+    return ""
+
+
+def _one_line(text: str) -> str:
+    first = text.strip().split("\n", 1)[0][: 4 * LENGTH]
+    line = " ".join("".join(c if c.isprintable() else " " for c in first).split())
+    return line if len(line) <= LENGTH else f"{line[: LENGTH - 1]}…"

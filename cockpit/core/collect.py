@@ -1,0 +1,219 @@
+"""Gathers the facts of one session from its events, in bounded memory.
+
+Keeps what a handoff document states without asking a model. Does not judge, shorten a goal or
+look at git; a fact is as the record has it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from cockpit.core.activity import activity
+from cockpit.core.facts import CommitMade, Facts, Subagent, Todo
+from cockpit.core.session import (
+    AssistantReplied,
+    Compacted,
+    Identified,
+    SessionEvent,
+    Skipped,
+    ToolFinished,
+    ToolUse,
+    UserSaid,
+)
+
+FILES_KEPT = 2_000
+COMMITS_KEPT = 500
+SUBAGENTS_KEPT = 200
+TODOS_KEPT = 500
+PENDING_KEPT = 500
+REPLY_KEPT = 20_000
+"""Characters of the last reply."""
+
+_PATH_OF = {
+    "Edit": "file_path",
+    "MultiEdit": "file_path",
+    "Write": "file_path",
+    "NotebookEdit": "notebook_path",
+}
+_SUBAGENT_TOOLS = frozenset({"Agent", "Task"})
+_COMMIT = re.compile(r"^\[[^\n]*? ([0-9a-f]{7,64})\] ([^\n]*)", re.MULTILINE)
+_COMMIT_COMMAND = re.compile(r"\bgit\b[^\n]*\bcommit\b")
+_TASK_MADE = re.compile(r"Task #(\S+) created")
+
+
+class Collector:
+    """The facts of one session up to the last event fed."""
+
+    __slots__ = (
+        "_before",
+        "_changed",
+        "_commits",
+        "_committing",
+        "_compactions",
+        "_creating",
+        "_cwd",
+        "_editing",
+        "_files",
+        "_goal",
+        "_recent",
+        "_reply",
+        "_subagents",
+        "_tasks",
+        "_todos",
+    )
+
+    def __init__(self) -> None:
+        self._goal: str | None = None
+        self._reply: str | None = None
+        self._cwd: str | None = None
+        self._compactions = 0
+        self._recent: deque[str] = deque(maxlen=5)
+        self._files: dict[str, None] = {}
+        self._changed: set[str] = set()
+        self._editing: dict[str, str] = {}
+        self._commits: dict[str, CommitMade] = {}
+        self._committing: dict[str, None] = {}
+        self._subagents: dict[str, Subagent] = {}
+        self._todos: tuple[Todo, ...] | None = None
+        self._before: dict[str, tuple[Todo, ...] | None] = {}
+        self._tasks: dict[str, Todo] = {}
+        self._creating: dict[str, str] = {}
+
+    def feed(self, event: SessionEvent | Skipped) -> None:
+        """Take the next event of the record."""
+        if isinstance(event, AssistantReplied):
+            self._replied(event)
+        elif isinstance(event, ToolFinished):
+            self._finished(event)
+        elif isinstance(event, UserSaid):
+            self._said(event)
+        elif isinstance(event, Identified):
+            self._cwd = event.cwd or self._cwd
+        elif isinstance(event, Compacted):
+            self._compactions += 1
+
+    def facts(self) -> Facts:
+        """Everything known now."""
+        return Facts(
+            goal=self._goal,
+            todos=self._todos if self._todos is not None else tuple(self._tasks.values()),
+            files_modified=tuple(self._files),
+            commits=tuple(self._commits.values()),
+            subagents=tuple(self._subagents.values()),
+            recent_activity=tuple(self._recent),
+            last_reply=self._reply,
+            compactions=self._compactions,
+        )
+
+    def _said(self, event: UserSaid) -> None:
+        from_pilot = not (event.meta or event.compact_summary or event.sidechain)
+        if self._goal is None and from_pilot and event.text.strip():
+            self._goal = event.text
+
+    def _replied(self, event: AssistantReplied) -> None:
+        for tool in event.tools:
+            self._called(tool, main=not event.sidechain)
+        if not event.sidechain and event.text.strip():
+            self._reply = event.text[:REPLY_KEPT]
+
+    def _called(self, tool: ToolUse, *, main: bool) -> None:
+        key = _PATH_OF.get(tool.name)
+        path = tool.input.get(key) if key else None
+        if isinstance(path, str) and path:
+            self._edit(tool.id, path)
+        elif tool.name == "Bash":
+            command = tool.input.get("command")
+            if isinstance(command, str) and _COMMIT_COMMAND.search(command):
+                _remember(self._committing, tool.id, None)
+        if not main:
+            return
+        self._recent.append(activity(tool, self._cwd))
+        if tool.name in _SUBAGENT_TOOLS:
+            self._start_subagent(tool)
+        elif tool.name == "TodoWrite":
+            self._write_todos(tool.id, tool.input.get("todos"))
+        elif tool.name == "TaskCreate":
+            _remember(self._creating, tool.id, str(tool.input.get("subject", "")))
+        elif tool.name == "TaskUpdate":
+            self._update_task(tool.input)
+
+    def _edit(self, tool_id: str, path: str) -> None:
+        if path in self._files or len(self._files) < FILES_KEPT:
+            self._files.setdefault(path)
+            _remember(self._editing, tool_id, path)
+
+    def _finished(self, event: ToolFinished) -> None:
+        path = self._editing.pop(event.tool_use_id, None)
+        if path is not None:
+            self._edited(path, event.failed)
+        if event.tool_use_id in self._committing:
+            del self._committing[event.tool_use_id]
+            self._note_commits(event.text)
+        before = self._before.pop(event.tool_use_id, self._todos)
+        if event.failed:
+            self._todos = before
+        subject = self._creating.pop(event.tool_use_id, None)
+        made = _TASK_MADE.search(event.text) if subject is not None else None
+        if subject is not None and made is not None and len(self._tasks) < TODOS_KEPT:
+            self._todos = None
+            self._tasks[made[1]] = Todo(subject, "pending")
+        if event.tool_use_id in self._subagents:
+            self._end_subagent(event)
+
+    def _edited(self, path: str, failed: bool) -> None:
+        if not failed:
+            self._changed.add(path)
+        elif path not in self._changed and path not in self._editing.values():
+            self._files.pop(path, None)
+
+    def _note_commits(self, output: str) -> None:
+        for hash_, subject in _COMMIT.findall(output):
+            _remember(self._commits, hash_, CommitMade(hash_, subject.strip()), COMMITS_KEPT)
+
+    def _write_todos(self, tool_id: str, written: object) -> None:
+        if isinstance(written, list):
+            _remember(self._before, tool_id, self._todos)
+            items = [item for item in written[:TODOS_KEPT] if isinstance(item, Mapping)]
+            self._todos = tuple(
+                Todo(str(item.get("content", "")), str(item.get("status", ""))) for item in items
+            )
+
+    def _update_task(self, told: Mapping[str, Any]) -> None:
+        number = str(told.get("taskId", ""))
+        task = self._tasks.get(number)
+        if task is None:
+            return
+        status, subject = told.get("status"), told.get("subject")
+        if status == "deleted":
+            del self._tasks[number]
+            return
+        if isinstance(status, str):
+            task = replace(task, status=status)
+        if isinstance(subject, str):
+            task = replace(task, content=subject)
+        self._tasks[number] = task
+
+    def _start_subagent(self, tool: ToolUse) -> None:
+        told = tool.input
+        kind = str(told.get("subagent_type") or "general-purpose")
+        task = str(told.get("description") or told.get("prompt") or "")
+        started = Subagent(tool.id, kind, "running", task[:500])
+        _remember(self._subagents, tool.id, started, SUBAGENTS_KEPT)
+
+    def _end_subagent(self, event: ToolFinished) -> None:
+        known = self._subagents[event.tool_use_id]
+        status = event.agent_status or ("failed" if event.failed else "completed")
+        self._subagents[event.tool_use_id] = replace(
+            known, id=event.agent_id or known.id, status=status
+        )
+
+
+def _remember(kept: dict[str, Any], key: str, value: object, limit: int = PENDING_KEPT) -> None:
+    """Add to a table that forgets its oldest entries."""
+    kept[key] = value
+    while len(kept) > limit:
+        del kept[next(iter(kept))]

@@ -1,0 +1,196 @@
+"""Counts one session's tokens as its record is read, event by event.
+
+Knows the rules of counting (which records are readings, which only cost money) and nothing of
+windows, bands or files. A session that is read again from its start needs a new meter.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from datetime import datetime
+from statistics import median
+from typing import Literal, NamedTuple
+
+from cockpit.core.session import (
+    AssistantReplied,
+    Compacted,
+    CostCounted,
+    Identified,
+    SessionEvent,
+    Skipped,
+    TurnEnded,
+    Usage,
+)
+
+GROWTHS_KEPT = 10
+SERIES_KEPT = 512
+
+
+class Point(NamedTuple):
+    """One step of the context over time, for a plot."""
+
+    at: datetime | None
+    tokens: int
+    kind: Literal["reply", "compacted"]
+    """At `compacted`, the tokens before the compaction."""
+
+
+class Meter:
+    """What one session's context holds and what the session used, up to the last event fed."""
+
+    __slots__ = (
+        "_base",
+        "_billed",
+        "_cached",
+        "_cached_new",
+        "_counted_id",
+        "_growths",
+        "_identity",
+        "_input",
+        "_last_id",
+        "_model",
+        "_output",
+        "_series",
+        "api_calls",
+        "compactions",
+        "cost_usd",
+        "peak",
+        "skipped",
+        "tokens",
+        "tool_calls",
+        "turns",
+    )
+
+    def __init__(self) -> None:
+        self.tokens: int | None = None
+        """In context now; None before the first reply and from a compaction to the next one."""
+        self.api_calls = 0
+        """Replies of the main chain, each counted once."""
+        self.compactions = 0
+        self.tool_calls = 0
+        """Of the main chain."""
+        self.turns = 0
+        """Turns that the CLI noted as over."""
+        self.cost_usd: float | None = None
+        """The CLI's own running total; None until it said one."""
+        self.peak = 0
+        """The largest reading ever, also across compactions: evidence about the window."""
+        self.skipped = 0
+        """Lines that were no records."""
+        self._model: str | None = None
+        self._identity: str | None = None
+        self._last_id: str | None = None
+        self._counted_id: str | None = None
+        self._base: int | None = None
+        self._billed: dict[str, Usage] = {}
+        self._input = self._cached_new = self._cached = self._output = 0
+        self._growths: deque[int] = deque(maxlen=GROWTHS_KEPT)
+        self._series: list[Point] = []
+
+    def feed(self, event: SessionEvent | Skipped) -> None:
+        """Take the next event of the record; events that say nothing of tokens change nothing."""
+        if isinstance(event, AssistantReplied):
+            self._count(event)
+        elif isinstance(event, Compacted):
+            self._compact(event)
+        elif isinstance(event, CostCounted):
+            self.cost_usd = event.total_usd
+        elif isinstance(event, Identified):
+            self._identity = event.model or self._identity
+        elif isinstance(event, TurnEnded):
+            self.turns += 1
+        elif isinstance(event, Skipped):
+            self.skipped += 1
+
+    @property
+    def totals(self) -> Usage:
+        """Every API message of this record once, by its fullest row, sidechains included."""
+        return Usage(self._input, self._cached_new, self._cached, self._output)
+
+    @property
+    def model(self) -> str | None:
+        """The model of the last reply; in the record's own spelling of it, where that says more.
+
+        Replies leave out a `[1m]` suffix that the identity carries.
+        """
+        identity, model = self._identity, self._model
+        if identity and (model is None or identity.split("[", 1)[0] == model):
+            return identity
+        return model
+
+    @property
+    def series(self) -> tuple[Point, ...]:
+        """The readings in order, thinned out evenly in a long session."""
+        return tuple(self._series)
+
+    @property
+    def tokens_per_turn(self) -> int | None:
+        """Tokens that one API call adds: the median of the last growths since a compaction."""
+        growths = [*self._growths]
+        if self.tokens is not None and self._base is not None and self.tokens > self._base:
+            growths.append(self.tokens - self._base)
+        return round(median(growths[-GROWTHS_KEPT:])) if growths else None
+
+    def turns_left(self, target: int | None) -> int | None:
+        """API calls until `target` tokens are reached: 0 at or past it, None if not known."""
+        if target is None or self.tokens is None:
+            return None
+        if self.tokens >= target:
+            return 0
+        step = self.tokens_per_turn
+        return -(-(target - self.tokens) // step) if step else None
+
+    def _count(self, event: AssistantReplied) -> None:
+        before = self._billed.get(event.message_id)
+        self._bill(event.message_id, before, event.billed)
+        if event.sidechain:
+            return
+        self.tool_calls += len(event.tools)
+        if before is None:
+            self.api_calls += 1
+            self._last_id = event.message_id
+        elif event.message_id != self._last_id:
+            # A row of an earlier message, copied or late: not what fills the context now.
+            return
+        self._model = event.model
+        if event.context.context > 0:
+            self._read(event, event.context.context)
+
+    def _bill(self, message_id: str, before: Usage | None, now: Usage) -> None:
+        if before is not None:
+            if now.output + now.context < before.output + before.context:
+                return
+            self._add(before, -1)
+        self._add(now, 1)
+        self._billed[message_id] = now
+
+    def _add(self, usage: Usage, sign: int) -> None:
+        self._input += sign * usage.input
+        self._cached_new += sign * usage.cache_creation
+        self._cached += sign * usage.cache_read
+        self._output += sign * usage.output
+
+    def _read(self, event: AssistantReplied, tokens: int) -> None:
+        if event.message_id == self._counted_id:
+            self._series[-1] = Point(event.at, tokens, "reply")
+        else:
+            if self._base is not None and self.tokens is not None and self.tokens > self._base:
+                self._growths.append(self.tokens - self._base)
+            self._base = self.tokens
+            self._keep(Point(event.at, tokens, "reply"))
+        self._counted_id = event.message_id
+        self.tokens = tokens
+        self.peak = max(self.peak, tokens)
+
+    def _compact(self, event: Compacted) -> None:
+        self.compactions += 1
+        before = event.pre_tokens or self.tokens
+        if before:
+            self._keep(Point(event.at, before, "compacted"))
+        self.tokens = self._base = self._last_id = self._counted_id = None
+        self._growths.clear()
+
+    def _keep(self, point: Point) -> None:
+        if len(self._series) >= SERIES_KEPT:
+            del self._series[1::2]
+        self._series.append(point)
