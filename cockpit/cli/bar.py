@@ -1,0 +1,44 @@
+"""A context reading as words and a bar of characters, for a terminal without a screen.
+
+What is not known is drawn as not known: no empty bar, no zero.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+_CELLS = 10
+
+
+def context_words(context: dict[str, Any]) -> str:
+    """`███████░░░  71% 142k/200k act      ~6 turns`, always of one width."""
+    used, tokens, window = context.get("used"), context.get("tokens"), context.get("window")
+    if used is None:
+        figures = f"{'·' * _CELLS}    ? {_size(tokens)}/{_size(window)}"
+    else:
+        guess = "?" if context.get("confidence") == "assumed" else " "
+        figures = f"{bar(used)} {used:>4.0%}{guess}{_size(tokens)}/{_size(window)}"
+    return f"{figures:<28}{context.get('band', 'unknown'):<8}{_turns(context):<9}"
+
+
+def bar(used: float) -> str:
+    """Ten cells, filled to the share; full only when the window is."""
+    filled = min(_CELLS, int(used * _CELLS))
+    return "█" * filled + "░" * (_CELLS - filled)
+
+
+def _size(tokens: int | None) -> str:
+    if tokens is None:
+        return "?"
+    if tokens < 1000:
+        return str(tokens)
+    return (
+        f"{tokens / 1_000_000:g}M"
+        if tokens % 100_000 == 0 and tokens >= 1_000_000
+        else (f"{tokens // 1000}k")
+    )
+
+
+def _turns(context: dict[str, Any]) -> str:
+    left = context.get("turns_left")
+    return "" if left is None else f"~{left} left"

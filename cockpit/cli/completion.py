@@ -1,0 +1,28 @@
+"""`cockpit completion`: the script that makes a shell complete our commands and agents."""
+
+from __future__ import annotations
+
+import click
+from click.shell_completion import get_completion_class
+
+from cockpit.cli.options import everywhere
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  cockpit completion bash >> ~/.bashrc
+  cockpit completion zsh  >> ~/.zshrc
+  cockpit completion fish > ~/.config/fish/completions/cockpit.fish"""
+)
+@everywhere
+@click.argument("shell", type=click.Choice(SHELLS))
+@click.pass_context
+def completion(context: click.Context, shell: str) -> int:
+    """Print the tab completion for a shell."""
+    kind = get_completion_class(shell)
+    assert kind is not None, f"click completes {shell}"
+    print(kind(context.find_root().command, {}, "cockpit", "_COCKPIT_COMPLETE").source())
+    return 0

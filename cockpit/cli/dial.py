@@ -1,0 +1,51 @@
+"""`cockpit dial-stdio`: joins standard input and output to the supervisor's socket.
+
+What `ssh` runs on a host. It copies bytes and understands none of them.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import socket
+import sys
+
+from cockpit.cli.places import our_places
+from cockpit.client.quick import connect
+
+_BLOCK = 65536
+
+
+def dial() -> int:
+    """Copy both ways until the supervisor hangs up. Raises `NoSupervisor` if nobody answers."""
+    with connect(our_places().socket) as channel:
+        channel.settimeout(None)
+        join(channel, sys.stdin.fileno(), sys.stdout.fileno())
+    return 0
+
+
+def join(channel: socket.socket, source: int, sink: int) -> None:
+    """Copy `source` to the channel and the channel to `sink`, until the channel ends.
+
+    The end of `source` is passed on as a half-close, so that an answer still comes back.
+    """
+    readers: list[int] = [channel.fileno(), source]
+    while True:
+        ready, _, _ = select.select(readers, [], [])
+        if source in ready:
+            block = os.read(source, _BLOCK)
+            if block:
+                channel.sendall(block)
+            else:
+                readers.remove(source)
+                channel.shutdown(socket.SHUT_WR)
+        if channel.fileno() in ready:
+            block = channel.recv(_BLOCK)
+            if not block:
+                return
+            _write(sink, block)
+
+
+def _write(sink: int, block: bytes) -> None:
+    while block:
+        block = block[os.write(sink, block) :]

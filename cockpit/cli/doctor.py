@@ -1,0 +1,51 @@
+"""`cockpit doctor`: is this machine, and this cockpit on it, fit to fly."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from pathlib import Path
+
+import click
+
+from cockpit.cli.finding import Finding
+from cockpit.cli.options import asked, everywhere
+
+_MARKS = {"fit": "ok  ", "note": "note", "unfit": "BAD "}
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  cockpit doctor           each fault with its remedy; exit 1 if something is unfit
+  cockpit doctor --json"""
+)
+@everywhere
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def doctor(as_json: bool) -> int:
+    """Is everything here that cockpit needs.
+
+    Each fault has its line, and its remedy below it.
+    """
+    from cockpit.cli.machine import examine_machine
+    from cockpit.cli.premises import examine_premises
+
+    findings = [
+        *examine_machine(os.environ, Path.cwd()),
+        *examine_premises(os.environ, asked().config),
+    ]
+    is_fit = all(finding.level != "unfit" for finding in findings)
+    if as_json:
+        report = {"fit": is_fit, "findings": [dataclasses.asdict(one) for one in findings]}
+        print(json.dumps(report, indent=2, ensure_ascii=False))
+    else:
+        for finding in findings:
+            _print(finding)
+    return 0 if is_fit else 1
+
+
+def _print(finding: Finding) -> None:
+    print(f"{_MARKS[finding.level]}  {finding.topic:<12} {finding.said}")
+    if finding.remedy:
+        print(f"{'':<19}-> {finding.remedy}")

@@ -1,0 +1,47 @@
+"""`cockpit events`: what happened, as it happens."""
+
+from __future__ import annotations
+
+import asyncio
+
+import click
+
+from cockpit.cli.options import everywhere
+from cockpit.core.safetext import safe_line
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  cockpit events                     the newest 200
+  cockpit events --follow --json     one object a line, for ever"""
+)
+@everywhere
+@click.option("--follow", is_flag=True, help="Go on, and print each event as it happens.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+@click.option("--after", metavar="ID", type=int, default=0, help="Only what came after this event.")
+def events(follow: bool, as_json: bool, after: int) -> int:
+    """What happened to the agents and their handoffs, oldest first."""
+    from cockpit.cli.asking import check_host
+
+    check_host()
+    asyncio.run(_print_events(follow=follow, as_json=as_json, after=after))
+    return 0
+
+
+async def _print_events(*, follow: bool, as_json: bool, after: int) -> None:
+    from cockpit.cli.places import our_places
+    from cockpit.client.http import HttpClient
+    from cockpit.wire.stream import Event
+
+    def tell(event: Event) -> None:
+        line = f"{event.at}  {event.agent or '-':<16} {event.kind:<22} {event.text}"
+        print(event.model_dump_json() if as_json else safe_line(line, 500), flush=True)
+
+    client = HttpClient(our_places().socket)
+    if follow:
+        async for event in client.follow(after=after):
+            tell(event)
+    else:
+        for event in await client.events(after=after):
+            tell(event)

@@ -1,0 +1,37 @@
+"""The commands that must answer at once, recognised before anything heavy is imported.
+
+Only the plainest spellings are taken here; every other one goes through click and comes to the
+same functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def run_fast(arguments: Sequence[str]) -> int | None:
+    """Run `status`, `attach` or `dial-stdio`; None when this is for the whole command line."""
+    from cockpit.cli.speech import guarded
+
+    match list(arguments):
+        case ["status", *rest] if _plain(rest):
+            from cockpit.cli.status import show
+
+            names = [word for word in rest if word != "--json"]
+            return guarded(lambda: show(names[0] if names else None, as_json="--json" in rest))
+        case ["attach", name] if not name.startswith("-"):
+            from cockpit.cli.attach import attach
+
+            return guarded(lambda: attach(name))
+        case ["dial-stdio"]:
+            from cockpit.cli.dial import dial
+
+            return guarded(dial)
+        case _:
+            return None
+
+
+def _plain(words: Sequence[str]) -> bool:
+    """At most one name, and at most `--json` beside it."""
+    names = [word for word in words if word != "--json"]
+    return len(names) <= 1 and not any(word.startswith("-") for word in names)

@@ -1,0 +1,92 @@
+"""`cockpit handoff`, `undo` and `continue`: moving a job to another session."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from cockpit.cli.options import agent_names, everywhere
+from cockpit.core.errors import BadUsage, NotNow
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  cockpit handoff api                  ask for one; you review the document
+  cockpit handoff                      inside an agent's pane: this agent
+  cockpit handoff api --dry-run        what would be done, with which facts
+  cockpit handoff api --document notes.md"""
+)
+@everywhere
+@click.argument("name", required=False, envvar="COCKPIT_AGENT", shell_complete=agent_names)
+@click.option(
+    "--document",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A document that is already written.",
+)
+@click.option("--now", is_flag=True, help="Do not wait for the turn to end; the review stays.")
+@click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
+def handoff(name: str | None, document: Path | None, now: bool, dry_run: bool) -> int:
+    """Move an agent's job to a fresh session in the same worktree.
+
+    Nothing is ended before the document is safely written. Inside an agent's pane the name
+    comes from COCKPIT_AGENT.
+    """
+    from cockpit.cli.asking import ask
+    from cockpit.core.ids import agent_name
+    from cockpit.wire.verbs import Handoff
+
+    if name is None:
+        raise BadUsage(
+            "Which agent?",
+            "Outside an agent's pane COCKPIT_AGENT is not set.",
+            "Name it: cockpit handoff NAME",
+        )
+    path = None if document is None else str(document.absolute())
+    done = ask(Handoff(name=agent_name(name), document=path, now=now, dry_run=dry_run))
+    if done.text:
+        print(done.text)
+    return 0
+
+
+@click.command(
+    epilog="""\b
+Example:
+  cockpit undo api"""
+)
+@everywhere
+@click.argument("name", shell_complete=agent_names)
+def undo(name: str) -> int:
+    """Reopen the session that the last handoff ended."""
+    from cockpit.cli.asking import ask
+    from cockpit.core.ids import agent_name
+    from cockpit.wire.verbs import Undo
+
+    ask(Undo(name=agent_name(name)))
+    return 0
+
+
+@click.command(
+    "continue",
+    epilog="""\b
+Example:
+  cockpit continue .cockpit/handoffs/handoff-2026-11-21-201500.md --name api""",
+)
+@everywhere
+@click.argument("document", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--name", metavar="NAME", help="What the new agent is called.")
+def continue_(document: Path, name: str | None) -> int:
+    """Start a new agent from a handoff document. Not yet in this version."""
+    from cockpit.core.ids import agent_name
+
+    if name is not None:
+        agent_name(name)
+    raise NotNow(
+        "An agent cannot be started from a document yet",
+        "A later version will do it.",
+        f"Until then: cockpit start {name or 'NAME'} --prompt 'Read {os.fspath(document)!a} "
+        "and go on from there'",
+    )

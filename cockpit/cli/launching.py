@@ -1,0 +1,158 @@
+"""Starting the supervisor as a process of its own, and waiting for it to be there or gone.
+
+It is detached: a session of its own, no terminal, no pipe of ours. What it says before it can
+write its log goes to `logs/up.log`, from where a failed start is told to the pilot.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from cockpit.cli.places import our_places
+from cockpit.cli.speech import say
+from cockpit.client.quick import fetch
+from cockpit.client.refusals import nobody
+from cockpit.config.paths import Places
+from cockpit.core.errors import BY_EXIT_CODE, Failed, NoSupervisor
+
+START_SECONDS = 30.0
+END_SECONDS = 60.0
+_LOOK_SECONDS = 0.02
+
+
+def run_supervisor(config: Path | None) -> int:
+    """Be the supervisor, in this process, until told to end; answers its exit code."""
+    from cockpit.supervisor.main import run
+
+    return run(our_places(), config)
+
+
+def start_supervisor(config: Path | None) -> int:
+    """Make sure that a supervisor answers; its process id. Twice is the same as once.
+
+    One that runs already takes up the agents of the named file, or of the project's. Raises
+    what the new process failed with.
+    """
+    places = our_places()
+    running = supervisor_pid(places)
+    if running is not None:
+        _load(config)
+        return running
+    return _await_answer(places, _spawn(places, config))
+
+
+def stop_supervisor(*, agents: bool) -> int:
+    """End the supervisor and wait until its process is gone. None running is no failure."""
+    places = our_places()
+    pid = supervisor_pid(places)
+    if pid is None:
+        return _nothing_to_stop(places, agents=agents)
+    said = fetch(places.socket, "/v1/down", body={"agents": agents}, patience=END_SECONDS)
+    if not _gone(pid, END_SECONDS):
+        raise Failed(
+            "The supervisor is still there",
+            f"Process {pid} was asked to end {END_SECONDS:g} s ago.",
+            f"See {places.logs}; if nothing moves any more: kill {pid}",
+        )
+    say(str(json.loads(said)["message"]))
+    return 0
+
+
+def supervisor_pid(places: Places) -> int | None:
+    """The process that answers on the socket, or None when none does."""
+    try:
+        status = json.loads(fetch(places.socket, "/v1/status"))
+    except NoSupervisor as error:
+        if error.title == nobody(places.socket).title:
+            return None
+        raise
+    pid = status["supervisor"]["pid"]
+    return pid if isinstance(pid, int) else None
+
+
+def _nothing_to_stop(places: Places, *, agents: bool) -> int:
+    if agents and places.tmux_socket.exists():
+        raise NoSupervisor(
+            "No supervisor is running to end the agents",
+            f"Their tmux server may still be there: {places.tmux_socket}.",
+            "Run `cockpit up`, then `cockpit down --agents`.",
+        )
+    say("No supervisor was running.")
+    return 0
+
+
+def _load(config: Path | None) -> None:
+    """Have the running supervisor read a file, if there is one to read."""
+    from cockpit.cli.asking import ask
+    from cockpit.cli.project import file_to_read
+    from cockpit.wire.verbs import Load
+
+    file, named = file_to_read(config)
+    if file is not None:
+        ask(Load(config=str(file), named=named))
+
+
+def _spawn(places: Places, config: Path | None) -> subprocess.Popen[bytes]:
+    places.make()
+    # -P: a folder of the project that is called like one of our modules must not be imported.
+    command = [sys.executable, "-P", "-m", "cockpit", "up", "--foreground"]
+    if config is not None:
+        command += ["--config", str(config)]
+    with _first_words(places).open("wb") as log:
+        return subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+        )
+
+
+def _first_words(places: Places) -> Path:
+    return places.logs / "up.log"
+
+
+def _await_answer(places: Places, child: subprocess.Popen[bytes]) -> int:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        with suppress(subprocess.TimeoutExpired):
+            code = child.wait(_LOOK_SECONDS)
+            return _ended_early(places, code)
+        if (pid := supervisor_pid(places)) is not None:
+            return pid
+    child.terminate()
+    child.wait()
+    raise Failed(
+        "The supervisor did not come up",
+        f"It did not answer within {START_SECONDS:g} s, and was ended.",
+        f"Its own words: {_first_words(places)}",
+    )
+
+
+def _ended_early(places: Places, code: int) -> int:
+    """Another `up` may have been first: then all is well. Otherwise raise the child's reason."""
+    if (pid := supervisor_pid(places)) is not None:
+        return pid
+    words = _first_words(places).read_text(errors="replace").strip().removeprefix("cockpit: ")
+    title, _, rest = words.partition("\n")
+    kind = BY_EXIT_CODE.get(code, Failed)
+    raise kind(
+        title or "The supervisor ended at once",
+        "\n".join(line.strip() for line in rest.splitlines()[-8:]),
+        "" if kind is not Failed else f"All of it: {_first_words(places)}",
+    )
+
+
+def _gone(pid: int, seconds: float) -> bool:
+    """Wait until a process has ended."""
+    try:
+        handle = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    try:
+        return bool(select.select([handle], [], [], seconds)[0])
+    finally:
+        os.close(handle)

@@ -1,0 +1,116 @@
+"""`cockpit up`, `down`, `start` and `stop`: what runs and what does not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from cockpit.cli.options import agent_names, asked, everywhere
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  cockpit up                       twice is the same as once
+  cockpit up --config team.toml    take up the agents of that file too
+  cockpit up --foreground          for a service manager; logs on stderr"""
+)
+@everywhere
+@click.option("--foreground", is_flag=True, help="Stay in this terminal until told to end.")
+def up(foreground: bool) -> int:
+    """Start the supervisor. It watches and hands off with nobody looking.
+
+    Returns when it answers, and prints its process id.
+    """
+    from cockpit.cli.asking import check_host
+    from cockpit.cli.launching import run_supervisor, start_supervisor
+
+    check_host()
+    if foreground:
+        return run_supervisor(asked().config)
+    print(start_supervisor(asked().config))
+    return 0
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  cockpit down            agents go on in their panes; `cockpit up` finds them again
+  cockpit down --agents   end the agents and the tmux server too (worktrees stay)"""
+)
+@everywhere
+@click.option("--agents", is_flag=True, help="End the agents and their tmux server too.")
+def down(agents: bool) -> int:
+    """End the supervisor; the agents go on.
+
+    Returns when it is gone; with --agents, when they and the tmux server are gone too.
+    """
+    from cockpit.cli.asking import check_host
+    from cockpit.cli.launching import stop_supervisor
+
+    check_host()
+    return stop_supervisor(agents=agents)
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  cockpit start api
+  cockpit start fix-login --prompt 'Fix the login test' --worktree
+  cockpit start big --prompt - < task.md
+  cockpit start api --resume 0b6e6c1e-6a3c-4a6e-9a51-2f4b1d0f6c11"""
+)
+@everywhere
+@click.argument("name", shell_complete=agent_names)
+@click.option("--prompt", metavar="TEXT", help="What it should do; - reads it from stdin.")
+@click.option(
+    "--directory",
+    metavar="DIR",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Where it works; the current directory for a new agent.",
+)
+@click.option("--runtime", metavar="NAME", help="Which CLI: claude, command, …")
+@click.option("--worktree", is_flag=True, help="Give it a git worktree and branch of its own.")
+@click.option("--resume", metavar="SESSION", help="Open this session instead of a new one.")
+@click.option(
+    "--mode",
+    type=click.Choice(["observe", "prompt", "auto"]),
+    help="When its context fills: only show, ask you, or hand off by itself.",
+)
+def start(name: str, prompt: str | None, directory: Path | None, **more: str | bool | None) -> int:
+    """Start an agent that the configuration names, or a new one."""
+    from cockpit.cli.asking import ask
+    from cockpit.cli.project import file_to_read
+    from cockpit.cli.talking import spoken
+    from cockpit.core.ids import agent_name
+    from cockpit.wire.verbs import Start
+
+    config, named = file_to_read(asked().config)
+    wanted = {
+        "name": agent_name(name),
+        "prompt": None if prompt is None else spoken(prompt),
+        "directory": None if directory is None else str(directory.absolute()),
+        "config": None if config is None else str(config),
+        "named": named,
+        **more,
+    }
+    ask(Start.model_validate(wanted))
+    return 0
+
+
+@click.command(
+    epilog="""\b
+Example:
+  cockpit stop api"""
+)
+@everywhere
+@click.argument("name", shell_complete=agent_names)
+def stop(name: str) -> int:
+    """End an agent. Its worktree, branch and documents stay."""
+    from cockpit.cli.asking import ask
+    from cockpit.core.ids import agent_name
+    from cockpit.wire.verbs import Stop
+
+    ask(Stop(name=agent_name(name)))
+    return 0

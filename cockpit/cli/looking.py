@@ -1,0 +1,45 @@
+"""`cockpit status` and `dial-stdio`, for spellings that the fast path leaves to click."""
+
+from __future__ import annotations
+
+import click
+
+from cockpit.cli.options import agent_names, everywhere
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  cockpit status                       a line for each agent
+  cockpit status api --json            one agent, for scripts
+  cockpit status --watch               speaks only what changes (for screen readers)
+  cockpit status --json | jq -r '.agents[] | select(.needs) | .name'"""
+)
+@everywhere
+@click.argument("name", required=False, shell_complete=agent_names)
+@click.option("--json", "as_json", is_flag=True, help="The fixed JSON form, also GET /v1/status.")
+@click.option("--watch", is_flag=True, help="Go on, and print each line again when it changes.")
+def status(name: str | None, as_json: bool, watch: bool) -> int:
+    """Every agent: its context, its work, what it needs."""
+    from cockpit.cli.asking import check_host
+    from cockpit.cli.status import show
+    from cockpit.cli.status import watch as go_on
+
+    check_host()
+    return go_on(name, as_json=as_json) if watch else show(name, as_json=as_json)
+
+
+@click.command(
+    "dial-stdio",
+    epilog="""\b
+Example:
+  ssh gpu1 cockpit dial-stdio""",
+)
+@everywhere
+def dial_stdio() -> int:
+    """Join stdin and stdout to the supervisor's socket."""
+    from cockpit.cli.asking import check_host
+    from cockpit.cli.dial import dial
+
+    check_host()
+    return dial()

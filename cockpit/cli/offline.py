@@ -1,0 +1,80 @@
+"""Commands that need no supervisor: a demonstration, any transcript, the keys."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from cockpit.cli.options import everywhere
+
+_TRANSCRIPT = click.Path(path_type=Path)
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  cockpit demo               three agents, in the cockpit
+  cockpit demo --headless    the same without a screen; exit 0 when all jobs are done"""
+)
+@everywhere
+@click.option("--agents", type=click.IntRange(1, 9), default=3, show_default=True)
+@click.option("--headless", is_flag=True, help="Print what happens, and answer the questions.")
+@click.option("--keep", is_flag=True, help="Leave the scratch folder, and say where it is.")
+def demo(agents: int, headless: bool, keep: bool) -> int:
+    """A whole flight, with no account and no network.
+
+    The real Claude Code CLI in real panes; only the model is simulated.
+    """
+    from cockpit.cli.demo import demo as fly
+
+    return fly(agents=agents, headless=headless, keep=keep)
+
+
+@click.command(
+    epilog="""\b
+Example:
+  cockpit usage ~/.claude/projects/*/*.jsonl --json"""
+)
+@everywhere
+@click.argument("transcripts", nargs=-1, required=True, type=_TRANSCRIPT)
+@click.option("--json", "as_json", is_flag=True, help="The fixed JSON form.")
+def usage(transcripts: tuple[Path, ...], as_json: bool) -> int:
+    """How full any transcript's context is, and its totals."""
+    from cockpit.cli.usage import usage as read
+
+    return read(list(transcripts), as_json)
+
+
+@click.command(
+    epilog="""\b
+Example:
+  cockpit facts session.jsonl --json"""
+)
+@everywhere
+@click.argument("transcript", type=_TRANSCRIPT)
+@click.option("--json", "as_json", is_flag=True, help="The fixed JSON form.")
+def facts(transcript: Path, as_json: bool) -> int:
+    """Goal, todos, files and commits of any transcript.
+
+    No model is asked, and no supervisor is needed.
+    """
+    from cockpit.cli.facts import facts as read
+
+    return read(transcript, as_json)
+
+
+@click.command(
+    epilog="""\b
+Example:
+  cockpit keys"""
+)
+@everywhere
+def keys() -> int:
+    """Every action of the screen, with its keys.
+
+    The name of an action is what the [keys] table of cockpit.toml uses.
+    """
+    from cockpit.cli.keys import keys as tell
+
+    return tell()

@@ -1,0 +1,113 @@
+"""`cockpit status`: every agent, now, as a table for people or as the contract's JSON.
+
+Standard library only and one raw request: it answers in a fraction of a second. The table keeps
+one line an agent, so that `--watch` can speak only the lines that changed.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from cockpit.cli.bar import context_words
+from cockpit.cli.places import our_places
+from cockpit.client.quick import fetch, lines
+from cockpit.client.refusals import lost
+from cockpit.core.errors import NoSuchAgent
+from cockpit.core.safetext import safe_line
+
+Row = dict[str, Any]
+"""One agent of `status --json`. Only here and in `bar` is it read without its model: see above."""
+
+_STATES = {"needs_you": "needs you", "handing_off": "handing off"}
+
+
+def show(name: str | None, *, as_json: bool) -> int:
+    """Print what is now. Raises `NoSuchAgent` for a name that the supervisor does not know."""
+    status = _status()
+    agents = _chosen(status["agents"], name)
+    if as_json:
+        print(json.dumps({**status, "agents": agents}, indent=2, ensure_ascii=False))
+    elif agents:
+        _print_table(agents)
+    else:
+        print("No agents yet. Start one with: cockpit start NAME --prompt 'what it should do'")
+    return 0
+
+
+def watch(name: str | None, *, as_json: bool) -> int:
+    """Print what is now, then each line again when it changes, until the supervisor goes away."""
+    socket = our_places().socket
+    said: dict[str, str] = {}
+    for message in map(json.loads, lines(socket, "/v1/watch")):
+        for row in _changed(message, name):
+            line = json.dumps(row, ensure_ascii=False) if as_json else table_line(row)
+            if said.get(row["name"]) != line:
+                said[row["name"]] = line
+                print(line, flush=True)
+    raise lost(socket)
+
+
+def rows(patience: float = 10.0) -> list[Row]:
+    """Every agent, as the supervisor tells it. Raises `NoSupervisor`."""
+    return list(_status(patience)["agents"])
+
+
+def table_line(row: Row) -> str:
+    """One agent in one line, cut to the terminal when there is one."""
+    state = str(row["state"])
+    cells = [
+        f"{safe_line(row['name']):<16}",
+        f"{_STATES.get(state, state):<11}",
+        context_words(row["context"]),
+        _trouble(row) or safe_line(row.get("activity") or row.get("note") or ""),
+    ]
+    return _cut("  ".join(cells).rstrip())
+
+
+def _status(patience: float = 10.0) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(fetch(our_places().socket, "/v1/status", patience=patience))
+    return found
+
+
+def _chosen(agents: list[Row], name: str | None) -> list[Row]:
+    if name is None:
+        return agents
+    found = [row for row in agents if row["name"] == name]
+    if not found:
+        known = ", ".join(row["name"] for row in agents) or "none"
+        raise NoSuchAgent(f"No agent is called {name!a}", f"Agents: {known}.")
+    return found
+
+
+def _changed(message: dict[str, Any], name: str | None) -> Iterator[Row]:
+    found: Iterable[Row] = ()
+    if message.get("type") == "snapshot":
+        found = _chosen(message["status"]["agents"], name)
+    elif message.get("type") == "agent":
+        found = [message["agent"]]
+    yield from (row for row in found if name in (None, row["name"]))
+
+
+def _print_table(agents: list[Row]) -> None:
+    for row in agents:
+        print(table_line(row))
+
+
+def _trouble(row: Row) -> str:
+    """What needs the pilot, or how far the handoff is; it goes before any activity."""
+    needs, handoff = row.get("needs"), row.get("handoff")
+    if needs:
+        return safe_line(f"{needs['kind']}: {needs['detail']}")
+    if handoff:
+        return safe_line(f"handoff {handoff['phase']}: {handoff.get('detail') or ''}").rstrip(": ")
+    return ""
+
+
+def _cut(line: str) -> str:
+    if not sys.stdout.isatty():
+        return line
+    return line[: shutil.get_terminal_size().columns]

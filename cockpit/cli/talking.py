@@ -1,0 +1,61 @@
+"""`cockpit attach` and `send`: an agent's real pane, and a prompt into its composer."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from cockpit.cli.options import agent_names, everywhere
+
+
+@click.command(
+    epilog="""\b
+Example:
+  cockpit attach api     F12 leads back to the cockpit"""
+)
+@everywhere
+@click.argument("name", shell_complete=agent_names)
+def attach(name: str) -> int:
+    """Go into an agent's pane.
+
+    It is the real CLI, to type and read as ever; F12 leads back.
+    """
+    from cockpit.cli.asking import check_host
+    from cockpit.cli.attach import attach as go
+
+    check_host()
+    return go(name)
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  cockpit send api 'Please run the tests again'
+  cockpit send api -- --verbose is the flag I meant
+  git diff | cockpit send api -"""
+)
+@everywhere
+@click.argument("name", shell_complete=agent_names)
+@click.argument("text", nargs=-1, required=True)
+def send(name: str, text: tuple[str, ...]) -> int:
+    """Put a prompt into an agent's composer and submit it.
+
+    TEXT as - reads the prompt from stdin.
+    """
+    from cockpit.cli.asking import ask
+    from cockpit.core.ids import agent_name
+    from cockpit.wire.verbs import Send
+
+    ask(Send(name=agent_name(name), text=spoken(" ".join(text))))
+    return 0
+
+
+def spoken(text: str) -> str:
+    """A text from the command line, or all of stdin when it is a dash.
+
+    Bytes that are no UTF-8 arrive as replacement characters: nothing downstream can take them.
+    """
+    if text == "-":
+        return sys.stdin.buffer.read().decode("utf-8", errors="replace")
+    return text.encode("utf-8", errors="surrogateescape").decode("utf-8", errors="replace")
