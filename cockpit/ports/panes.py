@@ -34,6 +34,9 @@ class Launch:
     """The whole environment of the process, not an addition to ours."""
     prompt: str | None = None
     """Goes last, after `--`, from a 0600 file: never through the multiplexer's arguments."""
+    lease: Path | None = None
+    """A file the process holds a kernel lock on while it or a child lives; if somebody holds it
+    already, the process does not start. That makes "at most one" structural."""
 
 
 @dataclass(frozen=True, slots=True)

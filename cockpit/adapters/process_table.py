@@ -1,0 +1,113 @@
+"""What the machine says of its processes, one question at a time. Signals nobody.
+
+Reads /proc, which is exact and cheap; where there is none, asks psutil.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+PROC = Path("/proc")
+HAS_PROC = (PROC / "self" / "stat").exists()
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessEntry:
+    """One process as it is now."""
+
+    pid: int
+    parent: int
+    started: int
+    """Clock ticks after boot; hundredths of a second since 1970 where there is no /proc."""
+    ended: bool
+    """It is a zombie: over, and not yet collected by its parent."""
+
+
+def entry(pid: int) -> ProcessEntry | None:
+    """The process of that pid, or None."""
+    return _entry_of_proc(pid) if HAS_PROC else _entry_of_psutil(pid)
+
+
+def pids() -> list[int]:
+    """Everybody, in no order."""
+    if HAS_PROC:
+        return [
+            int(name)
+            for name in os.listdir(PROC)  # noqa: PTH208  a tenth of the cost
+            if name.isdigit()
+        ]
+    return list(_psutil().pids())
+
+
+def carries(pid: int, variable: bytes) -> bool:
+    """Whether the process started with this `NAME=value`; False for what may not be read."""
+    if HAS_PROC:
+        raw = _read(f"/proc/{pid}/environ")
+        return raw is not None and variable in raw.split(b"\0")
+    psutil = _psutil()
+    try:
+        environment = psutil.Process(pid).environ()
+    except (psutil.Error, OSError):
+        return False
+    name, _, value = os.fsdecode(variable).partition("=")
+    return bool(environment.get(name) == value)
+
+
+def boot_id() -> str:
+    """The kernel's boot id; where there is none, the second it booted."""
+    try:
+        return (PROC / "sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return f"booted-{int(_psutil().boot_time())}"
+
+
+def _psutil() -> Any:
+    """Only asked for where there is no /proc."""
+    import psutil  # type: ignore[import-untyped]
+
+    return psutil
+
+
+def _read(path: str) -> bytes | None:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        parts = []
+        while part := os.read(descriptor, 65_536):
+            parts.append(part)
+        return b"".join(parts)
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+
+
+def _entry_of_proc(pid: int) -> ProcessEntry | None:
+    raw = _read(f"/proc/{pid}/stat")
+    if not raw:
+        return None
+    # The name in parentheses may hold anything, parentheses and spaces too.
+    fields = raw[raw.rindex(b")") + 2 :].split()
+    # A leader that has ended while another thread runs on looks like a zombie and is none.
+    ended = fields[0] in (b"X", b"x") or (fields[0] == b"Z" and int(fields[17]) <= 1)
+    return ProcessEntry(pid, int(fields[1]), int(fields[19]), ended)
+
+
+def _entry_of_psutil(pid: int) -> ProcessEntry | None:
+    psutil = _psutil()
+    try:
+        process = psutil.Process(pid)
+        with process.oneshot():
+            return ProcessEntry(
+                pid,
+                process.ppid(),
+                int(process.create_time() * 100),
+                process.status() == psutil.STATUS_ZOMBIE,
+            )
+    except (psutil.Error, OSError):
+        return None

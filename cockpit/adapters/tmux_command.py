@@ -1,0 +1,168 @@
+"""Saying something to the private tmux server, and understanding why it did not answer.
+
+One call is one short-lived `tmux` client with a chain of commands: a fork per call and no library
+objects, because a chain answers at once, with a deadline. Knows the words of tmux's errors; knows
+nothing of agents.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from cockpit.adapters.tmux_config import OLDEST
+from cockpit.core.errors import Failed, ProgramMissing
+from cockpit.core.safetext import safe_line
+from cockpit.ports.panes import PaneGone, PaneOccupied, PanesSilent
+
+LONGEST_SOCKET_PATH = 107
+"""Bytes that the kernel takes (103 on macOS); tmux itself only says "File name too long"."""
+
+INSTALL_HINT = "Install it (Debian: apt-get install tmux; macOS: brew install tmux)."
+
+
+class ServerGone(PanesSilent):
+    """Nobody listens on the socket. Whether the server is gone is for its pid to say."""
+
+
+class NoSession(Failed):
+    """The server runs and holds no session, or not that one."""
+
+
+@dataclass(frozen=True, slots=True)
+class TmuxCommand:
+    """How to reach one private server."""
+
+    socket: Path
+    config: Path
+    environment: Mapping[str, str]
+    """Of the clients and, when it is started by one, of the server."""
+    program: str = "tmux"
+    deadline: float = 5.0
+    """Seconds until a call is given up; the client is killed then."""
+
+    def argv(self, *commands: Sequence[str], flags: Sequence[str] = ()) -> list[str]:
+        """The argument vector of a client that runs these commands one after the other."""
+        vector = [self.program, "-u", *flags, "-S", str(self.socket), "-f", str(self.config)]
+        for number, command in enumerate(commands):
+            if number:
+                vector.append(";")
+            vector.extend(literal(word) for word in command)
+        return vector
+
+    async def run(
+        self, *commands: Sequence[str], stdin: bytes = b"", start: bool = False
+    ) -> list[str]:
+        """Run a chain; the lines it printed. A chain ends at its first error.
+
+        Only with `start` may the client start the server. Raises `PanesSilent` (its `ServerGone`
+        when nobody listens), `PaneGone`, `PaneOccupied`, `NoSession`, `Failed`, `ProgramMissing`.
+        """
+        argv = self.argv(*commands, flags=() if start else ("-N",))
+        try:
+            answer = await asyncio.to_thread(self._call, argv, stdin)
+        except FileNotFoundError:
+            raise missing(self.program) from None
+        except subprocess.TimeoutExpired:
+            raise PanesSilent(
+                "tmux does not answer",
+                f"No reply to {commands[0][0]} within {self.deadline:g} s.",
+                "What the panes do is not known; nothing is done to them meanwhile.",
+            ) from None
+        except OSError as error:
+            raise PanesSilent("tmux could not be asked", str(error.strerror)) from error
+        if answer.returncode:
+            raise self._error(answer.stderr.decode("utf-8", "replace").strip(), commands[0][0])
+        # Only the newline ends a line: str.splitlines would also split on what a pane may hold.
+        text = answer.stdout.decode("utf-8", "replace")
+        return text.removesuffix("\n").split("\n") if text else []
+
+    def _call(self, argv: list[str], stdin: bytes) -> subprocess.CompletedProcess[bytes]:
+        return subprocess.run(
+            argv,
+            input=stdin,
+            capture_output=True,
+            timeout=self.deadline,
+            check=False,
+            env=client_environment(self.environment),
+            cwd="/",
+        )
+
+    def _error(self, said: str, command: str) -> Exception:
+        detail = safe_line(said) or f"{command} failed without a word."
+        if "no server running" in said or (
+            "error connecting to" in said
+            and ("No such file" in said or "Connection refused" in said)
+        ):
+            return ServerGone("The tmux server does not answer", detail)
+        if said.startswith(("error connecting", "lost server", "server exited", "protocol")):
+            return PanesSilent("The tmux server cannot be reached", detail)
+        if "can't find pane" in said or "can't find window" in said:
+            return PaneGone("The pane is gone", detail)
+        if "still active" in said:
+            return PaneOccupied("The pane is still in use", detail)
+        if "no current target" in said or "can't find session" in said or "no sessions" in said:
+            return NoSession("The tmux server holds no session of ours", detail)
+        return Failed("tmux refused", f"{command}: {detail}")
+
+
+def literal(word: str) -> str:
+    """A word that tmux takes as it is: at the end of one, a semicolon would end the command."""
+    return word[:-1] + "\\;" if word.endswith(";") else word
+
+
+def client_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """Without what ties a client to another tmux server, whose own rules it would then obey."""
+    kept = {name: value for name, value in environment.items() if not name.startswith("TMUX")}
+    kept.setdefault("PATH", os.defpath)
+    return kept
+
+
+def missing(program: str) -> ProgramMissing:
+    return ProgramMissing(
+        "tmux is not installed", f"There is no program {program!a} on the PATH.", INSTALL_HINT
+    )
+
+
+def check_socket_path(socket: Path) -> None:
+    """Refuse a path that no socket can have. Raises `Failed`."""
+    length = len(os.fsencode(socket))
+    if length > LONGEST_SOCKET_PATH:
+        raise Failed(
+            f"The socket path is too long ({length} bytes, at most {LONGEST_SOCKET_PATH})",
+            str(socket),
+            "Set XDG_RUNTIME_DIR or COCKPIT_HOME to a shorter folder.",
+        )
+
+
+def check_version(program: str, environment: Mapping[str, str]) -> str:
+    """The version of tmux, if it will do. Raises `ProgramMissing`."""
+    found = shutil.which(program, path=environment.get("PATH", os.defpath))
+    if found is None:
+        raise missing(program)
+    try:
+        answer = subprocess.run(
+            [found, "-V"], capture_output=True, timeout=5, check=False, text=True
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ProgramMissing("tmux cannot be run", str(error), INSTALL_HINT) from error
+    said = safe_line(answer.stdout.strip())
+    if not new_enough(said):
+        raise ProgramMissing(
+            "tmux is too old", f"This is {said or 'unknown'}; 3.3a is the oldest.", INSTALL_HINT
+        )
+    return said
+
+
+def new_enough(version: str) -> bool:
+    """Whether `tmux -V` says 3.3 or later; builds from the master branch always will do."""
+    if "master" in version or "openbsd" in version:
+        return True
+    match = re.search(r"(\d+)\.(\d+)", version)
+    return match is not None and (int(match[1]), int(match[2])) >= OLDEST

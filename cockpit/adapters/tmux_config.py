@@ -1,0 +1,104 @@
+"""The private tmux server's configuration: what it says, and writing it down.
+
+The pilot's own tmux.conf is neither read nor touched. Nothing here comes from an agent, a
+repository or a name: a tmux format can run programs.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cockpit.adapters.private_file import write_private
+from cockpit.core.errors import Failed
+
+SESSION = "cockpit"
+"""The session that every window belongs to; each attached pilot has one of their own beside it."""
+HOME_WINDOW = 0
+RETURN_KEY = "F12"
+OLDEST = (3, 3)
+"""tmux 3.3a: the oldest whose behaviour has been tried."""
+
+TEXT = f"""\
+# Written by cockpit at each start of its tmux server; changes here are lost.
+set -s exit-empty off
+set -s escape-time 10
+set -s focus-events on
+set -s set-clipboard external
+set -s default-terminal tmux-256color
+set -s history-file ""
+set -as terminal-features ",xterm-256color:RGB,xterm-kitty:RGB,xterm-ghostty:RGB,alacritty*:RGB"
+set -as terminal-features ",foot*:RGB,wezterm*:RGB,tmux-256color:RGB,screen-256color:RGB"
+
+set -g prefix None
+set -g prefix2 None
+set -g mouse on
+set -g history-limit 5000
+set -g default-size 120x40
+set -g default-shell /bin/sh
+set -g update-environment ""
+set -g set-titles off
+set -g destroy-unattached off
+set -g detach-on-destroy on
+set -g base-index 0
+set -g renumber-windows off
+set -g visual-activity off
+set -g visual-bell off
+set -g bell-action any
+set -g display-time 2000
+
+set -g remain-on-exit on
+set -g remain-on-exit-format "This process has ended\
+#{{?pane_dead_status, with status #{{pane_dead_status}},}}\
+#{{?pane_dead_signal, by signal #{{pane_dead_signal}},}}. {RETURN_KEY} goes back."
+set -g window-size latest
+set -g aggressive-resize on
+set -g allow-passthrough off
+set -g allow-rename off
+set -g automatic-rename off
+set -g monitor-activity off
+
+set -g status on
+set -g status-interval 0
+set -g status-style "bg=default,fg=default,dim"
+set -g status-left ""
+set -g status-right "\
+#{{?#{{==:#{{window_index}},{HOME_WINDOW}}},, {RETURN_KEY} back to the cockpit }}"
+set -g window-status-format ""
+set -g window-status-current-format " #{{window_name}} "
+set -g window-status-separator ""
+
+unbind -a -T prefix
+unbind -n MouseDown3Pane
+unbind -n M-MouseDown3Pane
+unbind -n MouseDown3Status
+unbind -n MouseDown3StatusLeft
+unbind -n MouseDown3StatusRight
+bind -n {RETURN_KEY} \
+if -F -t :{HOME_WINDOW} "#{{pane_dead}}" "respawn-pane -t :{HOME_WINDOW}" \\; \
+select-window -t :{HOME_WINDOW}
+"""
+"""`status-interval 0`: an idle line sends nothing. The mouse menus are gone because they offer to
+kill a pane. `aggressive-resize`: only the window that a pilot looks at takes the size of that
+pilot's terminal, so two pilots do not resize each other's agents."""
+
+
+def write_configuration(path: Path) -> None:
+    """Write the file, 0600, replacing what was there. Raises `Failed`."""
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_private(path, TEXT.encode())
+    except OSError as error:
+        raise Failed(
+            "The configuration of the tmux server could not be written",
+            f"{path}: {error.strerror}",
+        ) from error
+
+
+def terminal_name() -> str:
+    """The `TERM` for panes: tmux's own where the machine knows it, else its older relative."""
+    roots = ("/usr/share/terminfo", "/lib/terminfo", "/etc/terminfo", "/usr/local/share/terminfo")
+    for root in roots:
+        for letter in ("t", "74"):
+            if (Path(root) / letter / "tmux-256color").exists():
+                return "tmux-256color"
+    return "screen-256color"

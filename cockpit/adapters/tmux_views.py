@@ -1,0 +1,130 @@
+"""What a pilot's terminal shows of the private tmux server.
+
+Each attach is a session of its own beside the main one: it has the same windows and its own choice
+among them, and it is gone when the terminal is. The first window holds the cockpit's own screen;
+`F12` goes back to it. Needs no supervisor; opens no agent's pane.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from cockpit.adapters.tmux import Tmux, check_pane, prepared
+from cockpit.adapters.tmux_command import NoSession, ServerGone
+from cockpit.adapters.tmux_config import HOME_WINDOW, SESSION
+from cockpit.adapters.tmux_server import HOME_OPTION
+from cockpit.core.errors import Failed, NotNow
+from cockpit.core.ids import PaneId
+from cockpit.ports.panes import Launch, PaneGone
+
+HOME_ORDER = "home"
+TRUE_COLOR = ("truecolor", "24bit")
+
+
+class TmuxViews:
+    """The home window, and the terminals that are attached."""
+
+    def __init__(self, tmux: Tmux) -> None:
+        self.tmux = tmux
+
+    async def home(self) -> tuple[PaneId, bool]:
+        """The home window's pane, and whether its screen runs. Raises `PaneGone` if it is lost."""
+        try:
+            lines = await self.tmux.server.ask(
+                ["list-panes", "-a", "-f", f"#{{{HOME_OPTION}}}", "-F", "#{pane_id} #{pane_dead}"]
+            )
+        except (ServerGone, NoSession):
+            lines = []
+        if not lines:
+            raise PaneGone("The home window is gone")
+        identity, dead = lines[0].split(" ")
+        return PaneId(identity), dead == "0"
+
+    async def open_home(self, launch: Launch) -> PaneId:
+        """Make sure that the screen runs in the home window. One that runs is left alone.
+
+        The launch is kept: the return key starts it again when it has died.
+        """
+        await self.tmux.start_server()
+        argv = self.tmux.orders.command(prepared(launch), kept_as=HOME_ORDER)
+        try:
+            pane, runs = await self.home()
+        except PaneGone:
+            return await self._new_home(argv)
+        if not runs:
+            try:
+                await self.tmux.server.ask(["respawn-pane", "-t", pane, "--", *argv])
+            except Failed:
+                # Another terminal opened it between the look and now.
+                if not (await self.home())[1]:
+                    raise
+        return pane
+
+    async def attach_command(
+        self, pane: PaneId | None = None, environment: Mapping[str, str] | None = None
+    ) -> list[str]:
+        """The argument vector that shows the home window, or a pane, in the caller's terminal.
+
+        To be executed with that terminal as standard input and output and without `TMUX` in the
+        environment. `environment` is the terminal's own: its COLORTERM says whether it has true
+        colour. Raises `PaneGone`.
+        """
+        window = f":{HOME_WINDOW}" if pane is None else f":{await self._window(pane)}"
+        colors = (environment or {}).get("COLORTERM", "") in TRUE_COLOR
+        return self.tmux.command.argv(
+            ["new-session", "-t", SESSION],
+            ["set-option", "destroy-unattached", "on"],
+            ["select-window", "-t", window],
+            flags=("-T", "RGB") if colors else (),
+        )
+
+    async def show(self, pane: PaneId) -> None:
+        """Turn the terminal that was last typed in, of those at the home window, to a pane.
+
+        Nobody else's terminal moves. Raises `PaneGone`, and `NotNow` when no terminal is there.
+        """
+        window = await self._window(pane)
+        session = await self._pilot()
+        await self.tmux.server.ask(["select-window", "-t", f"{session}:{window}"])
+
+    async def detach(self) -> None:
+        """Let go of the terminal that `show` would turn. Raises `NotNow` when there is none."""
+        session = await self._pilot()
+        await self.tmux.server.ask(["detach-client", "-s", session])
+
+    async def attached(self) -> int:
+        """How many terminals are attached."""
+        try:
+            return len(await self.tmux.server.ask(["list-clients", "-F", "#{client_pid}"]))
+        except (ServerGone, NoSession):
+            return 0
+
+    async def _pilot(self) -> str:
+        """The session of the terminal at the home window that was active last."""
+        lines = await self.tmux.server.ask(
+            ["list-clients", "-F", "#{client_activity} #{window_index} #{session_id}"]
+        )
+        here = [line.split(" ") for line in lines if line]
+        at_home = [fields for fields in here if fields[1] == str(HOME_WINDOW)]
+        if not at_home:
+            raise NotNow("No terminal shows the cockpit", hint="Attach one: cockpit")
+        return max(at_home, key=lambda fields: int(fields[0]))[2]
+
+    async def _window(self, pane: PaneId) -> str:
+        check_pane(pane)
+        try:
+            lines = await self.tmux.server.ask(
+                ["display-message", "-p", "-t", pane, "#{window_id}"]
+            )
+        except (ServerGone, NoSession) as error:
+            raise PaneGone("The pane is gone", error.detail) from error
+        return lines[0]
+
+    async def _new_home(self, argv: list[str]) -> PaneId:
+        home = f"={SESSION}:{HOME_WINDOW}"
+        lines = await self.tmux.server.ask(
+            ["new-window", "-d", "-k", "-t", home, "-n", SESSION, "--", *argv],
+            ["set-option", "-p", "-t", home, HOME_OPTION, "1"],
+            ["display-message", "-p", "-t", home, "#{pane_id}"],
+        )
+        return PaneId(lines[0])
