@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
+import socketserver
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -74,3 +79,65 @@ def _end(pid: int) -> None:
         os.kill(pid, signal.SIGKILL)
     except ProcessLookupError:
         return
+
+
+class AnsweringSupervisor(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
+    """A supervisor that answers from a table, with real HTTP on a real socket.
+
+    `answers` maps `METHOD /target` to an HTTP status and the pieces of the body, each sent
+    by itself; `asked` is what came, in order.
+    """
+
+    daemon_threads = True
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.answers: dict[str, tuple[int, list[bytes]]] = {}
+        self.asked: list[tuple[str, Any]] = []
+        self.breaks_off = False
+        """Close in the middle of the answer."""
+        super().__init__(str(path), _AnswersFromTable)
+
+    def say(self, request: str, *pieces: Any, status: int = 200) -> None:
+        """Put an answer into the table; what is not bytes is sent as JSON."""
+        body = [p if isinstance(p, bytes) else json.dumps(p).encode() for p in pieces]
+        self.answers[request] = (status, body)
+
+
+class _AnswersFromTable(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: AnsweringSupervisor
+
+    def do_GET(self) -> None:
+        request = f"{self.command} {self.path}"
+        length = int(self.headers.get("Content-Length") or 0)
+        self.server.asked.append((request, json.loads(self.rfile.read(length) or b"null")))
+        status, pieces = self.server.answers.get(request, (404, [b""]))
+        self.send_response(status)
+        chunked = self.request_version == "HTTP/1.1"
+        self.send_header(*(("Transfer-Encoding", "chunked") if chunked else ("X-Ends", "close")))
+        self.end_headers()
+        for piece in filter(None, pieces):
+            self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece) if chunked else piece)
+            self.wfile.flush()
+        if chunked and not self.server.breaks_off:
+            self.wfile.write(b"0\r\n\r\n")
+        self.close_connection = True
+
+    do_POST = do_GET
+
+    def log_message(self, *_said: Any) -> None:
+        """Say nothing: a test that fails shows `asked`."""
+
+
+@pytest.fixture
+def answering(own_home: Path) -> Iterator[AnsweringSupervisor]:
+    """An `AnsweringSupervisor` on the socket that commands of this test would ask."""
+    folder = own_home / "ck" / "run"
+    folder.mkdir(mode=0o700)
+    with AnsweringSupervisor(folder / "cockpit.sock") as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()

@@ -68,9 +68,10 @@ Exit codes: 0 done, 1 failed, 2 bad usage or bad config, 3 no such agent, 4 no s
 )
 @everywhere
 @click.option("--direct", is_flag=True, help="Run the screen in this terminal, not under tmux.")
+@click.option("--in-home-window", is_flag=True, hidden=True)
 @click.version_option(__version__, "-V", "--version", message="cockpit %(version)s")
 @click.pass_context
-def cockpit(context: click.Context, direct: bool) -> Any:
+def cockpit(context: click.Context, direct: bool, in_home_window: bool) -> Any:
     """Fly many coding agents in one terminal, and hand each on before its context fills.
 
     Without a command: the screen. It starts what does not run yet, then attaches.
@@ -79,7 +80,7 @@ def cockpit(context: click.Context, direct: bool) -> Any:
         return 0
     from cockpit.cli.screen import open_screen
 
-    return open_screen(direct=direct)
+    return open_screen(direct=direct, in_home_window=in_home_window)
 
 
 for _command in COMMANDS:

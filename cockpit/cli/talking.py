@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import NoReturn
 
 import click
 
@@ -16,7 +17,7 @@ Example:
 )
 @everywhere
 @click.argument("name", shell_complete=agent_names)
-def attach(name: str) -> int:
+def attach(name: str) -> NoReturn:
     """Go into an agent's pane.
 
     It is the real CLI, to type and read as ever; F12 leads back.
@@ -25,7 +26,7 @@ def attach(name: str) -> int:
     from cockpit.cli.attach import attach as go
 
     check_host()
-    return go(name)
+    go(name)
 
 
 @click.command(

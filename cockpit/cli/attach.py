@@ -1,0 +1,59 @@
+"""Giving this terminal to the private tmux server: the cockpit's screen, or an agent's pane.
+
+The last thing such a command does is to become the tmux client, so nothing of ours stands
+between the pilot's keys and the pane.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from typing import NoReturn
+
+from cockpit.adapters.tmux import Tmux
+from cockpit.adapters.tmux_views import TmuxViews
+from cockpit.cli.places import our_places
+from cockpit.client.quick import fetch
+from cockpit.config.paths import Places
+from cockpit.core.errors import BadUsage, NotNow
+from cockpit.core.ids import PaneId, agent_name
+
+
+def attach(name: str) -> NoReturn:
+    """Become a terminal that shows the agent's pane. Raises what the supervisor refuses with."""
+    places = our_places()
+    body = {"name": agent_name(name)}
+    done = json.loads(fetch(places.socket, "/v1/attach", body=body))
+    check_terminal()
+    become(places, PaneId(done["pane"]))
+
+
+def become(places: Places, pane: PaneId | None) -> NoReturn:
+    """Become the tmux client that shows a pane, or the home window. Raises `PaneGone`."""
+    argv = asyncio.run(views_of(places).attach_command(pane, os.environ))
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("TMUX")}
+    sys.stdout.flush()
+    os.execvpe(argv[0], argv, kept)
+
+
+def views_of(places: Places) -> TmuxViews:
+    """What terminals can be made to show on this cockpit's tmux server."""
+    return TmuxViews(Tmux(places.tmux_socket, places.tmux_config, os.environ))
+
+
+def check_terminal() -> None:
+    """Refuse where there is no terminal to give, or where it is one of ours already."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise BadUsage(
+            "This needs a terminal",
+            "Standard input and output are not both one.",
+            "Without one: cockpit status, cockpit events --follow",
+        )
+    if agent := os.environ.get("COCKPIT_AGENT"):
+        raise NotNow(
+            "This terminal is in the cockpit already",
+            f"It is the pane of agent {agent!a}.",
+            "F12 leads back to the cockpit's screen.",
+        )

@@ -1,0 +1,175 @@
+"""The client over real HTTP: what is asked for, what comes back, and every way it can fail."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+from cockpit.client.client import Client
+from cockpit.client.http import HttpClient
+from cockpit.core.errors import (
+    BadUsage,
+    CockpitError,
+    Failed,
+    NoSuchAgent,
+    NoSupervisor,
+    NotNow,
+    ProgramMissing,
+)
+from cockpit.wire.status import AgentStatus, Status
+from cockpit.wire.stream import AgentChanged, Event, Snapshot
+from cockpit.wire.verbs import Done, Handoff, Stop
+
+One = TypeVar("One")
+
+ROW = AgentStatus(
+    name="api",
+    runtime="claude",
+    state="working",
+    directory="/w",
+    mode="prompt",
+    strategy="handoff",
+    max_handoffs=3,
+)
+EVENT = Event(id=7, at="2026-11-21T20:15:00Z", agent="api", kind="agent.started", text="api began")
+
+
+def lines(*messages: Any) -> bytes:
+    return b"".join(message.model_dump_json().encode() + b"\n" for message in messages)
+
+
+async def taken(stream: AsyncIterator[One]) -> tuple[list[One], CockpitError | None]:
+    """Everything that a stream gives, and what it ends with."""
+    found: list[One] = []
+    try:
+        async for one in stream:
+            found.append(one)  # noqa: PERF401 (what came before the error is the point)
+    except CockpitError as error:
+        return found, error
+    return found, None
+
+
+def client_of(answering: Any) -> HttpClient:
+    client = HttpClient(answering.path)
+    _as_protocol: Client = client
+    return client
+
+
+def test_status_comes_as_the_model(answering: Any) -> None:
+    answering.say("GET /v1/status", lines(Status(agents=[ROW])))
+
+    assert asyncio.run(client_of(answering).status()).agents == [ROW]
+
+
+def test_a_body_may_come_in_many_pieces(answering: Any) -> None:
+    whole = lines(Status(agents=[ROW]))
+    answering.say("GET /v1/status", *(whole[i : i + 7] for i in range(0, len(whole), 7)))
+
+    assert asyncio.run(client_of(answering).status()).agents == [ROW]
+
+
+def test_a_verb_goes_to_its_own_address_without_what_was_not_said(answering: Any) -> None:
+    answering.say("POST /v1/handoff", lines(Done(message="asked api")))
+
+    done = asyncio.run(client_of(answering).ask(Handoff(name="api", now=True)))
+
+    assert done.message == "asked api"
+    assert answering.asked == [
+        ("POST /v1/handoff", {"name": "api", "now": True, "dry_run": False}),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [(1, Failed), (2, BadUsage), (3, NoSuchAgent), (4, NoSupervisor), (5, NotNow),
+     (6, ProgramMissing)],
+)  # fmt: skip
+def test_a_refusal_is_the_error_that_it_was(
+    answering: Any, code: int, kind: type[CockpitError]
+) -> None:
+    refusal = {"exit_code": code, "title": "no", "detail": "because", "hint": "try"}
+    answering.say("POST /v1/stop", refusal, status=409)
+
+    with pytest.raises(kind) as caught:
+        asyncio.run(client_of(answering).ask(Stop(name="api")))
+
+    assert (caught.value.title, caught.value.detail, caught.value.hint) == ("no", "because", "try")
+
+
+@pytest.mark.parametrize(("status", "kind"), [(404, NotNow), (501, NotNow), (500, Failed)])
+@pytest.mark.parametrize("body", [b"", b"<html>", b'{"exit_code": 99}', b"[1]"])
+def test_an_answer_without_a_reason_still_has_one(
+    answering: Any, status: int, kind: type[CockpitError], body: bytes
+) -> None:
+    answering.say("GET /v1/status", body, status=status)
+
+    with pytest.raises(kind, match=r".+"):
+        asyncio.run(client_of(answering).status())
+
+
+def test_watch_gives_what_it_knows_and_ends_with_the_supervisor(answering: Any) -> None:
+    foreign = b'{"type": "weather", "sky": "blue"}\n\n'
+    said = lines(Snapshot(status=Status())) + foreign + lines(AgentChanged(agent=ROW))
+    answering.say("GET /v1/watch", said[:30], said[30:31], said[31:])
+
+    found, end = asyncio.run(taken(client_of(answering).watch()))
+
+    assert found == [Snapshot(status=Status()), AgentChanged(agent=ROW)]
+    assert isinstance(end, NoSupervisor)
+
+
+def test_events_after_one_and_following(answering: Any) -> None:
+    answering.say("GET /v1/events?after=6&limit=200", lines(EVENT))
+    answering.say("GET /v1/events?after=6&follow=1", lines(EVENT))
+    client = client_of(answering)
+
+    assert asyncio.run(client.events(after=6)) == [EVENT]
+    found, end = asyncio.run(taken(client.follow(after=6)))
+    assert found == [EVENT]
+    assert isinstance(end, NoSupervisor)
+
+
+def test_a_screen_line_of_a_megabyte_arrives(answering: Any) -> None:
+    shot = {"lines": ["x" * 1_000_000], "cursor": [1, 2], "pane": "%3"}
+    answering.say("GET /v1/screen/api?history=5", json.dumps(shot).encode() + b"\n")
+
+    found, _ = asyncio.run(taken(client_of(answering).screen("api", 5)))
+
+    assert [len(one.lines[0]) for one in found] == [1_000_000]
+
+
+def test_an_id_cannot_reach_another_address(answering: Any) -> None:
+    answering.say("GET /v1/document/..%2F..%2Fdown%3Fagents%3D1", b"text")
+
+    assert asyncio.run(client_of(answering).document("../../down?agents=1")) == "text"
+
+
+def test_nobody_there(own_home: Path) -> None:
+    with pytest.raises(NoSupervisor, match="cockpit up"):
+        asyncio.run(HttpClient(own_home / "none").status())
+
+
+def test_an_answer_that_breaks_off(answering: Any) -> None:
+    answering.say("GET /v1/status", b'{"version": 1')
+    answering.breaks_off = True
+
+    with pytest.raises(NoSupervisor, match="went away"):
+        asyncio.run(client_of(answering).status())
+
+
+def test_leaving_a_stream_early_hangs_up(answering: Any) -> None:
+    answering.say("GET /v1/watch", lines(*[Snapshot(status=Status())] * 50))
+
+    async def first() -> object:
+        stream = client_of(answering).watch()
+        try:
+            return await anext(stream)
+        finally:
+            await stream.aclose()  # type: ignore[attr-defined]
+
+    assert asyncio.run(first()) == Snapshot(status=Status())
