@@ -99,3 +99,22 @@ def _completion(marker: str) -> str:
         "When the whole job is done, and not before, end your last reply with this line:\n"
         f"{one_line(marker)}"
     )
+
+
+def pending_notice(agent: str, document: str, reason: str) -> str:
+    """The text of `HANDOFF_PENDING.md`: what was left waiting, and how to go on by hand."""
+    return "\n".join(
+        (
+            "# A handoff waits here",
+            "",
+            f"The agent {one_line(agent, 40)} was to go on in a fresh session, but none could be",
+            f"started: {one_line(reason, 500)}",
+            "",
+            f"Its handoff document: {one_line(document, 4096)}",
+            "",
+            "To go on, run this in a shell, with that path:",
+            "",
+            "    cockpit continue DOCUMENT",
+            "",
+        )
+    )

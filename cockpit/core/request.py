@@ -47,9 +47,9 @@ def request(path: str, occasion: Occasion, *, used: str | None = None) -> str:
     )
 
 
-def ask_again(path: str, problems: Sequence[Problem]) -> str:
+def ask_again(path: str, problems: Sequence[Problem | str]) -> str:
     """Ask for what the document lacks, in the validator's own words."""
-    wrong = "\n".join(f"- {one_line(problem.text)}" for problem in problems[:6])
+    wrong = "\n".join(f"- {one_line(str(problem))}" for problem in problems[:6])
     more = f"\n- … and {len(problems) - 6} more" if len(problems) > 6 else ""
     return "\n\n".join(
         (

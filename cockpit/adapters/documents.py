@@ -1,0 +1,285 @@
+"""Handoff documents as files: where the agent drafts, where a document is kept, and its copy.
+
+A document is durable before anybody is told its path. Foreign drafts are read through one
+descriptor, and only if they are what they seem: a plain file of our own user, with one name.
+What a document says is `core.document`'s business, not this file's.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import stat
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from cockpit.adapters import guarded_folder
+from cockpit.core.document import LARGEST, LARGEST_DRAFT
+from cockpit.core.errors import BadUsage, Failed
+from cockpit.core.markdown import plain
+from cockpit.core.safetext import safe_line
+
+FOLDER = ".cockpit/handoffs"
+NOTICE = "HANDOFF_PENDING.md"
+COARSE_CLOCK = 2.0
+"""Seconds by which a file system may date a file too early."""
+MOST_IN_A_SECOND = 100
+
+_ID = re.compile(r"[A-Za-z0-9-]{1,64}")
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
+
+Signature = tuple[int, int, int]
+"""Inode, bytes and nanoseconds: whoever sees the same one twice sees a file at rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class DraftSeen:
+    """How a draft looked at one moment."""
+
+    signature: Signature | None = None
+    """None where there is none (yet), or only an older one."""
+    text: str | None = None
+    """UTF-8, what is broken replaced; control bytes still in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """A document that is durably on disk, twice."""
+
+    path: Path
+    copy: Path
+    sha256: str
+    """Of the bytes of either."""
+
+
+class Documents:
+    """The documents of one cockpit; every call blocks on the disk."""
+
+    def __init__(self, copies: Path) -> None:
+        """`copies` is the folder in the state directory; it is made when first needed."""
+        self._copies = copies.absolute()
+
+    def draft_path(self, worktree: Path, handoff: str, folder: str = FOLDER) -> Path:
+        """Where the agent is to write: the folder is made, and nothing stands there yet.
+
+        Absolute and without links, so that it is the same file for everybody.
+        """
+        place = _place(worktree, folder)
+        path = place / f"draft-{_checked(handoff)[:8]}.md"
+        try:
+            with guarded_folder.opened(place, make_below=worktree.resolve()) as descriptor:
+                guarded_folder.sweep(descriptor)
+                with suppress(FileNotFoundError):
+                    os.unlink(path.name, dir_fd=descriptor)
+        except OSError as error:
+            raise _failed("There is no place for the handoff document", place, error) from None
+        return path
+
+    def look_at_draft(self, path: Path, since: float | None = None) -> DraftSeen:
+        """The draft as it stands, if it was written after `since` (Unix seconds).
+
+        Raises `Failed` for what is no plain file of our own, and for one that is too long.
+        """
+        try:
+            with guarded_folder.opened(path.parent) as folder:
+                return _seen(folder, path.name, since)
+        except FileNotFoundError:
+            return DraftSeen()
+        except OSError as error:
+            raise _failed("The draft of the handoff document cannot be read", path, error) from None
+
+    def discard_draft(self, path: Path) -> None:
+        """Remove a draft whose document is sealed. Twice is the same as once."""
+        with suppress(OSError, Failed), guarded_folder.opened(path.parent) as folder:
+            os.unlink(path.name, dir_fd=folder)
+
+    def copy_path(self, handoff: str) -> Path:
+        """Where the copy of a handoff's document is, or will be."""
+        return self._copies / f"{_checked(handoff)}.md"
+
+    def seal(
+        self, worktree: Path, handoff: str, text: str, created: datetime, folder: str = FOLDER
+    ) -> Sealed:
+        """Write a document and its copy, durably; the copy first.
+
+        Never overwrites another document: a name that is taken gets a number. The same text for
+        the same moment is one document, so a crash in between can be repeated. Raises `Failed`.
+        """
+        place = _place(worktree, folder)
+        data = text.encode("utf-8", "replace")
+        try:
+            self._keep_copy(handoff, data)
+            with guarded_folder.opened(place, make_below=worktree.resolve()) as descriptor:
+                name = _write_new(descriptor, created, data)
+        except OSError as error:
+            raise _failed("The handoff document could not be written", place, error) from None
+        return self._sealed(place / name, handoff, data)
+
+    def reseal(self, path: Path, handoff: str, text: str) -> Sealed:
+        """Put another text in the place of a sealed document: an edit, or renewed facts."""
+        data = text.encode("utf-8", "replace")
+        try:
+            self._keep_copy(handoff, data)
+            with guarded_folder.opened(path.parent) as descriptor:
+                guarded_folder.write_durably(descriptor, path.name, data, replace=True)
+        except OSError as error:
+            raise _failed("The handoff document could not be written", path, error) from None
+        return self._sealed(path, handoff, data)
+
+    def is_intact(self, path: Path, sha256: str) -> bool:
+        """Whether the bytes on disk are the sealed ones."""
+        try:
+            with path.open("rb") as file:
+                return hashlib.file_digest(file, "sha256").hexdigest() == sha256
+        except OSError:
+            return False
+
+    def read(self, path: Path) -> str:
+        """The text of a document that the pilot named, or that was sealed.
+
+        Links are followed: it is the pilot's word. Raises `BadUsage` for what cannot be one.
+        """
+        try:
+            descriptor = os.open(path, _READ & ~os.O_NOFOLLOW)
+            with os.fdopen(descriptor, "rb") as file:
+                found = os.fstat(file.fileno())
+                if not stat.S_ISREG(found.st_mode):
+                    raise BadUsage(f"{safe_line(str(path))} is not a file")
+                data = file.read(LARGEST + 1)
+        except OSError as error:
+            words = f"{safe_line(str(path))} cannot be read: {os.strerror(error.errno or 0)}"
+            raise BadUsage(words) from None
+        if len(data) > LARGEST:
+            raise BadUsage(
+                f"{safe_line(str(path))} is too long for a handoff document",
+                f"{LARGEST // 1024} KiB is the limit.",
+            )
+        return data.decode("utf-8", "replace")
+
+    def leave_notice(self, worktree: Path, text: str, folder: str = FOLDER) -> Path:
+        """Write `HANDOFF_PENDING.md`, in the place of an older one."""
+        place = _place(worktree, folder)
+        data = plain(text).encode()
+        try:
+            with guarded_folder.opened(place, make_below=worktree.resolve()) as descriptor:
+                guarded_folder.write_durably(descriptor, NOTICE, data, replace=True)
+        except OSError as error:
+            raise _failed(f"{NOTICE} could not be written", place, error) from None
+        return place / NOTICE
+
+    def withdraw_notice(self, worktree: Path, folder: str = FOLDER) -> None:
+        """Remove the notice once a successor runs. Twice is the same as once."""
+        with suppress(OSError, Failed):
+            place = _place(worktree, folder)
+            with guarded_folder.opened(place) as descriptor:
+                os.unlink(NOTICE, dir_fd=descriptor)
+
+    def _keep_copy(self, handoff: str, data: bytes) -> None:
+        copy = self.copy_path(handoff)
+        self._copies.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with guarded_folder.opened(self._copies.resolve()) as descriptor:
+            guarded_folder.write_durably(descriptor, copy.name, data, replace=True)
+
+    def _sealed(self, path: Path, handoff: str, data: bytes) -> Sealed:
+        return Sealed(path, self.copy_path(handoff), hashlib.sha256(data).hexdigest())
+
+
+def document_name(created: datetime, number: int = 1) -> str:
+    """`handoff-YYYY-MM-DD-HHMMSS.md`, in UTC; a second one of that second gets `-2`."""
+    stamp = created.astimezone(UTC).strftime("%Y-%m-%d-%H%M%S")
+    return f"handoff-{stamp}.md" if number == 1 else f"handoff-{stamp}-{number}.md"
+
+
+def _place(worktree: Path, folder: str) -> Path:
+    """The folder of a worktree's documents; refuses one that would lie outside."""
+    inner = Path(folder)
+    if inner.is_absolute() or ".." in inner.parts or not inner.parts:
+        raise BadUsage(
+            f"handoff.directory cannot be {safe_line(folder)}",
+            "Documents are kept in a folder of the agent's own directory.",
+            f"Try: {FOLDER}",
+        )
+    place = worktree.resolve() / inner
+    if any(not char.isprintable() for char in str(place)):
+        raise Failed(
+            "The directory's name cannot be told to an agent",
+            f"{safe_line(str(place))} holds a line end or another control character.",
+            "Rename it.",
+        )
+    return place
+
+
+def _checked(handoff: str) -> str:
+    if not _ID.fullmatch(handoff):
+        raise BadUsage(f"{safe_line(handoff)} is not the id of a handoff")
+    return handoff
+
+
+def _seen(folder: int, name: str, since: float | None) -> DraftSeen:
+    """Look before opening: to open a device can already be an act."""
+    before = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    _refuse_odd(before)
+    descriptor = os.open(name, _READ, dir_fd=folder)
+    with os.fdopen(descriptor, "rb") as file:
+        found = os.fstat(file.fileno())
+        _refuse_odd(found)
+        if since is not None and found.st_mtime < since - COARSE_CLOCK:
+            return DraftSeen()
+        data = file.read(LARGEST_DRAFT + 1)
+    signature = (found.st_ino, found.st_size, found.st_mtime_ns)
+    return DraftSeen(signature, data.decode("utf-8", "replace"))
+
+
+def _refuse_odd(found: os.stat_result) -> None:
+    words = None
+    if not stat.S_ISREG(found.st_mode):
+        words = "It is not a plain file."
+    elif found.st_uid != os.geteuid():
+        words = "It belongs to another user."
+    elif found.st_nlink != 1:
+        words = "The file has a second name elsewhere (a hard link)."
+    elif found.st_size > LARGEST_DRAFT:
+        words = f"It has {found.st_size // 1024} KiB; {LARGEST_DRAFT // 1024} KiB is the limit."
+    if words is not None:
+        raise Failed(
+            "The draft of the handoff document cannot be used",
+            words,
+            "It has to be an ordinary file, written at the path that was asked for.",
+        )
+
+
+def _write_new(folder: int, created: datetime, data: bytes) -> str:
+    """Under the first name that is free, or that holds these very bytes already."""
+    for number in range(1, MOST_IN_A_SECOND):
+        name = document_name(created, number)
+        try:
+            guarded_folder.write_durably(folder, name, data, replace=False)
+        except FileExistsError:
+            if not _holds(folder, name, data):
+                continue
+            # It may be from before a crash, and its folder not synced.
+            guarded_folder.write_durably(folder, name, data, replace=True)
+        return name
+    raise Failed("The handoff document could not be named", "All names of this second are taken.")
+
+
+def _holds(folder: int, name: str, data: bytes) -> bool:
+    with suppress(OSError):
+        found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        if stat.S_ISREG(found.st_mode) and found.st_size == len(data):
+            with os.fdopen(os.open(name, _READ, dir_fd=folder), "rb") as file:
+                return file.read(len(data) + 1) == data
+    return False
+
+
+def _failed(title: str, path: Path, error: OSError) -> Failed:
+    why = os.strerror(error.errno) if error.errno else str(error)
+    hints = {28: "Free some space on that disk.", 30: "The disk is mounted read-only."}
+    return Failed(
+        title,
+        f"{safe_line(str(path))}: {why}.",
+        hints.get(error.errno or 0, "`cockpit doctor` looks at the folders."),
+    )
