@@ -1,0 +1,166 @@
+"""What git says of a directory: looked up without locks and without running what it names.
+
+Where that is impossible it says that it does not know. Changes nothing, ever.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+
+from cockpit.adapters.git_command import GitCommand
+from cockpit.core.errors import CockpitError, ProgramMissing
+from cockpit.core.safetext import safe_line
+from cockpit.ports.clock import Clock
+from cockpit.ports.worktrees import Commit, GitFacts
+
+HASH = re.compile(r"[0-9a-f]{4,64}")
+STATUS_LINES = 200
+COMMITS = 20
+OPERATIONS = {
+    "rebase-merge": "rebase",
+    "rebase-apply": "rebase",
+    "MERGE_HEAD": "merge",
+    "CHERRY_PICK_HEAD": "cherry-pick",
+    "REVERT_HEAD": "revert",
+    "BISECT_LOG": "bisect",
+}
+LOCKS = ("index.lock", "HEAD.lock")
+RUNS_PROGRAMS = r"^filter\..*\.(clean|process)$"
+"""What `git status` runs on changed files where an attribute asks for it."""
+
+
+class GitLook:
+    """Questions about one directory at a time."""
+
+    def __init__(self, command: GitCommand, clock: Clock) -> None:
+        self.command = command
+        self._clock = clock
+
+    async def facts(
+        self, directory: Path, *, since: datetime | None = None, since_commit: str | None = None
+    ) -> GitFacts:
+        """Each field is what could be had. Raises only `ProgramMissing`."""
+        try:
+            root = await self.command.run(directory, "rev-parse", "--show-toplevel")
+            if not root.ok:
+                return GitFacts()
+            head, branch, (known, status), folder, commits = await asyncio.gather(
+                self.head(directory),
+                self.branch(directory),
+                self._status(directory),
+                self.git_folder(directory),
+                self._commits(directory, since, since_commit),
+            )
+        except ProgramMissing:
+            raise
+        except CockpitError:
+            return GitFacts(status_known=False)
+        return GitFacts(
+            root=Path(root.line),
+            branch=safe_line(branch) if branch else None,
+            head=head,
+            status=status,
+            status_known=known,
+            busy=self._busy(folder),
+            commits=commits,
+        )
+
+    async def known(self, repository: Path, commit: str) -> bool:
+        if not HASH.fullmatch(commit):
+            return False
+        name = f"{commit}^{{commit}}"
+        return (await self.command.run(repository, "cat-file", "-e", name)).ok
+
+    async def head(self, directory: Path) -> str | None:
+        """The full hash; None before the first commit and outside a repository."""
+        answer = await self.command.run(directory, "rev-parse", "--verify", "-q", "HEAD")
+        return answer.line if answer.ok else None
+
+    async def branch(self, directory: Path) -> str | None:
+        """As git spells it; None when detached."""
+        answer = await self.command.run(directory, "symbolic-ref", "-q", "HEAD")
+        return answer.line.removeprefix("refs/heads/") if answer.ok else None
+
+    async def _status(self, directory: Path) -> tuple[bool, tuple[str, ...]]:
+        """Whether it could be asked, and the lines."""
+        if await self._names_programs(directory):
+            return False, ()
+        answer = await self.command.run(
+            directory,
+            "status",
+            "--porcelain",
+            "-z",
+            "--no-renames",
+            "--untracked-files=normal",
+            # What is inside a submodule is asked by a git of its own, with its own settings.
+            "--ignore-submodules=dirty",
+            deadline=30.0,
+        )
+        if not answer.ok:
+            return False, ()
+        entries = answer.output.split(b"\0")[:-1][:STATUS_LINES]
+        return True, tuple(safe_line(one.decode("utf-8", "replace"), 500) for one in entries)
+
+    async def _names_programs(self, directory: Path) -> bool:
+        answer = await self.command.run(
+            directory, "config", "--show-scope", "-z", "--name-only", "--get-regexp", RUNS_PROGRAMS
+        )
+        # 1 says that nothing matches; any other failure leaves it open, so it counts as yes.
+        if answer.status == 1:
+            return False
+        scopes = answer.output.split(b"\0")[::2]
+        return not answer.ok or any(scope in (b"local", b"worktree") for scope in scopes)
+
+    async def git_folder(self, directory: Path) -> Path | None:
+        """The folder of this worktree's own state; None outside a repository."""
+        answer = await self.command.run(directory, "rev-parse", "--absolute-git-dir")
+        return Path(answer.line) if answer.ok else None
+
+    async def _commits(
+        self, directory: Path, since: datetime | None, since_commit: str | None
+    ) -> tuple[Commit, ...]:
+        """Since the commit if it is known here, else since the time, else none."""
+        if since_commit and await self.known(directory, since_commit):
+            bounds = [f"{since_commit}..HEAD"]
+        elif since is not None:
+            bounds = [f"--since={since.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}", "HEAD"]
+        else:
+            return ()
+        answer = await self.command.run(
+            directory, "log", "-z", f"--max-count={COMMITS}", "--format=%h%x00%s", *bounds, "--"
+        )
+        if not answer.ok:
+            return ()
+        fields = [safe_line(part.decode("utf-8", "replace")) for part in answer.output.split(b"\0")]
+        return tuple(Commit(*pair) for pair in zip(fields[::2], fields[1::2], strict=False))
+
+    def _busy(self, folder: Path | None) -> str | None:
+        if folder is None:
+            return None
+        found = [word for name, word in OPERATIONS.items() if (folder / name).exists()]
+        for name in LOCKS:
+            try:
+                made = (folder / name).lstat().st_mtime
+            except OSError:
+                continue
+            found.append(f"{name} {max(0, round(self._clock.now().timestamp() - made))} s old")
+        return ", ".join(found) or None
+
+    async def is_top(self, directory: Path) -> bool:
+        """Whether a worktree begins exactly here."""
+        answer = await self.command.run(directory, "rev-parse", "--show-toplevel")
+        return answer.ok and real(Path(answer.line)) == real(directory)
+
+    async def common(self, directory: Path) -> Path | None:
+        """The folder that all worktrees of the repository share; None outside a repository."""
+        answer = await self.command.run(directory, "rev-parse", "--git-common-dir")
+        return real(directory / answer.line) if answer.ok else None
+
+
+def real(path: Path) -> Path:
+    """Where a path leads to, every link followed."""
+    return Path(os.path.realpath(path))
