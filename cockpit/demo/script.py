@@ -10,20 +10,36 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from cockpit.demo.conversation import Reply, Request, TokenCount, ToolCall
 from cockpit.demo.jobs import JOBS, Job, Step
 
-OPENING_TOKENS = 24_000
-STEP_TOKENS = 24_000
-"""12 % of the window a call: seven calls from start to the CLI's own compaction."""
-SETTLED_TOKENS = 2_500
-SETTLED_AT = 140_000
-"""Above this a job that settles grows slowly: what is left is asked for, not work."""
 OUTPUT_TOKENS = 180
 UNKNOWN_JOB = "I am a simulated model, and the jobs of the demo are all I know."
 FINISHED = "This job is finished, and a simulated model takes no other."
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """How the context fills from call to call, in tokens."""
+
+    opening: int = 24_000
+    step: int = 24_000
+    """12 % of a window of 200k: seven calls from the start to the CLI's own compaction."""
+    settled: int = 2_500
+    settled_at: int = 140_000
+    """From here on a job that settles grows slowly: what is left is asked for, not work."""
+
+    def after(self, replies: int, *, settles: bool) -> int:
+        """Tokens in the window when so many replies are in the conversation."""
+        if replies < 0:
+            return self.opening // 2
+        total = self.opening + self.step * replies
+        if not settles or total <= self.settled_at:
+            return total
+        full_steps = max(0, -(-(self.settled_at - self.opening) // self.step))
+        return self.opening + self.step * full_steps + self.settled * (replies - full_steps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +49,7 @@ class Script:
     jobs: Sequence[Job] = JOBS
     pace: float = 0.8
     """Seconds of thinking before each reply."""
+    growth: Growth = field(default_factory=Growth)
 
     def __call__(self, request: Request) -> Reply:
         if not request.has_tools:
@@ -41,7 +58,7 @@ class Script:
         if job is None:
             return Reply(UNKNOWN_JOB, delay=self.pace)
         text, calls = turn(job, request)
-        return Reply(text, calls, tokens_for(job, request), self.pace)
+        return Reply(text, calls, tokens_for(job, request, self.growth), self.pace)
 
     def job(self, request: Request) -> Job | None:
         """The job whose title the conversation names, its opening before everything else."""
@@ -143,25 +160,13 @@ def working_directory(request: Request) -> str:
     return found.group(1).strip() if found else "."
 
 
-def tokens_for(job: Job, request: Request) -> TokenCount:
+def tokens_for(job: Job, request: Request, growth: Growth) -> TokenCount:
     """How full the window is at this call: it grows by a step a reply, from the opening."""
     if request.asks_for_summary:
-        return TokenCount(3, 1_500, OPENING_TOKENS, 600)
-    total = context_after(request.replies_made, settles=job.settles)
-    before = context_after(request.replies_made - 1, settles=job.settles)
-    return TokenCount(3, total - before - 3, before, OUTPUT_TOKENS)
-
-
-def context_after(replies: int, *, settles: bool) -> int:
-    """Tokens in the window when so many replies are in the conversation."""
-    if replies < 0:
-        return OPENING_TOKENS // 2
-    total = OPENING_TOKENS + STEP_TOKENS * replies
-    if not settles or total <= SETTLED_AT:
-        return total
-    full_steps = -(-(SETTLED_AT - OPENING_TOKENS) // STEP_TOKENS)
-    crossed = OPENING_TOKENS + STEP_TOKENS * full_steps
-    return crossed + SETTLED_TOKENS * (replies - full_steps)
+        return TokenCount(3, 1_500, growth.opening, 600)
+    total = growth.after(request.replies_made, settles=job.settles)
+    before = growth.after(request.replies_made - 1, settles=job.settles)
+    return TokenCount(3, max(0, total - before - 3), before, OUTPUT_TOKENS)
 
 
 def summary(job: Job, done: int) -> str:

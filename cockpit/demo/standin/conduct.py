@@ -1,0 +1,139 @@
+"""How a stand-in is called and how it behaves: its flags, and its environment.
+
+Reads both once, at the start. Nothing here acts.
+
+Faults are named in `STANDIN_FAULTS`, separated by commas; `first:` or `successor:` before a name
+keeps it to sessions that start a job or take one over, by what their prompt says.
+
+| fault | the stand-in |
+| --- | --- |
+| `exit` | ends at once with code 1 |
+| `mute` | keeps no transcript |
+| `hookless` | calls neither hooks nor status line |
+| `absent` | keeps no note of itself in `sessions/` |
+| `deaf` | ignores TERM and HUP |
+| `orphan` | leaves a child in a session of its own |
+| `nodocument` | never writes the document it is asked for |
+| `baddocument` | writes one without sections |
+| `unread` | as a successor does not read the document |
+| `permission` | asks for permission before its second tool and waits for a key |
+| `trust` | asks for trust at the start and waits for a key |
+| `overloaded` | gets an API error in place of its third reply |
+| `stuck` | starts a command that takes ten minutes with its third reply |
+"""
+
+from __future__ import annotations
+
+import argparse
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from cockpit.demo.conversation import DOCUMENT_PATH
+
+VERSION = "2.1.330 (stand-in)"
+FAULTS = frozenset(
+    {
+        "exit",
+        "mute",
+        "hookless",
+        "absent",
+        "deaf",
+        "orphan",
+        "nodocument",
+        "baddocument",
+        "unread",
+        "permission",
+        "trust",
+        "overloaded",
+        "stuck",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Flags:
+    """The command line, as far as cockpit uses it; the rest is taken and ignored."""
+
+    session_id: str
+    resume: bool
+    settings: str | None
+    model: str
+    permission_mode: str
+    prompt: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Conduct:
+    """What the environment asks for."""
+
+    pace: float = 0.1
+    """Seconds that each reply takes (`STANDIN_PACE`)."""
+    steps: int = 9
+    """Replies of a job that is none of the demo's (`STANDIN_STEPS`)."""
+    step_tokens: int = 24_000
+    """Tokens that each of them adds (`STANDIN_STEP_TOKENS`)."""
+    opening_tokens: int = 24_000
+    """Tokens of the first (`STANDIN_OPENING_TOKENS`)."""
+    pause: int | None = None
+    """The step after which such a job ends its turn and waits (`STANDIN_PAUSE`)."""
+    settles: bool = True
+    """Such a job stops growing at 140,000 tokens; else it compacts (`STANDIN_SETTLES=0`)."""
+    window: int = 200_000
+    """What the status line reports (`STANDIN_WINDOW`)."""
+    faults: frozenset[str] = field(default_factory=frozenset)
+
+
+def read_flags(arguments: Sequence[str]) -> Flags:
+    """Take a command line apart; an unknown flag is an error, as it is to the CLI."""
+    parser = argparse.ArgumentParser(prog="claude", add_help=False, allow_abbrev=False)
+    parser.add_argument("--session-id")
+    parser.add_argument("--resume", "-r")
+    parser.add_argument("--settings")
+    parser.add_argument("--model", default="claude-sonnet-4-6")
+    parser.add_argument("--permission-mode", default="default")
+    parser.add_argument("--allowedTools", "--allowed-tools", nargs="*")
+    parser.add_argument("--disallowedTools", "--disallowed-tools", nargs="*")
+    parser.add_argument("--append-system-prompt")
+    parser.add_argument("--effort")
+    parser.add_argument("--add-dir", nargs="*")
+    parser.add_argument("prompt", nargs="?")
+    found = parser.parse_args(arguments)
+    return Flags(
+        session_id=found.resume or found.session_id or str(uuid.uuid4()),
+        resume=found.resume is not None,
+        settings=found.settings,
+        model=found.model,
+        permission_mode=found.permission_mode,
+        prompt=found.prompt,
+    )
+
+
+def read_conduct(environment: Mapping[str, str], flags: Flags) -> Conduct:
+    """What the environment asks of this session; raises ValueError for what makes no sense."""
+    number = environment.get
+    pause = number("STANDIN_PAUSE")
+    return Conduct(
+        pace=float(number("STANDIN_PACE", "0.1")),
+        steps=int(number("STANDIN_STEPS", "9")),
+        step_tokens=int(number("STANDIN_STEP_TOKENS", "24000")),
+        opening_tokens=int(number("STANDIN_OPENING_TOKENS", "24000")),
+        pause=int(pause) if pause else None,
+        settles=number("STANDIN_SETTLES", "1") != "0",
+        window=int(number("STANDIN_WINDOW", "200000")),
+        faults=faults_for(number("STANDIN_FAULTS", ""), flags),
+    )
+
+
+def faults_for(text: str, flags: Flags) -> frozenset[str]:
+    """The faults that hold for this session."""
+    successor = bool(flags.prompt and DOCUMENT_PATH.search(flags.prompt))
+    here = {"", "successor"} if successor else {""} if flags.resume else {"", "first"}
+    chosen: set[str] = set()
+    for word in filter(None, (part.strip() for part in text.split(","))):
+        kept_to, _, name = word.rpartition(":")
+        if name not in FAULTS or kept_to not in ("", "first", "successor"):
+            raise ValueError(f"STANDIN_FAULTS has no {word!r}")
+        if kept_to in here:
+            chosen.add(name)
+    return frozenset(chosen)

@@ -1,0 +1,94 @@
+"""The hooks and the status line of a settings file, called as Claude Code calls them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+TIMEOUT = 5.0
+"""Seconds for a hook that names none, and for the status line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the hooks of one event answered, taken together."""
+
+    context: str = ""
+    """For the model to read."""
+    reason: str | None = None
+    """Why what the event is about is refused; None when it is not."""
+    command: str = ""
+    """The hook that refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hooks:
+    """The settings of one session."""
+
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, path: str | None) -> Hooks:
+        """Read a settings file; none is as good as an empty one."""
+        return cls(json.loads(Path(path).read_text(encoding="utf-8")) if path else {})
+
+    def call(self, event: str, payload: Mapping[str, Any]) -> Verdict:
+        """Call every hook of an event in turn, with the payload on standard input."""
+        given = json.dumps({**payload, "hook_event_name": event}) + "\n"
+        verdict = Verdict()
+        for group in self.settings.get("hooks", {}).get(event, []):
+            for hook in group.get("hooks", []):
+                verdict = judged(verdict, hook["command"], answer_of(hook, given))
+        return verdict
+
+    def status_line(self, payload: Mapping[str, Any]) -> str:
+        """What the status line prints, without its newline; empty when there is none."""
+        line = self.settings.get("statusLine")
+        if not line:
+            return ""
+        return run(["/bin/sh", "-c", line["command"]], json.dumps(payload) + "\n", TIMEOUT).strip()
+
+
+def answer_of(hook: Mapping[str, Any], given: str) -> Mapping[str, Any]:
+    """Run one hook: with `args` without a shell, else through one."""
+    command = str(hook["command"])
+    arguments = hook.get("args")
+    argv = ["/bin/sh", "-c", command] if arguments is None else [command, *map(str, arguments)]
+    printed = run(argv, given, float(hook.get("timeout", TIMEOUT)))
+    if not printed.lstrip().startswith("{"):
+        return {}
+    answer = json.loads(printed)
+    return answer if isinstance(answer, dict) else {}
+
+
+def judged(verdict: Verdict, command: str, answer: Mapping[str, Any]) -> Verdict:
+    """The verdict with one more answer in it."""
+    added = (answer.get("hookSpecificOutput") or {}).get("additionalContext", "")
+    context = "\n".join(part for part in (verdict.context, added) if part)
+    if answer.get("decision") == "block":
+        return Verdict(context, str(answer.get("reason", "")), command)
+    return Verdict(context, verdict.reason, verdict.command)
+
+
+def run(argv: list[str], given: str, timeout: float) -> str:
+    """What a program printed; nothing if it failed, was not there or took too long."""
+    environment = {**os.environ, "CLAUDECODE": "1", "CLAUDE_PROJECT_DIR": str(Path.cwd())}
+    try:
+        done = subprocess.run(
+            argv,
+            input=given,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout

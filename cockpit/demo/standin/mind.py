@@ -1,0 +1,84 @@
+"""The model of a stand-in: the demo's script, called directly, bent by the chosen faults."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from cockpit.demo.conversation import OVERLOADED, Reply, Request, ToolCall
+from cockpit.demo.jobs import JOBS, Job, Step, bash, ending
+from cockpit.demo.script import Growth, Script
+from cockpit.demo.standin.conduct import Conduct
+from cockpit.demo.standin.tools import OFFERED
+
+
+def counting_job(steps: int, pause: int | None, *, settles: bool) -> Job:
+    """A job for every prompt that is none of the demo's: so many steps, each a line of output."""
+    return Job(
+        agent="any",
+        mode="auto",
+        title="",
+        request="Count the steps.",
+        milestones=("Count",),
+        steps=(
+            *(counting_step(number, steps, pause) for number in range(1, steps)),
+            ending("All steps are counted."),
+        ),
+        state="Counting.",
+        decisions="None.",
+        dead_end="None.",
+        settles=settles,
+    )
+
+
+def counting_step(number: int, steps: int, pause: int | None) -> Step:
+    """One step: a command, or at the pause a question that ends the turn."""
+    title = f"Count step {number} of {steps}"
+    if number == pause:
+        return Step(title, f"Step {number} of {steps}: shall I go on?")
+    say = f"Step {number} of {steps}."
+    return Step(title, say, (bash(f"echo counted {number}", f"Count {number}"),))
+
+
+class Mind:
+    """Answers one session's requests in turn."""
+
+    def __init__(self, conduct: Conduct, directory: Path, session_id: str) -> None:
+        self._conduct = conduct
+        job = counting_job(conduct.steps, conduct.pause, settles=conduct.settles)
+        growth = Growth(opening=conduct.opening_tokens, step=conduct.step_tokens)
+        self._script = Script((*JOBS, job), pace=0.0, growth=growth)
+        self._system = f"Primary working directory: {directory}"
+        self._session = session_id
+        self._replies = 0
+
+    def answer(self, messages: Sequence[Mapping[str, Any]]) -> Reply:
+        """The next message, or an error in its place."""
+        self._replies += 1
+        if self._replies == 3 and "overloaded" in self._conduct.faults:
+            return Reply(error=OVERLOADED)
+        body = {
+            "system": self._system,
+            "messages": list(messages),
+            "tools": [{"name": name} for name in OFFERED],
+            "metadata": {"user_id": f'{{"session_id":"{self._session}"}}'},
+        }
+        reply = self._script(Request(body))
+        calls = tuple(bent for call in reply.tool_calls if (bent := self._bent(call)) is not None)
+        if self._replies == 3 and "stuck" in self._conduct.faults:
+            calls = (*calls, bash("sleep 600", "Wait for ten minutes"))
+        return replace(reply, tool_calls=calls)
+
+    def _bent(self, call: ToolCall) -> ToolCall | None:
+        """A call as the faults leave it; None when it is not made."""
+        about_document = "/handoff-" in call.path
+        if call.name == "Write" and about_document:
+            if "nodocument" in self._conduct.faults:
+                return None
+            if "baddocument" in self._conduct.faults:
+                return replace(call, input={**call.input, "content": "All is well.\n"})
+        if call.name == "Read" and about_document and "unread" in self._conduct.faults:
+            return None
+        return call

@@ -1,0 +1,59 @@
+"""The note that a stand-in keeps of itself while it lives: `sessions/<pid>.json`."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+
+class Presence:
+    """One process's note, rewritten whole on every change."""
+
+    def __init__(self, config: Path, session_id: str, *, absent: bool = False) -> None:
+        self._path = config / "sessions" / f"{os.getpid()}.json"
+        self._absent = absent
+        self._note: dict[str, Any] = {
+            "pid": os.getpid(),
+            "sessionId": session_id,
+            "cwd": str(Path.cwd()),
+            "startedAt": milliseconds(),
+            "procStart": started(os.getpid()),
+            "version": "2.1.330",
+            "kind": "interactive",
+            "entrypoint": "cli",
+        }
+
+    def say(self, status: str, waiting_for: str | None = None) -> None:
+        """Note `busy`, `idle` or `waiting`, and what for."""
+        if self._absent:
+            return
+        self._note |= {"status": status, "updatedAt": milliseconds()}
+        self._note["statusUpdatedAt"] = self._note["updatedAt"]
+        self._note.pop("waitingFor", None)
+        if waiting_for:
+            self._note["waitingFor"] = waiting_for
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = self._path.with_suffix(".new")
+        temporary.write_text(json.dumps(self._note), encoding="utf-8")
+        temporary.replace(self._path)
+
+    def leave(self) -> None:
+        """Take the note away. Twice is the same as once."""
+        self._path.unlink(missing_ok=True)
+
+
+def milliseconds() -> int:
+    """The wall clock as the notes have it."""
+    return int(time.time() * 1000)
+
+
+def started(pid: int) -> str:
+    """Clock ticks after boot at which a process began; empty where the system does not say."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+    return text.rpartition(")")[2].split()[19]

@@ -1,0 +1,113 @@
+"""The stand-in as a process: called with flags, ended by signals, installed as `claude`."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import FrameType
+
+from cockpit.demo.standin.conduct import VERSION, Conduct, Flags, read_conduct, read_flags
+from cockpit.demo.standin.presence import Presence
+from cockpit.demo.standin.record import Record, record_path
+from cockpit.demo.standin.screen import Screen
+from cockpit.demo.standin.session import Session
+
+EXIT_CODES = {signal.SIGTERM: 143, signal.SIGHUP: 129, signal.SIGINT: 0}
+"""What the CLI ends with when a signal asked it to."""
+
+
+class Ended(Exception):
+    """A signal asked the process to end."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+def install(folder: Path) -> Path:
+    """Write an executable `claude` into a folder and answer its path.
+
+    It runs this package with this interpreter, isolated from the directory it is called in.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "claude"
+    command = shlex.join([sys.executable, "-I", "-m", "cockpit.demo.standin"])
+    path.write_text(f'#!/bin/sh\nexec {command} "$@"\n', encoding="utf-8")
+    path.chmod(0o755)
+    return path
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run one session; the exit code."""
+    if "--version" in arguments:
+        print(VERSION)
+        return 0
+    flags = read_flags(arguments)
+    conduct = read_conduct(os.environ, flags)
+    if "exit" in conduct.faults:
+        print("The stand-in was told to fail.", file=sys.stderr)
+        return 1
+    config = Path(os.environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude")
+    record = make_record(config, flags, conduct)
+    if record.path.exists() != flags.resume:
+        taken = "is already in use" if record.path.exists() else "was not found"
+        print(f"Error: Session ID {flags.session_id} {taken}.", file=sys.stderr)
+        return 1
+    if "orphan" in conduct.faults:
+        subprocess.Popen(["sleep", "600"], start_new_session=True)
+    listen_for_signals(conduct)
+    return fly(flags, conduct, record, config)
+
+
+def fly(flags: Flags, conduct: Conduct, record: Record, config: Path) -> int:
+    """The session, and its end however it comes."""
+    presence = Presence(config, flags.session_id, absent="absent" in conduct.faults)
+    with Screen() as screen:
+        session = Session(flags, conduct, record, presence, screen)
+        try:
+            code, reason = session.run(), "prompt_input_exit"
+        except Ended as ended:
+            code, reason = ended.code, "other"
+        session.end(reason)
+    return code
+
+
+def make_record(config: Path, flags: Flags, conduct: Conduct) -> Record:
+    """The record of this session in this directory."""
+    directory = Path.cwd()
+    return Record(
+        record_path(config, directory, flags.session_id),
+        flags.session_id,
+        directory,
+        branch(directory),
+        flags.model,
+        silent="mute" in conduct.faults,
+    )
+
+
+def branch(directory: Path) -> str:
+    """The branch that is checked out; empty outside of git."""
+    asked = ["git", "-C", str(directory), "branch", "--show-current"]
+    done = subprocess.run(asked, capture_output=True, text=True, check=False)
+    return done.stdout.strip()
+
+
+def listen_for_signals(conduct: Conduct) -> None:
+    """End on the signals that the CLI ends on, or be deaf to them."""
+    if "deaf" in conduct.faults:
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)
+        return
+
+    def end(number: int, _: FrameType | None) -> None:
+        for other in EXIT_CODES:
+            signal.signal(other, signal.SIG_IGN)
+        raise Ended(EXIT_CODES[signal.Signals(number)])
+
+    for number in EXIT_CODES:
+        signal.signal(number, end)

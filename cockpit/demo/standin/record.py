@@ -1,0 +1,176 @@
+"""The record that a stand-in keeps of its session, line for line in the form of the real one."""
+
+from __future__ import annotations
+
+import json
+import re
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from cockpit.demo.conversation import TokenCount
+
+
+def record_path(config: Path, directory: Path, session_id: str) -> Path:
+    """Where Claude Code would keep the record of this session."""
+    folder = re.sub(r"[^a-zA-Z0-9]", "-", str(directory))
+    return config / "projects" / folder / f"{session_id}.jsonl"
+
+
+def now() -> str:
+    """The time as records have it: UTC, milliseconds, `Z`."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+@dataclass
+class Record:
+    """One session's file. Lines are whole when they are written; nothing is ever rewritten."""
+
+    path: Path
+    session_id: str
+    directory: Path
+    branch: str
+    model: str
+    silent: bool = False
+    """Keep nothing."""
+    _parent: str | None = field(default=None, init=False)
+
+    def note(self, kind: str, **fields: Any) -> None:
+        """A line outside of the conversation."""
+        self._append({"type": kind, **fields, "sessionId": self.session_id})
+
+    def prompt(self, text: str, *, permission_mode: str, meta: bool = False) -> None:
+        """What the pilot, or with `meta` the CLI, said."""
+        extra: dict[str, Any] = {"isMeta": True} if meta else {"origin": {"kind": "human"}}
+        message = {"role": "user", "content": text}
+        self._chained("user", message=message, permissionMode=permission_mode, **extra)
+
+    def reply(self, message: Mapping[str, Any], tokens: TokenCount) -> None:
+        """A message of the model: one line a block, each with the whole usage."""
+        usage = {
+            "input_tokens": tokens.input,
+            "cache_creation_input_tokens": tokens.cache_creation,
+            "cache_read_input_tokens": tokens.cache_read,
+            "output_tokens": tokens.output,
+            "service_tier": "standard",
+            "iterations": [],
+        }
+        for place, block in enumerate(message["content"]):
+            whole = {**message, "model": self.model, "content": [block], "usage": usage}
+            self._chained("assistant", message=whole, apiBlockIndex=place)
+
+    def result(self, tool_use_id: str, text: str, response: Any, *, failed: bool) -> None:
+        """What a tool answered."""
+        block = {
+            "tool_use_id": tool_use_id,
+            "type": "tool_result",
+            "content": text,
+            "is_error": failed,
+        }
+        self._chained("user", message={"role": "user", "content": [block]}, toolUseResult=response)
+
+    def context(self, event: str, tool: str, tool_use_id: str, text: str) -> None:
+        """What a hook added for the model to read."""
+        attachment = {
+            "type": "hook_additional_context",
+            "content": [text],
+            "hookName": f"{event}:{tool}" if tool else event,
+            "toolUseID": tool_use_id,
+            "hookEvent": event,
+        }
+        self._chained("attachment", attachment=attachment)
+
+    def refusal(self, reason: str, command: str) -> None:
+        """A hook refused the end of the turn."""
+        attachment = {
+            "type": "hook_blocking_error",
+            "hookName": "Stop",
+            "hookEvent": "Stop",
+            "blockingError": {"blockingError": reason, "command": command},
+        }
+        self._chained("attachment", attachment=attachment)
+
+    def failure(self, status: int, kind: str, message: str) -> None:
+        """A request that the API refused."""
+        text = f"API Error: {status} {message}"
+        body = {
+            "id": str(uuid.uuid4()),
+            "type": "message",
+            "role": "assistant",
+            "model": "<synthetic>",
+            "content": [{"type": "text", "text": text}],
+            "stop_reason": "stop_sequence",
+            "usage": {"input_tokens": 0, "output_tokens": 0},
+        }
+        self._chained(
+            "assistant", message=body, isApiErrorMessage=True, error=kind, apiErrorStatus=status
+        )
+
+    def compacted(self, before: int, summary: str) -> None:
+        """The conversation up to here gave way to a summary."""
+        self._parent, last = None, self._parent
+        self._chained(
+            "system",
+            subtype="compact_boundary",
+            content="Conversation compacted",
+            logicalParentUuid=last,
+            compactMetadata={"trigger": "auto", "preTokens": before, "postTokens": 2_800},
+        )
+        message = {"role": "user", "content": summary}
+        self._chained("user", message=message, isCompactSummary=True)
+
+    def interrupted(self) -> None:
+        """The pilot pressed Esc."""
+        content = [{"type": "text", "text": "[Request interrupted by user]"}]
+        self._chained("user", message={"role": "user", "content": content})
+
+    def turn_ended(self, milliseconds: int) -> None:
+        """The model has nothing more to do."""
+        self._chained("system", subtype="turn_duration", durationMs=milliseconds, isMeta=False)
+
+    def conversation(self) -> list[dict[str, Any]]:
+        """The messages so far, for a session that is opened again; from the last compaction."""
+        messages: list[dict[str, Any]] = []
+        for line in self.path.read_text(encoding="utf-8").splitlines():
+            entry = json.loads(line)
+            self._parent = entry.get("uuid", self._parent)
+            if entry.get("subtype") == "compact_boundary":
+                messages.clear()
+            if entry.get("type") in ("user", "assistant") and not entry.get("isApiErrorMessage"):
+                join(messages, entry["message"])
+        return messages
+
+    def _chained(self, kind: str, **fields: Any) -> None:
+        parent, self._parent = self._parent, str(uuid.uuid4())
+        entry = {"parentUuid": parent, "isSidechain": False, "type": kind, **fields}
+        entry |= {
+            "uuid": self._parent,
+            "timestamp": now(),
+            "userType": "external",
+            "entrypoint": "cli",
+            "cwd": str(self.directory),
+            "sessionId": self.session_id,
+            "version": "2.1.330",
+            "gitBranch": self.branch,
+        }
+        self._append(entry)
+
+    def _append(self, entry: Mapping[str, Any]) -> None:
+        if self.silent:
+            return
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(entry, ensure_ascii=False) + "\n")
+
+
+def join(messages: list[dict[str, Any]], message: Mapping[str, Any]) -> None:
+    """Add a record's message; blocks of one role that follow each other are one message."""
+    content = message["content"]
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
+    if messages and messages[-1]["role"] == message["role"]:
+        messages[-1]["content"].extend(blocks)
+    else:
+        messages.append({"role": message["role"], "content": blocks})

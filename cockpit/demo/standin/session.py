@@ -1,0 +1,271 @@
+"""One session of a stand-in: prompts, turns, tools, hooks, until it is told to end.
+
+The order of things is Claude Code's: a reply is recorded before its tools run, a tool's hook is
+called after it, what a hook adds is read with the next reply, a refused stop goes on.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections import deque
+from pathlib import Path
+from typing import Any
+
+from cockpit.demo.conversation import COMPACTED, COMPACTION_REQUEST, Reply, TokenCount, ToolCall
+from cockpit.demo.standin.conduct import Conduct, Flags
+from cockpit.demo.standin.hooks import Hooks, Verdict
+from cockpit.demo.standin.mind import Mind
+from cockpit.demo.standin.presence import Presence
+from cockpit.demo.standin.record import Record, join
+from cockpit.demo.standin.screen import Screen
+from cockpit.demo.standin.tools import Outcome, Tools
+
+COMPACTS_BELOW = 33_000
+"""Tokens below the window at which the CLI compacts by itself."""
+STOP_BLOCKS = 8
+"""Refused stops in a row after which the CLI stops all the same."""
+
+
+class Session:
+    """Everything between the first hook and the last."""
+
+    def __init__(
+        self, flags: Flags, conduct: Conduct, record: Record, presence: Presence, screen: Screen
+    ) -> None:
+        self._flags, self._conduct = flags, conduct
+        self._record, self._presence, self._screen = record, presence, screen
+        directory = Path.cwd()
+        hookless = "hookless" in conduct.faults
+        self._hooks = Hooks() if hookless else Hooks.of(flags.settings)
+        self._mind = Mind(conduct, directory, flags.session_id)
+        self._tools = Tools(directory)
+        self._tools_run = 0
+        self._messages: list[dict[str, Any]] = []
+        self._queue: deque[str] = deque([flags.prompt] if flags.prompt else [])
+        self._tokens: TokenCount | None = None
+        self._cost = 0.0
+        self._prompt_id = ""
+        self._number = 0
+
+    def run(self) -> int:
+        """Work until the pilot leaves; the exit code."""
+        if self._flags.resume:
+            self._messages = self._record.conversation()
+        if "trust" in self._conduct.faults:
+            self._dialog("dialog open", ["Do you trust the files in this folder?", "❯ 1. Yes"])
+        self._call("SessionStart", source="resume" if self._flags.resume else "startup")
+        self._record.note("permission-mode", permissionMode=self._flags.permission_mode)
+        self._say_status()
+        while True:
+            while self._queue:
+                self._turn(self._queue.popleft())
+            self._presence.say("idle")
+            self._screen.hint = "? for shortcuts"
+            self._screen.draw()
+            heard = self._screen.listen(None)
+            if heard and heard[0] == "quit":
+                self._stay_if_deaf()
+                return 0
+            if heard and heard[0] == "prompt" and heard[1].strip():
+                if heard[1].strip() == "/exit":
+                    return 0
+                self._queue.append(heard[1])
+
+    def _stay_if_deaf(self) -> None:
+        """A deaf process outlives its terminal."""
+        while "deaf" in self._conduct.faults:
+            time.sleep(60)
+
+    def end(self, reason: str) -> None:
+        """Say goodbye as the CLI does on its way out."""
+        self._call("SessionEnd", reason=reason)
+        self._presence.leave()
+
+    def _turn(self, prompt: str) -> None:
+        began = time.monotonic()
+        self._prompt_id = str(uuid.uuid4())
+        self._presence.say("busy")
+        self._screen.hint = "esc to interrupt"
+        self._screen.say(f"❯ {prompt}")
+        verdict = self._call("UserPromptSubmit", prompt=prompt)
+        self._record.prompt(prompt, permission_mode=self._flags.permission_mode)
+        self._hear(prompt)
+        if verdict.context:
+            self._record.context("UserPromptSubmit", "", "", verdict.context)
+            self._hear(reminder("UserPromptSubmit", verdict.context))
+        if self._work():
+            self._record.turn_ended(int((time.monotonic() - began) * 1000))
+
+    def _work(self) -> bool:
+        """Reply after reply until the model stops; False when it was cut short."""
+        blocks = 0
+        while True:
+            if self._interrupted():
+                self._record.interrupted()
+                self._screen.say("  ⎿  Interrupted · What should Claude do instead?")
+                return False
+            if self._tokens and self._tokens.context >= self._conduct.window - COMPACTS_BELOW:
+                self._compact()
+            reply = self._mind.answer(self._messages)
+            if reply.error is not None:
+                self._fail(reply)
+                return False
+            self._speak(reply)
+            for number, call in enumerate(reply.tool_calls):
+                self._use(call, number)
+            if reply.tool_calls:
+                continue
+            verdict = self._call(
+                "Stop", stop_hook_active=blocks > 0, last_assistant_message=reply.text
+            )
+            if verdict.reason is None or blocks >= STOP_BLOCKS:
+                return True
+            blocks += 1
+            self._go_on(verdict)
+
+    def _speak(self, reply: Reply) -> None:
+        self._number += 1
+        self._tokens = reply.tokens
+        self._cost += reply.tokens.context * 0.3e-6 + reply.tokens.output * 15e-6
+        blocks: list[dict[str, Any]] = []
+        if reply.text:
+            blocks.append({"type": "text", "text": reply.text})
+        for place, call in enumerate(reply.tool_calls):
+            given = dict(call.input)
+            used = {"type": "tool_use", "id": self._tool_id(place), "name": call.name}
+            blocks.append({**used, "input": given})
+        message = {
+            "id": f"msg_{self._flags.session_id[:8]}_{self._number:04}",
+            "type": "message",
+            "role": "assistant",
+            "content": blocks,
+            "stop_reason": reply.stop_reason,
+        }
+        self._record.reply(message, reply.tokens)
+        self._messages.append({"role": "assistant", "content": blocks})
+        self._screen.say(f"● {reply.text}")
+        self._say_status()
+
+    def _use(self, call: ToolCall, place: int) -> None:
+        self._tools_run += 1
+        if self._tools_run == 2 and "permission" in self._conduct.faults:
+            self._call("PermissionRequest", tool_name=call.name, tool_input=dict(call.input))
+            self._dialog("permission prompt", [f"{call.name}: do you want to proceed?", "❯ 1. Yes"])
+        self._screen.say(f"● {call.name}({call.path or call.input.get('description', '')})")
+        outcome = self._tools.run(call.name, call.input)
+        tool_id = self._tool_id(place)
+        event = "PostToolUseFailure" if outcome.failed else "PostToolUse"
+        verdict = self._call(event, **reported(call, outcome, tool_id))
+        self._record.result(tool_id, outcome.text, outcome.response, failed=outcome.failed)
+        text = outcome.text
+        if verdict.context:
+            self._record.context(event, call.name, tool_id, verdict.context)
+            text = f"{text}\n\n{reminder(f'{event}:{call.name}', verdict.context)}"
+        block = {"type": "tool_result", "tool_use_id": tool_id, "content": text}
+        join(self._messages, {"role": "user", "content": [block]})
+
+    def _go_on(self, verdict: Verdict) -> None:
+        """The stop was refused: the reason is the next thing the model reads."""
+        feedback = f"Stop hook feedback:\n{verdict.reason}"
+        self._record.refusal(verdict.reason or "", verdict.command)
+        self._record.prompt(feedback, permission_mode=self._flags.permission_mode, meta=True)
+        self._hear(feedback)
+
+    def _compact(self) -> None:
+        before = self._tokens.context if self._tokens else 0
+        if self._call("PreCompact", trigger="auto", custom_instructions=None).reason is not None:
+            return
+        request = f"Your task is to create a {COMPACTION_REQUEST} so far."
+        asked = [*self._messages, {"role": "user", "content": request}]
+        summary = f"{COMPACTED}.\n\n{self._mind.answer(asked).text}"
+        self._record.compacted(before, summary)
+        self._messages = [{"role": "user", "content": [{"type": "text", "text": summary}]}]
+        self._tokens = None
+        self._call("PostCompact", trigger="auto", compact_summary=summary)
+        self._call("SessionStart", source="compact")
+        self._say_status()
+
+    def _fail(self, reply: Reply) -> None:
+        error = reply.error
+        assert error is not None
+        self._record.failure(error.status, error.type, error.message)
+        self._screen.say(f"  ⎿  API Error: {error.status} {error.message}")
+        self._call("StopFailure", error="overloaded", error_details=error.message)
+
+    def _interrupted(self) -> bool:
+        """Let the reply take its time; prompts typed meanwhile wait for the turn's end."""
+        until = time.monotonic() + self._conduct.pace
+        while (left := until - time.monotonic()) > 0:
+            heard = self._screen.listen(left)
+            if heard and heard[0] in ("escape", "quit"):
+                return True
+            if heard and heard[1].strip():
+                self._queue.append(heard[1])
+        return False
+
+    def _dialog(self, waiting_for: str, lines: list[str]) -> None:
+        """Ask the pilot something and wait for any key."""
+        self._presence.say("waiting", waiting_for)
+        self._screen.dialog = lines
+        self._screen.draw()
+        while self._screen.listen(None) is None:
+            pass
+        self._screen.dialog = []
+        self._presence.say("busy")
+
+    def _hear(self, text: str) -> None:
+        join(self._messages, {"role": "user", "content": text})
+
+    def _tool_id(self, place: int) -> str:
+        return f"toolu_{self._flags.session_id[:8]}_{self._number:04}_{place}"
+
+    def _call(self, event: str, **fields: Any) -> Verdict:
+        return self._hooks.call(event, {**self._common(), **fields})
+
+    def _common(self) -> dict[str, Any]:
+        return {
+            "session_id": self._flags.session_id,
+            "transcript_path": str(self._record.path),
+            "cwd": str(Path.cwd()),
+            "prompt_id": self._prompt_id,
+            "permission_mode": self._flags.permission_mode,
+        }
+
+    def _say_status(self) -> None:
+        tokens, window = self._tokens, self._conduct.window
+        usage = None
+        if tokens is not None:
+            usage = {
+                "input_tokens": tokens.input,
+                "output_tokens": tokens.output,
+                "cache_creation_input_tokens": tokens.cache_creation,
+                "cache_read_input_tokens": tokens.cache_read,
+            }
+        payload = {
+            **self._common(),
+            "model": {"id": self._flags.model, "display_name": "stand-in"},
+            "workspace": {"current_dir": str(Path.cwd()), "project_dir": str(Path.cwd())},
+            "version": "2.1.330",
+            "cost": {"total_cost_usd": round(self._cost, 6)},
+            "context_window": {
+                "context_window_size": window,
+                "current_usage": usage,
+                "used_percentage": round(100 * tokens.context / window) if tokens else None,
+            },
+        }
+        self._screen.status = self._hooks.status_line(payload)
+        self._screen.draw()
+
+
+def reminder(event: str, text: str) -> str:
+    """How the CLI hands a hook's words to the model."""
+    return f"<system-reminder>\n{event} hook additional context: {text}\n</system-reminder>"
+
+
+def reported(call: ToolCall, outcome: Outcome, tool_id: str) -> dict[str, Any]:
+    """What a tool's hook is told of it."""
+    told = {"tool_name": call.name, "tool_input": dict(call.input), "tool_use_id": tool_id}
+    if outcome.failed:
+        return {**told, "error": outcome.text}
+    return {**told, "tool_response": outcome.response}
