@@ -12,6 +12,7 @@ import ctypes
 import os
 import struct
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -30,7 +31,7 @@ def watch_folder(folder: Path, call: Callable[[], None]) -> Callable[[], None]:
     try:
         watch = _Inotify(folder)
     except OSError:
-        return _poll(folder, call)
+        return poll_folder(folder, call)
     loop = asyncio.get_running_loop()
 
     def readable() -> None:
@@ -108,8 +109,8 @@ def _libc() -> ctypes.CDLL:
     return ctypes.CDLL(None, use_errno=True)
 
 
-def _poll(folder: Path, call: Callable[[], None]) -> Callable[[], None]:
-    """Look at the folders' own times, which change with every name in them."""
+def poll_folder(folder: Path, call: Callable[[], None]) -> Callable[[], None]:
+    """The same by looking at the folders' own times, which change with every name in them."""
     loop = asyncio.get_running_loop()
     last = _times(folder)
     timer: asyncio.TimerHandle
@@ -118,7 +119,9 @@ def _poll(folder: Path, call: Callable[[], None]) -> Callable[[], None]:
         nonlocal last, timer
         now = _times(folder)
         timer = loop.call_later(POLL_SECONDS, look)
-        if now != last:
+        # Two changes within one tick of the clock leave the same time.
+        fresh = time.time_ns() - 2 * POLL_SECONDS * 1e9
+        if now != last or any(changed > fresh for changed in now.values()):
             last = now
             call()
 

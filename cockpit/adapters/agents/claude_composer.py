@@ -10,39 +10,64 @@ import re
 
 from cockpit.ports.panes import Screen
 
-PROMPT_SIGNS = ("❯", ">")
+PROMPT_SIGN = "❯"
+"""Stands in front of a prompt; another one means another kind of input, such as a shell line."""
 
 _SGR = re.compile(r"\x1b\[([0-9;:]*)m")
-_RULE = re.compile(r"[─━╭╰╮╯]{8,}")
+_RULE = re.compile(r"─{8,}")
+_PADDING = " \xa0"
 
 
 def composer_empty(screen: Screen) -> bool | None:
-    """True when the box holds nothing but a faint suggestion; None when there is no box."""
+    """True when the box holds nothing but a suggestion; None when no prompt box is to be seen.
+
+    The box stands between the last two rules on the screen. While a dialog is open, something
+    else does.
+    """
     plain = [_SGR.sub("", line).rstrip() for line in screen.lines]
-    rules = [row for row, line in enumerate(plain) if _RULE.match(line.strip())]
-    for top, bottom in zip(reversed(rules[:-1]), reversed(rules[1:]), strict=True):
-        if plain[top + 1 : top + 2] and plain[top + 1].lstrip("│ ").startswith(PROMPT_SIGNS):
-            typed = "".join(_strong(line) for line in screen.lines[top + 1 : bottom])
-            return typed.strip("│ \xa0\n").lstrip("❯>").strip(" \xa0") == ""
-    return None
+    rules = [row for row, line in enumerate(plain) if _RULE.match(line)]
+    if len(rules) < 2:
+        return None
+    top, bottom = rules[-2:]
+    if bottom - top < 2 or not plain[top + 1].startswith(PROMPT_SIGN):
+        return None
+    return not any(_typed(line) for line in screen.lines[top + 1 : bottom])
 
 
-def _strong(line: str) -> str:
-    """The text of a line that is not faint: suggestions are, what was typed is not."""
-    faint = False
-    kept: list[str] = []
+def _typed(line: str) -> str:
+    """What a person typed of a line. A suggestion is faint, but for its letter at the cursor."""
+    strong = at_cursor = faint = ""
+    style: set[str] = set()
     for place, piece in enumerate(_SGR.split(line)):
         if place % 2:
-            faint = _faint(piece, faint)
-        elif not faint:
-            kept.append(piece)
-    return "".join(kept)
+            style = _styled(style, piece)
+        elif "faint" in style:
+            faint += piece
+        elif "reverse" in style:
+            at_cursor += piece
+        else:
+            strong += piece
+    strong = strong.lstrip().removeprefix(PROMPT_SIGN).strip(_PADDING)
+    return strong or ("" if faint.strip(_PADDING) else at_cursor.strip(_PADDING))
 
 
-def _faint(parameters: str, faint: bool) -> bool:
-    for parameter in parameters.split(";"):
-        if parameter == "2":
-            faint = True
-        elif parameter in ("", "0", "22"):
-            faint = False
-    return faint
+def _styled(style: set[str], parameters: str) -> set[str]:
+    """The two styles that matter, after one SGR sequence; colours' numbers are passed over."""
+    style = set(style)
+    numbers = iter(parameters.split(";"))
+    for number in numbers:
+        match number.partition(":")[0]:
+            case "" | "0":
+                style.clear()
+            case "2":
+                style.add("faint")
+            case "7":
+                style.add("reverse")
+            case "22":
+                style.discard("faint")
+            case "27":
+                style.discard("reverse")
+            case "38" | "48" | "58" if ":" not in number:
+                for _ in range({"5": 1, "2": 3}.get(next(numbers, ""), 0)):
+                    next(numbers, None)
+    return style

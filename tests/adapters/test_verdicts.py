@@ -1,0 +1,58 @@
+"""An answer lies ready for one hook; whoever renames it away has it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cockpit.adapters.verdicts import Verdicts
+from cockpit.core.errors import Failed
+from cockpit.core.ids import AgentName
+
+API = AgentName("api")
+
+
+@pytest.fixture
+def verdicts(tmp_path: Path) -> Verdicts:
+    return Verdicts(tmp_path / "verdicts")
+
+
+def test_an_offer_is_one_private_line_of_json(verdicts: Verdicts) -> None:
+    verdicts.offer(API, "Stop", {"decision": "block", "reason": "two\nlines"})
+    path = verdicts.folder / "api" / "Stop"
+    assert json.loads(path.read_text()) == {"decision": "block", "reason": "two\nlines"}
+    assert path.read_text().count("\n") == 1
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert [entry.name for entry in path.parent.iterdir()] == ["Stop"]
+
+
+def test_a_second_offer_takes_the_place_of_the_first(verdicts: Verdicts) -> None:
+    verdicts.offer(API, "Stop", {"n": 1})
+    verdicts.offer(API, "Stop", {"n": 2})
+    assert json.loads((verdicts.folder / "api" / "Stop").read_text()) == {"n": 2}
+    assert verdicts.lying(API) == {"Stop"}
+
+
+def test_a_withdrawal_says_whether_it_came_in_time(verdicts: Verdicts) -> None:
+    assert verdicts.withdraw(API, "Stop") is False
+    verdicts.offer(API, "Stop", {})
+    assert verdicts.withdraw(API, "Stop") is True
+    assert verdicts.withdraw(API, "Stop") is False
+    assert list((verdicts.folder / "api").iterdir()) == []
+
+
+def test_everything_of_an_agent_can_be_taken_back(verdicts: Verdicts) -> None:
+    verdicts.offer(API, "Stop", {})
+    verdicts.offer(API, "PostToolUse", {})
+    verdicts.clear(API)
+    assert verdicts.lying(API) == set()
+
+
+@pytest.mark.parametrize("event", ["", "../Stop", "Stop/x", ".Stop", "Stop\n"])
+def test_an_event_is_never_a_path(verdicts: Verdicts, event: str) -> None:
+    with pytest.raises(Failed):
+        verdicts.offer(API, event, {})
+    with pytest.raises(Failed):
+        verdicts.withdraw(API, event)

@@ -1,0 +1,180 @@
+"""The reporter script, run as the CLI runs it: by its path, with arguments, under a hard shell."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+REPORTER = Path(__file__).parents[1] / "cockpit" / "reporter.sh"
+STOP = b'{"session_id":"s","cwd":"/w","hook_event_name":"Stop","last_assistant_message":"done"}'
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> Path:
+    """A state folder with an agent `api`, at a path that a careless shell would split or run."""
+    state = tmp_path / "my $(touch pwned) 'st\"ate"
+    (state / "spool" / "api").mkdir(parents=True)
+    (state / "verdicts" / "api").mkdir(parents=True)
+    return state
+
+
+def run(
+    state: Path, event: str, given: bytes, *more: str, shell: tuple[str, ...] = ()
+) -> subprocess.CompletedProcess[bytes]:
+    command = [*shell, str(REPORTER), str(state), "api", event, *more]
+    return subprocess.run(command, input=given, capture_output=True, check=False, timeout=20)
+
+
+def left(state: Path) -> list[Path]:
+    return sorted((state / "spool" / "api").iterdir())
+
+
+def test_a_report_is_kept_byte_for_byte_and_nothing_is_said(state: Path) -> None:
+    done = run(state, "Stop", STOP)
+    (report,) = left(state)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert report.read_bytes() == STOP
+    assert report.name.endswith("-Stop.json")
+    assert report.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("shell", [("sh", "-eu"), ("dash", "-eu"), ("bash", "--posix", "-eu")])
+def test_it_works_in_every_shell_that_is_strict(state: Path, shell: tuple[str, ...]) -> None:
+    if shutil.which(shell[0]) is None:
+        pytest.skip(f"no {shell[0]} here")
+    (state / "verdicts" / "api" / "Stop").write_text('{"decision":"block"}\n')
+    first = run(state, "Stop", STOP, shell=shell)
+    second = run(state, "Stop", STOP, shell=shell)
+    assert (first.returncode, first.stdout) == (0, b'{"decision":"block"}\n')
+    assert (second.returncode, second.stdout, second.stderr) == (0, b"", b"")
+    assert [report.name.endswith(".verdict.json") for report in left(state)].count(True) == 1
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        b"",
+        b"\0\0\0",
+        b"$(touch pwned) `touch pwned` ; touch pwned\n",
+        b"\xff\xfe\x1b]52;c;eA==\x07",
+    ],
+)
+def test_what_it_is_given_is_never_run(state: Path, hostile: bytes, tmp_path: Path) -> None:
+    done = run(state, "PostToolUse", hostile)
+    (report,) = left(state)
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert report.read_bytes() == hostile
+    assert not list(tmp_path.rglob("pwned"))
+    assert not Path("pwned").exists()
+
+
+def test_megabytes_are_read_to_the_end_and_kept_in_part(state: Path) -> None:
+    payload = b'{"tool_response":"' + b"x" * 5_000_000 + b'"}'
+    done = run(state, "PostToolUse", payload)
+    (report,) = left(state)
+    assert done.returncode == 0
+    assert report.read_bytes() == payload[: 128 * 1024]
+
+
+def test_without_a_spool_it_does_nothing_and_fails_nobody(state: Path) -> None:
+    (state / "verdicts" / "api" / "Stop").write_text("{}")
+    shutil.rmtree(state / "spool")
+    done = run(state, "Stop", b"x" * 3_000_000)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert not (state / "spool").exists()
+
+
+def test_without_arguments_it_does_nothing() -> None:
+    """A CLI too old for the exec form calls it so."""
+    done = subprocess.run([REPORTER], input=STOP, capture_output=True, check=False, timeout=20)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_a_full_spool_takes_no_more_but_keeps_room_for_the_end_of_a_turn(state: Path) -> None:
+    for number in range(192):
+        (state / "spool" / "api" / f"{number}-PostToolUse.json").write_text("{}")
+    run(state, "PostToolUse", STOP)
+    assert len(left(state)) == 192
+    run(state, "Stop", STOP)
+    assert len(left(state)) == 193
+    for number in range(192, 256):
+        (state / "spool" / "api" / f"{number}-Stop.json").write_text("{}")
+    before = len(left(state))
+    assert run(state, "Stop", STOP).returncode == 0
+    assert len(left(state)) == before
+
+
+def test_of_twenty_at_once_exactly_one_delivers_the_answer(state: Path) -> None:
+    answer = b'{"decision":"block","reason":"once"}\n'
+    for _ in range(5):
+        (state / "verdicts" / "api" / "Stop").write_bytes(answer)
+        with ThreadPoolExecutor(20) as pool:
+            done = list(pool.map(lambda _: run(state, "Stop", STOP), range(20)))
+        assert Counter(each.stdout for each in done) == {answer: 1, b"": 19}
+        assert {each.returncode for each in done} == {0}
+        told = [report for report in left(state) if report.name.endswith(".verdict.json")]
+        assert len(told) == 1
+        assert len(left(state)) == 20
+        for report in left(state):
+            report.unlink()
+
+
+def test_an_answer_is_for_its_own_event_only(state: Path) -> None:
+    (state / "verdicts" / "api" / "Stop").write_text("{}")
+    assert run(state, "PostToolUse", b"{}").stdout == b""
+    assert (state / "verdicts" / "api" / "Stop").exists()
+
+
+def test_a_subagent_gets_no_answer(state: Path) -> None:
+    verdict = state / "verdicts" / "api" / "PostToolUse"
+    verdict.write_text("{}")
+    inside = b'{"session_id":"s","agent_id":"a4d8","hook_event_name":"PostToolUse"}'
+    assert run(state, "PostToolUse", inside).stdout == b""
+    assert verdict.exists()
+    assert len(left(state)) == 1
+
+
+def test_words_of_the_agent_do_not_make_it_a_subagent(state: Path) -> None:
+    (state / "verdicts" / "api" / "PostToolUse").write_text("{}")
+    said = {"session_id": "s", "hook_event_name": "PostToolUse", "tool_response": {"agent_id": "x"}}
+    payload = json.dumps(said, separators=(",", ":")).encode()
+    assert run(state, "PostToolUse", payload).stdout == b"{}"
+
+
+def test_the_status_line_keeps_only_the_latest_report(state: Path) -> None:
+    for number in range(3):
+        done = run(state, "StatusLine", b'{"n":%d}' % number)
+    assert [file.name for file in left(state)] == ["status"]
+    assert left(state)[0].read_bytes() == b'{"n":2}'
+    assert "F12" in done.stdout.decode()
+
+
+def test_the_pilots_status_line_gets_the_same_input_and_has_the_last_word(state: Path) -> None:
+    done = run(state, "StatusLine", b'{"model":"m"}', "cat; printf ' mine'; exit 7")
+    assert (done.stdout, done.returncode) == (b'{"model":"m"} mine', 7)
+
+
+def test_the_pilots_status_line_is_called_even_without_a_spool(state: Path) -> None:
+    shutil.rmtree(state / "spool")
+    done = run(state, "StatusLine", b'{"model":"m"}', "cat")
+    assert (done.stdout, done.returncode) == (b'{"model":"m"}', 0)
+
+
+def test_an_unwritable_spool_stops_nobody(state: Path) -> None:
+    """The folder's place is taken by something that no file can be made in."""
+    spool = state / "spool" / "api"
+    spool.rmdir()
+    spool.symlink_to("/proc/self/fd")
+    done = run(state, "Stop", STOP)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_it_may_be_run_by_whoever_installed_the_package() -> None:
+    assert os.access(REPORTER, os.X_OK)
