@@ -21,7 +21,7 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 @click.option("--after", metavar="ID", type=int, default=0, help="Only what came after this event.")
 def events(follow: bool, as_json: bool, after: int) -> int:
-    """What happened to the agents and their handoffs, oldest first."""
+    """What happened, oldest first."""
     from cockpit.cli.asking import check_host
 
     check_host()

@@ -30,7 +30,7 @@ Examples:
 @click.option("--now", is_flag=True, help="Do not wait for the turn to end; the review stays.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
 def handoff(name: str | None, document: Path | None, now: bool, dry_run: bool) -> int:
-    """Move an agent's job to a fresh session in the same worktree.
+    """Move a job to a fresh session in the same worktree.
 
     Nothing is ended before the document is safely written. Inside an agent's pane the name
     comes from COCKPIT_AGENT.

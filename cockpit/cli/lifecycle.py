@@ -79,7 +79,7 @@ Examples:
     help="When its context fills: only show, ask you, or hand off by itself.",
 )
 def start(name: str, prompt: str | None, directory: Path | None, **more: str | bool | None) -> int:
-    """Start an agent that the configuration names, or a new one."""
+    """Start a configured agent, or a new one."""
     from cockpit.cli.asking import ask
     from cockpit.cli.project import file_to_read
     from cockpit.cli.talking import spoken

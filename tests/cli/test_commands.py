@@ -1,0 +1,238 @@
+"""The command line as it is typed: where options stand, what is sent, how it ends."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from cockpit.cli.commands import COMMANDS, cockpit, run
+
+DONE = {"message": "done"}
+
+
+def names(group: click.Group = cockpit) -> list[list[str]]:
+    """Every command, as the words that name it."""
+    found = []
+    for name, command in group.commands.items():
+        found.append([name])
+        if isinstance(command, click.Group):
+            found += [[name, *words] for words in names(command)]
+    return found
+
+
+@pytest.mark.parametrize("words", names(), ids=" ".join)
+def test_every_help_teaches_by_example(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([*words, "--help"]) == 0
+
+    said = capsys.readouterr().out
+    if words[0] != "config" or len(words) == 1:
+        assert f"cockpit {words[0]}" in said.split("Example")[1]
+
+
+def test_the_summary_of_a_command_fits_its_line() -> None:
+    cut = [c.name for c in COMMANDS if c.get_short_help_str(limit=55).endswith("...")]
+
+    assert cut == []
+
+
+@pytest.mark.parametrize(
+    ("typed", "request_", "body"),
+    [
+        (["stop", "api"], "stop", {"name": "api"}),
+        (["send", "api", "run", "the tests"], "send", {"name": "api", "text": "run the tests"}),
+        (["send", "api", "--", "--flag; $(x)"], "send", {"name": "api", "text": "--flag; $(x)"}),
+        (["approve", "api"], "approve", {"name": "api", "straight": False}),
+        (["approve", "api", "--straight"], "approve", {"name": "api", "straight": True}),
+        (["refuse", "api"], "refuse", {"name": "api"}),
+        (["snooze", "api"], "snooze", {"name": "api", "seconds": 600.0}),
+        (["snooze", "api", "90s"], "snooze", {"name": "api", "seconds": 90.0}),
+        (["undo", "api"], "undo", {"name": "api"}),
+        (["handoff", "api", "--now"], "handoff", {"name": "api", "now": True, "dry_run": False}),
+        (["start", "api", "--mode", "auto"], "start",
+         {"name": "api", "mode": "auto", "worktree": False, "named": False}),
+        (["start", "api", "--resume", "abc", "--worktree"], "start",
+         {"name": "api", "resume": "abc", "worktree": True, "named": False}),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)  # fmt: skip
+def test_a_command_asks_for_its_verb(
+    typed: list[str], request_: str, body: Any, answering: Any, own_home: Path, monkeypatch: Any
+) -> None:
+    monkeypatch.chdir(own_home)
+    answering.say(f"POST /v1/{request_}", DONE)
+
+    assert run(typed) == 0
+
+    assert answering.asked == [(f"POST /v1/{request_}", body)]
+
+
+def test_paths_reach_the_supervisor_absolute(
+    answering: Any, own_home: Path, monkeypatch: Any
+) -> None:
+    monkeypatch.chdir(own_home)
+    (own_home / "work").mkdir()
+    (own_home / "work" / "cockpit.toml").touch()
+    (own_home / "notes.md").touch()
+    answering.say("POST /v1/start", DONE)
+    answering.say("POST /v1/handoff", DONE)
+
+    run(["start", "api", "--directory", "work"])
+    run(["handoff", "api", "--document", "notes.md"])
+    monkeypatch.chdir(own_home / "work")
+    run(["start", "api"])
+
+    sent = [body for _, body in answering.asked]
+    assert sent[0]["directory"] == str(own_home / "work")
+    assert sent[1]["document"] == str(own_home / "notes.md")
+    assert sent[2]["config"] == str(own_home / "work" / "cockpit.toml")
+    assert sent[2]["named"] is False
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_config_stands_before_or_after_the_command(
+    before: bool, answering: Any, own_home: Path, monkeypatch: Any
+) -> None:
+    monkeypatch.chdir(own_home)
+    (own_home / "mine.toml").touch()
+    answering.say("POST /v1/start", DONE)
+    option = ["--config", "mine.toml"]
+
+    assert run([*option, "start", "api"] if before else ["start", "api", *option]) == 0
+
+    _, body = answering.asked[0]
+    assert (body["config"], body["named"]) == (str(own_home / "mine.toml"), True)
+
+
+def test_inside_a_pane_the_agent_is_known(answering: Any, monkeypatch: Any) -> None:
+    answering.say("POST /v1/handoff", DONE)
+    monkeypatch.setenv("COCKPIT_AGENT", "web")
+
+    assert run(["handoff"]) == 0
+
+    assert answering.asked[0][1]["name"] == "web"
+
+
+def test_a_dry_run_prints_what_would_be_done(
+    answering: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answering.say("POST /v1/handoff", {"message": "nothing was done", "text": "# Handoff"})
+
+    assert run(["handoff", "api", "--dry-run"]) == 0
+
+    said = capsys.readouterr()
+    assert (said.out, said.err) == ("# Handoff\n", "nothing was done\n")
+
+
+@pytest.mark.parametrize(
+    ("typed", "code", "reason"),
+    [
+        (["strat"], 2, "cockpit start"),
+        (["frobnicate"], 2, "cockpit --help"),
+        (["start"], 2, "NAME"),
+        (["start", "api", "--mode", "never"], 2, "observe"),
+        (["start", "a b"], 2, "a-b"),
+        (["stop", "#(touch x)"], 2, "touch-x"),
+        (["stop", "é"], 2, "Try: agent"),
+        (["snooze", "api", "soon"], 2, "soon"),
+        (["snooze", "api", "0"], 2, "10m"),
+        (["handoff"], 2, "COCKPIT_AGENT"),
+        (["handoff", "api", "--document", "none.md"], 2, "none.md"),
+        (["--config", "none.toml", "status"], 2, "none.toml"),
+        (["--host", "gpu1", "status"], 2, "local"),
+        (["stop", "api"], 4, "cockpit up"),
+        (["status", "--watch"], 4, "cockpit up"),
+        (["events"], 4, "cockpit up"),
+        (["history"], 4, "cockpit up"),
+        (["show", "x"], 4, "cockpit up"),
+        (["continue", __file__], 5, "cockpit start"),
+        (["serve"], 5, "browser"),
+        ([], 2, "terminal"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_refusal_has_its_code_and_a_way_on(
+    typed: list[str], code: int, reason: str, own_home: Path, monkeypatch: Any,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.chdir(own_home)
+
+    assert run(typed) == code
+
+    said = capsys.readouterr()
+    assert reason in said.err
+    assert said.out == ""
+
+
+def test_a_configured_host_is_not_reached_yet(
+    own_home: Path, monkeypatch: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(own_home)
+    text = '[[hosts]]\nname = "gpu1"\nconnect = ["ssh", "gpu1"]\n'
+    (own_home / "ck" / "cockpit.toml").write_text(text)
+
+    assert run(["status", "--host", "gpu1"]) == 5
+    assert "gpu1" in capsys.readouterr().err
+    assert run(["status", "--host", "local"]) == 4
+
+
+@pytest.mark.parametrize("code", [1, 3, 5, 6])
+def test_what_the_supervisor_refuses_is_the_exit_code(
+    code: int, answering: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    refusal = {"exit_code": code, "title": "no", "detail": "because", "hint": "try"}
+    answering.say("POST /v1/stop", refusal, status=409)
+
+    assert run(["stop", "api"]) == code
+
+    assert capsys.readouterr().err == "cockpit: no\n  because\n  try\n"
+
+
+def test_events_as_lines_and_as_objects(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    event = {"id": 1, "at": "2026-11-21T20:15:00Z", "agent": "api", "kind": "agent.started",
+             "text": "api \x1b[31mbegan", "data": {}}  # fmt: skip
+    answering.say("GET /v1/events?after=0&limit=200", event)
+
+    assert run(["events"]) == 0
+    plain = capsys.readouterr().out
+    assert run(["events", "--json"]) == 0
+
+    assert "agent.started" in plain
+    assert "\x1b" not in plain
+    assert '"id":1' in capsys.readouterr().out
+
+
+def test_completion_knows_commands_and_agents(answering: Any, monkeypatch: Any) -> None:
+    answering.say("GET /v1/status", {"agents": [{"name": "api"}, {"name": "web"}]})
+    program = [sys.executable, "-m", "cockpit"]
+
+    def completed(words: str, number: int) -> str:
+        monkeypatch.setenv("_COCKPIT_COMPLETE", "bash_complete")
+        monkeypatch.setenv("COMP_WORDS", words)
+        monkeypatch.setenv("COMP_CWORD", str(number))
+        return subprocess.run(program, capture_output=True, text=True, check=True).stdout
+
+    assert completed("cockpit hand", 1) == "plain,handoff\n"
+    assert completed("cockpit stop w", 2) == "plain,web\n"
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_each_shell_has_its_script(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["completion", shell]) == 0
+
+    assert f"_COCKPIT_COMPLETE={shell}_complete" in capsys.readouterr().out
+
+
+def test_a_reader_that_has_had_enough_is_no_failure() -> None:
+    done = subprocess.run(
+        f"{sys.executable} -m cockpit --help | head -c 1", shell=True, capture_output=True,
+        check=True,
+    )  # fmt: skip
+
+    assert done.stderr == b""

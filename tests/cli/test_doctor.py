@@ -1,0 +1,177 @@
+"""`cockpit doctor`: each fault has its line and its remedy, and nothing is changed by looking."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cockpit.adapters.agents.claude_first_run import open_questions
+from cockpit.cli.commands import run
+from cockpit.cli.finding import Finding
+from cockpit.cli.machine import claude, disk, git, tmux, utf8
+from cockpit.cli.premises import examine_premises, folder
+
+
+def of(topic: str, findings: list[Finding]) -> Finding:
+    return next(one for one in findings if one.topic == topic)
+
+
+def premises(config: Path | None = None) -> list[Finding]:
+    return examine_premises(os.environ, config)
+
+
+def test_a_machine_that_is_fit(
+    own_home: Path, monkeypatch: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(own_home)
+    before = sorted(own_home.rglob("*"))
+
+    assert run(["doctor", "--json"]) == 0
+
+    report = json.loads(capsys.readouterr().out)
+    assert report["fit"] is True
+    assert {"python", "tmux", "git", "claude", "supervisor"} <= {
+        one["topic"] for one in report["findings"]
+    }
+    assert sorted(own_home.rglob("*")) == before
+
+
+def test_every_fault_has_a_remedy(
+    own_home: Path, monkeypatch: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(own_home)
+    (own_home / "ck" / "cockpit.toml").write_text("[defaults]\nmood = 1\n")
+
+    assert run(["doctor"]) == 1
+
+    lines = capsys.readouterr().out.splitlines()
+    faults = [number for number, line in enumerate(lines) if not line.startswith(("ok", " "))]
+    assert faults
+    assert all(lines[number + 1].strip().startswith("->") for number in faults)
+
+
+@pytest.mark.parametrize("look", [tmux, git], ids=["tmux", "git"])
+def test_a_missing_program_is_named_with_how_to_get_it(look: Any, own_home: Path) -> None:
+    finding = look({"PATH": str(own_home)})
+
+    assert finding.level == "unfit"
+    assert "apt-get install" in finding.remedy
+
+
+def test_a_claude_that_does_not_work_is_unfit(own_home: Path) -> None:
+    broken = own_home / "claude"
+    broken.write_text("#!/bin/sh\nexit 3\n")
+    broken.chmod(0o700)
+
+    finding = claude({"PATH": str(own_home), "HOME": str(own_home)}, own_home)[0]
+
+    assert finding.level == "unfit"
+    assert str(broken) in finding.said
+
+
+def test_first_screens_are_told_beforehand(own_home: Path) -> None:
+    repository = own_home / "project"
+    (repository / ".git").mkdir(parents=True)
+    environment = {"PATH": os.environ["PATH"], "HOME": str(own_home / "home")}
+
+    topics = [one for one in claude(environment, repository) if one.level == "note"]
+
+    assert len(topics) == 2
+    assert str(repository) in topics[1].said
+
+
+def test_a_worktree_is_trusted_with_its_main_checkout(own_home: Path) -> None:
+    repository = own_home / "project"
+    subprocess.run(["git", "init", "-q", str(repository)], check=True)
+    commit = ["git", "-C", str(repository), "commit", "-q", "--allow-empty", "-m", "begin"]
+    subprocess.run(commit, check=True)
+    tree = own_home / "tree"
+    add = ["git", "-C", str(repository), "worktree", "add", "-q", str(tree)]
+    subprocess.run(add, check=True, capture_output=True)
+    state = {"hasCompletedOnboarding": True,
+             "projects": {str(repository): {"hasTrustDialogAccepted": True}}}  # fmt: skip
+    (own_home / "home" / ".claude.json").write_text(json.dumps(state))
+    environment = {"PATH": os.environ["PATH"], "HOME": str(own_home / "home")}
+
+    assert [one.level for one in claude(environment, tree)] == ["fit"]
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"projects": 3}', '{"projects": {"/": 3}}'])
+def test_a_first_run_file_that_says_nothing(content: str, own_home: Path) -> None:
+    (own_home / ".claude.json").write_text(content)
+
+    asked = open_questions({"CLAUDE_CONFIG_DIR": str(own_home)}, own_home)
+
+    assert asked == ["onboarding", "trust"]
+
+
+def test_trust_in_a_parent_covers_a_repository(own_home: Path) -> None:
+    state = {"hasCompletedOnboarding": True,
+             "projects": {str(own_home): {"hasTrustDialogAccepted": True}}}  # fmt: skip
+    (own_home / ".claude.json").write_text(json.dumps(state))
+
+    assert open_questions({"CLAUDE_CONFIG_DIR": str(own_home)}, own_home / "a" / "b") == []
+
+
+def test_folders_of_ours(own_home: Path) -> None:
+    private, wide, link, file = (own_home / name for name in ("p", "w", "l", "f"))
+    private.mkdir(mode=0o700)
+    wide.mkdir()
+    wide.chmod(0o755)
+    link.symlink_to(private)
+    file.touch()
+
+    assert [folder(path).level for path in (private, own_home / "none")] == ["fit", "fit"]
+    assert [folder(path).level for path in (wide, link, file)] == ["unfit"] * 3
+    assert folder(wide).remedy == f"chmod 700 {wide}"
+
+
+def test_a_socket_path_that_is_too_long(monkeypatch: Any, own_home: Path) -> None:
+    monkeypatch.setenv("COCKPIT_HOME", str(own_home / ("x" * 120)))
+
+    finding = of("sockets", premises())
+
+    assert finding.level == "unfit"
+    assert "COCKPIT_HOME" in finding.remedy
+
+
+def test_a_bad_file_is_named_with_its_line(own_home: Path) -> None:
+    bad = own_home / "bad.toml"
+    bad.write_text('[defaults]\nmodel = ""\nmood = 1\n')
+
+    finding = of("config", premises(bad))
+
+    assert finding.level == "unfit"
+    assert f"{bad}:3" in finding.said
+
+
+def test_a_project_that_waits_for_trust(own_home: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(own_home)
+    (own_home / "cockpit.toml").write_text('[defaults]\nenv = { PATH = "/tmp/x" }\n')
+
+    held = [one for one in premises() if one.topic == "config" and one.level == "note"]
+
+    assert "cockpit config trust" in held[0].remedy
+
+
+@pytest.mark.parametrize(("version", "level"), [("0.0.1", "note"), (None, "fit")])
+def test_the_supervisor_and_its_version(answering: Any, version: str | None, level: str) -> None:
+    answering.say("GET /v1/status", {"supervisor": {"pid": 7, "version": version}})
+
+    assert of("supervisor", premises()).level == level
+
+
+def test_a_dead_tmux_socket(answering: Any, own_home: Path) -> None:
+    (own_home / "ck" / "run" / "tmux.sock").touch()
+
+    assert of("tmux server", premises()).level == "note"
+
+
+def test_disk_and_locale_are_looked_at(own_home: Path) -> None:
+    assert disk(own_home).level == "fit"
+    assert utf8().level == "fit"

@@ -1,0 +1,136 @@
+"""`cockpit status`: the table, the JSON, and what `--watch` speaks."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from cockpit.cli.bar import bar, context_words
+from cockpit.cli.commands import run
+from cockpit.cli.fast import run_fast
+from cockpit.wire.status import AgentStatus, ContextStatus, Needs, Status
+
+FULL = ContextStatus(
+    tokens=142_000, window=200_000, used=0.71, band="act", confidence="reported", turns_left=6
+)
+
+
+def row(name: str, **more: Any) -> AgentStatus:
+    plain = {"runtime": "claude", "directory": "/w", "mode": "prompt", "strategy": "handoff",
+             "max_handoffs": 3, "state": "working"}  # fmt: skip
+    return AgentStatus.model_validate({"name": name, **plain, **more})
+
+
+def said(*agents: AgentStatus) -> dict[str, Any]:
+    return Status(agents=list(agents)).model_dump()
+
+
+def test_the_table_has_a_line_for_each_agent(
+    answering: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asking = Needs(kind="review", detail="Read the document")
+    answering.say(
+        "GET /v1/status",
+        said(
+            row("api", context=FULL, activity="Edit src/auth.py"),
+            row("web", state="needs_you", needs=asking),
+        ),
+    )
+
+    assert run_fast(["status"]) == 0
+
+    api, web = capsys.readouterr().out.splitlines()
+    for words in ("api", "working", "███████░░░  71% 142k/200k", "act", "~6 left", "auth.py"):
+        assert words in api
+    for words in ("web", "needs you", "?", "review: Read the document"):
+        assert words in web
+    assert "0%" not in web
+
+
+def test_both_ways_print_the_same_json(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    answering.say("GET /v1/status", said(row("api", context=FULL), row("web")))
+
+    assert run_fast(["status", "--json"]) == 0
+    quick = capsys.readouterr().out
+    assert run(["status", "--json"]) == 0
+
+    assert capsys.readouterr().out == quick
+    assert json.loads(quick) == said(row("api", context=FULL), row("web"))
+
+
+def test_one_agent(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    answering.say("GET /v1/status", said(row("api"), row("web")))
+
+    assert run_fast(["status", "web", "--json"]) == 0
+    assert [one["name"] for one in json.loads(capsys.readouterr().out)["agents"]] == ["web"]
+    assert run_fast(["status", "db"]) == 3
+    assert "api, web" in capsys.readouterr().err
+
+
+def test_nothing_foreign_controls_the_terminal(
+    answering: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hostile = "\x1b]0;owned\x07\x9b31m\r\nsecond\u202eline"
+    answering.say("GET /v1/status", said(row("api", activity=hostile, note=hostile)))
+
+    run_fast(["status"])
+
+    text = capsys.readouterr().out
+    assert len(text.splitlines()) == 1
+    assert not set(text) & set("\x1b\x07\x9b\r\u202e")
+
+
+def test_watch_speaks_only_what_changed(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = [
+        {"type": "snapshot", "status": said(row("api"), row("web"))},
+        {"type": "agent", "agent": row("web").model_dump()},
+        {"type": "event", "event": {}},
+        {"type": "agent", "agent": row("api", state="idle").model_dump()},
+    ]
+    answering.say("GET /v1/watch", *[json.dumps(line).encode() + b"\n" for line in lines])
+
+    assert run(["status", "--watch"]) == 4
+
+    spoken = [line.split()[:2] for line in capsys.readouterr().out.splitlines()]
+    assert spoken == [["api", "working"], ["web", "working"], ["api", "idle"]]
+
+
+@pytest.mark.parametrize(
+    ("used", "cells"),
+    [(0.0, 0), (0.05, 0), (0.1, 1), (0.71, 7), (0.999, 9), (1.0, 10), (1.4, 10)],
+)
+def test_the_bar_is_full_only_when_the_window_is(used: float, cells: int) -> None:
+    assert bar(used) == "█" * cells + "░" * (10 - cells)
+
+
+def test_what_is_not_known_is_not_drawn_as_zero() -> None:
+    words = context_words(ContextStatus().model_dump())
+
+    assert "█" not in words
+    assert "░" not in words
+    assert "0" not in words
+
+
+def test_an_assumed_window_is_marked() -> None:
+    assumed = FULL.model_copy(update={"confidence": "assumed"})
+
+    assert "71%?" in context_words(assumed.model_dump())
+
+
+def test_status_loads_nothing_heavy(answering: Any) -> None:
+    answering.say("GET /v1/status", said(row("api", context=FULL)))
+    program = (
+        "import sys\nfrom cockpit.cli.fast import run_fast\nassert run_fast(['status']) == 0\n"
+        "print(sorted({m.split('.')[0] for m in sys.modules} & {'click', 'pydantic', 'asyncio',"
+        " 'textual', 'rich', 'libtmux', 'starlette', 'claude_agent_sdk', 'jinja2', 'tomlkit'}))"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout.splitlines()[-1] == "[]"
