@@ -1,0 +1,1 @@
+"""Pure: what is known of the fleet, turned into rows, words and numbers. No Textual, no clock."""

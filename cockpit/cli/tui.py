@@ -1,0 +1,97 @@
+"""The full-screen cockpit: builds the application around a client and runs it in this terminal.
+
+Deliberately knows nothing of sockets or tmux: whoever calls says how an agent's pane is shown.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from cockpit.core.errors import ProgramMissing
+
+if TYPE_CHECKING:
+    from cockpit.client.client import Client
+    from cockpit.tui.app import CockpitApp
+    from cockpit.tui.attach import Attach
+
+
+def build(
+    client: Client,
+    *,
+    attach: Attach,
+    direct: bool = False,
+    theme: str = "night",
+    theme_folders: Iterable[Path] = (),
+    refresh: Literal["auto", "low"] = "auto",
+    keys: Mapping[str, str] | None = None,
+    remember_in: Path | None = None,
+) -> CockpitApp:
+    """The application, not yet running.
+
+    `attach` shows an agent's pane, by name. With `direct` the screen owns its terminal and steps
+    aside meanwhile; without, `attach` selects a window of the tmux server that we run in.
+    """
+    from cockpit.tui.app import CockpitApp
+    from cockpit.tui.pace import pace
+    from cockpit.tui.screens.fleet import Surroundings
+
+    around = Surroundings(
+        attach=attach,
+        edit=edit,
+        direct=direct,
+        pace=pace(refresh, over_ssh="SSH_CONNECTION" in os.environ),
+        keys=keys or {},
+        home=str(Path.home()),
+        directory=Path.cwd(),
+    )
+    return CockpitApp(
+        client, around, theme=theme, theme_folders=theme_folders, remember_in=remember_in
+    )
+
+
+def run(
+    client: Client,
+    *,
+    attach: Attach,
+    direct: bool = False,
+    theme: str = "night",
+    theme_folders: Iterable[Path] = (),
+    refresh: Literal["auto", "low"] = "auto",
+    keys: Mapping[str, str] | None = None,
+    remember_in: Path | None = None,
+) -> int:
+    """Run it until it is left; the exit code. The supervisor and the agents go on."""
+    if not sys.stdout.isatty():
+        print("cockpit needs a terminal; try: cockpit status", file=sys.stderr)
+        return 2
+    app = build(
+        client,
+        attach=attach,
+        direct=direct,
+        theme=theme,
+        theme_folders=theme_folders,
+        refresh=refresh,
+        keys=keys,
+        remember_in=remember_in,
+    )
+    app.run()
+    return app.return_code or 0
+
+
+async def edit(file: Path) -> None:
+    """Open a file in `$VISUAL` or `$EDITOR`, in this terminal. Raises `ProgramMissing`."""
+    command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+    argv = [*shlex.split(command), str(file)]
+    try:
+        process = await asyncio.create_subprocess_exec(*argv)
+    except OSError as error:
+        raise ProgramMissing(
+            f"the editor {argv[0]} could not be started", str(error), "Set EDITOR."
+        ) from error
+    await process.wait()

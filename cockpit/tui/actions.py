@@ -1,0 +1,249 @@
+"""Everything a key can do: its id, its words, its default keys, and why it cannot be done now.
+
+The one registry: bindings, the command palette, the help screen, `cockpit keys` and the table in
+the README are all made from it. Ids are what `[keys]` in the configuration maps. No Textual here,
+so that printing the keys stays quick.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from cockpit.tui.model import Model
+
+Context = Literal["fleet", "review"]
+WhyNot = Callable[[Model], str | None]
+
+
+def _never(_model: Model) -> str | None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One thing that a pilot can ask for by key, by mouse or from the palette."""
+
+    id: str
+    title: str
+    """One to three words, for the key line."""
+    sentence: str
+    """What it does, for the help and the table of keys."""
+    keys: tuple[str, ...]
+    """In Textual's names; the first is the one that is shown."""
+    context: Context = "fleet"
+    why_not: WhyNot = _never
+    """The reason it cannot be done now, or None when it can."""
+    shown: bool = False
+    """On the key line whenever it can be done."""
+
+
+def _needs_agent(model: Model) -> str | None:
+    if model.agent is None:
+        return "No agent is selected."
+    return None
+
+
+def _needs_supervisor(model: Model) -> str | None:
+    if not model.connection.live:
+        return "No supervisor answers. Run: cockpit up"
+    return None
+
+
+def _needs_running(model: Model) -> str | None:
+    agent = model.agent
+    if agent is None:
+        return _needs_agent(model)
+    if agent.pane is None:
+        return f"{agent.name} has no pane: it is {agent.state}. Press n to start it."
+    return None
+
+
+def _cannot_talk(model: Model) -> str | None:
+    return _needs_supervisor(model) or _needs_running(model)
+
+
+def _cannot_hand_off(model: Model) -> str | None:
+    agent = model.agent
+    if (reason := _cannot_talk(model)) or agent is None:
+        return reason
+    if agent.handoff:
+        return f"{agent.name} is being handed off already: {agent.handoff.phase}."
+    return None
+
+
+def _cannot_answer(model: Model) -> str | None:
+    agent = model.agent
+    if (reason := _needs_supervisor(model) or _needs_agent(model)) or agent is None:
+        return reason
+    if agent.needs is None:
+        return f"{agent.name} asks nothing of you."
+    if agent.needs.kind not in {"handoff", "review", "breaker"}:
+        return f"{agent.name} asks in its own pane: press enter to go there."
+    return None
+
+
+def _cannot_approve_straight(model: Model) -> str | None:
+    agent = model.agent
+    if (reason := _cannot_answer(model)) or agent is None:
+        return reason
+    if agent.needs and agent.needs.kind != "handoff":
+        return "The document is there already: press a to approve it."
+    return None
+
+
+def _cannot_read(model: Model) -> str | None:
+    agent = model.agent
+    if (reason := _needs_supervisor(model) or _needs_agent(model)) or agent is None:
+        return reason
+    if agent.handoff is None:
+        return f"{agent.name} is not being handed off, so there is no document."
+    if agent.handoff.document is None:
+        return f"The document is not there yet: {agent.handoff.phase}."
+    return None
+
+
+def _cannot_edit(model: Model) -> str | None:
+    agent = model.agent
+    if (reason := _cannot_read(model)) or agent is None:
+        return reason
+    if agent.handoff and agent.handoff.phase != "review":
+        return "Only a document that waits for review can be edited."
+    return None
+
+
+def _cannot_undo(model: Model) -> str | None:
+    agent = model.agent
+    if (reason := _needs_supervisor(model) or _needs_agent(model)) or agent is None:
+        return reason
+    if agent.previous_session_id is None:
+        return f"{agent.name} has no previous session to go back to."
+    return None
+
+
+def _nobody_needs(model: Model) -> str | None:
+    if any(agent.state == "needs_you" for agent in model.agents.values()):
+        return None
+    return "Nobody needs you."
+
+
+ACTIONS: tuple[Action, ...] = (
+    Action(
+        "approve", "approve", "Say yes to the question that stands.",
+        ("a",), why_not=_cannot_answer, shown=True,
+    ),
+    Action(
+        "approve-straight", "approve straight", "Say yes, and to the review that would follow.",
+        ("A",), why_not=_cannot_approve_straight,
+    ),
+    Action(
+        "refuse", "refuse", "Say no; the agent goes on as it is.",
+        ("r",), why_not=_cannot_answer, shown=True,
+    ),
+    Action(
+        "snooze", "snooze", "Be asked again in ten minutes.",
+        ("z",), why_not=_cannot_answer, shown=True,
+    ),
+    Action(
+        "document", "document", "Read the handoff's document, or the draft of it.",
+        ("d",), why_not=_cannot_read, shown=True,
+    ),
+    Action(
+        "attach", "attach", "Go into the agent's own pane; F12 comes back.",
+        ("enter",), why_not=_needs_running, shown=True,
+    ),
+    Action(
+        "handoff", "hand off", "Hand the job to a fresh session.",
+        ("h",), why_not=_cannot_hand_off, shown=True,
+    ),
+    Action(
+        "send", "send", "Write a prompt and send it into the agent's composer.",
+        ("s",), why_not=_cannot_talk, shown=True,
+    ),
+    Action(
+        "start", "start", "Start a stopped agent, or a new one.",
+        ("n",), why_not=_needs_supervisor, shown=True,
+    ),
+    Action(
+        "stop", "stop", "End the agent; its worktree stays. Asks for a second key.",
+        ("x",), why_not=_cannot_talk,
+    ),
+    Action(
+        "undo", "undo", "Reopen the previous session of the job. Asks for a second key.",
+        ("u",), why_not=_cannot_undo,
+    ),
+    Action("down", "down", "Select the next agent.", ("j", "down")),
+    Action("up", "up", "Select the previous agent.", ("k", "up")),
+    Action("first", "first", "Select the first agent.", ("g", "home")),
+    Action("last", "last", "Select the last agent.", ("G", "end")),
+    Action(
+        "next-needing", "next", "Select the next agent that needs you.",
+        ("tab",), why_not=_nobody_needs,
+    ),
+    Action("pane-up", "pane up", "Scroll the pane up.", ("pageup", "ctrl+u")),
+    Action("pane-down", "pane down", "Scroll the pane down.", ("pagedown", "ctrl+d")),
+    Action("filter", "filter", "Show only agents that have all the words.", ("slash",)),
+    Action("events", "events", "Show or hide what happened last.", ("e",)),
+    Action("redraw", "redraw", "Draw the whole screen again.", ("ctrl+l",)),
+    Action("help", "help", "Show the keys.", ("question_mark", "f1"), shown=True),
+    Action("quit", "quit", "Leave the screen; agents and supervisor go on.", ("q",), shown=True),
+    Action(
+        "review.approve", "approve", "Say yes to what is on the screen.",
+        ("a",), "review", _cannot_answer, shown=True,
+    ),
+    Action(
+        "review.approve-straight", "approve straight", "Say yes, and to the review that follows.",
+        ("A",), "review", _cannot_approve_straight, shown=True,
+    ),
+    Action(
+        "review.edit", "edit", "Change the document in $EDITOR.",
+        ("e",), "review", _cannot_edit, shown=True,
+    ),
+    Action(
+        "review.refuse", "refuse", "Say no; the agent goes on as it is.",
+        ("r",), "review", _cannot_answer, shown=True,
+    ),
+    Action(
+        "review.snooze", "snooze", "Be asked again in ten minutes.",
+        ("z",), "review", _cannot_answer, shown=True,
+    ),
+    Action("review.back", "back", "Decide later.", ("q", "escape", "d"), "review", shown=True),
+)  # fmt: skip
+
+BY_ID: Mapping[str, Action] = {action.id: action for action in ACTIONS}
+
+_SPOKEN = {
+    "slash": "/", "question_mark": "?", "enter": "Enter", "tab": "Tab", "escape": "Esc",
+    "down": "↓", "up": "↑", "home": "Home", "end": "End", "pageup": "PgUp", "pagedown": "PgDn",
+    "f1": "F1",
+}  # fmt: skip
+
+
+def spoken(key: str) -> str:
+    """A key as it is printed on a keyboard: `ctrl+l` is `Ctrl-L`."""
+    if key.startswith("ctrl+"):
+        return f"Ctrl-{key.removeprefix('ctrl+').upper()}"
+    return _SPOKEN.get(key, key)
+
+
+def keys_of(action: Action, keymap: Mapping[str, str]) -> tuple[str, ...]:
+    """The keys of an action after the pilot's own `[keys]` (comma-separated, as Textual has it)."""
+    own = keymap.get(action.id)
+    return tuple(key.strip() for key in own.split(",") if key.strip()) if own else action.keys
+
+
+def table(keymap: Mapping[str, str] | None = None) -> list[tuple[str, str, str, str]]:
+    """Every action as context, keys, id and sentence, in the order of the registry."""
+    rows = [
+        (
+            action.context,
+            " ".join(spoken(key) for key in keys_of(action, keymap or {})),
+            action.id,
+            action.sentence,
+        )
+        for action in ACTIONS
+    ]
+    jump = ("fleet", "1 … 9", "", "Select the agent of that number.")
+    last = max(index for index, row in enumerate(rows) if row[0] == "fleet")
+    return [*rows[: last + 1], jump, *rows[last + 1 :]]

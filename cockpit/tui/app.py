@@ -1,0 +1,88 @@
+"""The application: theme, keys, the home screen. It knows nothing about agents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from pathlib import Path, PurePath
+from typing import ClassVar
+
+from textual.app import App, SystemCommand
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+
+from cockpit.client.client import Client
+from cockpit.core.safetext import safe_line
+from cockpit.tui import themes
+from cockpit.tui.actions import ACTIONS
+from cockpit.tui.background import in_background
+from cockpit.tui.bindings import keymap
+from cockpit.tui.follow import follow
+from cockpit.tui.model import Change, Model
+from cockpit.tui.remembered import remember, remembered
+from cockpit.tui.screens.fleet import FleetScreen, Surroundings
+
+
+class CockpitApp(App[None]):
+    """Shows one supervisor's fleet. Closing it ends nothing but itself."""
+
+    CSS_PATH: ClassVar[list[str | PurePath]] = [
+        "app.tcss",
+        "screens/fleet.tcss",
+        "screens/review.tcss",
+    ]
+    TITLE = "cockpit"
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "quit", show=False, priority=True)]
+
+    def __init__(
+        self,
+        client: Client,
+        around: Surroundings,
+        *,
+        theme: str = themes.DEFAULT,
+        theme_folders: Iterable[Path] = (),
+        remember_in: Path | None = None,
+    ) -> None:
+        super().__init__()
+        self.animation_level = "none"
+        self._client = client
+        self._around = around
+        self._remember_in = remember_in
+        self._themes = themes.load(theme_folders)
+        self._theme_wanted = theme
+        self.model = Model(selected=remembered(remember_in))
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        return themes.defaults(self.current_theme.to_color_system().generate())
+
+    def get_default_screen(self) -> Screen[None]:
+        return FleetScreen(self.model, self._client, self._around)
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        yield from super().get_system_commands(screen)
+        act = getattr(screen, "action_act", None)
+        context = "fleet" if isinstance(screen, FleetScreen) else "review"
+        if act is None:
+            return
+        for action in ACTIONS:
+            if action.context == context:
+                do = partial(act, action.id)
+                yield SystemCommand(action.title.capitalize(), action.sentence, do)
+
+    def on_mount(self) -> None:
+        self._use_theme()
+        self.set_keymap(keymap(self._around.keys))
+        self.model.listen(self._heard)
+        in_background(self, partial(follow, self._client, self.model), group="follow")
+
+    def _use_theme(self) -> None:
+        for found in self._themes.themes.values():
+            self.register_theme(found)
+        name, trouble = themes.chosen(self._theme_wanted, self._themes)
+        self.theme = name
+        for line in [*self._themes.troubles, *([trouble] if trouble else [])]:
+            self.notify(safe_line(line, 300), title="theme", severity="warning", markup=False)
+
+    def _heard(self, change: Change, name: str | None) -> None:
+        if change is Change.SELECTION:
+            remember(self._remember_in, name)

@@ -1,0 +1,34 @@
+"""From the registry of actions to Textual's bindings, keymap and palette."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from textual.binding import Binding, BindingType
+
+from cockpit.tui.actions import ACTIONS, Context
+
+
+def bindings(context: Context) -> list[BindingType]:
+    """One binding per action, by its id, so that `[keys]` can map it elsewhere."""
+    found: list[BindingType] = [
+        Binding(
+            ",".join(action.keys),
+            f"act('{action.id}')",
+            action.title,
+            id=action.id,
+            tooltip=action.sentence,
+            show=False,
+        )
+        for action in ACTIONS
+        if action.context == context
+    ]
+    if context == "fleet":
+        found += [Binding(str(digit), f"jump({digit})", show=False) for digit in range(1, 10)]
+    return found
+
+
+def keymap(own: Mapping[str, str]) -> dict[str, str]:
+    """What the pilot wrote under `[keys]`, without ids that nobody knows."""
+    known = {action.id for action in ACTIONS}
+    return {action: keys for action, keys in own.items() if action in known and keys}

@@ -1,0 +1,64 @@
+"""Keeping the model current from the supervisor's stream, for as long as the screen lives.
+
+A supervisor that goes away is a picture that gets older, not an error: it is asked again,
+less and less often, and whatever came meanwhile is taken up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from contextlib import aclosing
+from time import monotonic
+from typing import Protocol, cast
+
+from cockpit.client.client import Client
+from cockpit.core.errors import CockpitError
+from cockpit.core.safetext import safe_line
+from cockpit.tui.model import Model
+from cockpit.wire.stream import Snapshot, WatchLine
+
+FIRST_RETRY = 0.25
+LAST_RETRY = 5.0
+
+
+async def follow(client: Client, model: Model) -> None:
+    """Keep `model` current until cancelled."""
+    wait = FIRST_RETRY
+    while True:
+        try:
+            await _follow_once(client, model)
+            why = "It ended the stream."
+        except CockpitError as error:
+            why = safe_line(error.detail or error.title)
+        except OSError as error:
+            why = safe_line(str(error))
+        if model.connection.live:
+            wait = FIRST_RETRY
+        now = monotonic()
+        model.lost(now, why, now + wait)
+        await asyncio.sleep(wait)
+        wait = min(wait * 2, LAST_RETRY)
+
+
+async def _follow_once(client: Client, model: Model) -> None:
+    lines = client.watch()
+    async with aclosing(cast("_Closing", lines)):
+        async for line in lines:
+            await _take(client, model, line)
+
+
+async def _take(client: Client, model: Model, line: WatchLine) -> None:
+    model.take(line, monotonic())
+    if isinstance(line, Snapshot):
+        model.answered()
+        events = await client.events()
+        if events and events[-1].id < model.last_event:
+            model.forget_events()
+        model.remember(events)
+
+
+class _Closing(Protocol):
+    """What every stream of a client has, and the protocol's `AsyncIterator` leaves out."""
+
+    def aclose(self) -> Awaitable[None]: ...

@@ -1,0 +1,53 @@
+"""How often the screen is drawn: at once after a silence, then at most so many times a second."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import monotonic
+from typing import Literal
+
+from textual.message_pump import MessagePump
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Seconds between two drawings."""
+
+    rows: float
+    pane: float
+
+
+PACES: dict[str, Pace] = {"auto": Pace(rows=0.1, pane=0.25), "low": Pace(rows=1.0, pane=1.0)}
+
+
+def pace(refresh: Literal["auto", "low"], over_ssh: bool) -> Pace:
+    """`auto` means `low` over SSH."""
+    return PACES["low" if over_ssh else refresh]
+
+
+class Coalesced:
+    """A call that is wanted often and made seldom; the first one after a silence at once."""
+
+    def __init__(self, pump: MessagePump, every: float, call: Callable[[], object]) -> None:
+        self._pump = pump
+        self._every = every
+        self._call = call
+        self._last = float("-inf")
+        self._waiting = False
+
+    def want(self) -> None:
+        """Have it called, now or when it is time. Wanting twice is the same as once."""
+        if self._waiting:
+            return
+        wait = self._last + self._every - monotonic()
+        if wait <= 0:
+            self._make()
+        else:
+            self._waiting = True
+            self._pump.set_timer(wait, self._make)
+
+    def _make(self) -> None:
+        self._waiting = False
+        self._last = monotonic()
+        self._call()

@@ -1,0 +1,80 @@
+"""The selected agent in a line or two: who it is, and what it wants with the keys for it."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+
+from rich.cells import cell_len
+
+from cockpit.core.safetext import safe_line
+from cockpit.tui.present import words
+from cockpit.tui.present.span import Span, fit, merged
+from cockpit.tui.present.states import look_of
+from cockpit.wire.status import AgentStatus
+
+
+def rule(agent: AgentStatus | None, width: int, home: str = "") -> list[Span]:
+    """A line across, with what does not change from minute to minute."""
+    if agent is None:
+        return [Span("─" * width, "rule")]
+    name = f" {safe_line(agent.name, 32)} "
+    about = f"{'  '.join(_about(agent, home))} "
+    room = width - 2 - cell_len(name)
+    if cell_len(about) > room - 1:
+        about = fit(about, max(0, room - 1)) if room > 12 else ""
+    spans = [Span("──", "rule"), Span(name, "name"), Span(about, "muted")]
+    used = sum(cell_len(span.text) for span in spans)
+    return merged([*spans, Span("─" * max(0, width - used), "rule")])
+
+
+def _about(agent: AgentStatus, home: str) -> list[str]:
+    place = agent.worktree or agent.directory
+    if home and PurePath(place).is_relative_to(home):
+        place = f"~/{PurePath(place).relative_to(home)}".removesuffix("/.")
+    said = (agent.model or agent.runtime, agent.mode, agent.branch, place)
+    return [safe_line(part, 120) for part in said if part]
+
+
+def reason(agent: AgentStatus | None) -> list[Span]:
+    """What stands between the agent and its work; empty when nothing does."""
+    if agent is None:
+        return []
+    look = look_of(agent)
+    if agent.needs:
+        detail = safe_line(agent.needs.detail, 400)
+        return [Span(f" {look.glyph} {look.word}  ", f"state-{look.role}"), Span(detail)]
+    if agent.handoff:
+        detail = safe_line(agent.handoff.detail or _phase(agent), 400)
+        return [Span(f" {look.glyph} {look.word}  ", f"state-{look.role}"), Span(detail)]
+    if agent.note:
+        return [Span(f" {safe_line(agent.note, 400)}", "muted")]
+    return []
+
+
+def _phase(agent: AgentStatus) -> str:
+    handoff = agent.handoff
+    assert handoff is not None  # only asked where there is one
+    return {
+        "asked": "Hand off?",
+        "waiting": "Waits for the end of the step in hand.",
+        "documenting": "The document is being written.",
+        "review": "The document waits for you.",
+        "stopping": "The old session is being ended.",
+        "starting": "The new session is being started.",
+        "confirming": "Waits until the new session has read the document.",
+    }[handoff.phase]
+
+
+def reading(agent: AgentStatus) -> str:
+    """Where the number comes from, in words: for the screen reader and the help."""
+    context = agent.context
+    if context.tokens is None:
+        return "No reading yet."
+    source = {"statusline": "the status line", "transcript": "the transcript"}
+    parts = [
+        f"{context.tokens:,} of {context.window:,} tokens" if context.window else "",
+        f"from {source[context.source]}" if context.source else "",
+        f"window {context.confidence}",
+        f"compacts at {words.tokens(context.compacts_at)}" if context.compacts_at else "",
+    ]
+    return ", ".join(part for part in parts if part) + "."

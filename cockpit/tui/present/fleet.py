@@ -1,0 +1,132 @@
+"""The fleet as lines: groups in the order in which they want the pilot, and rows in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from cockpit.tui.present import words
+from cockpit.tui.present.bar import context_bar
+from cockpit.tui.present.columns import GAP, LEAD, Column, Layout
+from cockpit.tui.present.row import Row
+from cockpit.tui.present.span import Span, fit, merged
+from cockpit.tui.present.states import GROUPS, Group, group_of
+from cockpit.wire.status import AgentStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    group: Group
+    count: int
+    first: bool
+    """The first heading also carries the titles of the columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an agent stands: its number is what the digit keys jump by, from 1."""
+
+    name: str
+    number: int
+
+
+Line = Heading | Place
+
+
+def lines_of(agents: Iterable[AgentStatus], words_wanted: str = "") -> list[Line]:
+    """Every agent once, grouped; with a filter only those that have all of its words.
+
+    Inside a group the order is the supervisor's, so that a row only moves when its state does.
+    """
+    wanted = words_wanted.lower().split()
+    shown = [agent for agent in agents if _matches(agent, wanted)]
+    lines: list[Line] = []
+    number = 0
+    for group in GROUPS:
+        members = [agent for agent in shown if group_of(agent) is group]
+        if members:
+            lines.append(Heading(group, len(members), first=not lines))
+        for agent in members:
+            number += 1
+            lines.append(Place(agent.name, number))
+    return lines
+
+
+def _matches(agent: AgentStatus, wanted: Sequence[str]) -> bool:
+    said = (agent.name, agent.state, agent.branch, agent.activity, agent.model, agent.mode)
+    text = " ".join(part.lower().replace("_", " ") for part in said if part)
+    return all(word in text for word in wanted)
+
+
+def heading_spans(heading: Heading, layout: Layout) -> list[Span]:
+    """The group's title and count; on the first, column titles where the title leaves room."""
+    title = [
+        Span(f"  {heading.group.title} ", f"group-{heading.group.key}"),
+        Span(str(heading.count), "muted"),
+    ]
+    used = sum(len(span.text) for span in title)
+    if not heading.first:
+        return [*title, Span(" " * max(0, layout.width - used))]
+    start = LEAD
+    titles: list[Span] = []
+    for column in layout.columns:
+        if start > used + 1 and column.title:
+            titles.append(Span(" " * (start - used)))
+            titles.append(Span(fit(column.title, column.width, right=column.right), "title"))
+            used = start + column.width
+        start += column.width + GAP
+    return merged([*title, *titles, Span(" " * max(0, layout.width - used))])
+
+
+def row_spans(row: Row, place: Place, layout: Layout, *, selected: bool) -> list[Span]:
+    """One row, exactly `layout.width` cells wide."""
+    digit = str(place.number) if place.number <= 9 else " "
+    spans = [Span("▌" if selected else " ", "cursor"), Span(f"{digit:>2} ", "number")]
+    for index, column in enumerate(layout.columns):
+        if index:
+            spans.append(Span(" " * GAP))
+        spans += _CELLS.get(column.key, _plain_cell)(row, column)
+    used = LEAD + sum(column.width for column in layout.columns) + GAP * (len(layout.columns) - 1)
+    spans.append(Span(" " * max(0, layout.width - used)))
+    return merged(spans)
+
+
+def _plain_cell(row: Row, column: Column) -> list[Span]:
+    text = getattr(row, column.key)
+    role = "muted" if text == words.DASH else column.key
+    return [Span(fit(text, column.width, right=column.right), role)]
+
+
+def _bar_cell(row: Row, column: Column) -> list[Span]:
+    return context_bar(row.context, column.width, stale=row.stale)
+
+
+def _percent_cell(row: Row, column: Column) -> list[Span]:
+    return [Span(fit(row.percent, column.width, right=True), f"band-{row.context.band}")]
+
+
+def _band_cell(row: Row, column: Column) -> list[Span]:
+    return [Span(fit(row.band, column.width), f"band-{row.context.band}")]
+
+
+def _mark_cell(row: Row, column: Column) -> list[Span]:
+    return [Span(fit(row.mark, column.width), f"band-{row.context.band}")]
+
+
+def _state_cell(row: Row, column: Column) -> list[Span]:
+    text = fit(f"{row.look.glyph} {row.look.word}", column.width)
+    return [Span(text, f"state-{row.look.role}")]
+
+
+def _turns_cell(row: Row, column: Column) -> list[Span]:
+    return [Span(fit(row.turns, column.width, right=True), "stale" if row.stale else "turns")]
+
+
+_CELLS: dict[str, Callable[[Row, Column], list[Span]]] = {
+    "bar": _bar_cell,
+    "percent": _percent_cell,
+    "band": _band_cell,
+    "mark": _mark_cell,
+    "state": _state_cell,
+    "turns": _turns_cell,
+}

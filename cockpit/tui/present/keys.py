@@ -1,0 +1,66 @@
+"""The line of keys at the bottom: only what can be done now, in the registry's order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from rich.cells import cell_len
+
+from cockpit.tui.actions import ACTIONS, Action, Context, keys_of, spoken
+from cockpit.tui.model import Model
+from cockpit.tui.present.span import Span, merged
+
+
+class KeyHint(NamedTuple):
+    action: str
+    start: int
+    end: int
+    """The cells of it, so that a click finds its action."""
+
+
+def possible(model: Model, context: Context) -> list[Action]:
+    """What belongs on the key line now."""
+    return [
+        action
+        for action in ACTIONS
+        if action.context == context and action.shown and action.why_not(model) is None
+    ]
+
+
+def key_line(
+    actions: Iterable[Action], keymap: Mapping[str, str], width: int
+) -> tuple[list[Span], list[KeyHint]]:
+    """Keys and words in `width` cells, and where each stands; what has no room is left out.
+
+    Help and the way out keep their place at the end, whatever else goes.
+    """
+    everything = list(actions)
+    tail = [action for action in everything if action.id in {"help", "quit", "review.back"}]
+    head = [action for action in everything if action not in tail]
+    room = width - sum(_cells(action, keymap) for action in tail) - 1
+    shown: list[Action] = []
+    for action in head:
+        if (room := room - _cells(action, keymap)) < 0:
+            break
+        shown.append(action)
+    spans, hints, column = [Span(" ")], [], 1
+    for action in [*shown, *tail]:
+        cells = _cells(action, keymap)
+        if column + cells - 2 > width:
+            break
+        spans += [
+            Span(_key(action, keymap), "key"),
+            Span(f" {action.title}  ", "muted"),
+        ]
+        hints.append(KeyHint(action.id, column, column + cells - 2))
+        column += cells
+    return merged(spans), hints
+
+
+def _key(action: Action, keymap: Mapping[str, str]) -> str:
+    return spoken(keys_of(action, keymap)[0])
+
+
+def _cells(action: Action, keymap: Mapping[str, str]) -> int:
+    return cell_len(_key(action, keymap)) + 1 + cell_len(action.title) + 2

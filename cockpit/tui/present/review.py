@@ -1,0 +1,71 @@
+"""The lines above a document: whose it is, what cockpit knows of it, what is asked."""
+
+from __future__ import annotations
+
+from cockpit.core.front_matter import FrontMatter
+from cockpit.core.safetext import safe_line
+from cockpit.tui.present import words
+from cockpit.tui.present.span import Span, fit
+from cockpit.wire.status import AgentStatus
+
+_REASONS = {
+    "threshold": "its context is filling",
+    "manual": "you asked for it",
+    "agent": "the agent asked for it",
+    "compaction": "it was about to be compacted",
+    "loop": "its session ended",
+}
+_WRITERS = {"agent": "the agent", "sdk": "a fork of the session", "facts": "cockpit, from facts"}
+
+
+def title_spans(agent: AgentStatus | None, width: int) -> list[Span]:
+    """Whose handoff, and why."""
+    if agent is None or agent.handoff is None:
+        return [Span(" " * width)]
+    title = " Hand off? " if agent.handoff.phase == "asked" else " Handoff "
+    who = safe_line(agent.name, 32)
+    text = f"because {_REASONS[agent.handoff.reason]}"
+    room = width - len(title) - len(who)
+    return [Span(title, "brand"), Span(who, "name"), Span(fit(f"  {text}", room), "muted")]
+
+
+def facts_line(agent: AgentStatus | None, front: FrontMatter | None, width: int) -> list[Span]:
+    """What cockpit itself wrote above the document: never the agent's own claims."""
+    if front is None:
+        return [Span(fit(" not verified: no front matter yet", width), "muted")]
+    said = [
+        f"by {_WRITERS.get(front.writer, front.writer)}",
+        f"{words.tokens(front.tokens)} of {words.tokens(front.window)} tokens"
+        if front.tokens is not None
+        else "",
+        f"on {front.branch}" if front.branch else "",
+        f"at {front.head_commit[:8]}" if front.head_commit else "",
+        f"{words.counted(front.redactions, 'secret')} taken out" if front.redactions else "",
+        f"session {front.number}",
+    ]
+    text = " · ".join(safe_line(part, 80) for part in said if part)
+    return [Span(fit(f" {text}", width), "muted")]
+
+
+def question_spans(agent: AgentStatus | None) -> list[Span]:
+    """What is asked, and what yes means."""
+    if agent is None or agent.handoff is None:
+        return []
+    phase = agent.handoff.phase
+    if phase == "asked":
+        return [
+            Span(" ◆ ", "state-needs"),
+            Span(
+                "Nothing has been asked of the agent yet. Below is what cockpit knows without it. "
+                "Yes has it write the document; you see that before anything ends."
+            ),
+        ]
+    if phase == "review":
+        return [
+            Span(" ◆ ", "state-needs"),
+            Span(
+                "Yes ends this session and starts a fresh one in the same worktree, which reads "
+                "this document first. The worktree is not touched."
+            ),
+        ]
+    return [Span(" » ", "state-handing"), Span(safe_line(agent.handoff.detail or phase, 400))]

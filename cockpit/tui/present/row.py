@@ -1,0 +1,101 @@
+"""One agent as the cells of a row: every text foreign to us made safe, every number in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from cockpit.core.safetext import safe_line
+from cockpit.tui.present import words
+from cockpit.tui.present.states import Look, look_of
+from cockpit.wire.status import AgentStatus, ContextStatus
+
+STALE_AFTER = 120.0
+"""Seconds after which the reading of a working agent is drawn as old."""
+
+_MARKS = {"notice": "·", "warn": "!", "act": "!!", "force": "!!!"}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What stands in a row. Two equal rows look the same, so nothing need be drawn again."""
+
+    name: str
+    look: Look
+    context: ContextStatus
+    stale: bool
+    tokens: str
+    percent: str
+    band: str
+    """The band as a word; empty when calm."""
+    mark: str
+    """The same in at most three characters, for narrow screens."""
+    turns: str
+    chain: str
+    activity: str
+    age: str
+    cost: str
+
+
+def row_of(agent: AgentStatus, *, heard_seconds: float, now: datetime) -> Row:
+    """The row of an agent last heard of `heard_seconds` ago; `now` is UTC."""
+    context = agent.context
+    known = context.age_seconds
+    age = None if known is None else known + heard_seconds
+    stale = agent.state in {"working", "handing_off"} and age is not None and age > STALE_AFTER
+    return Row(
+        name=safe_line(agent.name, 32),
+        look=look_of(agent),
+        # The age grows all the time; what it means for the picture is in `stale` and `turns`.
+        context=context.model_copy(update={"age_seconds": None}),
+        stale=stale,
+        tokens=_tokens(context),
+        percent=_percent(context),
+        band=_band(context),
+        mark=_MARKS.get(context.band, ""),
+        turns=f"{words.age(age)} old" if stale else _turns(context),
+        chain=_chain(agent),
+        activity=safe_line(agent.activity or agent.note or "", 200),
+        age=_age(agent, now),
+        cost=words.money(_cost(agent)) if _cost(agent) is not None else "",
+    )
+
+
+def _tokens(context: ContextStatus) -> str:
+    if context.tokens is None:
+        return f"{context.tool_calls} calls" if context.tool_calls is not None else words.DASH
+    guess = "~" if context.confidence == "assumed" else ""
+    return f"{words.tokens(context.tokens)}/{guess}{words.tokens(context.window)}"
+
+
+def _percent(context: ContextStatus) -> str:
+    if context.tokens is None or not context.window:
+        return words.DASH
+    guess = "~" if context.confidence == "assumed" else ""
+    return guess + words.percent(context.tokens / context.window)
+
+
+def _band(context: ContextStatus) -> str:
+    return "" if context.band == "calm" else context.band
+
+
+def _turns(context: ContextStatus) -> str:
+    return "" if context.turns_left is None else f"{context.turns_left} left"
+
+
+def _chain(agent: AgentStatus) -> str:
+    """`2/4`: the second session of at most four; with no limit, or beyond it, `2/…`."""
+    if agent.session_number is None:
+        return ""
+    most = agent.max_handoffs + 1
+    limited = agent.max_handoffs and agent.session_number <= most
+    return f"{agent.session_number}/{most if limited else '…'}"
+
+
+def _age(agent: AgentStatus, now: datetime) -> str:
+    seconds = words.seconds_since(agent.last_activity_at, now)
+    return "" if seconds is None else words.age(seconds)
+
+
+def _cost(agent: AgentStatus) -> float | None:
+    return agent.cost_usd if agent.chain_cost_usd is None else agent.chain_cost_usd

@@ -1,0 +1,42 @@
+"""A stretch of text and what it is, not how it looks: the widget gives each role its style."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from rich.cells import cell_len, set_cell_size
+
+
+class Span(NamedTuple):
+    text: str
+    role: str = ""
+    """A component of the widget that draws it (`name`, `muted`, `bar-act`); empty is plain."""
+
+
+def fit(text: str, width: int, *, right: bool = False) -> str:
+    """Exactly `width` terminal cells: cut with an ellipsis, or padded."""
+    if width <= 0:
+        return ""
+    length = cell_len(text)
+    if length > width:
+        return set_cell_size(set_cell_size(text, width - 1).rstrip() + "…", width)
+    padding = " " * (width - length)
+    return padding + text if right else text + padding
+
+
+def merged(spans: list[Span]) -> list[Span]:
+    """Neighbours of one role as one: every span costs bytes on the way to the terminal."""
+    merged: list[Span] = []
+    for span in spans:
+        if not span.text:
+            continue
+        if merged and merged[-1].role == span.role:
+            merged[-1] = Span(merged[-1].text + span.text, span.role)
+        else:
+            merged.append(span)
+    return merged
+
+
+def plain(spans: list[Span]) -> str:
+    """The text alone, as a screen reader would get it."""
+    return "".join(span.text for span in spans)

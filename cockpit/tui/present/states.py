@@ -1,0 +1,81 @@
+"""Each state of an agent as a glyph, a word and a group. Colour is never the only sign."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from cockpit.wire.status import AgentStatus
+
+
+class Look(NamedTuple):
+    glyph: str
+    word: str
+    role: str
+
+
+class Group(NamedTuple):
+    key: str
+    title: str
+    states: tuple[str, ...]
+
+
+GROUPS = (
+    Group("needs", "needs you", ("needs_you",)),
+    Group("handing", "handing off", ("handing_off",)),
+    Group("working", "working", ("starting", "working")),
+    Group("idle", "idle", ("idle",)),
+    Group("unknown", "unknown", ("unknown",)),
+    Group("done", "done", ("done",)),
+    Group("stopped", "stopped", ("exited", "stopped")),
+)
+"""In the order in which they want the pilot."""
+
+_GROUP_OF = {state: group for group in GROUPS for state in group.states}
+
+_LOOKS = {
+    "starting": Look("◌", "starting", "working"),
+    "working": Look("●", "working", "working"),
+    "idle": Look("○", "idle", "idle"),
+    "needs_you": Look("◆", "needs you", "needs"),
+    "handing_off": Look("»", "handing off", "handing"),
+    "done": Look("✓", "done", "done"),
+    "stopped": Look("·", "stopped", "muted"),
+    "exited": Look("×", "exited", "failed"),
+    "unknown": Look("?", "unknown", "muted"),
+}
+
+_NEEDS = {
+    "permission": "permission",
+    "question": "question",
+    "handoff": "hand off?",
+    "review": "review",
+    "trust": "trust?",
+    "usage_limit": "usage limit",
+    "failed": "failed",
+    "breaker": "paused",
+}
+
+_PHASES = {
+    "asked": "asked",
+    "waiting": "waiting",
+    "documenting": "documenting",
+    "review": "review",
+    "stopping": "stopping",
+    "starting": "starting",
+    "confirming": "confirming",
+}
+
+
+def group_of(agent: AgentStatus) -> Group:
+    return _GROUP_OF[agent.state]
+
+
+def look_of(agent: AgentStatus) -> Look:
+    """The state, said as precisely as it is known: which need, which phase of the handoff."""
+    look = _LOOKS[agent.state]
+    if agent.state == "needs_you" and agent.needs:
+        role = "failed" if agent.needs.kind == "failed" else look.role
+        return look._replace(word=_NEEDS[agent.needs.kind], role=role)
+    if agent.state == "handing_off" and agent.handoff:
+        return look._replace(word=_PHASES[agent.handoff.phase])
+    return look

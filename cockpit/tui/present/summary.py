@@ -1,0 +1,74 @@
+"""The line at the top: how many want what, what it has cost, and whether anybody answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rich.cells import cell_len
+
+from cockpit.core.safetext import safe_line
+from cockpit.tui.model import Connection
+from cockpit.tui.present import words
+from cockpit.tui.present.span import Span, fit, merged
+from cockpit.tui.present.states import GROUPS, group_of
+from cockpit.wire.status import AgentStatus
+
+_NEED = {"needs": ("needs you", "need you")}
+
+
+def summary(
+    agents: Iterable[AgentStatus], host: str, connection: Connection, width: int, now: float
+) -> list[Span]:
+    """Exactly `width` cells; the counts give way before the warning that nobody answers."""
+    everyone = list(agents)
+    left = [Span(" cockpit ", "brand"), Span(" ")]
+    right = [Span(f"{_right(everyone, host)} ", "muted")]
+    if connection.live:
+        middle = _counts(everyone)
+    else:
+        middle = [Span(_lost(connection, now), "error" if connection.lost_at else "muted")]
+    used = _length(left) + _length(middle)
+    if used + _length(right) + 1 > width:
+        right = []
+    text = [*left, *middle]
+    if used > width:
+        return [Span(fit("".join(span.text for span in text), width), "brand")]
+    return merged([*text, Span(" " * (width - used - _length(right))), *right])
+
+
+def title(agents: Iterable[AgentStatus]) -> str:
+    """What the terminal's own title says."""
+    needing = sum(1 for agent in agents if agent.state == "needs_you")
+    return f"{needing} {'needs' if needing == 1 else 'need'} you" if needing else ""
+
+
+def _counts(agents: list[AgentStatus]) -> list[Span]:
+    spans: list[Span] = []
+    for group in GROUPS:
+        count = sum(1 for agent in agents if group_of(agent) is group)
+        if not count:
+            continue
+        if spans:
+            spans.append(Span(" · ", "muted"))
+        one, many = _NEED.get(group.key, (group.title, group.title))
+        role = f"group-{group.key}" if group.key in {"needs", "handing"} else "muted"
+        spans.append(Span(f"{count} {one if count == 1 else many}", role))
+    return spans or [Span("no agents", "muted")]
+
+
+def _right(agents: list[AgentStatus], host: str) -> str:
+    costs = [agent.chain_cost_usd or agent.cost_usd or 0.0 for agent in agents]
+    parts = [words.money(sum(costs))] if any(costs) else []
+    return "  ".join([*parts, safe_line(host, 24)])
+
+
+def _lost(connection: Connection, now: float) -> str:
+    if connection.lost_at is None:
+        return "asking the supervisor…"
+    if not connection.why and connection.retry_at is None:
+        return "no supervisor answers"
+    return f"no supervisor answers · this picture is {words.age(now - connection.lost_at)} old"
+
+
+def _length(spans: list[Span]) -> int:
+    return sum(cell_len(span.text) for span in spans)

@@ -1,0 +1,76 @@
+"""Numbers and times as a pilot reads them. Nothing here rounds a guess into a fact."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+DASH = "–"
+"""What stands where nothing is known."""
+
+
+def tokens(count: int | None) -> str:
+    """`950`, `9.5k`, `142k`, `1M`, `1.2M`."""
+    if count is None:
+        return DASH
+    if count < 1000:
+        return str(count)
+    if count < 9_950:
+        return f"{count / 1000:.1f}k".replace(".0k", "k")
+    if count < 999_500:
+        return f"{count / 1000:.0f}k"
+    return f"{count / 1_000_000:.1f}M".replace(".0M", "M")
+
+
+def percent(share: float | None) -> str:
+    """A share of 1 as whole per cent, not capped; anything above nothing is at least 1 %."""
+    if share is None:
+        return DASH
+    if 0 < share < 0.01:
+        return "1%"
+    return f"{share * 100:.0f}%"
+
+
+def money(dollars: float | None) -> str:
+    if dollars is None:
+        return DASH
+    return f"${dollars:.2f}" if dollars < 1000 else f"${dollars:,.0f}"
+
+
+def age(seconds: float | None) -> str:
+    """By the minute, so that a screen on which nothing happens stays silent: `now`, `4m`, `2h`."""
+    if seconds is None:
+        return DASH
+    minutes = int(seconds // 60)
+    if minutes < 1:
+        return "now"
+    if minutes < 60:
+        return f"{minutes}m"
+    if minutes < 48 * 60:
+        return f"{minutes // 60}h"
+    return f"{minutes // (24 * 60)}d"
+
+
+def seconds_since(moment: str | None, now: datetime) -> float | None:
+    """Since an RFC 3339 time; None for none, or for what is no time. Never negative."""
+    if not moment:
+        return None
+    try:
+        then = datetime.fromisoformat(moment)
+    except ValueError:
+        return None
+    if then.tzinfo is None:
+        return None
+    return max(0.0, (now - then).total_seconds())
+
+
+def clock(moment: str) -> str:
+    """The time of day of an RFC 3339 time, in the pilot's zone."""
+    try:
+        return datetime.fromisoformat(moment).astimezone().strftime("%H:%M")
+    except ValueError:
+        return "--:--"
+
+
+def counted(count: int, one: str, many: str | None = None) -> str:
+    """`1 turn`, `2 turns`."""
+    return f"{count} {one if count == 1 else many or one + 's'}"

@@ -1,0 +1,177 @@
+"""What the keys of the fleet do: look up the action, say why not, or do it."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from cockpit.tui.actions import BY_ID
+from cockpit.tui.attach import step_aside
+from cockpit.tui.background import in_background
+from cockpit.tui.screens.confirm import ConfirmScreen
+from cockpit.tui.screens.errands import Errands, cannot, tell
+from cockpit.tui.screens.help import HelpScreen
+from cockpit.tui.screens.review import ReviewScreen
+from cockpit.tui.screens.send import SendScreen
+from cockpit.tui.screens.start import StartScreen
+from cockpit.wire.status import AgentStatus
+from cockpit.wire.verbs import Approve, Handoff, Refuse, Send, Snooze, Start, Stop, Undo
+
+if TYPE_CHECKING:
+    from cockpit.tui.screens.fleet import FleetScreen
+
+
+class Commands:
+    """The half of the fleet's screen that acts. Each `_<action>` is one of the registry's."""
+
+    def __init__(self, screen: FleetScreen) -> None:
+        self._screen = screen
+        self._model = screen.model
+        self._errands = Errands(screen, screen.client)
+
+    def do(self, action: str) -> None:
+        """Do an action by its id, or say why it cannot be done now."""
+        reason = BY_ID[action].why_not(self._model)
+        if reason:
+            cannot(self._screen, reason)
+        else:
+            getattr(self, f"_{action.replace('-', '_')}")()
+
+    def jump(self, number: int) -> None:
+        """Select the agent of that number."""
+        name = self._screen.fleet.name_at(number)
+        if name is None:
+            cannot(self._screen, f"There is no agent {number}.")
+        else:
+            self._screen.fleet.select(name)
+
+    @property
+    def _agent(self) -> AgentStatus:
+        agent = self._model.agent
+        assert agent is not None  # every action that uses it refuses to begin without
+        return agent
+
+    @property
+    def _question(self) -> str | None:
+        """The handoff that stands, so that an answer never reaches a later one."""
+        return self._agent.handoff.id if self._agent.handoff else None
+
+    def _approve(self) -> None:
+        self._errands.send(Approve(name=self._agent.name, handoff=self._question))
+
+    def _approve_straight(self) -> None:
+        self._errands.send(Approve(name=self._agent.name, handoff=self._question, straight=True))
+
+    def _refuse(self) -> None:
+        self._errands.send(Refuse(name=self._agent.name, handoff=self._question))
+
+    def _snooze(self) -> None:
+        self._errands.send(Snooze(name=self._agent.name, handoff=self._question))
+
+    def _document(self) -> None:
+        screen = self._screen
+        screen.app.push_screen(ReviewScreen(self._model, screen.client, screen.around))
+
+    def _attach(self) -> None:
+        task = partial(self._go_to, self._agent.name)
+        in_background(self._screen, task, group="attach", alone=True)
+
+    async def _go_to(self, name: str) -> None:
+        around = self._screen.around
+        try:
+            if around.direct:
+                await step_aside(self._screen.app, lambda: around.attach(name))
+            else:
+                await around.attach(name)
+        except Exception as error:  # noqa: BLE001 (whatever went wrong out there is told here)
+            tell(self._screen, error)
+
+    def _handoff(self) -> None:
+        self._errands.send(Handoff(name=self._agent.name))
+
+    def _send(self) -> None:
+        name = self._agent.name
+
+        def written(text: str | None) -> None:
+            if text:
+                self._errands.send(Send(name=name, text=text))
+
+        self._screen.app.push_screen(SendScreen(name), written)
+
+    def _start(self) -> None:
+        def filled_in(order: Start | None) -> None:
+            if order:
+                self._errands.send(order, lambda done: self._screen.fleet.select(order.name))
+
+        agents = list(self._model.agents.values())
+        selected = self._model.selected
+        form = StartScreen(agents, selected, self._screen.around.directory)
+        self._screen.app.push_screen(form, filled_in)
+
+    def _stop(self) -> None:
+        name = self._agent.name
+        self._confirm(
+            f"Stop {name}?",
+            "Its process is ended. Its worktree and its session stay: it can be started again.",
+            Stop(name=name),
+        )
+
+    def _undo(self) -> None:
+        name = self._agent.name
+        self._confirm(
+            f"Go back to the previous session of {name}?",
+            "The session that runs now is ended, and the one before it is reopened.",
+            Undo(name=name),
+        )
+
+    def _confirm(self, title: str, words: str, verb: Stop | Undo) -> None:
+        def decided(yes: bool | None) -> None:
+            if yes:
+                self._errands.send(verb)
+
+        self._screen.app.push_screen(ConfirmScreen(title, words), decided)
+
+    def _down(self) -> None:
+        self._screen.fleet.move(1)
+
+    def _up(self) -> None:
+        self._screen.fleet.move(-1)
+
+    def _first(self) -> None:
+        self._screen.fleet.move(-10_000)
+
+    def _last(self) -> None:
+        self._screen.fleet.move(10_000)
+
+    def _next_needing(self) -> None:
+        names = self._screen.fleet.names
+        here = names.index(self._model.selected) + 1 if self._model.selected in names else 0
+        for name in [*names[here:], *names[:here]]:
+            if self._model.agents[name].state == "needs_you":
+                self._screen.fleet.select(name)
+                return
+
+    def _pane_up(self) -> None:
+        self._screen.pane.page(-1)
+
+    def _pane_down(self) -> None:
+        self._screen.pane.page(1)
+
+    def _filter(self) -> None:
+        self._screen.filter.add_class("-open")
+        self._screen.filter.focus()
+
+    def _events(self) -> None:
+        feed = self._screen.feed
+        feed.toggle_class("-open")
+        if feed.has_class("-open"):
+            feed.show(self._model.events)
+
+    def _redraw(self) -> None:
+        self._screen.app.refresh(layout=True)
+
+    def _help(self) -> None:
+        self._screen.app.push_screen(HelpScreen("fleet", self._screen.around.keys))
+
+    def _quit(self) -> None:
+        self._screen.app.exit()

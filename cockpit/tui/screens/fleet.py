@@ -1,0 +1,201 @@
+"""Home: the fleet, and the pane of the agent that is selected."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from time import monotonic
+from typing import Any, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+from textual.screen import Screen
+from textual.widgets import Input
+
+from cockpit.client.client import Client
+from cockpit.tui.attach import Attach, Edit
+from cockpit.tui.background import in_background
+from cockpit.tui.bindings import bindings
+from cockpit.tui.model import Change, Model
+from cockpit.tui.pace import PACES, Coalesced, Pace
+from cockpit.tui.present.detail import reason, rule
+from cockpit.tui.present.keys import key_line, possible
+from cockpit.tui.present.summary import summary, title
+from cockpit.tui.screens.commands import Commands
+from cockpit.tui.screens.onlooker import look
+from cockpit.tui.widgets.feed import Feed
+from cockpit.tui.widgets.fleet_list import FleetList
+from cockpit.tui.widgets.line import KeyLine, OneLine, Wrapped
+from cockpit.tui.widgets.pane_view import PaneView
+
+MINUTE = 15.0
+"""Seconds between two looks at the ages, which are drawn by the minute."""
+WIDE = 180
+LOW = 15
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the screen is given from outside: where it stands and what it may set going."""
+
+    attach: Attach
+    edit: Edit
+    direct: bool = False
+    """The screen owns its terminal, so attaching means to step aside."""
+    pace: Pace = PACES["auto"]
+    keys: Mapping[str, str] = field(default_factory=dict)
+    home: str = ""
+    """The pilot's home directory, to say `~` for."""
+    directory: Path = Path("/")
+    """Where the pilot stood: a new agent starts there unless another is named."""
+
+
+class FleetScreen(Screen[None]):
+    """Groups of agents with their context bars above, the selected pane below or beside."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings("fleet")
+    AUTO_FOCUS = "#fleet"
+
+    def __init__(self, model: Model, client: Client, around: Surroundings) -> None:
+        super().__init__()
+        self.model = model
+        self.client = client
+        self.around = around
+        self.fleet = FleetList(model)
+        self.pane = PaneView()
+        self.feed = Feed()
+        self.filter = Input(placeholder="words to filter by", id="filter", compact=True)
+        self._looking_at: tuple[str | None, str | None] = (None, None)
+        self.commands = Commands(self)
+        self._summary = OneLine(self._summarise, id="summary")
+        self._rule = OneLine(lambda width: rule(model.agent, width, around.home), id="rule")
+        self._reason = Wrapped(id="reason")
+        self._keys = KeyLine(self._key_line)
+        self._afresh = True
+        self._rows = Coalesced(self, around.pace.rows, self._draw)
+
+    def compose(self) -> ComposeResult:
+        yield self._summary
+        with Horizontal(id="body"):
+            with Vertical(id="left"):
+                yield self.fleet
+                yield self.filter
+                yield self.feed
+            with Vertical(id="right"):
+                yield self._rule
+                yield self._reason
+                yield self.pane
+        yield self._keys
+
+    def on_mount(self) -> None:
+        self._stop_listening = self.model.listen(self._heard)
+        self.set_interval(MINUTE, self._tick)
+        self._draw()
+        self._follow_selection()
+
+    def on_unmount(self) -> None:
+        self._stop_listening()
+
+    def on_resize(self) -> None:
+        size = self.app.size
+        self.set_class(size.width >= WIDE, "-wide")
+        self.set_class(size.height < LOW, "-low")
+        self._share_height()
+
+    @on(FleetList.Grew)
+    def _fleet_grew(self) -> None:
+        self._share_height()
+
+    @on(FleetList.Picked)
+    def _picked(self) -> None:
+        self.commands.do("attach")
+
+    @on(KeyLine.Chosen)
+    def _chosen(self, message: KeyLine.Chosen) -> None:
+        self.commands.do(message.action)
+
+    @on(Input.Changed, "#filter")
+    def _filter_changed(self, message: Input.Changed) -> None:
+        self.fleet.filter = message.value
+        self.fleet.show()
+
+    @on(Input.Submitted, "#filter")
+    def _filter_done(self) -> None:
+        self.fleet.focus()
+        self.filter.set_class(bool(self.fleet.filter), "-open")
+        names = self.fleet.names
+        if names and self.model.selected not in names:
+            self.fleet.select(names[0])
+
+    def action_act(self, action: str) -> None:
+        self.commands.do(action)
+
+    def action_jump(self, number: int) -> None:
+        self.commands.jump(number)
+
+    def _heard(self, change: Change, name: str | None) -> None:
+        if change is Change.SELECTION:
+            self._follow_selection()
+        if change is Change.EVENT:
+            if self.feed.has_class("-open"):
+                self.feed.show(self.model.events)
+            return
+        if change is Change.CONNECTION:
+            self.set_class(not self.model.connection.live, "-lost")
+            if self.model.connection.live:
+                self._follow_selection()
+        if change is Change.AGENT and name:
+            self.fleet.outdated(name)
+        if change in {Change.FLEET, Change.CONNECTION}:
+            self._afresh = True
+        self._rows.want()
+
+    def _tick(self) -> None:
+        self._afresh = True
+        self._rows.want()
+
+    def _draw(self) -> None:
+        if not self.is_running:
+            return
+        if self.model.agent is None and self.model.agents and not self.model.selected:
+            self.fleet.select(next(iter(self.fleet.names), next(iter(self.model.agents))))
+        self.fleet.show(afresh=self._afresh)
+        self._afresh = False
+        self._summary.show()
+        self._rule.show()
+        self._reason.say(reason(self.model.agent))
+        self._keys.show()
+        self.app.sub_title = title(self.model.agents.values())
+        if self._pane_of() != self._looking_at:
+            self._follow_selection()
+
+    def _pane_of(self) -> tuple[str | None, str | None]:
+        agent = self.model.agent
+        return (agent.name, agent.pane) if agent else (None, None)
+
+    def _follow_selection(self) -> None:
+        """Look at the selected agent's pane, and at no other."""
+        self._looking_at = self._pane_of()
+        task = partial(look, self.client, self.model.agent, self.pane, self.around.pace.pane)
+        in_background(self, task, group="pane", alone=True)
+
+    def _share_height(self) -> None:
+        """The list has what it needs, up to about half where the pane stands below it."""
+        height = max(0, self.app.size.height - 2)
+        if self.has_class("-wide"):
+            self.fleet.styles.max_height = "100%"
+        elif self.has_class("-low"):
+            self.fleet.styles.max_height = max(3, height - 1)
+        else:
+            self.fleet.styles.max_height = max(4, height * 11 // 20)
+
+    def _summarise(self, width: int) -> list[Any]:
+        model = self.model
+        return summary(model.agents.values(), model.host, model.connection, width, monotonic())
+
+    def _key_line(self, width: int) -> tuple[list[Any], list[Any]]:
+        return key_line(possible(self.model, "fleet"), self.around.keys, width)

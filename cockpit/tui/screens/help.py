@@ -1,0 +1,60 @@
+"""The keys of where you are, from the registry."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from cockpit.tui.actions import Context, table
+from cockpit.tui.present.span import Span, fit
+from cockpit.tui.widgets.lines import Lines
+
+LEGEND = (
+    (Span("  ▏ ", "bar-track-act"), Span(" on the bar: where notice, warn, act and force begin")),
+    (Span("  ┃ ", "bar-end"), Span(" where the CLI would compact by itself")),
+    (Span("  ▒ ", "bar-calm"), Span(" the window is assumed, not known")),
+    (Span("  ╌ ", "bar-unknown"), Span(" no reading yet")),
+)
+
+
+class HelpScreen(ModalScreen[None]):
+    """Every key of one context, and how to read the bar."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("q,escape,question_mark,f1,enter", "dismiss", "back", show=False),
+        Binding("j,down,pagedown,space", "scroll(1)", show=False),
+        Binding("k,up,pageup", "scroll(-1)", show=False),
+    ]
+
+    def __init__(self, context: Context, keys: Mapping[str, str]) -> None:
+        super().__init__()
+        self._where = context
+        self._keys = keys
+        self.lines = Lines(id="help-lines")
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog -tall"):
+            yield Static("Keys", classes="dialog--title", markup=False)
+            yield self.lines
+            yield Static("F12 comes back from a pane    q back", classes="dialog--keys")
+
+    def on_mount(self) -> None:
+        rows = [row for row in table(self._keys) if row[0] == self._where]
+        widest = max(len(keys) for _, keys, _, _ in rows)
+        lines: list[list[Span]] = [
+            [Span(f"  {fit(keys, widest)}  ", "key"), Span(sentence)]
+            for _, keys, _, sentence in rows
+        ]
+        if self._where == "fleet":
+            lines += [[], *(list(line) for line in LEGEND)]
+        self.lines.set_lines(lines)
+
+    def action_scroll(self, direction: int) -> None:
+        step = direction * max(1, self.lines.size.height - 2)
+        self.lines.scroll_relative(y=step, animate=False, force=True)

@@ -1,0 +1,75 @@
+"""Following one agent's pane into the view of it, no oftener than the pace allows."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import aclosing
+from time import monotonic
+from typing import Protocol, cast
+
+from cockpit.client.client import Client
+from cockpit.core.errors import CockpitError, NoSupervisor
+from cockpit.core.safetext import safe_line
+from cockpit.tui.widgets.pane_view import PaneView
+from cockpit.wire.status import AgentStatus
+from cockpit.wire.stream import ScreenShot
+
+
+async def look(client: Client, agent: AgentStatus | None, view: PaneView, every: float) -> None:
+    """Show an agent's pane until cancelled; the last of the pictures always gets there."""
+    if agent is None:
+        view.say("")
+        return
+    if agent.pane is None:
+        view.say(_why_no_pane(agent))
+        return
+    try:
+        shots = client.screen(agent.name)
+        async with aclosing(cast("_Closing", shots)):
+            await _show_each(shots, view, every)
+    except NoSupervisor:
+        # The header says it; what was seen last stays, greyed.
+        return
+    except CockpitError as error:
+        view.say(safe_line(f"{error.title}. {error.detail}"))
+
+
+async def _show_each(shots: AsyncIterator[ScreenShot], view: PaneView, every: float) -> None:
+    latest: ScreenShot | None = None
+    fresh = asyncio.Event()
+
+    async def read() -> None:
+        nonlocal latest
+        async for shot in shots:
+            latest = shot
+            fresh.set()
+
+    async def draw() -> None:
+        last = float("-inf")
+        while True:
+            await fresh.wait()
+            await asyncio.sleep(max(0.0, last + every - monotonic()))
+            fresh.clear()
+            if latest is not None:
+                view.show(latest)
+            last = monotonic()
+
+    drawing = asyncio.create_task(draw())
+    try:
+        await read()
+    finally:
+        drawing.cancel()
+        await asyncio.gather(drawing, return_exceptions=True)
+
+
+def _why_no_pane(agent: AgentStatus) -> str:
+    if agent.state in {"stopped", "exited", "done"}:
+        return "Not running. Press n to start it."
+    return "No pane yet."
+
+
+class _Closing(Protocol):
+    """What every stream of a client has, and the protocol's `AsyncIterator` leaves out."""
+
+    def aclose(self) -> Awaitable[None]: ...

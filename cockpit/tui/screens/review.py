@@ -1,0 +1,169 @@
+"""The document of a handoff, rendered, with the question that stands: yes, no, edit, later.
+
+The document is an agent's text: it is cleaned of control bytes, and rendered by a parser that
+knows no links, no images and no HTML, so that nothing in it can be clicked or run.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from markdown_it import MarkdownIt
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import VerticalScroll
+from textual.screen import Screen
+from textual.widgets import Markdown
+
+from cockpit.client.client import Client
+from cockpit.core.errors import CockpitError
+from cockpit.core.front_matter import load
+from cockpit.core.safetext import safe_text
+from cockpit.tui.actions import BY_ID
+from cockpit.tui.attach import step_aside
+from cockpit.tui.background import in_background
+from cockpit.tui.bindings import bindings
+from cockpit.tui.model import Change, Model
+from cockpit.tui.present.keys import key_line, possible
+from cockpit.tui.present.review import facts_line, question_spans, title_spans
+from cockpit.tui.screens.errands import Errands, cannot, say, tell
+from cockpit.tui.widgets.line import KeyLine, OneLine, Wrapped
+from cockpit.wire.status import AgentStatus
+from cockpit.wire.verbs import Approve, Done, Refuse, Snooze, Verb
+
+if TYPE_CHECKING:
+    from cockpit.tui.screens.fleet import Surroundings
+
+MOST = 262_144
+"""Characters of a document that are rendered; validation keeps documents far below."""
+
+
+def plain_parser() -> MarkdownIt:
+    """Headings, lists, tables, code and emphasis: all that a document needs."""
+    parser = MarkdownIt("gfm-like", {"html": False, "linkify": False})
+    return parser.disable(["link", "image", "autolink", "html_inline", "html_block", "linkify"])
+
+
+class ReviewScreen(Screen[None]):
+    """One agent's handoff. It closes when its question is no longer the one that stands."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings("review")
+
+    def __init__(self, model: Model, client: Client, around: Surroundings) -> None:
+        super().__init__()
+        agent = model.agent
+        self.model = model
+        self.client = client
+        self.around = around
+        self.name_of_agent = agent.name if agent else ""
+        self.handoff_id = agent.handoff.id if agent and agent.handoff else ""
+        self.front = load("")[0]
+        self._shown: tuple[str | None, str | None] = (None, None)
+        self._errands = Errands(self, client)
+        self._title = OneLine(lambda width: title_spans(self.agent, width), id="review-title")
+        self._facts = OneLine(lambda width: facts_line(self.agent, self.front, width), id="facts")
+        self._question = Wrapped(id="question")
+        self.document = Markdown("", parser_factory=plain_parser, open_links=False)
+        self._body = VerticalScroll(self.document, id="document")
+        self._keys = KeyLine(lambda width: key_line(possible(model, "review"), around.keys, width))
+
+    @property
+    def agent(self) -> AgentStatus | None:
+        return self.model.agents.get(self.name_of_agent)
+
+    def compose(self) -> ComposeResult:
+        yield self._title
+        yield self._facts
+        yield self._question
+        yield self._body
+        yield self._keys
+
+    def on_mount(self) -> None:
+        self._stop_listening = self.model.listen(self._heard)
+        self._body.focus()
+        self._show()
+
+    def on_unmount(self) -> None:
+        self._stop_listening()
+
+    def action_act(self, action: str) -> None:
+        reason = BY_ID[action].why_not(self.model)
+        if reason:
+            cannot(self, reason)
+        else:
+            getattr(self, f"_{action.removeprefix('review.').replace('-', '_')}")()
+
+    def on_key_line_chosen(self, message: KeyLine.Chosen) -> None:
+        self.action_act(message.action)
+
+    def _approve(self) -> None:
+        self._answer(Approve(name=self.name_of_agent, handoff=self.handoff_id))
+
+    def _approve_straight(self) -> None:
+        self._answer(Approve(name=self.name_of_agent, handoff=self.handoff_id, straight=True))
+
+    def _refuse(self) -> None:
+        self._answer(Refuse(name=self.name_of_agent, handoff=self.handoff_id))
+
+    def _snooze(self) -> None:
+        self._answer(Snooze(name=self.name_of_agent, handoff=self.handoff_id))
+
+    def _edit(self) -> None:
+        agent = self.agent
+        if agent and agent.handoff and agent.handoff.document:
+            file = Path(agent.handoff.document)
+            in_background(self, partial(self._edit_file, file), group="edit", alone=True)
+
+    def _back(self) -> None:
+        self.dismiss()
+
+    def _answer(self, verb: Verb) -> None:
+        def answered(_done: Done) -> None:
+            if self.is_current:
+                self.dismiss()
+
+        self._errands.send(verb, answered)
+
+    async def _edit_file(self, file: Path) -> None:
+        try:
+            await step_aside(self.app, lambda: self.around.edit(file))
+        except Exception as error:  # noqa: BLE001 (whatever went wrong out there is told here)
+            tell(self, error)
+        await self._load()
+
+    def _heard(self, change: Change, name: str | None) -> None:
+        if change in {Change.FLEET, Change.CONNECTION} or name == self.name_of_agent:
+            self._show()
+
+    def _show(self) -> None:
+        agent = self.agent
+        if self.model.connection.live and not self._stands(agent):
+            say(self, f"{self.name_of_agent}: this question is no longer open.")
+            if self.is_current:
+                self.dismiss()
+            return
+        self._title.show()
+        self._facts.show()
+        self._question.say(question_spans(agent))
+        self._keys.show()
+        handoff = agent.handoff if agent else None
+        shown = (handoff.phase, handoff.document) if handoff else (None, None)
+        if shown != self._shown:
+            self._shown = shown
+            in_background(self, self._load, group="load", alone=True)
+
+    def _stands(self, agent: AgentStatus | None) -> bool:
+        return bool(agent and agent.handoff and agent.handoff.id == self.handoff_id)
+
+    async def _load(self) -> None:
+        try:
+            text = await self.client.document(self.handoff_id)
+        except CockpitError as error:
+            tell(self, error)
+            return
+        front, body = load(text)
+        self.front = front
+        self._facts.show()
+        await self.document.update(safe_text(body, MOST))

@@ -1,0 +1,113 @@
+"""Theme files: a palette, and the variables of ours that the screens use.
+
+A file's name is the theme's. Folders are given, later ones win. A file that is broken is told
+in one line and left out; nothing else depends on it.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from textual.color import Color, ColorParseError
+from textual.theme import BUILTIN_THEMES, Theme
+
+DEFAULT = "night"
+
+_PALETTE = (
+    "primary", "secondary", "accent", "foreground", "background", "surface", "panel", "success",
+    "warning", "error",
+)  # fmt: skip
+
+VARIABLES = (
+    "bar-calm", "bar-notice", "bar-warn", "bar-act", "bar-force", "bar-unknown", "bar-track",
+    "bar-mark", "text-quiet", "line", "row-selected", "pane-background",
+)  # fmt: skip
+"""Ours, each with a default made from the palette, so that any Textual theme works too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Themes:
+    """What was found."""
+
+    themes: Mapping[str, Theme]
+    troubles: tuple[str, ...]
+    """One line for each file that was left out."""
+
+
+def load(folders: Iterable[Path]) -> Themes:
+    """Every `*.toml` of the folders; a folder that is not there has none."""
+    found: dict[str, Theme] = {}
+    troubles: list[str] = []
+    for folder in folders:
+        for file in sorted(folder.glob("*.toml")) if folder.is_dir() else ():
+            try:
+                found[file.stem] = _read(file)
+            except (OSError, ValueError) as error:
+                troubles.append(f"{file.name}: {error}")
+    return Themes(found, tuple(troubles))
+
+
+def chosen(name: str, themes: Themes) -> tuple[str, str | None]:
+    """The theme to use, and what to tell the pilot when it is not the one asked for."""
+    if name in themes.themes or name in BUILTIN_THEMES:
+        return name, None
+    known = ", ".join(sorted(themes.themes))
+    fallback = DEFAULT if DEFAULT in themes.themes else "textual-dark"
+    return fallback, f"There is no theme {name!r}: {fallback} is used. There are: {known}."
+
+
+def defaults(colours: Mapping[str, str]) -> dict[str, str]:
+    """Our variables from the colours of a theme that does not know them."""
+    quiet = _mixed(colours, "background", "foreground", 0.55)
+    return {
+        "bar-calm": colours["success"],
+        "bar-notice": _mixed(colours, "success", "warning", 0.5),
+        "bar-warn": colours["warning"],
+        "bar-act": _mixed(colours, "warning", "error", 0.5),
+        "bar-force": colours["error"],
+        "bar-unknown": quiet,
+        "bar-track": _mixed(colours, "background", "foreground", 0.14),
+        "bar-mark": quiet,
+        "text-quiet": quiet,
+        "line": _mixed(colours, "background", "foreground", 0.2),
+        "row-selected": _mixed(colours, "background", "accent", 0.2),
+        "pane-background": colours["background"],
+    }
+
+
+def _mixed(colours: Mapping[str, str], one: str, other: str, share: float) -> str:
+    try:
+        mixed = Color.parse(colours[one]).blend(Color.parse(colours[other]), share)
+    except (ColorParseError, KeyError):
+        return colours.get(other, "white")
+    return mixed.hex6
+
+
+def _read(file: Path) -> Theme:
+    data = tomllib.loads(file.read_text(encoding="utf-8"))
+    known = {*_PALETTE, "dark", "variables"}
+    if unknown := sorted(set(data) - known):
+        raise ValueError(f"unknown key {unknown[0]!r}")
+    if "primary" not in data:
+        raise ValueError("has no 'primary' colour")
+    dark = data.get("dark", True)
+    if not isinstance(dark, bool):
+        raise ValueError("'dark' must be true or false")
+    palette: dict[str, Any] = {key: _colour(key, data[key]) for key in _PALETTE if key in data}
+    own = data.get("variables", {})
+    if not isinstance(own, dict):
+        raise ValueError("'variables' must be a table")
+    variables = {key: _colour(key, value) for key, value in own.items()}
+    return Theme(name=file.stem, dark=dark, variables=variables, **palette)
+
+
+def _colour(key: str, value: Any) -> str:
+    try:
+        Color.parse(value)
+    except (ColorParseError, TypeError, AttributeError):
+        raise ValueError(f"{key} = {value!r} is no colour") from None
+    return str(value)

@@ -1,0 +1,100 @@
+"""Lines of spans that are drawn again only where they differ: the ground of every live widget.
+
+Textual sends whatever is refreshed, changed or not; so the comparison happens here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.app import App
+from textual.geometry import Region, Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from cockpit.tui.present.span import Span
+from cockpit.tui.widgets.roles import Palette
+
+Spans = Sequence[Span]
+
+
+class Lines(ScrollView):
+    """Text in roles, one line after the other. It scrolls down, never sideways."""
+
+    DEFAULT_CSS = """
+    Lines { overflow-x: hidden; scrollbar-size-vertical: 1; }
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 (Textual's word)
+        super().__init__(id=id)
+        self._lines: list[Spans] = []
+        self._strips: dict[int, Strip] = {}
+        self._palette: Palette | None = None
+
+    def on_mount(self) -> None:
+        self.app.theme_changed_signal.subscribe(self, self._theme_changed)
+
+    @property
+    def palette(self) -> Palette:
+        if self._palette is None:
+            self._palette = Palette(self.app.get_css_variables())
+        return self._palette
+
+    def set_lines(self, lines: Sequence[Spans]) -> int:
+        """Show these; how many lines had to be drawn again."""
+        old, self._lines = self._lines, list(lines)
+        if len(old) != len(self._lines):
+            self.virtual_size = Size(self.size.width, len(self._lines))
+            self._strips.clear()
+            self.refresh()
+            return len(self._lines)
+        changed = [y for y, line in enumerate(self._lines) if line != old[y]]
+        for y in changed:
+            self._redraw(y)
+        return len(changed)
+
+    def render_line(self, y: int) -> Strip:
+        line = self.scroll_offset.y + y
+        if line >= len(self._lines):
+            return Strip.blank(self.size.width)
+        strip = self._strips.get(line)
+        if strip is None:
+            strip = self._strips[line] = self._strip(line)
+        return strip
+
+    def line_style(self, line: int) -> Style | None:
+        """What lies under a whole line; None for the widget's own background."""
+        return None
+
+    def _strip(self, line: int) -> Strip:
+        style = self.palette.style
+        strip = Strip([Segment(text, style(role)) for text, role in self._lines[line]])
+        under = self.line_style(line)
+        strip = strip.adjust_cell_length(self.size.width)
+        return strip.apply_style(under) if under else strip
+
+    def _redraw(self, line: int) -> None:
+        self._strips.pop(line, None)
+        y = line - self.scroll_offset.y
+        if 0 <= y < self.size.height:
+            self.refresh(Region(0, y, self.size.width, 1))
+
+    def on_resize(self) -> None:
+        self._strips.clear()
+        self.virtual_size = Size(self.size.width, len(self._lines))
+        self.resized()
+
+    def resized(self) -> None:
+        """The width or height is another; for those whose lines depend on it."""
+
+    def _theme_changed(self, _theme: object) -> None:
+        self._palette = None
+        self._strips.clear()
+        self.refresh()
+
+
+def under(app: App[object], variable: str) -> Style:
+    """A background from the theme, for a whole line."""
+    return Style(bgcolor=Palette(app.get_css_variables()).colour(variable))

@@ -1,0 +1,129 @@
+"""An agent's screen, in its own colours, as the supervisor last sent it.
+
+Lines are taken apart by `core.sgr`, which lets text and colours through and nothing else; a line
+that was there before costs nothing. The end of the screen is what is shown: agents write there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.color import Color
+from rich.segment import Segment
+from rich.style import Style
+from textual.geometry import Region, Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from cockpit.core.sgr import PLAIN, runs
+from cockpit.core.sgr import Style as Pen
+from cockpit.wire.stream import ScreenShot
+
+KEPT = 2000
+"""Lines that are remembered taken apart; a full cache is emptied."""
+
+
+class PaneView(ScrollView, can_focus=False):
+    """The end of a pane, or why there is none."""
+
+    DEFAULT_CSS = """
+    PaneView { overflow-x: hidden; scrollbar-size-vertical: 1; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__(id="pane")
+        self._lines: list[tuple[str, Pen]] = []
+        self._known: dict[tuple[str, Pen], tuple[Strip, Pen]] = {}
+        self._words = ""
+
+    def say(self, words: str) -> None:
+        """There is no picture; say why instead."""
+        if words != self._words or self._lines:
+            self._words, self._lines = words, []
+            self._measure()
+            self.refresh()
+
+    def show(self, shot: ScreenShot) -> int:
+        """Show a picture; how many lines had to be drawn again."""
+        at_end = self.is_vertical_scroll_end or not self._lines
+        old, self._words = self._lines, ""
+        self._lines = self._entries(_until_last(shot.lines))
+        if len(old) != len(self._lines):
+            self._measure()
+            if at_end:
+                self.scroll_end(animate=False, force=True, immediate=True, x_axis=False)
+            self.refresh()
+            return len(self._lines)
+        changed = [y for y, entry in enumerate(self._lines) if entry != old[y]]
+        for line in changed:
+            y = line - self.scroll_offset.y
+            if 0 <= y < self.size.height:
+                self.refresh(Region(0, y, self.size.width, 1))
+        return len(changed)
+
+    def page(self, direction: int) -> None:
+        """Scroll by most of what is visible: -1 up, 1 down."""
+        self.scroll_relative(y=direction * max(1, self.size.height - 2), animate=False, force=True)
+
+    def render_line(self, y: int) -> Strip:
+        width = self.size.width
+        if self._words:
+            text = f"  {self._words}" if y == min(1, self.size.height - 1) else ""
+            return Strip([Segment(text, Style(dim=True))]).adjust_cell_length(width)
+        line = self.scroll_offset.y + y
+        if line >= len(self._lines):
+            return Strip.blank(width)
+        strip, _ = self._taken_apart(*self._lines[line])
+        return strip.crop_extend(0, width, None)
+
+    def on_resize(self) -> None:
+        self._measure()
+        self.scroll_end(animate=False, force=True, immediate=True, x_axis=False)
+
+    def _measure(self) -> None:
+        self.virtual_size = Size(self.size.width, len(self._lines))
+
+    def _entries(self, lines: Sequence[str]) -> list[tuple[str, Pen]]:
+        """Each line with the pen it begins with: tmux carries colours from line to line."""
+        pen, entries = PLAIN, []
+        for line in lines:
+            entries.append((line, pen))
+            _, pen = self._taken_apart(line, pen)
+        return entries
+
+    def _taken_apart(self, line: str, pen: Pen) -> tuple[Strip, Pen]:
+        found = self._known.get((line, pen))
+        if found is None:
+            if len(self._known) >= KEPT:
+                self._known.clear()
+            parts, after = runs(line, pen)
+            strip = Strip([Segment(text, _style(own)) for text, own in parts])
+            found = self._known[line, pen] = (strip, after)
+        return found
+
+
+def _until_last(lines: Sequence[str]) -> list[str]:
+    """Without the empty lines below the last one that has something."""
+    end = len(lines)
+    while end and not lines[end - 1].strip():
+        end -= 1
+    return list(lines[:end])
+
+
+def _style(pen: Pen) -> Style:
+    return Style(
+        color=_colour(pen.fg),
+        bgcolor=_colour(pen.bg),
+        bold=pen.bold or None,
+        dim=pen.dim or None,
+        italic=pen.italic or None,
+        underline=pen.underline or None,
+        reverse=pen.reverse or None,
+        strike=pen.strike or None,
+    )
+
+
+def _colour(colour: int | tuple[int, int, int] | None) -> Color | None:
+    if colour is None:
+        return None
+    return Color.from_ansi(colour) if isinstance(colour, int) else Color.from_rgb(*colour)

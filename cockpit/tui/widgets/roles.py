@@ -1,0 +1,109 @@
+"""From what a span is to how it looks, in the colours of the theme in force.
+
+The one table between `present/` and the terminal. No colour is named here: only variables,
+Textual's and ours (`bar-…`), which themes set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+from rich.color import Color as RichColor
+from rich.style import Style
+from textual.color import Color, ColorParseError
+
+BANDS = ("calm", "notice", "warn", "act", "force", "unknown")
+
+_PLAIN = "foreground"
+
+_ROLES: dict[str, tuple[str, str, str]] = {
+    # role: foreground variable, background variable, attributes
+    "": (_PLAIN, "", ""),
+    "name": (_PLAIN, "", "bold"),
+    "activity": (_PLAIN, "", ""),
+    "tokens": (_PLAIN, "", ""),
+    "turns": (_PLAIN, "", ""),
+    "muted": ("text-quiet", "", ""),
+    "title": ("text-quiet", "", ""),
+    "chain": ("text-quiet", "", ""),
+    "age": ("text-quiet", "", ""),
+    "cost": ("text-quiet", "", ""),
+    "number": ("text-quiet", "", ""),
+    "stale": ("bar-unknown", "", "italic"),
+    "cursor": ("accent", "", "bold"),
+    "brand": ("accent", "", "bold"),
+    "key": ("accent", "", "bold"),
+    "rule": ("line", "", ""),
+    "warning": ("warning", "", "bold"),
+    "error": ("error", "", "bold"),
+    "group-needs": ("bar-act", "", "bold"),
+    "group-handing": ("accent", "", "bold"),
+    "group-working": ("success", "", "bold"),
+    "group-idle": ("text-quiet", "", "bold"),
+    "group-unknown": ("text-quiet", "", "bold"),
+    "group-done": ("text-quiet", "", "bold"),
+    "group-stopped": ("text-quiet", "", "bold"),
+    "state-needs": ("bar-act", "", "bold"),
+    "state-handing": ("accent", "", ""),
+    "state-working": ("success", "", ""),
+    "state-idle": ("text-quiet", "", ""),
+    "state-done": ("success", "", ""),
+    "state-failed": ("error", "", "bold"),
+    "state-muted": ("text-quiet", "", ""),
+    "bar-track": ("bar-mark", "bar-track", ""),
+    "bar-track-notice": ("bar-mark", "bar-track", ""),
+    "bar-track-warn": ("bar-mark", "bar-track", ""),
+    "bar-track-act": ("bar-act", "bar-track", ""),
+    "bar-track-force": ("bar-force", "bar-track", ""),
+    "bar-end": ("bar-mark", "", ""),
+    "bar-stale": ("bar-unknown", "bar-track", ""),
+    "bar-stale-notch": ("background", "bar-unknown", ""),
+    "bar-stale-end": ("background", "bar-unknown", ""),
+    "bar-unknown": ("bar-unknown", "", ""),
+    **{f"bar-{band}": (f"bar-{band}", "bar-track", "") for band in BANDS[:-1]},
+    **{f"bar-{band}-notch": ("background", f"bar-{band}", "") for band in BANDS[:-1]},
+    **{f"bar-{band}-end": ("background", f"bar-{band}", "") for band in BANDS[:-1]},
+    "band-calm": (_PLAIN, "", ""),
+    "band-notice": ("bar-notice", "", ""),
+    "band-warn": ("bar-warn", "", ""),
+    "band-act": ("bar-act", "", "bold"),
+    "band-force": ("bar-force", "", "bold"),
+    "band-unknown": ("bar-unknown", "", ""),
+}
+
+ROLES = frozenset(_ROLES)
+
+
+class Palette:
+    """The styles of every role under one set of theme variables."""
+
+    def __init__(self, variables: Mapping[str, str]) -> None:
+        self._variables = variables
+        self._styles: dict[str, Style] = {}
+
+    def style(self, role: str) -> Style:
+        """The style of a role; a role nobody knows is plain."""
+        found = self._styles.get(role)
+        if found is None:
+            foreground, background, attributes = _ROLES.get(role, _ROLES[""])
+            found = Style(
+                color=self.colour(foreground),
+                bgcolor=self.colour(background) if background else None,
+                bold="bold" in attributes or None,
+                italic="italic" in attributes or None,
+            )
+            self._styles[role] = found
+        return found
+
+    def colour(self, variable: str) -> RichColor | None:
+        return _parsed(self._variables.get(variable, ""))
+
+
+@lru_cache(maxsize=512)
+def _parsed(value: str) -> RichColor | None:
+    """None, so the terminal's own colour, for what is no colour (`auto`, a broken theme)."""
+    try:
+        return Color.parse(value).rich_color
+    except ColorParseError:
+        return None
