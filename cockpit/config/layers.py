@@ -6,10 +6,8 @@ its own file over those of the user file, so that one project never changes anot
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
@@ -23,9 +21,10 @@ from cockpit.config.checks import (
 )
 from cockpit.config.file import ConfigFile, shown_path
 from cockpit.config.held import Held
+from cockpit.config.lines import KeyPath
+from cockpit.config.loaded import Loaded, Source, laid_over
 from cockpit.config.problems import refusal, usage_refusal
 from cockpit.config.schema import AgentDefaults, AgentSettings, CockpitSettings, Settings
-from cockpit.core.errors import BadUsage, NoSuchAgent
 
 LARGEST_PROMPT = 1024 * 1024
 """Bytes of a prompt file."""
@@ -41,129 +40,85 @@ class Layer:
     held: tuple[Held, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """Where a setting was written."""
-
-    where: str
-    """A path, or `environment`."""
-    line: int | None = None
-
-    def __str__(self) -> str:
-        return self.where if self.line is None else f"{self.where}:{self.line}"
-
-
-@dataclass(frozen=True, slots=True)
-class Loaded:
-    """Settings, and everything that can be told about how they came to be."""
-
-    settings: Settings
-    files: tuple[Path, ...] = ()
-    """What was read, the user file first."""
-    sources: Mapping[str, Source] | None = None
-    """By dotted key (`defaults.context.act`, `agents.api.mode`); what is not here is default."""
-    notices: tuple[str, ...] = ()
-    """One line each, for the pilot."""
-    held: tuple[Held, ...] = ()
-    """What an untrusted file asked for, and did not get."""
-    origins: Mapping[str, Path] | None = None
-
-    def agent(self, name: str) -> AgentSettings:
-        """The configured agent of that name. Raises `NoSuchAgent`, with the nearest name."""
-        for agent in self.settings.agents:
-            if agent.name == name:
-                return agent
-        if held := self.held_for(name):
-            raise NoSuchAgent(
-                f'agent "{name}" is held until its file is trusted',
-                "\n".join(str(one) for one in held),
-                f"Read the file, then: cockpit config trust {shown_path(held[0].file)}",
-            )
-        known = [agent.name for agent in self.settings.agents]
-        close = difflib.get_close_matches(name, known, n=1)
-        raise NoSuchAgent(
-            f"no agent {name!a} is configured", "", f"Did you mean {close[0]}?" if close else ""
-        )
-
-    def held_for(self, name: str) -> tuple[Held, ...]:
-        """What this agent would have had if its file were trusted, inherited or its own."""
-        file = self.file_of(name)
-        return tuple(
-            held
-            for held in self.held
-            if held.agent == name or (held.file == file and held.key.startswith("defaults"))
-        )
-
-    def file_of(self, name: str) -> Path | None:
-        """The file that an agent is written in."""
-        return (self.origins or {}).get(name)
-
-    def new_agent(self, name: str, directory: Path, **said: Any) -> AgentSettings:
-        """An agent that no file names, with the defaults that hold here. Raises `BadUsage`."""
-        base = self.settings.defaults.model_dump(exclude_unset=True)
-        return changed_agent(None, **base | {"name": name, "directory": directory} | said)
-
-
-def changed_agent(agent: AgentSettings | None, **said: Any) -> AgentSettings:
-    """An agent with what the command line says of it; a table is laid over the one there.
-
-    Raises `BadUsage`.
-    """
-    base = agent.model_dump(exclude_unset=True) if agent else {}
-    try:
-        changed = AgentSettings.model_validate(laid_over(base, said))
-    except ValidationError as error:
-        raise usage_refusal(str(said.get("name", agent and agent.name)), error) from None
-    if changed.runtime == "command" and not changed.command:
-        raise BadUsage('runtime "command" needs a command', "", "Write it in cockpit.toml.")
-    return changed
-
-
-def laid_over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """Two tables in one: what is above counts, tables within are laid together in turn."""
-    out = dict(below)
-    for key, value in above.items():
-        under = out.get(key)
-        both = isinstance(under, Mapping) and isinstance(value, Mapping)
-        out[key] = laid_over(under, value) if both else value  # type: ignore[arg-type]
-    return out
-
-
 def laid_together(layers: list[Layer], environment: Mapping[str, str]) -> Loaded:
     """The settings that come out of the files, the user's first. Raises `BadConfig`."""
-    whole: dict[str, Any] = {}
-    agents: dict[str, tuple[Origin, dict[str, Any]]] = {}
-    hosts: dict[str, Any] = {}
-    sources: dict[str, Source] = {}
-    notices: list[str] = []
+    pile = _Pile()
     for layer in layers:
-        rest = {key: layer.data[key] for key in layer.data if key not in ("agents", "hosts")}
-        whole = laid_over(whole, rest)
-        hosts |= {host["name"]: host for host in layer.data.get("hosts", [])}
-        notices += layer.notices
-        for place, agent in _agents_of(layer):
-            name = agent["name"]
-            if name in agents:
-                other = shown_path(agents[name][0][0].path)
-                notices.append(f'agent "{name}" of {other} is replaced by the project\'s')
-                for key in [key for key in sources if key.startswith(f"agents.{name}.")]:
-                    del sources[key]
-            inherited = laid_over(whole.get("defaults", {}), agent)
-            agents[name] = ((layer.file, ("agents", place)), inherited)
-        sources |= _sources(layer)
-    whole["cockpit"] = laid_over(whole.get("cockpit", {}), _from_environment(environment, sources))
-    whole["hosts"] = list(hosts.values())
-    settings = _resolved(layers, whole, agents)
+        pile.add(layer)
+    pile.add_environment(environment)
+    settings = pile.settings()
     if line := not_run_yet(settings):
-        notices.append(line)
+        pile.notices.append(line)
     return Loaded(
         settings,
         tuple(layer.file.path for layer in layers),
-        sources,
-        tuple(notices),
+        pile.sources,
+        tuple(pile.notices),
         tuple(held for layer in layers for held in layer.held),
-        {name: origin[0].path for name, (origin, _) in agents.items()},
+        {name: origin[0].path for name, (origin, _) in pile.agents.items()},
     )
+
+
+class _Pile:
+    """Layers so far, still as plain data."""
+
+    def __init__(self) -> None:
+        self.top: ConfigFile | None = None
+        self.whole: dict[str, Any] = {}
+        self.agents: dict[str, tuple[Origin, dict[str, Any]]] = {}
+        self.hosts: dict[str, Any] = {}
+        self.sources: dict[str, Source] = {}
+        self.notices: list[str] = []
+
+    def add(self, layer: Layer) -> None:
+        rest = {key: layer.data[key] for key in layer.data if key not in ("agents", "hosts")}
+        self.top = layer.file
+        self.whole = laid_over(self.whole, rest)
+        self.hosts |= {host["name"]: host for host in layer.data.get("hosts", [])}
+        self.notices += layer.notices
+        for place, agent in _agents_of(layer):
+            self._add_agent((layer.file, ("agents", place)), agent)
+        _add_sources(self.sources, layer)
+
+    def _add_agent(self, origin: Origin, agent: dict[str, Any]) -> None:
+        name = agent["name"]
+        if name in self.agents:
+            other = shown_path(self.agents[name][0][0].path)
+            self.notices.append(f'agent "{name}" of {other} is replaced by the project\'s')
+            own = f"agents.{name}."
+            self.sources = {k: v for k, v in self.sources.items() if not k.startswith(own)}
+        self.agents[name] = (origin, laid_over(self.whole.get("defaults", {}), agent))
+
+    def add_environment(self, environment: Mapping[str, str]) -> None:
+        """`COCKPIT_THEME` and `COCKPIT_REFRESH`: for one terminal rather than for every one."""
+        for key in CockpitSettings.model_fields:
+            if value := environment.get(f"COCKPIT_{key.upper()}"):
+                try:
+                    CockpitSettings.model_validate({key: value})
+                except ValidationError as error:
+                    raise usage_refusal(f"COCKPIT_{key.upper()}", error) from None
+                self.whole = laid_over(self.whole, {"cockpit": {key: value}})
+                self.sources[f"cockpit.{key}"] = Source("environment")
+
+    def settings(self) -> Settings:
+        """All of it, checked. Raises `BadConfig`."""
+        whole = self.whole | {"hosts": list(self.hosts.values())}
+        if self.top is None:
+            return Settings.model_validate(whole)
+        made: list[tuple[Origin, AgentSettings]] = []
+        try:
+            defaults = AgentDefaults.model_validate(whole.get("defaults", {}))
+            check_context(self.top, ("defaults",), defaults.context)
+            for (file, at), table in self.agents.values():
+                agent = _prompted(file, at, AgentSettings.model_validate(table))
+                check_agent((file, at), agent)
+                made.append(((file, at), agent))
+            check_branches(made)
+            rest = Settings.model_validate(whole)
+        except ValidationError as error:
+            # Each file is right by itself; this is for what only shows once they are one.
+            raise refusal(self.top, error) from None
+        return rest.model_copy(update={"agents": tuple(agent for _, agent in made)})
 
 
 def _agents_of(layer: Layer) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -177,32 +132,7 @@ def _agents_of(layer: Layer) -> Iterator[tuple[int, dict[str, Any]]]:
         yield places[agent["name"]], agent
 
 
-def _resolved(
-    layers: list[Layer],
-    whole: dict[str, Any],
-    agents: Mapping[str, tuple[Origin, dict[str, Any]]],
-) -> Settings:
-    if not layers:
-        return Settings.model_validate(whole)
-    top = layers[-1].file
-    made: list[tuple[Origin, AgentSettings]] = []
-    try:
-        defaults = AgentDefaults.model_validate(whole.get("defaults", {}))
-        check_context(top, ("defaults",), defaults.context)
-        for (file, at), table in agents.values():
-            agent = _prompted(file, at, AgentSettings.model_validate(table))
-            check_agent((file, at), agent)
-            made.append(((file, at), agent))
-        check_branches(made)
-        rest = Settings.model_validate(whole)
-    except ValidationError as error:
-        # Each file was right by itself; together they can still be wrong (an agent of theirs
-        # inheriting what only a whole agent shows).
-        raise refusal(top, error) from None
-    return rest.model_copy(update={"agents": tuple(agent for _, agent in made)})
-
-
-def _prompted(file: ConfigFile, at: tuple[str | int, ...], agent: AgentSettings) -> AgentSettings:
+def _prompted(file: ConfigFile, at: KeyPath, agent: AgentSettings) -> AgentSettings:
     """The agent with the text of its prompt file as its prompt."""
     if agent.prompt_file is None:
         return agent
@@ -225,38 +155,26 @@ def _prompted(file: ConfigFile, at: tuple[str | int, ...], agent: AgentSettings)
     return agent.model_copy(update={"prompt": text})
 
 
-def _from_environment(environment: Mapping[str, str], sources: dict[str, Source]) -> dict[str, str]:
-    """`COCKPIT_THEME` and `COCKPIT_REFRESH`: for one terminal rather than for every one."""
-    said: dict[str, str] = {}
-    for key in CockpitSettings.model_fields:
-        if value := environment.get(f"COCKPIT_{key.upper()}"):
-            try:
-                CockpitSettings.model_validate({key: value})
-            except ValidationError as error:
-                raise usage_refusal(f"COCKPIT_{key.upper()}", error) from None
-            said[key] = value
-            sources[f"cockpit.{key}"] = Source("environment")
-    return said
-
-
-def _sources(layer: Layer) -> dict[str, Source]:
-    found: dict[str, Source] = {}
+def _add_sources(sources: dict[str, Source], layer: Layer) -> None:
+    """Note where a layer writes what; an agent's inherited settings are noted as its own."""
     shown = shown_path(layer.file.path)
 
-    def walk(value: Any, name: str, at: tuple[str | int, ...]) -> None:
+    def walk(value: Any, name: str, at: KeyPath) -> None:
         if isinstance(value, Mapping) and value:
             for key, inner in value.items():
                 walk(inner, f"{name}.{key}", (*at, key))
         else:
-            found[name] = Source(shown, layer.file.line_of(at))
+            sources[name] = Source(shown, layer.file.line_of(at))
 
     for section in ("cockpit", "defaults", "notifications", "keys"):
         for key, value in layer.data.get(section, {}).items():
             walk(value, f"{section}.{key}", (section, key))
+    inherited = {key[9:]: source for key, source in sources.items() if key[:9] == "defaults."}
     for place, agent in _agents_of(layer):
+        own = f"agents.{agent['name']}"
+        sources |= {f"{own}.{key}": source for key, source in inherited.items()}
         for key, value in agent.items():
             if key != "directory" or "directory" in layer.file.data["agents"][place]:
-                walk(value, f"agents.{agent['name']}.{key}", ("agents", place, key))
+                walk(value, f"{own}.{key}", ("agents", place, key))
     for place, host in enumerate(layer.data.get("hosts", [])):
-        found[f"hosts.{host['name']}"] = Source(shown, layer.file.line_of(("hosts", place)))
-    return found
+        walk(host, f"hosts.{host['name']}", ("hosts", place))

@@ -13,7 +13,8 @@ from cockpit.config.aliases import with_present_names
 from cockpit.config.checks import check_file
 from cockpit.config.file import read_config_file
 from cockpit.config.held import without_held
-from cockpit.config.layers import Layer, Loaded, laid_together
+from cockpit.config.layers import Layer, laid_together
+from cockpit.config.loaded import Loaded
 from cockpit.config.paths import Places
 from cockpit.config.problems import checked
 from cockpit.config.rooted import rooted

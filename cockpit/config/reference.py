@@ -1,0 +1,77 @@
+"""The generated parts of the configuration guide: tables of settings and of founding names.
+
+A part stands between two marks in the page and is replaced as a whole; the prose around it is
+nobody's but the author's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from pydantic import BaseModel
+
+from cockpit.config.aliases import OLD_NAMES
+from cockpit.config.example import default_of
+from cockpit.config.hooks import Hook, Hooks, Host, Notifications
+from cockpit.config.schema import AgentDefaults, AgentSettings, CockpitSettings
+from cockpit.config.write import spelled
+
+_TABLES = ("context", "handoff", "limits", "loop", "worktree")
+_MARKS = re.compile(r"(<!-- begin (\S+) -->\n).*?(<!-- end \2 -->)", re.DOTALL)
+
+
+def with_generated_parts(page: str) -> str:
+    """The page with every marked part made anew. Raises `KeyError` for an unknown mark."""
+    parts = {"settings": settings_tables(), "old-names": old_names_table()}
+    return _MARKS.sub(lambda match: f"{match[1]}\n{parts[match[2]]}\n{match[3]}", page)
+
+
+def settings_tables() -> str:
+    """Every setting with its default and its sentence, a heading and a table for each section."""
+    own = tuple(AgentDefaults.model_fields)
+    sections = [
+        _section("[cockpit]", CockpitSettings),
+        _section("[defaults]", AgentDefaults, leave_out=(*_TABLES, "hooks")),
+    ]
+    for name in _TABLES:
+        model = type(AgentDefaults.model_fields[name].default)
+        sections.append(_section(f"[defaults.{name}]", model))
+    sections += [
+        _section("[[agents]]", AgentSettings, leave_out=own),
+        _section("[[agents.hooks.EVENT]]", Hook),
+        _events(),
+        _section("[[hosts]]", Host),
+        _section("[notifications]", Notifications),
+    ]
+    return "\n".join(sections)
+
+
+def old_names_table() -> str:
+    """What becomes of each founding name."""
+    rows = (
+        f"| `{old.key}` | {f'`{old.today}`' if old.today else 'ignored: ' + old.why} |"
+        for old in OLD_NAMES
+    )
+    return "\n".join(("| founding name | today |", "| --- | --- |", *rows)) + "\n"
+
+
+def _section(title: str, model: type[BaseModel], leave_out: tuple[str, ...] = ()) -> str:
+    rows = _rows(model, leave_out)
+    return "\n".join(
+        (f"### `{title}`", "", "| key | default | |", "| --- | --- | --- |", *rows, "")
+    )
+
+
+def _rows(model: type[BaseModel], leave_out: tuple[str, ...]) -> Iterator[str]:
+    for key, field in model.model_fields.items():
+        if key in leave_out:
+            continue
+        default = "" if field.is_required() else f"`{spelled(default_of(model, key))}`"
+        text = (field.description or "").replace("|", "\\|")
+        yield f"| `{key}` | {default} | {text} |"
+
+
+def _events() -> str:
+    rows = (f"| `{name}` | {field.description} |" for name, field in Hooks.model_fields.items())
+    return "\n".join(("| event | when |", "| --- | --- |", *rows, ""))

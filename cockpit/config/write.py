@@ -1,0 +1,168 @@
+"""Writing configuration: a first file for a repository, and an agent added to a file.
+
+Everything goes through tomlkit, so that no value can become syntax and no comment is lost.
+Nothing is ever overwritten; a file is replaced whole or not at all.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import tomlkit
+from tomlkit.items import AoT, Table
+
+from cockpit.config.file import read_config_file, shown_path
+from cockpit.config.schema import AgentSettings
+from cockpit.core.errors import BadConfig, Failed
+from cockpit.core.ids import suggested_name
+
+
+def spelled(value: Any) -> str:
+    """A value in TOML's spelling; tables are written inline."""
+    if isinstance(value, dict):
+        table = tomlkit.inline_table()
+        table.update(value)
+        return str(table.as_string())
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return str(tomlkit.item(value).as_string())
+
+
+def first_file(repository: str, branch: str | None) -> str:
+    """The text of a first `cockpit.toml`; `branch` is where worktrees would start.
+
+    It holds one agent named after the repository, and what a newcomer changes first.
+    """
+    document = tomlkit.document()
+    for line in (
+        f"The agents of {suggested_name(repository)}.",
+        "`cockpit config check` says whether this file is right;",
+        "cockpit.toml.example has every setting.",
+    ):
+        document.add(tomlkit.comment(line))
+    document.add(tomlkit.nl())
+    document["defaults"] = _first_defaults()
+    agents = tomlkit.aot()
+    agents.append(_first_agent(suggested_name(repository), branch))
+    document["agents"] = agents
+    return tomlkit.dumps(document)
+
+
+def _first_defaults() -> Table:
+    defaults = tomlkit.table()
+    defaults.add("runtime", _noted("claude", "claude, codex, gemini or command"))
+    defaults.add(
+        "mode",
+        _noted("prompt", "observe: only show · prompt: ask me before a handoff · auto: do it"),
+    )
+    defaults.add(tomlkit.nl())
+    context = tomlkit.table()
+    context.add(tomlkit.comment('"70%", "130k" and "30% left" all work'))
+    context.add("warn", _noted("60%", "the row says so"))
+    context.add("act", _noted("70%", "the handoff"))
+    context.add(tomlkit.nl())
+    defaults.add("context", context)
+    return defaults
+
+
+def _first_agent(name: str, branch: str | None) -> Table:
+    agent = tomlkit.table()
+    agent.add("name", _noted(name, f"cockpit start {name}"))
+    agent.add("prompt", _noted("", "its job; or prompt_file, or write to it once it runs"))
+    agent.add("directory", _noted(".", "relative to this file"))
+    agent.add(tomlkit.comment('start = "auto"     # together with the supervisor'))
+    if branch is not None:
+        agent.add(tomlkit.nl())
+        agent.add(tomlkit.comment("A checkout and a branch of its own:"))
+        agent.add(tomlkit.comment("[agents.worktree]"))
+        agent.add(tomlkit.comment('strategy = "git_worktree"'))
+        agent.add(tomlkit.comment(f"base = {spelled(branch)}"))
+        agent.add(tomlkit.comment('work_item = "first"     # branch agent/{agent}/{work_item}'))
+    return agent
+
+
+def _noted(value: str, comment: str) -> Any:
+    return tomlkit.item(value).comment(comment)
+
+
+def write_first_file(path: Path, text: str) -> None:
+    """Create a file that is not there. Raises `Failed`; one that is there is not touched."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        handle = os.open(path, flags, 0o644)
+    except FileExistsError:
+        raise Failed(
+            f"{shown_path(path)} is there already",
+            "It is left as it is.",
+            "Change it by hand; `cockpit config check` says whether it is right.",
+        ) from None
+    except OSError as error:
+        raise Failed(f"{shown_path(path)} cannot be written", error.strerror or "") from None
+    with os.fdopen(handle, "w", encoding="utf-8") as stream:
+        # Whatever the umask: a file that others can write is not read.
+        os.fchmod(stream.fileno(), 0o644)
+        stream.write(text)
+
+
+def add_agent(path: Path, agent: AgentSettings) -> None:
+    """Add an agent to a file, made if need be; comments and order of the rest stay.
+
+    Only what differs from a plain agent is written. Raises `BadConfig` for a name that the file
+    has already or a file that is not right, and `Failed` when it cannot be written.
+    """
+    document = tomlkit.document()
+    if path.exists():
+        read_config_file(path, follow_links=True)
+        document = tomlkit.parse(path.read_text(encoding="utf-8"))
+    agents = document.get("agents")
+    if agents is None:
+        agents = tomlkit.aot()
+        document["agents"] = agents
+    if not isinstance(agents, AoT):
+        raise BadConfig(f"{shown_path(path)}: agents is not written as [[agents]] tables")
+    if any(one.get("name") == agent.name for one in agents):
+        raise BadConfig(f'{shown_path(path)}: an agent "{agent.name}" is there already')
+    agents.append(_as_table(agent, path.parent))
+    _replace(path, tomlkit.dumps(document))
+
+
+def _as_table(agent: AgentSettings, folder: Path) -> Table:
+    said = agent.model_dump(mode="json", exclude_unset=True)
+    if agent.prompt_file is not None:
+        said.pop("prompt", None)
+    said["directory"] = _beside(agent.directory, folder)
+    if agent.prompt_file is not None:
+        said["prompt_file"] = _beside(agent.prompt_file, folder)
+    table = tomlkit.table()
+    for key in ("name", *(key for key in said if key != "name")):
+        table.add(key, said[key])
+    return table
+
+
+def _beside(path: Path, folder: Path) -> str:
+    """A path as the file would have it: relative where it lies below."""
+    absolute = folder.absolute()
+    return str(path.relative_to(absolute)) if path.is_relative_to(absolute) else str(path)
+
+
+def _replace(path: Path, text: str) -> None:
+    target = path.resolve()
+    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o644
+    try:
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=".cockpit-", suffix=".toml")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as stream:
+                os.fchmod(stream.fileno(), mode)
+                stream.write(text)
+                stream.flush()
+                os.fsync(stream.fileno())
+            Path(name).replace(target)
+        except OSError:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise Failed(f"{shown_path(path)} cannot be written", error.strerror or "") from None
