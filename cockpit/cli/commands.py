@@ -23,7 +23,7 @@ from cockpit.cli.history import history, show
 from cockpit.cli.lifecycle import down, start, stop, up
 from cockpit.cli.looking import dial_stdio, status
 from cockpit.cli.offline import demo, facts, keys, usage
-from cockpit.cli.options import everywhere
+from cockpit.cli.options import asked, everywhere
 from cockpit.cli.serving import serve
 from cockpit.cli.settings import config, init
 from cockpit.cli.speech import guarded
@@ -78,9 +78,17 @@ def cockpit(context: click.Context, direct: bool, in_home_window: bool) -> Any:
     """
     if context.invoked_subcommand is not None:
         return 0
-    from cockpit.cli.screen import open_screen
+    from cockpit.cli.asking import check_host
 
-    return open_screen(direct=direct, in_home_window=in_home_window)
+    check_host()
+    config = asked().config
+    if in_home_window:
+        from cockpit.cli.showing import show_in_home_window as show
+    elif direct:
+        from cockpit.cli.showing import show_here as show
+    else:
+        from cockpit.cli.screen import open_screen as show
+    return show(config)
 
 
 for _command in COMMANDS:

@@ -10,10 +10,17 @@ from collections.abc import Sequence
 
 
 def run_fast(arguments: Sequence[str]) -> int | None:
-    """Run `status`, `attach` or `dial-stdio`; None when this is for the whole command line."""
+    """Run `status`, `attach`, `dial-stdio`, or come back to a screen that is there already.
+
+    None when the arguments are for the whole command line.
+    """
     from cockpit.cli.speech import guarded
 
     match list(arguments):
+        case []:
+            from cockpit.cli.screen import reattach
+
+            return guarded(reattach)
         case ["status", *rest] if _plain(rest):
             from cockpit.cli.status import show
 

@@ -11,34 +11,47 @@ import os
 import sys
 from pathlib import Path
 
-from cockpit.cli.asking import check_host
 from cockpit.cli.attach import become, check_terminal, views_of
-from cockpit.cli.launching import start_supervisor
-from cockpit.cli.options import asked
+from cockpit.cli.launching import start_supervisor, supervisor_pid
 from cockpit.cli.places import our_places
 from cockpit.config.paths import Places
+from cockpit.core.errors import CockpitError
 from cockpit.ports.panes import Launch
 
+PROJECT_FILE = "cockpit.toml"
 
-def open_screen(*, direct: bool, in_home_window: bool) -> int:
-    """Show the cockpit in this terminal. Raises `BadUsage` without one."""
-    check_host()
+
+def open_screen(config: Path | None) -> int:
+    """Start what does not run yet, and become a terminal that shows the home window."""
     check_terminal()
-    config = asked().config
-    if not in_home_window:
-        start_supervisor(config)
-    if direct or in_home_window:
-        from cockpit.cli.tui import run
-
-        return run(our_places(), config, in_home_window=in_home_window)
+    start_supervisor(config)
     places = our_places()
-    asyncio.run(views_of(places).open_home(_screen(places, config)))
+    asyncio.run(views_of(places).open_home(_home_launch(places, config)))
     return become(places, None)
 
 
-def _screen(places: Places, config: Path | None) -> Launch:
+def reattach() -> None:
+    """Become that terminal at once when everything flies already; otherwise come back.
+
+    The short way leaves out what reads configuration, so it is not for a folder that may have
+    some: the supervisor must be told of that file first.
+    """
+    here = Path.cwd()
+    if any((folder / PROJECT_FILE).exists() for folder in (here, *here.parents)):
+        return
+    check_terminal()
+    places = our_places()
+    try:
+        flies = supervisor_pid(places) is not None and asyncio.run(views_of(places).home())[1]
+    except CockpitError:
+        return
+    if flies:
+        become(places, None)
+
+
+def _home_launch(places: Places, config: Path | None) -> Launch:
     """The process of the home window: this very program, with the screen for itself."""
-    # -P: as for the supervisor, no folder of the project may pass for one of our modules.
+    # -P: no folder of the project may pass for one of our modules.
     argv = [sys.executable, "-P", "-m", "cockpit", "--in-home-window"]
     if config is not None:
         argv += ["--config", str(config)]

@@ -9,10 +9,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from typing import TypeVar
 
 from cockpit.core.errors import CockpitError
 
 INTERRUPTED = 130
+
+Code = TypeVar("Code", int, int | None)
 
 
 def say(text: str) -> None:
@@ -29,7 +32,7 @@ def complain(error: CockpitError) -> int:
     return error.exit_code
 
 
-def guarded(call: Callable[[], int]) -> int:
+def guarded(call: Callable[[], Code]) -> Code | int:
     """Run a command; every end that is expected becomes an exit code instead of a traceback."""
     try:
         code = call()

@@ -1,0 +1,82 @@
+"""The screen itself, put together with this cockpit's client, settings, themes and tmux server."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+from cockpit.adapters.tmux_views import TmuxViews
+from cockpit.cli.attach import check_terminal, views_of
+from cockpit.cli.launching import start_supervisor
+from cockpit.cli.places import our_places
+from cockpit.cli.tui import run
+from cockpit.client.http import HttpClient
+from cockpit.config.paths import Places
+from cockpit.config.read import load
+from cockpit.config.shipped import themes_folder
+from cockpit.core.errors import CockpitError, Failed
+from cockpit.core.ids import PaneId
+from cockpit.wire.verbs import Attach
+
+
+def show_here(config: Path | None) -> int:
+    """Run the screen in this terminal; an agent's pane takes its place while it is attached."""
+    check_terminal()
+    start_supervisor(config)
+    return _show(our_places(), config, in_home_window=False)
+
+
+def show_in_home_window(config: Path | None) -> int:
+    """Run the screen in the home window, for whoever looks at it.
+
+    Leaving it lets go of the terminal and begins anew, so that the next `cockpit` finds it
+    ready. A screen that failed is not begun again: its last words stay in the window.
+    """
+    places = our_places()
+    code = _show(places, config, in_home_window=True)
+    if code == 0:
+        asyncio.run(_let_go(views_of(places)))
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
+    return code
+
+
+def _show(places: Places, config: Path | None, *, in_home_window: bool) -> int:
+    settings = load(places, config, Path.cwd(), os.environ).settings
+    client = HttpClient(places.socket)
+    views = views_of(places)
+
+    async def turn_to(name: str) -> None:
+        done = await client.ask(Attach(name=name))
+        await views.show(PaneId(done.pane or ""))
+
+    async def step_into(name: str) -> None:
+        done = await client.ask(Attach(name=name))
+        await _run_client(await views.attach_command(PaneId(done.pane or ""), os.environ))
+
+    return run(
+        client,
+        attach=turn_to if in_home_window else step_into,
+        direct=not in_home_window,
+        theme=settings.cockpit.theme,
+        theme_folders=[places.themes, themes_folder()],
+        refresh=settings.cockpit.refresh,
+        keys=settings.keys,
+        remember_in=places.state / "screen.json",
+    )
+
+
+async def _run_client(argv: list[str]) -> None:
+    """Give this terminal to a tmux client until it is detached. Raises `Failed`."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("TMUX")}
+    process = await asyncio.create_subprocess_exec(*argv, env=kept)
+    if code := await process.wait():
+        raise Failed("tmux could not show the pane", f"It ended with exit code {code}.")
+
+
+async def _let_go(views: TmuxViews) -> None:
+    try:
+        await views.detach()
+    except CockpitError:
+        return  # nobody looks any more
