@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
+from cockpit.cli.fast import COMPLETING
 from cockpit.cli.options import everywhere
 
 SHELLS = ("bash", "zsh", "fish")
@@ -24,5 +25,5 @@ def completion(context: click.Context, shell: str) -> int:
     """Print the tab completion for a shell."""
     kind = get_completion_class(shell)
     assert kind is not None, f"click completes {shell}"
-    print(kind(context.find_root().command, {}, "cockpit", "_COCKPIT_COMPLETE").source())
+    print(kind(context.find_root().command, {}, "cockpit", COMPLETING).source())
     return 0

@@ -6,7 +6,11 @@ same functions.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+
+COMPLETING = "_COCKPIT_COMPLETE"
+"""Set by a shell that asks click what could stand next."""
 
 
 def run_fast(arguments: Sequence[str]) -> int | None:
@@ -14,6 +18,8 @@ def run_fast(arguments: Sequence[str]) -> int | None:
 
     None when the arguments are for the whole command line.
     """
+    if COMPLETING in os.environ:
+        return None
     from cockpit.cli.speech import guarded
 
     match list(arguments):
