@@ -4,9 +4,12 @@
 #   reporter.sh STATE AGENT EVENT [PILOT_COMMAND]
 #
 # It keeps standard input in STATE/spool/AGENT for the supervisor, prints the answer that
-# lies ready in STATE/verdicts/AGENT/EVENT (each answer once), and ends with 0. It waits for
-# nobody, works while no supervisor runs, and does nothing once the state folder is gone.
-# Everything it needs is in its arguments: an agent may change its environment as it likes.
+# lies ready for the event, and ends with 0. It waits for nobody, works while no supervisor
+# runs, and does nothing once the state folder is gone. Everything it needs is in its
+# arguments: an agent may change its environment as it likes.
+#
+# An answer is STATE/verdicts/AGENT/EVENT, or STATE/verdicts/AGENT/ask/EVENT for something
+# that is to be said at the first of several events and at no other. It is printed once.
 #
 # StatusLine is different: only the latest report is kept, and what is printed is the line of
 # PILOT_COMMAND, the pilot's own, called with the same input.
@@ -15,7 +18,7 @@
 
 [ $# -ge 3 ] || exit 0
 spool=$1/spool/$2
-verdict=$1/verdicts/$2/$3
+verdicts=$1/verdicts/$2
 event=$3
 pilot=${4-}
 umask 077
@@ -68,10 +71,14 @@ if ! save "$report"; then
     drain
 fi
 
-# Of all reporters that see an answer, the one whose rename succeeds prints it.
+# Of all reporters that see an answer, the one whose rename succeeds prints it. The folder of
+# an answer for several events goes as a whole, so that none of the others is left to print.
 answer=
-if [ -f "$verdict" ] && ! from_subagent "$report"; then
-    mv "$verdict" "$spool/.answer.$$" 2>/dev/null && answer=$spool/.answer.$$ || :
+taken=$spool/.answer.$$
+if [ -f "$verdicts/ask/$event" ] && ! from_subagent "$report"; then
+    mv "$verdicts/ask" "$taken" 2>/dev/null && answer=$taken/$event || :
+elif [ -f "$verdicts/$event" ] && ! from_subagent "$report"; then
+    mv "$verdicts/$event" "$taken" 2>/dev/null && answer=$taken || :
 fi
 
 name=$spool/$$-$event${answer:+.verdict}
@@ -80,6 +87,6 @@ mv -f "$report" "$name.json" 2>/dev/null || :
 
 if [ -n "$answer" ]; then
     cat "$answer" 2>/dev/null || :
-    rm -f "$answer" 2>/dev/null || :
+    rm -rf "$taken" 2>/dev/null || :
 fi
 drain

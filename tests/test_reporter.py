@@ -126,6 +126,30 @@ def test_of_twenty_at_once_exactly_one_delivers_the_answer(state: Path) -> None:
             report.unlink()
 
 
+def test_of_an_ask_only_the_first_event_is_answered(state: Path) -> None:
+    for _ in range(5):
+        ask = state / "verdicts" / "api" / "ask"
+        ask.mkdir()
+        (ask / "PostToolUse").write_text("mid-turn")
+        (ask / "Stop").write_text("at the end")
+        with ThreadPoolExecutor(20) as pool:
+            done = list(
+                pool.map(lambda n: run(state, ("Stop", "PostToolUse")[n % 2], STOP), range(20))
+            )
+        said = [each.stdout for each in done if each.stdout]
+        assert len(said) == 1
+        assert said[0] in (b"mid-turn", b"at the end")
+        assert not ask.exists()
+        told = [report for report in left(state) if report.name.endswith(".verdict.json")]
+        assert len(told) == 1
+        assert told[0].name.endswith(
+            "-Stop.verdict.json" if said[0] == b"at the end" else "-PostToolUse.verdict.json"
+        )
+        assert len(left(state)) == 20
+        for report in left(state):
+            report.unlink()
+
+
 def test_an_answer_is_for_its_own_event_only(state: Path) -> None:
     (state / "verdicts" / "api" / "Stop").write_text("{}")
     assert run(state, "PostToolUse", b"{}").stdout == b""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import stat
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -94,7 +95,7 @@ class Spool:
         self._statuses.pop(agent, None)
         with suppress(OSError):
             for entry in list(folder.iterdir()):
-                entry.unlink(missing_ok=True)
+                _remove(entry)
             folder.rmdir()
 
     def on_change(self, call: Callable[[], None]) -> Callable[[], None]:
@@ -170,8 +171,15 @@ def _reports(agent: AgentName, folder: Path) -> list[_Report]:
                     )
                 )
             elif entry.name.startswith(".") and time.time() - seen.st_mtime > ABANDONED_SECONDS:
-                Path(entry.path).unlink(missing_ok=True)
+                _remove(Path(entry.path))
     return sorted(found, key=lambda report: (report.written, report.pid))
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def _bounded(path: Path) -> bytes:

@@ -56,3 +56,16 @@ def test_an_event_is_never_a_path(verdicts: Verdicts, event: str) -> None:
         verdicts.offer(API, event, {})
     with pytest.raises(Failed):
         verdicts.withdraw(API, event)
+
+
+def test_an_ask_is_taken_back_as_a_whole(verdicts: Verdicts) -> None:
+    verdicts.ask(API, {"PostToolUse": {"n": 1}, "Stop": {"n": 1}})
+    verdicts.ask(API, {"PostToolUse": {"n": 2}, "Stop": {"n": 2}})
+    folder = verdicts.folder / "api" / "ask"
+    assert {path.name: json.loads(path.read_text()) for path in folder.iterdir()} == {
+        "PostToolUse": {"n": 2},
+        "Stop": {"n": 2},
+    }
+    assert verdicts.withdraw_ask(API) is True
+    assert verdicts.withdraw_ask(API) is False
+    assert list((verdicts.folder / "api").iterdir()) == []

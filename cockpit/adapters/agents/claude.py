@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cockpit.adapters.agents import claude_presence
+from cockpit.adapters.agents.claude_answers import additional_context, block
 from cockpit.adapters.agents.claude_composer import composer_empty
 from cockpit.adapters.agents.claude_program import find_program
 from cockpit.adapters.agents.claude_sessions import check_resumable, record_path
@@ -152,10 +153,27 @@ class Claude:
     def composer(self, screen: Screen) -> bool | None:
         return composer_empty(screen)
 
+    def ask(self, agent: AgentName, mid_turn: str, at_end: str) -> bool:
+        """Lay a text ready: seen by the model after its next tool, or at the end of its turn.
+
+        At the end of the turn the text keeps the turn going. Nothing inside a subagent gets it.
+        """
+        context = {
+            event: additional_context(event, mid_turn)
+            for event in ("PostToolUse", "PostToolUseFailure")
+        }
+        self.verdicts.ask(agent, {**context, "Stop": block("Stop", at_end)})
+        return True
+
+    def withdraw_ask(self, agent: AgentName) -> bool:
+        return self.verdicts.withdraw_ask(agent)
+
     def offer(self, agent: AgentName, event: str, answer: Mapping[str, Any]) -> None:
+        """Lay any answer ready for one event; see `claude_answers` for what may be said."""
         self.verdicts.offer(agent, event, answer)
 
     def withdraw(self, agent: AgentName, event: str) -> bool:
+        """Take an offer back; False if it was delivered already, or never made."""
         return self.verdicts.withdraw(agent, event)
 
     def _settings(self, order: SessionOrder) -> Path:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from cockpit.core.errors import BadUsage, NotNow, ProgramMissing
 from cockpit.core.ids import AgentName
@@ -74,13 +73,10 @@ class Command:
     def composer(self, screen: Screen) -> bool | None:
         return None
 
-    def offer(self, agent: AgentName, event: str, answer: Mapping[str, Any]) -> None:
-        raise NotNow(
-            f"{agent} cannot be asked anything",
-            'A runtime of "command" has no hooks that would carry an answer.',
-        )
+    def ask(self, agent: AgentName, mid_turn: str, at_end: str) -> bool:
+        return False
 
-    def withdraw(self, agent: AgentName, event: str) -> bool:
+    def withdraw_ask(self, agent: AgentName) -> bool:
         return False
 
     def resumable(self, order: SessionOrder) -> None:
