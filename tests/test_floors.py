@@ -38,7 +38,7 @@ ONLY_IN = {
     "libtmux": ("adapters/tmux",),
     "claude_agent_sdk": ("adapters/",),
     "sqlite3": ("adapters/store/",),
-    "pydantic": ("wire/", "config/", "client/"),
+    "pydantic": ("wire/", "config/", "client/", "supervisor/"),
     "h11": ("client/",),
     "click": ("cli/",),
     "tomlkit": ("config/",),

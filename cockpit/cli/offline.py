@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
 
-from cockpit.cli.options import everywhere
+from cockpit.cli.options import asked, everywhere
 
 _TRANSCRIPT = click.Path(path_type=Path)
 
@@ -76,5 +77,7 @@ def keys() -> int:
     The name of an action is what the [keys] table of cockpit.toml uses.
     """
     from cockpit.cli.keys import keys as tell
+    from cockpit.cli.places import our_places
+    from cockpit.config.read import load
 
-    return tell()
+    return tell(load(our_places(), asked().config, Path.cwd(), os.environ).settings.keys)
