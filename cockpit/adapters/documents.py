@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from cockpit.adapters import guarded_folder
-from cockpit.core.document import LARGEST, LARGEST_DRAFT
+from cockpit.core.document import LARGEST
 from cockpit.core.errors import BadUsage, Failed
 from cockpit.core.markdown import plain
 from cockpit.core.safetext import safe_line
@@ -228,7 +228,7 @@ def _seen(folder: int, name: str, since: float | None) -> DraftSeen:
         _refuse_odd(found)
         if since is not None and found.st_mtime < since - COARSE_CLOCK:
             return DraftSeen()
-        data = file.read(LARGEST_DRAFT + 1)
+        data = file.read(LARGEST + 1)
     signature = (found.st_ino, found.st_size, found.st_mtime_ns)
     return DraftSeen(signature, data.decode("utf-8", "replace"))
 
@@ -241,8 +241,8 @@ def _refuse_odd(found: os.stat_result) -> None:
         words = "It belongs to another user."
     elif found.st_nlink != 1:
         words = "The file has a second name elsewhere (a hard link)."
-    elif found.st_size > LARGEST_DRAFT:
-        words = f"It has {found.st_size // 1024} KiB; {LARGEST_DRAFT // 1024} KiB is the limit."
+    elif found.st_size > LARGEST:
+        words = f"It has {found.st_size // 1024} KiB; {LARGEST // 1024} KiB is the limit."
     if words is not None:
         raise Failed(
             "The draft of the handoff document cannot be used",

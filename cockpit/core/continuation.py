@@ -16,7 +16,7 @@ LONGEST_GOAL = 2_000
 LONGEST_STEP = 400
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Succession:
     """What a successor has to be told."""
 
@@ -28,6 +28,8 @@ class Succession:
     """As `Document.first_step` gives it."""
     number: int | None = None
     """Place of the new session in its chain."""
+    iteration: tuple[int, int] | None = None
+    """In a loop: which one this is, of how many at most."""
     has_git: bool = True
     branch: str | None = None
     marker: str | None = None
@@ -37,10 +39,12 @@ class Succession:
 def continuation(succession: Succession) -> str:
     """The first prompt of a successor."""
     place = f" (session {succession.number} of this job)" if succession.number else ""
+    if succession.iteration is not None:
+        place = " (iteration {} of at most {})".format(*succession.iteration)
     parts = [
-        f"You continue a job in a fresh session{place}: the context of the previous one was "
-        f"filling up. It left a handoff document. Before anything else, read all of it with your "
-        f"Read tool:\n{succession.document}",
+        f"You continue a job in a fresh session{place}: the context of the previous one was nearly "
+        f"full. It left a handoff document. Before anything else, read all of it with your Read "
+        f"tool:\n{succession.document}",
         _goal(succession.goal),
         _first_step(succession.first_step),
         _ground(succession),
@@ -98,23 +102,4 @@ def _completion(marker: str) -> str:
     return (
         "When the whole job is done, and not before, end your last reply with this line:\n"
         f"{one_line(marker)}"
-    )
-
-
-def pending_notice(agent: str, document: str, reason: str) -> str:
-    """The text of `HANDOFF_PENDING.md`: what was left waiting, and how to go on by hand."""
-    return "\n".join(
-        (
-            "# A handoff waits here",
-            "",
-            f"The agent {one_line(agent, 40)} was to go on in a fresh session, but none could be",
-            f"started: {one_line(reason, 500)}",
-            "",
-            f"Its handoff document: {one_line(document, 4096)}",
-            "",
-            "To go on, run this in a shell, with that path:",
-            "",
-            "    cockpit continue DOCUMENT",
-            "",
-        )
     )

@@ -47,9 +47,13 @@ OTHER_NOTES = "Other Notes"
 """Where what stands under headings of the agent's own goes."""
 NOTHING = "None."
 
+OURS = ("Goal", "Verified Facts")
+"""What cockpit puts there itself, whatever a draft says under it."""
+
 LARGEST = 256 * 1024
 """Bytes of a document."""
 LARGEST_DRAFT = 128 * 1024
+"""Bytes under the headings that are a writer's."""
 SMALLEST_DRAFT = 200
 """Characters under all headings together; less cannot carry a job."""
 
@@ -147,17 +151,18 @@ def read(text: str) -> Document:
 def validate(text: str, *, complete: bool = False) -> list[Problem]:
     """What is wrong with a draft or, with `complete`, with a whole document.
 
-    A whole document has every section and front matter, and may be as long as `LARGEST`.
+    A whole document has every section and front matter. `LARGEST` is the limit of either; in a
+    draft, the writer's own sections must besides leave room for the request.
     """
-    largest = LARGEST if complete else LARGEST_DRAFT
-    size = len(text.encode("utf-8", "replace"))
     if not text.strip():
         return [Problem("empty", "The document is empty.")]
-    if size > largest:
-        limit = f"{largest // 1024} KiB"
-        return [Problem("too-long", f"The document has {size // 1024} KiB; {limit} is the limit.")]
+    if _size(text) > LARGEST:
+        return [_too_long(_size(text), LARGEST)]
     document = read(text)
     problems = _problems_of_form(text)
+    own = sum(_size(body) for title, body in document.sections.items() if title not in OURS)
+    if own > LARGEST_DRAFT and not complete:
+        problems.append(_too_long(own, LARGEST_DRAFT))
     for title in SECTIONS if complete else REQUIRED:
         if title not in document.sections:
             problems.append(Problem("missing", f"The section `## {title}` is missing."))
@@ -231,6 +236,15 @@ def _first_paragraph(lines: list[tuple[str, bool]]) -> str | None:
                 break
         kept.append(line)
     return "\n".join(kept).strip() or None
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "replace"))
+
+
+def _too_long(size: int, limit: int) -> Problem:
+    words = f"It has {size // 1024} KiB; {limit // 1024} KiB is the limit."
+    return Problem("too-long", words)
 
 
 def _problems_of_form(text: str) -> list[Problem]:

@@ -91,6 +91,11 @@ class Redactor:
                 start = text.find(form, start + len(form))
 
 
+def count_redacted(text: str) -> int:
+    """How many secrets were taken out of a text, now or earlier."""
+    return sum(1 for _ in _MARKER.finditer(text))
+
+
 def secret_values(environment: Mapping[str, str]) -> list[str]:
     """The values of an environment that must never be shown: by their variable's name or shape.
 

@@ -72,12 +72,12 @@ def claimed_commits(text: str) -> list[str]:
     return list(found)
 
 
-def mark_claims(text: str, git: GitView) -> str:
-    """The text with every commit that git does not know marked. Twice is the same as once.
+def mark_claims(text: str, git: GitView, claims: Sequence[str]) -> str:
+    """The text with every claimed commit that git does not know marked. Twice is as once.
 
     Code blocks stay as they are; `verified_facts` lists what they claim.
     """
-    unknown = {claim for claim in claimed_commits(text) if git.knows(claim) is False}
+    unknown = {claim for claim in claims if git.knows(claim) is False}
     if not unknown:
         return text
     return "\n".join(

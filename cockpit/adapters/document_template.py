@@ -1,0 +1,116 @@
+"""A pilot's own template for the body of a handoff document.
+
+The built-in layout is `core.composition`'s; a template gets its sections and lays them out anew.
+Sandboxed, with nothing but strings and numbers to work on: no file, no attribute of ours, no
+other template. What it makes must still be a handoff document, or the built-in one stands.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+from cockpit.core import front_matter
+from cockpit.core.document import LARGEST, Document, read, validate
+from cockpit.core.errors import BadConfig
+from cockpit.core.front_matter import FrontMatter
+from cockpit.core.markdown import plain
+from cockpit.core.safetext import safe_line
+
+LARGEST_TEMPLATE = 64 * 1024
+
+
+def laid_out(text: str, template: Path) -> tuple[str, str | None]:
+    """A composed document in the pilot's layout, or as it was together with why.
+
+    The complaint is one line for the pilot, and names the template.
+    """
+    try:
+        return render(text, template), None
+    except BadConfig as error:
+        return text, f"{error.title}: {error.detail} The built-in layout was used."
+
+
+def render(text: str, template: Path) -> str:
+    """A composed document in the pilot's layout; its front matter stays ours.
+
+    A template sees each section under its title in small letters with underscores (`goal`,
+    `current_task`, …; `None.` where there is none), `sections` (title to text), `others`, and
+    `front` (the front matter). `goal` is the request itself; `goal_section` holds it quoted.
+    Raises `BadConfig`.
+    """
+    document = read(text)
+    body = plain(_rendered(_source(template), document, template)).strip("\n")
+    made = front_matter.dump(document.front or FrontMatter()) + "\n" + body + "\n"
+    problems = [problem for problem in validate(made, complete=True) if not problem.mends]
+    if problems:
+        raise _bad(template, f"what it makes is no handoff document. {problems[0]}")
+    return made
+
+
+def _rendered(source: str, document: Document, template: Path) -> str:
+    from jinja2 import StrictUndefined, TemplateError
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    environment = ImmutableSandboxedEnvironment(
+        autoescape=False, undefined=StrictUndefined, keep_trailing_newline=True
+    )
+    size = 0
+    pieces = []
+    try:
+        for piece in environment.from_string(source).generate(_values(document)):
+            size += len(piece)
+            if size > LARGEST:
+                raise _bad(template, f"it makes more than {LARGEST // 1024} KiB.")
+            pieces.append(piece)
+    except TemplateError as error:
+        line = getattr(error, "lineno", None)
+        where = f"line {line}: " if line else ""
+        raise _bad(
+            template, f"{where}{safe_line(error.message or type(error).__name__)}."
+        ) from None
+    except (
+        ArithmeticError,
+        LookupError,
+        MemoryError,
+        RecursionError,
+        TypeError,
+        ValueError,
+    ) as error:
+        raise _bad(template, f"{type(error).__name__}: {safe_line(str(error))}.") from None
+    return "".join(pieces)
+
+
+def _values(document: Document) -> dict[str, Any]:
+    sections = dict(document.sections)
+    named = {title.casefold().replace(" ", "_"): body for title, body in sections.items()}
+    goal = document.goal or ""
+    return named | {
+        "goal": goal,
+        "goal_section": sections.get("Goal", ""),
+        "sections": sections,
+        "others": dict(document.others),
+        "front": dataclasses.asdict(document.front or FrontMatter()),
+    }
+
+
+def _source(template: Path) -> str:
+    try:
+        with template.open("rb") as file:
+            data = file.read(LARGEST_TEMPLATE + 1)
+        if len(data) > LARGEST_TEMPLATE:
+            raise _bad(template, f"it has more than {LARGEST_TEMPLATE // 1024} KiB.")
+        return data.decode()
+    except OSError as error:
+        raise _bad(template, f"it cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise _bad(template, "it is not UTF-8.") from None
+
+
+def _bad(template: Path, why: str) -> BadConfig:
+    return BadConfig(
+        f"{safe_line(str(template))}: the handoff template cannot be used",
+        why[:1].upper() + why[1:],
+        "Mend it, or leave `handoff.template` empty.",
+    )

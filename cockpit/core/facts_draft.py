@@ -1,0 +1,101 @@
+"""The draft of a document that no model writes: from the session's record and git alone.
+
+It says what is known and, where nothing is, that nothing is: no guess stands in it. What is a
+fact and not a draft (`Verified Facts`) is `core.verified_facts`.
+"""
+
+from __future__ import annotations
+
+from cockpit.core.document import NOTHING, PROGRESS, TITLE
+from cockpit.core.facts import Facts
+from cockpit.core.markdown import code, fenced, one_line, plain, shortened
+from cockpit.core.verified_facts import GitView, todos
+
+LOOK_AROUND = "git status && git log -5 --oneline"
+LOOK_AROUND_WITHOUT_GIT = "ls -la"
+NONE_KNOWN = "None known."
+
+
+def draft_from_facts(facts: Facts, git: GitView, goal: str | None = None) -> str:
+    """A draft that no model wrote: what the record and git say, and honestly nothing else.
+
+    It passes `validate`. Give it to `compose` as any other draft.
+    """
+    task = goal if goal is not None else facts.goal
+    parts = [
+        f"# {TITLE}",
+        "## Current Task\n\n" + _task(task, facts),
+        "## Progress\n\n" + _progress_from(facts, git),
+        "## Current State\n\n" + _state(facts, git),
+        "## Next Steps\n\n" + steps(facts, git),
+        f"## Key Decisions\n\n{NONE_KNOWN}",
+        f"## What Did Not Work\n\n{NONE_KNOWN}",
+        f"## Open Issues\n\n{NONE_KNOWN}",
+        f"## Background Work\n\n{NONE_KNOWN}",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _task(goal: str | None, facts: Facts) -> str:
+    active = next((todo for todo in facts.todos if todo.status == "in_progress"), None)
+    lines = ["No model wrote this document: it is what the session's record and git say."]
+    if active is not None:
+        lines.append(f"In progress on the session's own list: {one_line(active.content, 500)}")
+    elif goal:
+        lines.append("The session worked on the goal above; which part of it is not known.")
+    else:
+        lines.append("What the session worked on is not known; see the last tool calls below.")
+    return "\n\n".join(lines)
+
+
+def _progress_from(facts: Facts, git: GitView) -> str:
+    done = todos([todo for todo in facts.todos if todo.status == "completed"])
+    if git.commits:
+        count = len(git.commits)
+        made = f"Commits of this session: {count}; they are listed under Verified Facts."
+        done = made if done == NOTHING else f"{done}\n\n{made}"
+    doing = todos([todo for todo in facts.todos if todo.status == "in_progress"])
+    waiting = todos(
+        [todo for todo in facts.todos if todo.status not in ("completed", "in_progress")]
+    )
+    bodies = zip(PROGRESS, (done, doing, waiting), strict=True)
+    return "\n\n".join(
+        f"### {part}\n\n{NONE_KNOWN if body == NOTHING else body}" for part, body in bodies
+    )
+
+
+def _state(facts: Facts, git: GitView) -> str:
+    lines = [_where(git)]
+    if facts.files_modified:
+        lines.append(f"Files changed by the session: {len(set(facts.files_modified))}.")
+    if facts.last_reply:
+        reply = fenced(shortened(plain(facts.last_reply), 4000))
+        lines.append(f"The last thing the session said:\n\n{reply}")
+    return "\n\n".join(lines)
+
+
+def _where(git: GitView) -> str:
+    if not git.is_repository:
+        return "The directory is not a git repository."
+    branch = f"On branch {code(git.branch)}" if git.branch else "On a detached head"
+    dirty = f"uncommitted changes: {len(git.status) or 'none'}"
+    if not git.status_known:
+        dirty = "uncommitted changes not known"
+    busy = f", {one_line(git.busy)} in progress" if git.busy else ""
+    return f"{branch}, {dirty}{busy}."
+
+
+def steps(facts: Facts, git: GitView) -> str:
+    """Next steps that can be told without a model; the first one can be run."""
+    known = [look_around(git)]
+    open_todos = [todo for todo in facts.todos if todo.status != "completed"]
+    open_todos.sort(key=lambda todo: todo.status != "in_progress")
+    known += [one_line(todo.content, 500) or "(no words)" for todo in open_todos[:20]]
+    if not open_todos:
+        known.append("Compare what is there with the goal, and go on with what is missing.")
+    return "\n".join(f"{number}. {step}" for number, step in enumerate(known, 1))
+
+
+def look_around(git: GitView) -> str:
+    """A command that shows how things stand, as a code span."""
+    return code(LOOK_AROUND if git.is_repository else LOOK_AROUND_WITHOUT_GIT)
