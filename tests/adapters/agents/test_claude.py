@@ -1,0 +1,161 @@
+"""How Claude Code is started, and what its status line says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cockpit.adapters.agents.claude import Claude
+from cockpit.adapters.spool import STATUS_LINE
+from cockpit.core.errors import BadUsage
+from cockpit.core.ids import AgentName, SessionId
+from cockpit.core.session import Usage
+from cockpit.ports.runtimes import Program, SessionOrder, Signal
+
+API = AgentName("api")
+SESSION = SessionId("11111111-2222-4333-8444-555555555555")
+PROGRAM = Program(Path("/opt/claude"), "2.1.330")
+INHERITED = {
+    "CLAUDECODE": "1",
+    "CLAUDE_CODE_CHILD_SESSION": "1",
+    "CLAUDE_CODE_SESSION_ID": "outer",
+    "CLAUDE_CODE_ENTRYPOINT": "cli",
+    "TMUX": "/tmp/tmux-0/default,1,0",
+    "TMUX_PANE": "%1",
+}
+
+
+def order(tmp_path: Path, **changed: Any) -> SessionOrder:
+    environment = {"CLAUDE_CONFIG_DIR": str(tmp_path / "conf"), "PATH": "/usr/bin", **INHERITED}
+    known: dict[str, Any] = {
+        "agent": API,
+        "session_id": SESSION,
+        "run": "marker",
+        "directory": tmp_path,
+        "environment": environment,
+    }
+    return SessionOrder(**known | changed)
+
+
+@pytest.fixture
+def claude(tmp_path: Path) -> Claude:
+    return Claude(tmp_path / "state")
+
+
+def test_a_new_session_is_opened_under_its_minted_id(claude: Claude, tmp_path: Path) -> None:
+    launch = claude.launch(order(tmp_path, prompt="--go; $(x)"), PROGRAM)
+    settings = tmp_path / "state" / "settings" / "api.json"
+    assert launch.argv == ("/opt/claude", "--session-id", SESSION, "--settings", str(settings))
+    assert launch.prompt == "--go; $(x)"
+    assert launch.directory == tmp_path
+    assert (tmp_path / "state" / "spool" / "api").is_dir()
+    reporter = json.loads(settings.read_text())["hooks"]["Stop"][0]["hooks"][0]["command"]
+    assert Path(reporter).is_file()
+
+
+def test_everything_the_pilot_chose_is_passed_on(claude: Claude, tmp_path: Path) -> None:
+    chosen = order(
+        tmp_path,
+        resume=True,
+        model="opus",
+        permission_mode="acceptEdits",
+        arguments=("--allowedTools", "Bash"),
+    )
+    argv = claude.launch(chosen, PROGRAM).argv
+    assert argv[1:3] == ("--resume", SESSION)
+    assert argv[5:] == (
+        *("--permission-mode", "acceptEdits", "--model", "opus"),
+        *("--allowedTools", "Bash"),
+    )
+
+
+def test_the_environment_is_not_that_of_a_session_around_us(claude: Claude, tmp_path: Path) -> None:
+    environment = claude.launch(order(tmp_path), PROGRAM).environment
+    assert environment == {
+        "CLAUDE_CONFIG_DIR": str(tmp_path / "conf"),
+        "PATH": "/usr/bin",
+        "COCKPIT_AGENT": "api",
+        "COCKPIT_RUN": "marker",
+    }
+
+
+@pytest.mark.parametrize(
+    "argument", ["--session-id", "--resume=x", "-c", "--settings={}", "-p", "--bare"]
+)
+def test_what_is_ours_to_say_is_refused_with_the_reason(
+    claude: Claude, tmp_path: Path, argument: str
+) -> None:
+    with pytest.raises(BadUsage) as refused:
+        claude.launch(order(tmp_path, arguments=(argument,)), PROGRAM)
+    assert refused.value.detail
+
+
+def status(**payload: Any) -> Signal:
+    return Signal(API, STATUS_LINE, payload, at=1.0)
+
+
+def test_a_status_line_is_read_for_tokens_window_and_cost(claude: Claude) -> None:
+    report = claude.report(
+        status(
+            session_id="s",
+            transcript_path="/t.jsonl",
+            model={"id": "claude-opus-5-5", "display_name": "Opus 5.5"},
+            cost={"total_cost_usd": 0.5},
+            context_window={
+                "context_window_size": 1_000_000,
+                "current_usage": {
+                    "input_tokens": 10,
+                    "output_tokens": 42,
+                    "cache_creation_input_tokens": 4_000,
+                    "cache_read_input_tokens": 35_990,
+                },
+            },
+        )
+    )
+    assert report is not None
+    assert report.usage == Usage(input=10, cache_creation=4_000, cache_read=35_990, output=42)
+    assert report.usage.context == 40_000
+    assert (report.window, report.cost_usd, report.model) == (1_000_000, 0.5, "claude-opus-5-5")
+    assert (report.session_id, report.transcript) == ("s", Path("/t.jsonl"))
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        {},
+        {"context_window": None, "model": "x", "cost": 3},
+        {"context_window": {"current_usage": None, "context_window_size": 0}},
+        {"context_window": {"current_usage": {"input_tokens": 0, "output_tokens": 0}}},
+        {"context_window": {"current_usage": {"input_tokens": "many"}}, "transcript_path": ""},
+        {"cost": {"total_cost_usd": float("nan")}, "context_window": {"context_window_size": -1}},
+    ],
+)
+def test_what_is_not_known_is_none_and_never_zero(claude: Claude, payload: dict[str, Any]) -> None:
+    report = claude.report(status(**payload))
+    assert report is not None
+    assert (report.usage, report.window, report.cost_usd, report.model) == (None,) * 4
+
+
+def test_other_signals_are_no_report(claude: Claude) -> None:
+    assert claude.report(Signal(API, "Stop", {"session_id": "s"}, at=1.0)) is None
+
+
+def test_an_ask_is_laid_for_the_next_tool_and_for_the_turns_end(
+    claude: Claude, tmp_path: Path
+) -> None:
+    assert claude.ask(API, "mid turn", "at the end") is True
+    folder = tmp_path / "state" / "verdicts" / "api" / "ask"
+    laid = {path.name: json.loads(path.read_text()) for path in folder.iterdir()}
+    assert laid["Stop"] == {"decision": "block", "reason": "at the end"}
+    for event in ("PostToolUse", "PostToolUseFailure"):
+        said = {"hookEventName": event, "additionalContext": "mid turn"}
+        assert laid[event] == {"hookSpecificOutput": said}
+    assert claude.withdraw_ask(API) is True
+    assert claude.withdraw_ask(API) is False
+
+
+def test_there_is_no_presence_without_a_note(claude: Claude, tmp_path: Path) -> None:
+    assert claude.presence(1, {"CLAUDE_CONFIG_DIR": str(tmp_path)}) is None

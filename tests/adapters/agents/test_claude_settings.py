@@ -1,0 +1,116 @@
+"""The settings given to one agent, and the pilot's status line inside them."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cockpit.adapters.agents.claude_settings import (
+    HOOK_EVENTS,
+    config_folder,
+    install_reporter,
+    pilots_status_line,
+    session_settings,
+    write_settings,
+)
+from cockpit.core.ids import AgentName
+
+API = AgentName("api")
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> tuple[Path, Path, dict[str, str]]:
+    """State, the agent's directory, and an environment with a config folder of its own."""
+    for name in ("st ate", "work/.claude", "conf"):
+        (tmp_path / name).mkdir(parents=True)
+    return tmp_path / "st ate", tmp_path / "work", {"CLAUDE_CONFIG_DIR": str(tmp_path / "conf")}
+
+
+def give(path: Path, line: Any) -> None:
+    path.write_text(json.dumps({"statusLine": line}))
+
+
+def test_every_hook_calls_the_reporter_without_a_shell(tmp_path: Path) -> None:
+    settings = session_settings(tmp_path / "a b", API, None)
+    assert tuple(settings["hooks"]) == HOOK_EVENTS
+    for event, groups in settings["hooks"].items():
+        ((hook,),) = (group["hooks"] for group in groups)
+        assert hook["command"] == str(tmp_path / "a b" / "reporter.sh")
+        assert hook["args"] == [str(tmp_path / "a b"), "api", event]
+        assert hook["timeout"] == 5
+
+
+def test_the_status_line_is_one_quoted_command(tmp_path: Path) -> None:
+    line = session_settings(tmp_path / "a b", API, None)["statusLine"]
+    state = str(tmp_path / "a b")
+    assert shlex.split(line["command"]) == [f"{state}/reporter.sh", state, "api", "StatusLine"]
+
+
+def test_the_pilots_line_is_wrapped_with_its_looks(tmp_path: Path) -> None:
+    pilots = {"type": "command", "command": "~/line.sh 'x y' | cut -c1-9", "padding": 2}
+    line = session_settings(tmp_path, API, pilots)["statusLine"]
+    assert shlex.split(line["command"])[4:] == ["~/line.sh 'x y' | cut -c1-9"]
+    assert line["padding"] == 2
+
+
+def test_local_settings_win_over_project_over_user(
+    places: tuple[Path, Path, dict[str, str]],
+) -> None:
+    state, work, environment = places
+    assert pilots_status_line(work, environment, state) is None
+    for name, path in (
+        ("user", Path(environment["CLAUDE_CONFIG_DIR"]) / "settings.json"),
+        ("project", work / ".claude" / "settings.json"),
+        ("local", work / ".claude" / "settings.local.json"),
+    ):
+        give(path, {"type": "command", "command": name})
+        found = pilots_status_line(work, environment, state)
+        assert found is not None
+        assert found["command"] == name
+
+
+def test_our_own_line_is_never_taken_for_the_pilots(
+    places: tuple[Path, Path, dict[str, str]],
+) -> None:
+    state, work, environment = places
+    give(work / ".claude" / "settings.json", session_settings(state, API, None)["statusLine"])
+    assert pilots_status_line(work, environment, state) is None
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"[]", b"{", b'{"statusLine": 1}', b'{"statusLine": {"type": "command"}}']
+)
+def test_settings_that_say_nothing_are_passed_over(
+    places: tuple[Path, Path, dict[str, str]], content: bytes
+) -> None:
+    state, work, environment = places
+    (work / ".claude" / "settings.json").write_bytes(content)
+    assert pilots_status_line(work, environment, state) is None
+
+
+def test_the_config_folder_is_the_clis_own() -> None:
+    assert config_folder({"CLAUDE_CONFIG_DIR": "/c", "HOME": "/h"}) == Path("/c")
+    assert config_folder({"HOME": "/h"}) == Path("/h/.claude")
+
+
+def test_the_reporter_is_installed_once_and_repaired(tmp_path: Path) -> None:
+    target = install_reporter(tmp_path / "state")
+    assert target.stat().st_mode & 0o777 == 0o700
+    first = target.stat().st_ino
+    assert install_reporter(tmp_path / "state").stat().st_ino == first
+    target.write_text("something else")
+    install_reporter(tmp_path / "state")
+    assert target.read_text().startswith("#!/bin/sh")
+    assert [path.name for path in target.parent.iterdir()] == ["reporter.sh"]
+
+
+def test_settings_are_for_the_pilots_eyes_only(tmp_path: Path) -> None:
+    path = tmp_path / "settings" / "api.json"
+    write_settings(path, {"hooks": {}})
+    write_settings(path, {"hooks": {"a": 1}})
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert json.loads(path.read_text()) == {"hooks": {"a": 1}}

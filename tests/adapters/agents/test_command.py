@@ -1,0 +1,62 @@
+"""Any program as an agent: started as given, and otherwise left alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cockpit.adapters.agents.command import Command
+from cockpit.core.errors import BadUsage, NotNow, ProgramMissing
+from cockpit.core.ids import AgentName, SessionId
+from cockpit.ports.panes import Screen
+from cockpit.ports.runtimes import SessionOrder
+
+
+def order(tmp_path: Path, **changed: Any) -> SessionOrder:
+    known: dict[str, Any] = {
+        "agent": AgentName("logs"),
+        "session_id": SessionId("s"),
+        "run": "marker",
+        "directory": tmp_path,
+        "environment": {"PATH": "/usr/bin:/bin"},
+    }
+    return SessionOrder(**known | changed)
+
+
+def test_the_vector_is_started_as_it_stands(tmp_path: Path) -> None:
+    runtime = Command()
+    given = order(tmp_path, command=("tail", "-f", "a b; $(x)"))
+    launch = runtime.launch(given, runtime.program({}))
+    assert Path(launch.argv[0]).name == "tail"
+    assert launch.argv[1:] == ("-f", "a b; $(x)")
+    assert launch.environment["COCKPIT_RUN"] == "marker"
+
+
+def test_a_relative_program_is_one_of_the_agents_directory(tmp_path: Path) -> None:
+    script = tmp_path / "run.sh"
+    script.write_text("#!/bin/sh\n")
+    script.chmod(0o755)
+    runtime = Command()
+    launch = runtime.launch(order(tmp_path, command=("./run.sh",)), runtime.program({}))
+    assert Path(launch.argv[0]).samefile(script)
+
+
+def test_nothing_to_run_and_no_such_program_are_said(tmp_path: Path) -> None:
+    runtime = Command()
+    with pytest.raises(BadUsage, match="nothing to run"):
+        runtime.launch(order(tmp_path), runtime.program({}))
+    with pytest.raises(ProgramMissing, match="no-such-thing"):
+        runtime.launch(order(tmp_path, command=("no-such-thing",)), runtime.program({}))
+
+
+def test_it_tells_nothing_and_cannot_be_asked(tmp_path: Path) -> None:
+    runtime = Command()
+    assert runtime.has_readings is False
+    assert runtime.transcript(order(tmp_path)) is None
+    assert runtime.presence(1, {}) is None
+    assert runtime.composer(Screen(("❯ ",))) is None
+    assert runtime.ask(AgentName("logs"), "a", "b") is False
+    with pytest.raises(NotNow):
+        runtime.resumable(order(tmp_path))
