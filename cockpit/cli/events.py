@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import click
 
 from cockpit.cli.options import everywhere
@@ -22,6 +20,8 @@ Examples:
 @click.option("--after", metavar="ID", type=int, default=0, help="Only what came after this event.")
 def events(follow: bool, as_json: bool, after: int) -> int:
     """What happened, oldest first."""
+    import asyncio
+
     from cockpit.cli.asking import check_host
 
     check_host()

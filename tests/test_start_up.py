@@ -1,0 +1,42 @@
+"""What each way into cockpit must not have loaded by the time it is useful."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = {
+    "textual", "rich", "claude_agent_sdk", "mcp", "starlette", "uvicorn", "libtmux", "jinja2",
+    "tomlkit", "pydantic", "click", "asyncio",
+}  # fmt: skip
+"""Each costs between 20 ms and 2 s."""
+
+
+@pytest.mark.parametrize(
+    ("way_in", "may_load"),
+    [
+        ("import cockpit.__main__", set()),
+        ("import cockpit.cli.status", set()),
+        ("import cockpit.cli.dial", set()),
+        ("import cockpit.cli.attach", {"asyncio"}),
+        ("import cockpit.cli.screen", {"asyncio"}),
+        ("import cockpit.cli.commands", {"click"}),
+        ("import cockpit.client.http", {"pydantic", "asyncio"}),
+        ("import cockpit.config.read", {"pydantic"}),
+        ("import cockpit.adapters.agents.claude", {"asyncio"}),
+        ("import cockpit.supervisor.main", {"pydantic", "asyncio", "starlette", "uvicorn"}),
+        ("import cockpit.tui.app", {"pydantic", "asyncio", "textual", "rich"}),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_is_heavy_waits(way_in: str, may_load: set[str]) -> None:
+    program = f"{way_in}\nimport sys\nprint(*sys.modules)"
+
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+
+    loaded = {module.split(".")[0] for module in done.stdout.split()} & HEAVY
+    assert loaded - may_load == set()
