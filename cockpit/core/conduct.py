@@ -48,6 +48,8 @@ class Conduct:
     background: tuple[str, ...] = ()
     last_words: str = ""
     """The last thing the agent said when a turn ended."""
+    tools: int = 0
+    """Calls of tools that came back."""
     activity: str | None = None
     """The last tool call, in one line."""
     last_moment: float = 0.0
@@ -70,6 +72,7 @@ class Conduct:
                     self._work(at)
             case ToolUsed(words=words):
                 self.activity = words
+                self.tools += 1
                 if not late:
                     self._work(at)
             case TurnOver(text=text, background=background):

@@ -60,6 +60,8 @@ class SessionRecord:
     previous: SessionId | None
     run: str
     created: float
+    document: str | None = None
+    """The handoff document that it was started to read; None for a first session."""
     transcript: str | None = None
     permission_mode: str = ""
     state: str = "live"

@@ -143,8 +143,14 @@ class Runtime(Protocol):
     def composer(self, screen: Screen) -> bool | None:
         """Whether the prompt box on the screen is empty; None where it cannot be told."""
 
-    def offer(self, agent: AgentName, event: str, answer: Mapping[str, Any]) -> None:
-        """Lay ready what the reporter prints at the next such event (at most once)."""
+    def ask(self, agent: AgentName, mid_turn: str, at_end: str) -> bool:
+        """Lay a text ready for the agent at its next tool boundary, or at its turn's end.
 
-    def withdraw(self, agent: AgentName, event: str) -> bool:
-        """Take an offer back; False if it was delivered already (or never made)."""
+        At most one of the two arrives. False if this CLI has no such way.
+        """
+
+    def withdraw_ask(self, agent: AgentName) -> bool:
+        """Take it back; False if it was delivered already, or never laid."""
+
+    def resumable(self, order: SessionOrder) -> None:
+        """Raise `BadUsage` or `NotNow` unless the order's session may be opened."""

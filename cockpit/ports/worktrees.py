@@ -60,6 +60,9 @@ class Worktrees(Protocol):
         Raises `CockpitError` when the path holds something else or the branch is elsewhere.
         """
 
+    async def busy(self, directory: Path) -> str | None:
+        """A git operation in progress there, as `GitFacts.busy`; one process, no more."""
+
     async def keep_out(self, directory: Path, pattern: str) -> None:
         """Add a pattern to the repository's `info/exclude`. Twice is the same as once."""
 

@@ -26,7 +26,7 @@ def m001_first(database: sqlite3.Connection) -> None:
         """create table sessions (
              id text primary key, agent text not null, job text not null references jobs(id),
              number integer not null, previous text, run text not null, created real not null,
-             transcript text, permission_mode text not null, state text not null,
+             document text, transcript text, permission_mode text not null, state text not null,
              cost_usd real, tokens integer, compactions integer not null default 0) strict""",
         "create index sessions_by_job on sessions(job, number)",
         """create table handoffs (

@@ -100,6 +100,25 @@ def entry(handoff: Handoff) -> tuple[Command, ...]:
             return ()
 
 
+def rebased(handoff: Handoff, now: float) -> Handoff:
+    """The same handoff on a machine that was started anew: its times begin again at `now`."""
+    state = handoff.state
+    match state:
+        case Waiting():
+            state = Waiting(since=now, why=state.why)
+        case Documenting():
+            state = replace(state, since=now, until=now + handoff.plan.deadline)
+        case Settling():
+            state = replace(state, since=now, interrupted_at=None)
+        case Confirming():
+            state = replace(state, until=now + handoff.plan.confirm_within)
+        case Asked() | Reviewing():
+            state = replace(state, snoozed_until=None)
+        case _:
+            pass
+    return replace(handoff, state=state)
+
+
 def advance(handoff: Handoff, event: Event) -> Step:
     """The next step. What means nothing here gives the same handoff and no command."""
     state = handoff.state
