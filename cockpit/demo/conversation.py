@@ -18,6 +18,9 @@ DOCUMENT_PATH = re.compile(r"/[^\s`'\"<>]*/handoff-\d{4}-\d\d-\d\d-\d{6}[^\s`'\"
 COMPACTION_REQUEST = "detailed summary of the conversation"
 """What the CLI's own request to summarise says, whichever way the compaction was started."""
 
+UNUSABLE = "cannot be used yet"
+"""What cockpit says of a document that it sends back."""
+
 COMPACTED = "This session is being continued from a previous conversation"
 """How the CLI introduces the summary that takes the place of the conversation."""
 
@@ -211,8 +214,14 @@ class Request:
 
         A hook's context, a blocked stop and a typed prompt all end up in a user message after
         the opening; what the tools printed is left out, so a listing that shows an old document
-        is no request.
+        is no request. One that was written is asked for again only in so many words: the CLI
+        also mentions files that somebody changed.
         """
+        last = self.messages[-1] if self.messages else {}
+        if last.get("role") != "assistant" and self.replies_made:
+            again = prompted(last)
+            if UNUSABLE in again and (named := DOCUMENT_PATH.findall(again)):
+                return str(named[-1])
         start = 1 if self.replies_made else 0
         spoken = [prompted(m) for m in self.messages[start:] if m.get("role") != "assistant"]
         asked = DOCUMENT_PATH.findall("\n".join(spoken))

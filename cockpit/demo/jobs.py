@@ -28,8 +28,6 @@ class Step:
     """The subject of the commit that it makes."""
     finishes: str | None = None
     """The milestone that it completes."""
-    next_step: str = ""
-    """How a document puts it, where the title is not something to run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,10 +175,6 @@ ROUNDING = Job(
                     "from tally.entries import Entry\nfrom tally.rounding import rounded_up\n",
                 ),
             ),
-            next_step=(
-                f"`{TESTS}`, then let `totals` in `tally/report.py` take `step: int = 0` and "
-                "round every entry with `rounded_up`."
-            ),
         ),
         Step(
             "Run the tests and commit the report",
@@ -293,10 +287,6 @@ DURATIONS = Job(
                     "    def test_a_line_may_use_hours(self) -> None:\n"
                     '        self.assertEqual(parse("2026-03-02 1h35m writing").minutes, 95)\n',
                 ),
-            ),
-            next_step=(
-                f"`{TESTS}`, then let `parse` in `tally/entries.py` read its second field with "
-                "`tally.durations.minutes`."
             ),
         ),
         Step("Run all tests", "And everything together.", (run_tests(),)),

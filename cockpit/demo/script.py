@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from cockpit.demo.conversation import Reply, Request, TokenCount, ToolCall
-from cockpit.demo.jobs import JOBS, Job, Step
+from cockpit.demo.jobs import JOBS, TESTS, Job, Step
 
 OUTPUT_TOKENS = 180
 UNKNOWN_JOB = "I am a simulated model, and the jobs of the demo are all I know."
@@ -190,7 +190,7 @@ def document(job: Job, done: int) -> str:
     finished, rest = job.steps[:done], job.steps[done:]
     following = rest[0] if rest else job.steps[-1]
     next_steps = "\n".join(
-        f"{number}. {step.next_step or step.title}" for number, step in enumerate(rest, start=1)
+        f"{number}. {step.title}." for number, step in enumerate((following, *rest[1:]), start=2)
     )
     return "\n\n".join(
         [
@@ -202,7 +202,7 @@ def document(job: Job, done: int) -> str:
             "### In Progress\n\nNone.",
             f"### Pending\n\n{ticked(rest, 0) or 'None.'}",
             f"## Current State\n\n{job.state}",
-            f"## Next Steps\n\n{next_steps or 'None.'}",
+            f"## Next Steps\n\n1. `{TESTS}`: everything should pass.\n{next_steps}",
             f"## Key Decisions\n\n{job.decisions}",
             f"## What Did Not Work\n\n{job.dead_end}",
             "## Open Issues\n\nNone.",

@@ -1,0 +1,36 @@
+"""`cockpit demo`: a flight with no account, on screen or without one."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from types import FrameType
+from typing import NoReturn
+
+
+def demo(agents: int = 3, headless: bool = False, keep: bool = False) -> int:
+    """Fly; 0 when all is well. Raises `CockpitError` with the reason otherwise.
+
+    Events and the summary are data, so they go to stdout. However the flight is ended, it takes
+    everything of its own with it.
+    """
+    from cockpit.demo.flight import fly_headless, fly_on_screen
+
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _leave)
+    if headless:
+        return fly_headless(agents, keep=keep, say=_say)
+    if not sys.stdin.isatty() or not sys.stdout.isatty():
+        from cockpit.core.errors import BadUsage
+
+        raise BadUsage("There is no terminal for the cockpit here", hint="Add --headless.")
+    return fly_on_screen(agents, keep=keep, say=_say)
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)
+
+
+def _leave(_number: int, _frame: FrameType | None) -> NoReturn:
+    """End as by Ctrl-C, so that the flight lands."""
+    raise KeyboardInterrupt

@@ -1,0 +1,166 @@
+"""A whole flight: scratch folder, simulated model, supervisor, agents, and everything gone again.
+
+Uses cockpit as a pilot does, by its command line and its client; nothing here reaches into the
+supervisor. What the model does is in `script.py`, what is watched in `watch.py`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+
+from cockpit.client.http import HttpClient
+from cockpit.core.errors import CockpitError, Failed
+from cockpit.demo.jobs import name_for
+from cockpit.demo.leftovers import end_leftovers
+from cockpit.demo.scratch import Scratch, make_scratch
+from cockpit.demo.summary import check, summary
+from cockpit.demo.watch import Watch
+from cockpit.wire.status import Status
+from cockpit.wire.verbs import Start
+
+CAP_SECONDS = 300.0
+"""A flight without a screen is over by then, one way or the other."""
+COMMAND_SECONDS = 90.0
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Flight:
+    """A scratch folder with a supervisor flying in it."""
+
+    scratch: Scratch
+    agents: int
+    say: Say
+    began: float
+    """By the monotonic clock."""
+
+    @property
+    def client(self) -> HttpClient:
+        return HttpClient(self.scratch.places.socket)
+
+    def run(self, *arguments: str, quiet: bool = True, seconds: float | None = None) -> int:
+        """Run a command of cockpit in this flight's surroundings; its exit code."""
+        return subprocess.run(
+            [sys.executable, "-P", "-m", "cockpit", *arguments],
+            cwd=self.scratch.repository,
+            env=self.scratch.environment(),
+            stdin=subprocess.DEVNULL if quiet else None,
+            stdout=subprocess.DEVNULL if quiet else None,
+            timeout=seconds,
+            check=False,
+        ).returncode
+
+    async def start_agents(self) -> None:
+        """Start every agent, one after the other: each makes its own worktree."""
+        for seat in range(self.agents):
+            config = str(self.scratch.config)
+            await self.client.ask(Start(name=name_for(seat), config=config, named=True))
+
+    def tell(self, status: Status) -> None:
+        """Say what it came to."""
+        documents = self.scratch.documents()
+        seconds = time.monotonic() - self.began
+        self.say(summary(status, documents, self.scratch.folder, seconds))
+
+
+def fly_headless(agents: int, *, keep: bool, say: Say, cap: float = CAP_SECONDS) -> int:
+    """Fly without a screen; 0 when every job has reported its end. Raises `Failed` otherwise."""
+    with flight(agents, keep=keep, say=say) as flown:
+        asyncio.run(watched(flown, cap))
+    return 0
+
+
+async def watched(flown: Flight, cap: float) -> None:
+    """Start the agents, see their jobs through, and check what came of it."""
+    watch = Watch(flown.client, flown.say, cap)
+    await flown.start_agents()
+    status = await watch.until_done()
+    flown.tell(status)
+    check(status, flown.scratch.documents())
+
+
+def fly_on_screen(agents: int, *, keep: bool, say: Say) -> int:
+    """Fly in the cockpit, in this terminal; over when the pilot leaves. The screen's exit code."""
+    with flight(agents, keep=keep, say=say) as flown:
+        asyncio.run(flown.start_agents())
+        code = flown.run("--config", str(flown.scratch.config), quiet=False)
+        with suppress(CockpitError):
+            flown.tell(asyncio.run(flown.client.status()))
+    return code
+
+
+@contextmanager
+def flight(agents: int, *, keep: bool, say: Say) -> Iterator[Flight]:
+    """A supervisor in a scratch folder, with nobody in it yet; nothing is left afterwards.
+
+    With `keep` the folder stays, and where it is, is said.
+    """
+    began = time.monotonic()
+    with simulated_model() as url:
+        scratch = make_scratch(agents, url)
+        flown = Flight(scratch, agents, say, began)
+        introduce(flown)
+        try:
+            take_off(flown)
+            yield flown
+        finally:
+            land(flown, keep=keep)
+
+
+def introduce(flown: Flight) -> None:
+    """Say what flies: a stand-in is never passed off as the real one."""
+    scratch = flown.scratch
+    flown.say(f"A flight of {flown.agents} in {scratch.folder}; no account, no network.")
+    if scratch.real:
+        flown.say(f"The agents are Claude Code {scratch.cli}; their model is simulated.")
+    else:
+        flown.say(f"Claude Code cannot be flown here: {scratch.cli}")
+        flown.say("The agents are a scripted stand-in; everything else is real.")
+
+
+def take_off(flown: Flight) -> None:
+    """Start the supervisor. Raises `Failed`; its own words went to stderr."""
+    config = str(flown.scratch.config)
+    code = flown.run("--config", config, "up", seconds=COMMAND_SECONDS)
+    if code:
+        raise Failed("The supervisor did not start", f"`cockpit up` ended with {code}.")
+
+
+def land(flown: Flight, *, keep: bool) -> None:
+    """End everything that the flight has started, and take its folder away."""
+    with suppress(subprocess.TimeoutExpired):
+        flown.run("down", "--agents", seconds=COMMAND_SECONDS)
+    left = end_leftovers(flown.scratch.folder)
+    if left:
+        flown.say(f"{len(left)} processes had to be ended by hand.")
+    if keep:
+        flown.say(f"Kept: {flown.scratch.folder}")
+    else:
+        flown.scratch.remove()
+
+
+@contextmanager
+def simulated_model() -> Iterator[str]:
+    """The model's process and its address; it ends with us, however we end."""
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", "cockpit.demo.simulation"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        # Ctrl-C is for us: the agents need their model until they have ended.
+        start_new_session=True,
+    )
+    # Leaving closes the pipes, which ends the process, and waits for it.
+    with process:
+        assert process.stdout is not None
+        url = process.stdout.readline().strip()
+        if not url:
+            raise Failed("The simulated model did not start", "Its words are above.")
+        yield url

@@ -1,0 +1,197 @@
+"""The scratch folder of a flight: a home, a CLI, a repository and a configuration of its own.
+
+Everything that the flight's programs read or write is in it, so that the pilot's own files are
+never touched and nothing is left when it goes. It starts nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from cockpit.adapters.agents.claude_program import bundled_path, probed_version
+from cockpit.config.paths import Places
+from cockpit.core.errors import CockpitError, ProgramMissing
+from cockpit.demo.jobs import job_for, name_for
+from cockpit.demo.repository import make_repository
+from cockpit.demo.standin.program import install
+
+MODEL = "claude-sonnet-4-6"
+"""A model with a window of 200,000 tokens, whatever the account."""
+WINDOW = 200_000
+PASSED_ON = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "COLORTERM", "TZ", "NO_COLOR")
+"""What a flight takes over from the pilot's environment; all else stays outside."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scratch:
+    """One flight's folder and what lies where in it."""
+
+    folder: Path
+    cli: str
+    """The version of the real CLI, or what is flown instead and why."""
+    real: bool
+    """Whether the agents are the real Claude Code."""
+
+    @property
+    def repository(self) -> Path:
+        return self.folder / "tally"
+
+    @property
+    def config(self) -> Path:
+        return self.folder / "cockpit.toml"
+
+    @property
+    def places(self) -> Places:
+        """Where this flight's supervisor keeps its things."""
+        return Places.of({"COCKPIT_HOME": str(self.folder / "ck")})
+
+    def environment(self) -> dict[str, str]:
+        """The whole environment of the flight's programs."""
+        passed = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+        path = f"{self.folder / 'bin'}{os.pathsep}{passed.get('PATH', os.defpath)}"
+        return {
+            "LANG": "C.UTF-8",
+            "TERM": "xterm-256color",
+            **passed,
+            "PATH": path,
+            "HOME": str(self.folder / "home"),
+            "TMPDIR": str(self.folder / "tmp"),
+            "CLAUDE_CONFIG_DIR": str(self.folder / "claude"),
+            "COCKPIT_HOME": str(self.folder / "ck"),
+        }
+
+    def documents(self) -> list[Path]:
+        """Every handoff document that the flight has left, oldest first."""
+        return sorted(self.repository.glob(".worktrees/*/.cockpit/handoffs/handoff-*.md"))
+
+    def remove(self) -> None:
+        """Take everything away. Twice is the same as once."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def make_scratch(agents: int, model_url: str) -> Scratch:
+    """Make the folder for so many agents, whose model answers at that address.
+
+    Raises `ProgramMissing` without git or tmux, `BadUsage` where sockets would not fit.
+    """
+    for program in ("git", "tmux"):
+        if shutil.which(program) is None:
+            hint = f"On Debian: apt-get install {program}"
+            raise ProgramMissing(f"The demo needs {program}", f"There is no {program}.", hint)
+    # Resolved, because the CLI and git name real paths.
+    folder = Path(tempfile.mkdtemp(prefix="ckdemo-")).resolve()
+    try:
+        return furnished(folder, agents, model_url)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def furnished(folder: Path, agents: int, model_url: str) -> Scratch:
+    """Put everything into an empty folder."""
+    for name in ("home", "tmp", "claude", "bin", "ck", "tally"):
+        (folder / name).mkdir(mode=0o700)
+    cli, real = put_cli(folder / "bin")
+    scratch = Scratch(folder, cli, real)
+    scratch.places.check_sockets()
+    make_repository(scratch.repository, scratch.environment())
+    key = f"sk-ant-simulated-{secrets.token_hex(16)}"
+    put_onboarding(folder / "claude", key, scratch.repository)
+    text = configuration(agents, agent_environment(key, model_url), scratch.repository)
+    scratch.config.write_text(text, encoding="utf-8")
+    scratch.config.chmod(0o600)
+    return scratch
+
+
+def put_cli(folder: Path) -> tuple[str, bool]:
+    """Put a `claude` into the folder: the bundled one if it starts, else the stand-in."""
+    bundled = bundled_path()
+    if bundled is None:
+        install(folder)
+        return "there is no Claude Code inside claude-agent-sdk on this platform", False
+    try:
+        version = probed_version(bundled, {**os.environ, "DISABLE_AUTOUPDATER": "1"})
+    except CockpitError as error:
+        install(folder)
+        return f"{error.title}. {error.detail}", False
+    (folder / "claude").symlink_to(bundled)
+    return version, True
+
+
+def put_onboarding(folder: Path, key: str, repository: Path) -> None:
+    """Answer the CLI's questions of a first start: theme, key, trust in this one repository."""
+    answers = {
+        "hasCompletedOnboarding": True,
+        "theme": "dark",
+        "customApiKeyResponses": {"approved": [key[-20:]], "rejected": []},
+        "projects": {str(repository): {"hasTrustDialogAccepted": True}},
+    }
+    (folder / ".claude.json").write_text(json.dumps(answers), encoding="utf-8")
+
+
+def agent_environment(key: str, model_url: str) -> dict[str, str]:
+    """What makes the CLI talk to the simulated model, and to nobody else."""
+    return {
+        "ANTHROPIC_API_KEY": key,
+        "ANTHROPIC_BASE_URL": model_url,
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "DISABLE_AUTOUPDATER": "1",
+        # Without these the task tools are hidden behind a search, and compaction waits for a
+        # refusal by the API.
+        "ENABLE_TOOL_SEARCH": "false",
+        "CLAUDE_CODE_AUTO_COMPACT_WINDOW": str(WINDOW),
+    }
+
+
+def configuration(agents: int, environment: Mapping[str, str], repository: Path) -> str:
+    """The flight's `cockpit.toml`, in the public format and nothing else."""
+    lines = [
+        "[defaults]",
+        'runtime = "claude"',
+        f"model = {quoted(MODEL)}",
+        'permission_mode = "acceptEdits"',
+        'arguments = ["--allowedTools", "Bash"]',
+        f"env = {table(environment)}",
+        "",
+        "[defaults.handoff]",
+        'writers = ["agent", "facts"]',
+        'deadline = "60s"',
+        "",
+        "[defaults.worktree]",
+        'strategy = "git_worktree"',
+        'branch = "agent/{agent}"',
+        'base = "main"',
+    ]
+    for seat in range(agents):
+        lines += agent_table(seat, repository)
+    return "\n".join(lines) + "\n"
+
+
+def agent_table(seat: int, repository: Path) -> Sequence[str]:
+    """One agent's table."""
+    job = job_for(seat)
+    return (
+        "",
+        "[[agents]]",
+        f"name = {quoted(name_for(seat))}",
+        f"mode = {quoted(job.mode)}",
+        f"directory = {quoted(str(repository))}",
+        f"prompt = {quoted(job.prompt)}",
+    )
+
+
+def quoted(text: str) -> str:
+    """A TOML basic string; JSON's escapes are TOML's too."""
+    return json.dumps(text)
+
+
+def table(values: Mapping[str, str]) -> str:
+    """An inline table of strings."""
+    return "{ " + ", ".join(f"{name} = {quoted(text)}" for name, text in values.items()) + " }"

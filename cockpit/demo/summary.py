@@ -1,0 +1,64 @@
+"""What a flight came to, in the words it ends with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from cockpit.core.errors import Failed
+from cockpit.demo.jobs import Job, job_for, name_for
+from cockpit.wire.status import AgentStatus, Status
+
+
+def summary(status: Status, documents: Sequence[Path], folder: Path, seconds: float) -> str:
+    """Agents, sessions, handoffs, documents and time, a line each."""
+    sessions = sum(agent.session_number or 0 for agent in status.agents)
+    handoffs = sum(agent.handoffs for agent in status.agents)
+    lines = [
+        f"{len(status.agents)} agents, {sessions} sessions, {handoffs} handoffs, "
+        f"{len(documents)} documents, {seconds:.0f} s",
+        *map(row, status.agents),
+        *(f"  document  {path.relative_to(folder)}" for path in documents),
+    ]
+    return "\n".join(lines)
+
+
+def row(agent: AgentStatus) -> str:
+    """One agent's line."""
+    parts = [
+        f"  {agent.name:<12} {agent.mode:<8} {agent.state:<8}",
+        counted(agent.session_number or 0, "session"),
+        counted(agent.handoffs, "handoff"),
+    ]
+    if agent.compactions:
+        parts.append(counted(agent.compactions, "compaction"))
+    return "  ".join(parts)
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun."""
+    return f"{number} {noun}" + ("" if number == 1 else "s")
+
+
+def check(status: Status, documents: Sequence[Path]) -> None:
+    """Raise `Failed` unless the flight showed what it is for.
+
+    Every job done, the jobs that span sessions handed off with a document, the observed one
+    through the CLI's own compaction.
+    """
+    jobs = {name_for(seat): job_for(seat) for seat in range(len(status.agents))}
+    for agent in status.agents:
+        check_agent(agent, jobs[agent.name])
+    needed = sum(job.spans_sessions for job in jobs.values())
+    if len(documents) < needed:
+        raise Failed("A handoff left no document", f"{needed} expected, {len(documents)} found.")
+
+
+def check_agent(agent: AgentStatus, job: Job) -> None:
+    """Raise `Failed` where this agent's job went another way than it is made for."""
+    if agent.state != "done":
+        raise Failed(f"{agent.name} did not finish its job", f"It is {agent.state}.")
+    if job.spans_sessions and not agent.handoffs:
+        raise Failed(f"{agent.name} finished without a handoff", "It should have crossed its mark.")
+    if not job.spans_sessions and (agent.handoffs or not agent.compactions):
+        raise Failed(f"{agent.name} was to be observed through a compaction", "It was not.")

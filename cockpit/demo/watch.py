@@ -1,0 +1,93 @@
+"""Watching a flight without a screen: prints what happens, answers questions, knows the end.
+
+Sees the supervisor as any other client does. It approves every handoff, and says so; a question
+of another kind is none that a demo should raise, and ends it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+from cockpit.client.http import HttpClient
+from cockpit.core.errors import Failed, NotNow
+from cockpit.core.safetext import safe_line
+from cockpit.wire.status import AgentStatus, Status
+from cockpit.wire.verbs import Approve
+
+LOOK_SECONDS = 0.5
+PROGRESS_SECONDS = 15.0
+ANSWERED = ("handoff", "review")
+LOST = ("exited", "stopped")
+
+
+class Watch:
+    """One look after another at one supervisor, until all jobs are done."""
+
+    def __init__(self, client: HttpClient, say: Callable[[str], None], seconds: float) -> None:
+        self._client, self._say = client, say
+        self._began = time.monotonic()
+        self._deadline = self._began + seconds
+        self._spoken = self._began
+        self._last_event = 0
+        self._answered: set[tuple[str, str, str]] = set()
+
+    async def until_done(self) -> Status:
+        """The status in which every job has reported its end.
+
+        Raises `Failed` with the reason when that cannot come any more, or time is up.
+        """
+        while True:
+            await self._tell_events()
+            status = await self._client.status()
+            if all(agent.state == "done" for agent in status.agents):
+                await self._tell_events()
+                return status
+            for agent in status.agents:
+                await self._attend(agent)
+            if time.monotonic() > self._deadline:
+                states = ", ".join(map(described, status.agents))
+                raise Failed("Time is up before all jobs were done", states)
+            self._tell_progress(status)
+            await asyncio.sleep(LOOK_SECONDS)
+
+    async def _attend(self, agent: AgentStatus) -> None:
+        """Answer what this agent's row asks. Raises `Failed` for what has no good answer."""
+        if agent.state in LOST and agent.session_id is not None:
+            note = agent.note or "its CLI is not running any more"
+            raise Failed(f"{agent.name} is gone before its job was done", note)
+        if agent.needs is None:
+            return
+        if agent.needs.kind not in ANSWERED:
+            raise Failed(f"{agent.name} needs a pilot: {agent.needs.kind}", agent.needs.detail)
+        handoff = agent.handoff.id if agent.handoff else ""
+        question = (agent.name, handoff, agent.needs.kind)
+        if question in self._answered:
+            return
+        self._answered.add(question)
+        self._tell(f"demo answers for the pilot: approve {agent.name} ({agent.needs.kind})")
+        # The question may have been settled between the look and the answer.
+        with suppress(NotNow):
+            await self._client.ask(Approve(name=agent.name, handoff=handoff or None))
+
+    async def _tell_events(self) -> None:
+        for event in await self._client.events(after=self._last_event):
+            self._last_event = event.id
+            self._tell(f"{event.agent or 'cockpit'}: {event.text}")
+
+    def _tell_progress(self, status: Status) -> None:
+        if time.monotonic() - self._spoken > PROGRESS_SECONDS:
+            self._tell("flying: " + ", ".join(map(described, status.agents)))
+
+    def _tell(self, text: str) -> None:
+        self._spoken = time.monotonic()
+        self._say(f"{self._spoken - self._began:6.1f} s  {safe_line(text, 300)}")
+
+
+def described(agent: AgentStatus) -> str:
+    """One agent in a few words."""
+    used = agent.context.used
+    share = "" if used is None else f" {used:.0%}"
+    return f"{agent.name} {agent.state}{share}"

@@ -1,0 +1,82 @@
+"""What the demo prepares is what cockpit reads."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cockpit.config.read import load
+from cockpit.demo.jobs import JOBS, job_for, name_for
+from cockpit.demo.leftovers import carriers, end_leftovers
+from cockpit.demo.repository import make_repository
+from cockpit.demo.scratch import configuration, put_onboarding
+
+
+def test_the_configuration_is_one_that_cockpit_accepts(own_home: Path) -> None:
+    from cockpit.config.paths import Places
+
+    file = own_home / "cockpit.toml"
+    repository = own_home / "tally"
+    file.write_text(configuration(4, {"ANTHROPIC_BASE_URL": "http://127.0.0.1:1"}, repository))
+    settings = load(Places.of(os.environ), file, own_home, os.environ).settings
+    assert [agent.name for agent in settings.agents] == [name_for(seat) for seat in range(4)]
+    assert [agent.mode for agent in settings.agents] == ["auto", "prompt", "observe", "auto"]
+    assert settings.agents[0].prompt == JOBS[0].prompt
+    assert settings.agents[0].worktree.strategy == "git_worktree"
+    assert settings.agents[0].env["ANTHROPIC_BASE_URL"] == "http://127.0.0.1:1"
+
+
+def test_names_come_round_with_a_number() -> None:
+    assert [name_for(seat) for seat in range(4)] == ["rounding", "durations", "weeks", "rounding-2"]
+    assert job_for(3) is job_for(0)
+
+
+def test_the_repository_is_committed_and_its_tests_pass(tmp_path: Path) -> None:
+    make_repository(tmp_path / "tally", {"PATH": os.environ["PATH"], "HOME": str(tmp_path)})
+    assert "OK" in said(tmp_path / "tally", sys.executable, "-m", "unittest")
+    assert said(tmp_path / "tally", "git", "status", "--short") == ""
+    assert said(tmp_path / "tally", "git", "log", "--format=%an").strip() == "Demo Pilot"
+
+
+def said(directory: Path, *command: str) -> str:
+    done = subprocess.run(command, cwd=directory, capture_output=True, text=True, check=True)
+    return done.stdout + done.stderr
+
+
+def test_the_cli_is_told_only_what_is_needed(tmp_path: Path) -> None:
+    key = "sk-ant-simulated-" + "0" * 32
+    put_onboarding(tmp_path, key, tmp_path / "tally")
+    told = json.loads((tmp_path / ".claude.json").read_text())
+    assert told["customApiKeyResponses"]["approved"] == ["0" * 20]
+    assert list(told["projects"]) == [str(tmp_path / "tally")]
+
+
+def test_leftovers_are_found_by_the_folder_and_ended(tmp_path: Path) -> None:
+    child = subprocess.Popen(["sleep", "600"], env={"HOME": f"{tmp_path}/home"})
+    try:
+        assert carriers(tmp_path) == [child.pid]
+        assert end_leftovers(tmp_path) == [child.pid]
+    finally:
+        child.kill()
+        child.wait()
+
+
+@pytest.mark.parametrize("name", ["home", "claude", "tmp"])
+def test_folders_are_the_flights_own(name: str, own_home: Path) -> None:
+    from cockpit.demo.scratch import make_scratch
+
+    scratch = make_scratch(1, "http://127.0.0.1:1")
+    try:
+        assert stat.S_IMODE((scratch.folder / name).stat().st_mode) == 0o700
+        values = [value for value in scratch.environment().values() if str(own_home) in value]
+        assert values == []
+        assert (scratch.folder / "bin" / "claude").exists()
+    finally:
+        scratch.remove()
+    assert not scratch.folder.exists()
