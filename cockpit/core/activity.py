@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from cockpit.core.safetext import safe_line
 from cockpit.core.session import ToolUse
 
 LENGTH = 100
@@ -57,5 +58,6 @@ def _first_text(told: Mapping[str, Any], keys: tuple[str, ...]) -> str:
 
 def _one_line(text: str) -> str:
     first = text.strip().split("\n", 1)[0][: 4 * LENGTH]
-    line = " ".join("".join(c if c.isprintable() else " " for c in first).split())
+    plain = first.isascii() and first.isprintable()
+    line = " ".join((first if plain else safe_line(first, 4 * LENGTH)).split())
     return line if len(line) <= LENGTH else f"{line[: LENGTH - 1]}…"

@@ -158,7 +158,7 @@ class Meter:
 
     def _bill(self, message_id: str, before: Usage | None, now: Usage) -> None:
         if before is not None:
-            if now.output + now.context < before.output + before.context:
+            if now.output + now.context <= before.output + before.context:
                 return
             self._add(before, -1)
         self._add(now, 1)

@@ -41,8 +41,8 @@ _ATTACHED_WANTED = frozenset(
 _NOT_JSON = (ValueError, RecursionError)
 _MAIN_ITERATIONS = frozenset({"message", "fallback_message"})
 
-NEEDLES_FOR_TOTALS = (b'"assistant"', b'"compact_boundary"', b'"cost-state"', b'"identity"')
-"""A line without any of these says nothing about tokens. Inside a string of the record the
+READING_NEEDLES = (b'"assistant"', b'"compact_boundary"')
+"""A line without any of these is no reply and no compaction. Inside a string of the record the
 quotes are escaped, so text that quotes a record does not look like one."""
 
 

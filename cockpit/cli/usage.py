@@ -1,0 +1,158 @@
+"""`cockpit usage`: how full the context of any transcript is, and what the session used.
+
+Reads files and nothing else. Many large files are shared out over the machine's cores.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from cockpit.adapters.agents.claude_models import window
+from cockpit.adapters.agents.claude_skim import parse_totals
+from cockpit.adapters.transcript_scan import read_all
+from cockpit.adapters.transcripts import Parse
+from cockpit.core.meter import Meter
+from cockpit.core.reading import resolve_window
+from cockpit.core.safetext import safe_line
+from cockpit.core.session import Identified, SessionEvent, Skipped
+from cockpit.core.session_report import unreadable_report, usage_report
+
+SHARED_FROM = 24_000_000
+"""Bytes from which starting more processes pays."""
+
+Report = dict[str, Any]
+
+
+def usage(paths: Sequence[Path], as_json: bool) -> int:
+    """Print every transcript's usage in the order asked; 1 if any could not be read."""
+    reports = _read_shared(paths)
+    if as_json:
+        print(json.dumps(reports, indent=2))
+    else:
+        _print_table(reports)
+    failed = [report for report in reports if report["error"] is not None]
+    for report in failed:
+        print(f"cockpit: {_shown(report['transcript'])}: {report['error']}", file=sys.stderr)
+    return 1 if failed else 0
+
+
+class Reader:
+    """Counts one transcript, and remembers what its record says of itself."""
+
+    def __init__(self) -> None:
+        self.meter = Meter()
+        self.session_id: str | None = None
+        self.cwd: str | None = None
+        self.events = 0
+
+    def feed(self, event: SessionEvent | Skipped) -> None:
+        self.meter.feed(event)
+        if isinstance(event, Identified):
+            self.session_id = event.session_id or self.session_id
+            self.cwd = event.cwd or self.cwd
+        if not isinstance(event, Skipped):
+            self.events += 1
+
+    def report(self, path: Path) -> Report:
+        """The form of the contract."""
+        meter = self.meter
+        found = resolve_window(table=window(meter.model, os.environ), seen=meter.peak)
+        return usage_report(str(path), meter, found, self.session_id)
+
+
+def read_into(
+    reader: Reader,
+    path: Path,
+    parse: Parse,
+    feed: Callable[[SessionEvent | Skipped], None] | None = None,
+) -> str | None:
+    """Read a whole transcript; answers why that was not possible, None when it was."""
+    try:
+        read_all(path, parse, feed or reader.feed)
+    except OSError as error:
+        return (error.strerror or type(error).__name__).lower()
+    if reader.meter.skipped and not reader.events:
+        return "not a transcript: no line of it is a record"
+    return None
+
+
+def _read(path: Path) -> Report:
+    reader = Reader()
+    error = read_into(reader, path, parse_totals)
+    return reader.report(path) if error is None else unreadable_report(str(path), error)
+
+
+def _read_shared(paths: Sequence[Path]) -> list[Report]:
+    workers = min(len(paths), os.cpu_count() or 1)
+    if workers < 2 or sum(map(_size, paths)) < SHARED_FROM or not sys.platform.startswith("linux"):
+        return [_read(path) for path in paths]
+    from multiprocessing import get_context
+
+    with get_context("fork").Pool(workers) as pool:
+        return pool.map(_read, paths, chunksize=max(1, len(paths) // (workers * 8)))
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+_COLUMNS = ("context", "tokens", "model", "calls", "compacted", "input", "cached", "output")
+
+
+def _print_table(reports: Sequence[Report]) -> None:
+    rows = [(*_cells(report), _shown(report["transcript"])) for report in reports]
+    rows = [(*_COLUMNS, "transcript"), *rows]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
+    for row in rows:
+        cells = [f"{row[i]:<{widths[i]}}" for i in range(len(_COLUMNS))]
+        print("  ".join((*cells, row[-1])).rstrip())
+
+
+def _cells(report: Report) -> tuple[str, ...]:
+    if report["error"] is not None:
+        return ("unreadable", *("" for _ in _COLUMNS[1:]))
+    context, totals = report["context"], report["totals"]
+    return (
+        _bar(context),
+        f"{_short(context['tokens'])}/{_short(context['window'])}",
+        safe_line(report["model"] or "?", 40),
+        str(report["api_calls"]),
+        str(report["compactions"]),
+        _short(totals["input"] + totals["cache_creation"]),
+        _short(totals["cache_read"]),
+        _short(totals["output"]),
+    )
+
+
+def _bar(context: dict[str, Any]) -> str:
+    from cockpit.cli.bar import bar
+
+    if context["used"] is None:
+        return "·" * 10 + "    ?"
+    guessed = "?" if context["confidence"] == "assumed" else " "
+    return f"{bar(context['used'])} {context['used']:>4.0%}{guessed}"
+
+
+def _short(tokens: int | None) -> str:
+    """Three figures and a unit."""
+    if tokens is None:
+        return "?"
+    for size, unit in ((1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k")):
+        if tokens >= size:
+            value = tokens / size
+            return (
+                f"{value:.0f}{unit}" if value >= 100 or tokens % size == 0 else f"{value:.1f}{unit}"
+            )
+    return str(tokens)
+
+
+def _shown(path: str) -> str:
+    return safe_line(path, 300)

@@ -1,0 +1,90 @@
+"""`cockpit usage --json` and `cockpit facts --json`, field for field: the contract's two forms.
+
+Only the forms: what they hold was counted by `meter` and gathered by `collect`. Absent is None,
+never a made-up zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from cockpit.core.facts import Facts
+from cockpit.core.meter import Meter
+from cockpit.core.reading import Confidence, Window
+
+
+def usage_report(
+    transcript: str, meter: Meter, window: Window, session_id: str | None = None
+) -> dict[str, Any]:
+    """What a session used and how full its context is."""
+    totals = meter.totals
+    return {
+        "transcript": transcript,
+        "session_id": session_id,
+        "model": meter.model,
+        "context": _context(meter.tokens, window),
+        "compactions": meter.compactions,
+        "api_calls": meter.api_calls,
+        "totals": {
+            "input": totals.input,
+            "cache_creation": totals.cache_creation,
+            "cache_read": totals.cache_read,
+            "output": totals.output,
+        },
+        "skipped_lines": meter.skipped,
+        "error": None,
+    }
+
+
+def unreadable_report(transcript: str, error: str) -> dict[str, Any]:
+    """The same form for a transcript that could not be read."""
+    return {
+        "transcript": transcript,
+        "session_id": None,
+        "model": None,
+        "context": _context(None, None),
+        "compactions": None,
+        "api_calls": None,
+        "totals": None,
+        "skipped_lines": None,
+        "error": error,
+    }
+
+
+def _context(tokens: int | None, window: Window | None) -> dict[str, Any]:
+    size = window.tokens if window is not None else None
+    known = tokens is not None and window is not None
+    return {
+        "tokens": tokens,
+        "window": size,
+        "used": round(tokens / size, 6) if tokens is not None and size else None,
+        "confidence": str(window.confidence if known and window else Confidence.UNKNOWN),
+        "source": "transcript" if known else None,
+    }
+
+
+def facts_report(
+    facts: Facts,
+    usage: dict[str, Any],
+    *,
+    git_status: Sequence[str] | None = None,
+    branch: str | None = None,
+    head: str | None = None,
+) -> dict[str, Any]:
+    """What a session did. `git_status` is None where nobody could ask, empty where it is clean."""
+    return {
+        "goal": facts.goal,
+        "todos": [{"content": todo.content, "status": todo.status} for todo in facts.todos],
+        "files_modified": list(facts.files_modified),
+        "commits": [{"hash": made.hash, "subject": made.subject} for made in facts.commits],
+        "git_status": "\n".join(git_status) if git_status is not None else None,
+        "branch": branch,
+        "head": head,
+        "subagents": [
+            {"id": one.id, "type": one.type, "status": one.status, "task": one.task}
+            for one in facts.subagents
+        ],
+        "recent_activity": list(facts.recent_activity),
+        "usage": usage,
+    }
