@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -70,9 +71,11 @@ class Flight:
         self.say(summary(status, documents, self.scratch.folder, seconds))
 
 
-def fly_headless(agents: int, *, keep: bool, say: Say, cap: float = CAP_SECONDS) -> int:
+def fly_headless(
+    agents: int, *, keep: bool, say: Say, cap: float = CAP_SECONDS, standin: bool = False
+) -> int:
     """Fly without a screen; 0 when every job has reported its end. Raises `Failed` otherwise."""
-    with flight(agents, keep=keep, say=say) as flown:
+    with flight(agents, keep=keep, say=say, standin=standin) as flown:
         asyncio.run(watched(flown, cap))
     return 0
 
@@ -89,22 +92,34 @@ async def watched(flown: Flight, cap: float) -> None:
 def fly_on_screen(agents: int, *, keep: bool, say: Say) -> int:
     """Fly in the cockpit, in this terminal; over when the pilot leaves. The screen's exit code."""
     with flight(agents, keep=keep, say=say) as flown:
-        asyncio.run(flown.start_agents())
+        trouble: list[str] = []
+        starting = threading.Thread(target=start_behind, args=(flown, trouble), daemon=True)
+        starting.start()
         code = flown.run("--config", str(flown.scratch.config), quiet=False)
+        for line in trouble:
+            flown.say(line)
         with suppress(CockpitError):
             flown.tell(asyncio.run(flown.client.status()))
     return code
 
 
+def start_behind(flown: Flight, trouble: list[str]) -> None:
+    """Start the agents while the screen is coming up; what goes wrong is told afterwards."""
+    try:
+        asyncio.run(flown.start_agents())
+    except CockpitError as error:
+        trouble.append(str(error))
+
+
 @contextmanager
-def flight(agents: int, *, keep: bool, say: Say) -> Iterator[Flight]:
+def flight(agents: int, *, keep: bool, say: Say, standin: bool = False) -> Iterator[Flight]:
     """A supervisor in a scratch folder, with nobody in it yet; nothing is left afterwards.
 
     With `keep` the folder stays, and where it is, is said.
     """
     began = time.monotonic()
     with simulated_model() as url:
-        scratch = make_scratch(agents, url)
+        scratch = make_scratch(agents, url, standin=standin)
         flown = Flight(scratch, agents, say, began)
         introduce(flown)
         try:
@@ -130,7 +145,9 @@ def take_off(flown: Flight) -> None:
     config = str(flown.scratch.config)
     code = flown.run("--config", config, "up", seconds=COMMAND_SECONDS)
     if code:
-        raise Failed("The supervisor did not start", f"`cockpit up` ended with {code}.")
+        raise Failed(
+            "The supervisor did not start", f"`cockpit up` ended with {code}.", "See above."
+        )
 
 
 def land(flown: Flight, *, keep: bool) -> None:

@@ -76,10 +76,10 @@ class Scratch:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def make_scratch(agents: int, model_url: str) -> Scratch:
+def make_scratch(agents: int, model_url: str, *, standin: bool = False) -> Scratch:
     """Make the folder for so many agents, whose model answers at that address.
 
-    Raises `ProgramMissing` without git or tmux, `BadUsage` where sockets would not fit.
+    With `standin` the stand-in flies even where the real CLI could. Raises `ProgramMissing` without git or tmux, `BadUsage` where sockets would not fit.
     """
     for program in ("git", "tmux"):
         if shutil.which(program) is None:
@@ -88,17 +88,17 @@ def make_scratch(agents: int, model_url: str) -> Scratch:
     # Resolved, because the CLI and git name real paths.
     folder = Path(tempfile.mkdtemp(prefix="ckdemo-")).resolve()
     try:
-        return furnished(folder, agents, model_url)
+        return furnished(folder, agents, model_url, standin=standin)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
 
 
-def furnished(folder: Path, agents: int, model_url: str) -> Scratch:
+def furnished(folder: Path, agents: int, model_url: str, *, standin: bool) -> Scratch:
     """Put everything into an empty folder."""
     for name in ("home", "tmp", "claude", "bin", "ck", "tally"):
         (folder / name).mkdir(mode=0o700)
-    cli, real = put_cli(folder / "bin")
+    cli, real = put_standin(folder / "bin", "not asked for") if standin else put_cli(folder / "bin")
     scratch = Scratch(folder, cli, real)
     scratch.places.check_sockets()
     make_repository(scratch.repository, scratch.environment())
@@ -114,15 +114,19 @@ def put_cli(folder: Path) -> tuple[str, bool]:
     """Put a `claude` into the folder: the bundled one if it starts, else the stand-in."""
     bundled = bundled_path()
     if bundled is None:
-        install(folder)
-        return "there is no Claude Code inside claude-agent-sdk on this platform", False
+        return put_standin(folder, "there is none inside claude-agent-sdk on this platform")
     try:
         version = probed_version(bundled, {**os.environ, "DISABLE_AUTOUPDATER": "1"})
     except CockpitError as error:
-        install(folder)
-        return f"{error.title}. {error.detail}", False
+        return put_standin(folder, f"{error.title}. {error.detail}")
     (folder / "claude").symlink_to(bundled)
     return version, True
+
+
+def put_standin(folder: Path, reason: str) -> tuple[str, bool]:
+    """Put the stand-in into the folder, and remember why."""
+    install(folder)
+    return reason, False
 
 
 def put_onboarding(folder: Path, key: str, repository: Path) -> None:
@@ -147,6 +151,8 @@ def agent_environment(key: str, model_url: str) -> dict[str, str]:
         # refusal by the API.
         "ENABLE_TOOL_SEARCH": "false",
         "CLAUDE_CODE_AUTO_COMPACT_WINDOW": str(WINDOW),
+        # For a stand-in: as slow as a model, so that there is something to see.
+        "STANDIN_PACE": "1",
     }
 
 

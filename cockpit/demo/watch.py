@@ -21,6 +21,7 @@ LOOK_SECONDS = 0.5
 PROGRESS_SECONDS = 15.0
 ANSWERED = ("handoff", "review")
 LOST = ("exited", "stopped")
+LOOK_CLOSER = "Run it with --keep to have its logs and transcripts afterwards."
 
 
 class Watch:
@@ -49,7 +50,7 @@ class Watch:
                 await self._attend(agent)
             if time.monotonic() > self._deadline:
                 states = ", ".join(map(described, status.agents))
-                raise Failed("Time is up before all jobs were done", states)
+                raise Failed("Time is up before all jobs were done", states, LOOK_CLOSER)
             self._tell_progress(status)
             await asyncio.sleep(LOOK_SECONDS)
 
@@ -57,11 +58,12 @@ class Watch:
         """Answer what this agent's row asks. Raises `Failed` for what has no good answer."""
         if agent.state in LOST and agent.session_id is not None:
             note = agent.note or "its CLI is not running any more"
-            raise Failed(f"{agent.name} is gone before its job was done", note)
+            raise Failed(f"{agent.name} is gone before its job was done", note, LOOK_CLOSER)
         if agent.needs is None:
             return
         if agent.needs.kind not in ANSWERED:
-            raise Failed(f"{agent.name} needs a pilot: {agent.needs.kind}", agent.needs.detail)
+            title = f"{agent.name} needs a pilot: {agent.needs.kind}"
+            raise Failed(title, agent.needs.detail, LOOK_CLOSER)
         handoff = agent.handoff.id if agent.handoff else ""
         question = (agent.name, handoff, agent.needs.kind)
         if question in self._answered:

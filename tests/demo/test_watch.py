@@ -1,0 +1,99 @@
+"""The headless watch: answers handoffs, tells events, and gives a reason when it cannot go on."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cockpit.client.http import HttpClient
+from cockpit.core.errors import Failed
+from cockpit.demo.summary import check, summary
+from cockpit.demo.watch import Watch
+from cockpit.wire.status import AgentStatus, Needs, Status
+
+Row = dict[str, Any]
+ROUNDING: Row = {"name": "rounding", "mode": "auto", "handoffs": 1, "session_number": 2}
+WEEKS: Row = {"name": "weeks", "mode": "observe", "compactions": 1, "session_number": 1}
+
+
+def agent(**fields: Any) -> AgentStatus:
+    fixed: Row = {
+        "runtime": "claude",
+        "directory": "/w",
+        "strategy": "handoff",
+        "max_handoffs": 3,
+        "session_id": "s",
+        "mode": "prompt",
+        "state": "done",
+    }
+    return AgentStatus(**{**fixed, **fields})
+
+
+def flown(answering: Any, *rows: AgentStatus, cap: float = 0.0) -> list[str]:
+    told: list[str] = []
+    answering.say("GET /v1/status", Status(agents=list(rows)).model_dump())
+    answering.say("GET /v1/events?after=0&limit=200")
+    answering.say("POST /v1/approve", {"message": "approved"})
+    asyncio.run(Watch(HttpClient(answering.path), told.append, cap).until_done())
+    return told
+
+
+def test_ends_when_every_job_is_done(answering: Any) -> None:
+    event = b'{"id": 7, "at": "x", "agent": "api", "kind": "agent.done", "text": "all done"}\n'
+    told: list[str] = []
+    answering.say("GET /v1/status", Status(agents=[agent(name="api")]).model_dump())
+    answering.say("GET /v1/events?after=0&limit=200", event)
+    answering.say("GET /v1/events?after=7&limit=200")
+    asyncio.run(Watch(HttpClient(answering.path), told.append, 5).until_done())
+    assert [line.split("s  ", 1)[1] for line in told] == ["api: all done"]
+
+
+def test_answers_a_question_once_and_says_so(answering: Any) -> None:
+    row = agent(
+        name="api",
+        state="needs_you",
+        needs=Needs(kind="review", detail="the document waits"),
+        handoff={"id": "h1", "reason": "threshold", "phase": "review", "since": "x"},
+    )
+    with pytest.raises(Failed, match="Time is up"):
+        flown(answering, row, cap=1.2)
+    answers = [body for request, body in answering.asked if request == "POST /v1/approve"]
+    assert answers == [{"name": "api", "straight": False, "handoff": "h1"}]
+
+
+def test_gives_the_reason_when_a_pilot_is_needed(answering: Any) -> None:
+    row = agent(name="api", state="needs_you", needs=Needs(kind="permission", detail="rm -rf"))
+    with pytest.raises(Failed) as refused:
+        flown(answering, row)
+    assert (refused.value.title, refused.value.detail) == (
+        "api needs a pilot: permission",
+        "rm -rf",
+    )
+
+
+def test_gives_the_reason_when_an_agent_is_gone(answering: Any) -> None:
+    with pytest.raises(Failed, match="gone before its job was done"):
+        flown(answering, agent(name="api", state="exited", note="exit code 1"))
+
+
+def test_a_flight_that_shows_everything_passes() -> None:
+    durations = {**ROUNDING, "name": "durations", "mode": "prompt"}
+    status = Status(agents=[agent(**ROUNDING), agent(**durations), agent(**WEEKS)])
+    check(status, [Path("/f/a.md"), Path("/f/b.md")])
+    text = summary(status, [Path("/f/a.md"), Path("/f/b.md")], Path("/f"), 87.4)
+    assert text.splitlines()[0] == "3 agents, 5 sessions, 2 handoffs, 2 documents, 87 s"
+    assert text.splitlines()[-1] == "  document  b.md"
+
+
+def test_a_flight_without_its_handoff_fails() -> None:
+    status = Status(agents=[agent(**{**ROUNDING, "handoffs": 0})])
+    with pytest.raises(Failed, match="without a handoff"):
+        check(status, [Path("/f/a.md")])
+
+
+def test_a_flight_without_its_document_fails() -> None:
+    with pytest.raises(Failed, match="no document"):
+        check(Status(agents=[agent(**ROUNDING)]), [])
