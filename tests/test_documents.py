@@ -1,0 +1,114 @@
+"""What the documents say is true: keys, commands, names, links, and nothing of one machine."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import click
+import pytest
+
+from cockpit.cli.commands import COMMANDS, cockpit
+from cockpit.cli.keys import markdown
+from cockpit.config.shipped import example_file
+
+HOUSE = Path(__file__).parent.parent
+README = HOUSE / "README.md"
+DOCUMENTS = [README, HOUSE / "CHANGELOG.md", *sorted((HOUSE / "cockpit").rglob("*.md"))]
+KEYS = re.compile(r"<!-- keys: .*? -->\n(.*?)<!-- end of keys -->", re.DOTALL)
+COMMAND_LINE = re.compile(r"(?:^|[`$|(] ?|; |&& )cockpit ((?:[a-z][a-z-]* ?)*)", re.MULTILINE)
+LINK = re.compile(r"\]\(([^)#\s]+)\)")
+CODE = re.compile(r"```.*?```|`[^`\n]+`", re.DOTALL)
+PATH = re.compile(r"`((?:core|ports|wire|config|client|adapters|supervisor|tui|cli|demo)/[\w/.]*)`")
+
+
+def test_the_readme_has_the_keys_that_there_are() -> None:
+    """After a change of keys: put what `cockpit.cli.keys.markdown()` gives between the marks."""
+    written = KEYS.search(README.read_text())
+
+    assert written is not None
+    assert written[1].strip() == markdown().strip()
+
+
+def test_the_readme_begins_with_the_two_commands() -> None:
+    lines = README.read_text().splitlines()
+
+    assert [line.split("#")[0].strip() for line in lines[3:5]] == ["make demo", "make test"]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_every_command_that_is_named_exists(document: Path) -> None:
+    unknown = []
+    for code in CODE.findall(document.read_text()):
+        for words in COMMAND_LINE.findall(code):
+            first, _, rest = str(words).strip().partition(" ")
+            command = cockpit.commands.get(first)
+            if first and command is None:
+                unknown.append(first)
+            if (
+                isinstance(command, click.Group)
+                and rest
+                and rest.split()[0] not in command.commands
+            ):
+                unknown.append(f"{first} {rest}")
+
+    assert unknown == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_every_link_leads_somewhere(document: Path) -> None:
+    links = [link for link in LINK.findall(document.read_text()) if "://" not in link]
+
+    assert [link for link in links if not (document.parent / link).exists()] == []
+
+
+def test_every_place_on_the_map_exists() -> None:
+    text = (HOUSE / "cockpit" / "ARCHITECTURE.md").read_text()
+
+    gone = [p for p in PATH.findall(text) if not (HOUSE / "cockpit" / p.rstrip("/")).exists()]
+    assert gone == []
+
+
+def test_every_make_target_that_is_named_exists() -> None:
+    targets = set(re.findall(r"^([a-z]+):", (HOUSE / "Makefile").read_text(), re.MULTILINE))
+    named = {
+        target
+        for document in DOCUMENTS
+        for code in CODE.findall(document.read_text())
+        for target in re.findall(r"\bmake ([a-z]+)", code)
+    }
+
+    assert named
+    assert named <= targets
+
+
+def test_every_command_is_in_the_change_log_or_the_guide() -> None:
+    told = "\n".join(document.read_text() for document in DOCUMENTS)
+
+    assert [c.name for c in COMMANDS if f"`{c.name}" not in told and f" {c.name}" not in told] == []
+
+
+def test_the_example_is_toml_and_has_every_line_explained() -> None:
+    text = example_file().read_text()
+
+    assert tomllib.loads(text)
+    keys = [line for line in text.splitlines() if line and not line.startswith(("#", "["))]
+    assert len([line for line in text.splitlines() if line.startswith("#")]) >= len(keys)
+
+
+def test_nothing_written_is_of_one_machine() -> None:
+    files = [*DOCUMENTS, HOUSE / "Makefile", HOUSE / "requirements.lock", example_file()]
+    # Spelled apart, so that this file does not hold what it looks for.
+    foreign = re.compile("|".join(["/" + "root/", "/" + "work/", "file" + "://", "index" + "-url"]))
+
+    assert [path.name for path in files if foreign.search(path.read_text())] == []
+
+
+def test_the_lock_has_exact_versions_and_no_address() -> None:
+    lines = (HOUSE / "requirements.lock").read_text().splitlines()
+
+    assert lines
+    assert [
+        line for line in lines if not re.fullmatch(r"[A-Za-z0-9._-]+==[0-9][\w.+]*", line)
+    ] == []
