@@ -46,6 +46,9 @@ class Git:
         """Commits since the commit if it is known here, else since the time, else none."""
         return await self.look.facts(directory, since=since, since_commit=since_commit)
 
+    async def busy(self, directory: Path) -> str | None:
+        return await self.look.busy(directory)
+
     async def known(self, repository: Path, commit: str) -> bool:
         return await self.look.known(repository, commit)
 

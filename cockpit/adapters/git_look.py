@@ -138,6 +138,13 @@ class GitLook:
         fields = [safe_line(part.decode("utf-8", "replace")) for part in answer.output.split(b"\0")]
         return tuple(Commit(*pair) for pair in zip(fields[::2], fields[1::2], strict=False))
 
+    async def busy(self, directory: Path) -> str | None:
+        """A git operation in progress there; None also where git gives no answer."""
+        try:
+            return self._busy(await self.git_folder(directory))
+        except CockpitError:
+            return None
+
     def _busy(self, folder: Path | None) -> str | None:
         if folder is None:
             return None

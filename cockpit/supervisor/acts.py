@@ -1,0 +1,242 @@
+"""Does what a handoff asks for: the one place of a handoff where processes are ended and started.
+
+Every act may be done twice to the same effect, because a supervisor that comes back does the last
+one again. What is decided, and in which order, is `core.handoff`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import assert_never
+
+from cockpit.core.document import Problem
+from cockpit.core.errors import CockpitError
+from cockpit.core.handoff.commands import (
+    AskAgain,
+    Command,
+    Compose,
+    EndPredecessor,
+    Interrupt,
+    Prepare,
+    Refresh,
+    Request,
+    RevivePredecessor,
+    StartSuccessor,
+    Withdraw,
+)
+from cockpit.core.handoff.events import (
+    DocumentFailed,
+    DocumentSealed,
+    Event,
+    PredecessorGone,
+    PredecessorSurvived,
+    Started,
+    StartFailed,
+    Turn,
+)
+from cockpit.core.handoff.states import Reviving, Stopping, Successor
+from cockpit.core.request import ask_again, request
+from cockpit.ports.panes import PanesSilent
+from cockpit.ports.records import SessionRecord
+from cockpit.supervisor.instruments import Instruments
+from cockpit.supervisor.paperwork import Paperwork
+from cockpit.supervisor.seat import Seat
+from cockpit.supervisor.sessions import Sessions
+from cockpit.supervisor.sight import draft_path
+
+PASTE_SETTLES = 0.3
+"""Seconds between a paste and its Enter: a burst with the Enter in it is taken as text."""
+
+
+class Acts:
+    """Performs commands for one engine."""
+
+    def __init__(
+        self,
+        instruments: Instruments,
+        sessions: Sessions,
+        paperwork: Paperwork,
+        write: Callable[[Seat], None],
+    ) -> None:
+        self._in = instruments
+        self._sessions = sessions
+        self._paperwork = paperwork
+        self._write = write
+
+    async def perform(self, seat: Seat, command: Command) -> Event | None:
+        """Do one thing; what came of it is an event, where the rules wait for one."""
+        match command:
+            case Prepare():
+                seat.note_detail(draft_facts=await self._paperwork.draft_of_facts(seat))
+                self._write(seat)
+            case Request():
+                await self._request(seat)
+            case AskAgain(problems=problems):
+                await self._ask_again(seat, problems)
+            case Withdraw():
+                seat.runtime.withdraw_ask(seat.name)
+            case Interrupt():
+                await self._press_escape(seat)
+            case Compose(writer=writer):
+                return await self._compose(seat, writer)
+            case Refresh(document=document):
+                return await self._refresh(seat, document.path)
+            case EndPredecessor():
+                return await self._end_predecessor(seat)
+            case StartSuccessor(attempt=attempt):
+                return await self._start_successor(seat, attempt)
+            case RevivePredecessor():
+                return await self._revive(seat)
+            case _:
+                assert_never(command)
+        return None
+
+    async def _request(self, seat: Seat) -> None:
+        """Lay the request out for a working agent; paste it for an idle one."""
+        path = str(draft_path(seat))
+        used = words_of_use(seat)
+        if seat.sitting.conduct.turn is Turn.WORKING and seat.runtime.ask(
+            seat.name, request(path, "tool", used=used), request(path, "stop", used=used)
+        ):
+            return
+        await self._type(seat, request(path, "prompt", used=used))
+
+    async def _ask_again(self, seat: Seat, problems: tuple[str, ...]) -> None:
+        found = [Problem("asked-again", text) for text in problems]
+        await self._type(seat, ask_again(str(draft_path(seat)), found))
+
+    async def _type(self, seat: Seat, text: str) -> None:
+        """Paste into the composer and submit; Enter is a key of its own, after the paste."""
+        if seat.record.pane is None:
+            return
+        try:
+            await self._in.panes.paste(seat.record.pane, text)
+            await self._in.clock.sleep(PASTE_SETTLES)
+            await self._in.panes.press(seat.record.pane, "Enter")
+        except CockpitError as refused:
+            self._in.feed.tell(
+                "handoff.request_failed", f"The request did not go in: {refused.title}", seat.name
+            )
+
+    async def _press_escape(self, seat: Seat) -> None:
+        self._in.feed.tell("handoff.interrupted", f"{seat.name} was interrupted once", seat.name)
+        if seat.record.pane is not None and seat.alive:
+            await self._in.panes.press(seat.record.pane, "Escape")
+
+    async def _compose(self, seat: Seat, writer: str) -> Event:
+        try:
+            document = await self._paperwork.seal(seat, writer)
+        except (CockpitError, OSError) as wrong:
+            title = wrong.title if isinstance(wrong, CockpitError) else str(wrong)
+            self._in.feed.tell(
+                "handoff.writer_failed", f"No document from {writer}: {title}", seat.name
+            )
+            return DocumentFailed(self._in.clock.monotonic(), title)
+        seat.note_detail(sealed_calls=seat.sitting.meter.api_calls)
+        self._in.feed.tell(
+            "handoff.document",
+            f"The handoff document of {seat.name} is written ({document.writer})",
+            seat.name,
+            document=document.path,
+            writer=document.writer,
+        )
+        return DocumentSealed(self._in.clock.monotonic(), document)
+
+    async def _refresh(self, seat: Seat, path: str) -> Event:
+        try:
+            document = await self._paperwork.refresh(seat, path)
+        except (CockpitError, OSError) as wrong:
+            return DocumentFailed(self._in.clock.monotonic(), str(wrong))
+        seat.note_detail(sealed_calls=seat.sitting.meter.api_calls)
+        return DocumentSealed(self._in.clock.monotonic(), document)
+
+    async def _end_predecessor(self, seat: Seat) -> Event:
+        """End the old session's processes; only when all are seen gone may another start."""
+        assert seat.handoff is not None
+        assert seat.handoff_record is not None
+        assert isinstance(seat.handoff.state, Stopping)
+        self._paperwork.check_sealed(seat.handoff.state.document, seat.handoff_record.id)
+        seat.runtime.withdraw_ask(seat.name)
+        ending = await self._sessions.end(seat)
+        if not ending.gone:
+            pids = ", ".join(str(pid) for pid in ending.survivors)
+            return PredecessorSurvived(f"processes of the old session cannot be ended: {pids}")
+        self._in.feed.tell(
+            "agent.ended",
+            f"The old session of {seat.name} is gone",
+            seat.name,
+            killed=ending.killed,
+            stragglers=list(ending.stragglers),
+        )
+        return PredecessorGone()
+
+    async def _start_successor(self, seat: Seat, attempt: int) -> Event:
+        assert seat.handoff is not None
+        successor = seat.handoff.successor(attempt)
+        running = self._in.processes.marked(successor.run)
+        if running and seat.record.run == successor.run and seat.alive:
+            return Started(self._in.clock.monotonic())
+        if seat.record.session in {each.session for each in seat.handoff.plan.successors}:
+            ending = await self._sessions.end(seat)
+            if not ending.gone:
+                return StartFailed(f"an earlier start cannot be ended: {ending.survivors}")
+        try:
+            await self._sessions.open(
+                seat, self._next_session(seat, successor), self._continuation(seat)
+            )
+        except PanesSilent as silent:
+            return StartFailed(f"tmux gave no answer: {silent.title}")
+        except (CockpitError, OSError) as refused:
+            return StartFailed(str(refused))
+        return Started(self._in.clock.monotonic())
+
+    def _next_session(self, seat: Seat, successor: Successor) -> SessionRecord:
+        assert seat.handoff is not None
+        assert seat.handoff_record is not None
+        old = self._in.store.session(seat.handoff_record.old_session)
+        assert old is not None
+        assert seat.handoff.document is not None
+        return SessionRecord(
+            id=successor.session,
+            agent=seat.name,
+            job=old.job,
+            number=old.number + 1,
+            previous=old.id,
+            run=successor.run,
+            created=self._now(),
+            document=seat.handoff.document.path,
+            permission_mode=old.permission_mode,
+        )
+
+    def _continuation(self, seat: Seat) -> str:
+        assert seat.handoff is not None
+        assert seat.handoff.document is not None
+        return self._paperwork.continuation(seat, seat.handoff.document)
+
+    async def _revive(self, seat: Seat) -> Event:
+        """Reopen the old session, and leave word of the document that nobody took up."""
+        assert seat.handoff is not None
+        assert seat.handoff_record is not None
+        assert isinstance(seat.handoff.state, Reviving)
+        await self._sessions.end(seat)
+        old = self._in.store.session(seat.handoff_record.old_session)
+        assert old is not None
+        await self._paperwork.leave_notice(seat, seat.handoff.state.document)
+        _, run = self._sessions.mint(seat)
+        try:
+            await self._sessions.open(seat, replace(old, run=run, state="live"), None, resume=True)
+        except (CockpitError, OSError) as refused:
+            return StartFailed(str(refused))
+        return Started(self._in.clock.monotonic())
+
+    def _now(self) -> float:
+        return self._in.clock.now().timestamp()
+
+
+def words_of_use(seat: Seat) -> str | None:
+    """`142k of 200k tokens`, where that is known."""
+    reading = seat.sitting.gauge.reading
+    if reading.tokens is None or not reading.window:
+        return None
+    return f"{reading.tokens // 1000}k of {reading.window // 1000}k tokens"

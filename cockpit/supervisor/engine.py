@@ -1,0 +1,304 @@
+"""Drives handoffs: what happens goes into `core.handoff`, what it asks for goes to `acts`.
+
+The order is the safety: a step is written down before anything of it is done, and every command
+may be done twice. One seat is driven by one task at a time. Ends and starts nothing itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from uuid import uuid4
+
+from cockpit.core.errors import NotNow
+from cockpit.core.handoff import advance as rules
+from cockpit.core.handoff.commands import Command
+from cockpit.core.handoff.events import Event
+from cockpit.core.handoff.record import from_record, to_record
+from cockpit.core.handoff.states import (
+    PHASES,
+    Confirming,
+    Documenting,
+    Ended,
+    Handoff,
+    Outcome,
+    Plan,
+    Reason,
+    Reviving,
+    Starting,
+    Stopping,
+    Successor,
+    Writer,
+)
+from cockpit.core.ids import HandoffId
+from cockpit.ports.records import HandoffRecord
+from cockpit.supervisor.acts import Acts
+from cockpit.supervisor.feed import rfc3339
+from cockpit.supervisor.instruments import Instruments
+from cockpit.supervisor.paperwork import Paperwork
+from cockpit.supervisor.seat import Seat
+from cockpit.supervisor.sessions import Sessions
+from cockpit.supervisor.sight import Sight
+
+STARTS = 3
+"""Successors that are tried before the old session is reopened."""
+UNDER_WAY = (Documenting, Stopping, Starting, Confirming, Reviving)
+"""States that count against `concurrent`; a question to the pilot does not."""
+
+
+class Engine:
+    """Drives the handoffs of all seats."""
+
+    def __init__(
+        self,
+        instruments: Instruments,
+        sessions: Sessions,
+        seats: Callable[[], Iterable[Seat]],
+        changed: Callable[[Seat], None],
+    ) -> None:
+        self._in = instruments
+        self._sessions = sessions
+        self._seats = seats
+        self._changed = changed
+        self._paperwork = Paperwork(instruments)
+        self._acts = Acts(instruments, sessions, self._paperwork, self._write)
+        self._sight = Sight(instruments)
+        self._locks: dict[str, asyncio.Lock] = {}
+
+    # Beginning
+
+    async def begin(
+        self,
+        seat: Seat,
+        reason: Reason,
+        *,
+        ask: bool,
+        review: bool,
+        now: bool = False,
+        given: str | None = None,
+    ) -> HandoffRecord:
+        """Begin a handoff of this seat's session. Raises `NotNow` when one is under way."""
+        async with self._lock(seat):
+            if seat.handoff is not None:
+                raise NotNow(
+                    f"A handoff of {seat.name} is under way already",
+                    f"It is in the phase {PHASES.get(type(seat.handoff.state), 'ended')}.",
+                    f"See: cockpit status {seat.name}",
+                )
+            if seat.session is None or seat.job is None:
+                raise NotNow(
+                    f"{seat.name} has no session to hand off",
+                    "It was never started, or its session is not known.",
+                    f"Start it: cockpit start {seat.name}",
+                )
+            plan = self._plan(seat, reason, ask=ask, review=review, now=now, given=given)
+            handoff, commands = rules.begin(plan, self._in.clock.monotonic())
+            record = await self._first_record(seat, handoff, reason)
+            seat.handoff, seat.handoff_record = handoff, record
+            self._write(seat)
+            self._tell_begun(seat, plan)
+            await self._run(seat, commands)
+            return record
+
+    def writers(self, seat: Seat) -> tuple[Writer, ...]:
+        """Who would write this seat's document, in turn; the agent stands first or not at all."""
+        known = [each for each in seat.settings.handoff.writers if each in self._paperwork.writers]
+        if not seat.runtime.has_readings:
+            known = [each for each in known if each != "agent"]
+        return tuple(sorted(known, key=lambda writer: writer != "agent"))
+
+    async def preview(self, seat: Seat, given: str | None) -> str:
+        """The document that facts alone would give, now; nothing is begun or written."""
+        return await self._paperwork.preview(seat, given)
+
+    def _plan(
+        self, seat: Seat, reason: Reason, *, ask: bool, review: bool, now: bool, given: str | None
+    ) -> Plan:
+        settings = seat.settings.handoff
+        successors = (self._sessions.mint(seat) for _ in range(STARTS))
+        return Plan(
+            reason=reason,
+            ask=ask,
+            review=review,
+            successors=tuple(Successor(session, run) for session, run in successors),
+            now=now,
+            writers=self.writers(seat),
+            given=given,
+            deadline=settings.deadline,
+        )
+
+    async def _first_record(self, seat: Seat, handoff: Handoff, reason: Reason) -> HandoffRecord:
+        assert seat.job is not None
+        assert seat.session is not None
+        ident = HandoffId(str(uuid4()))
+        created = self._now()
+        draft = await self._paperwork.draft_place(seat, ident)
+        return HandoffRecord(
+            id=ident,
+            agent=seat.name,
+            job=seat.job.id,
+            old_session=seat.session.id,
+            reason=reason,
+            created=created,
+            boot=self._in.clock.boot(),
+            record=to_record(handoff),
+            details={"draft": str(draft), "began": created, "phase_since": rfc3339(created)},
+        )
+
+    def _tell_begun(self, seat: Seat, plan: Plan) -> None:
+        gauge = seat.sitting.gauge
+        words = "asked for" if plan.reason in {"manual", "agent"} else "due"
+        self._in.feed.tell(
+            "handoff.begun",
+            f"A handoff of {seat.name} is {words} ({plan.reason})",
+            seat.name,
+            tokens=gauge.tokens,
+            window=gauge.window.tokens,
+            reason=plan.reason,
+        )
+
+    # Driving
+
+    async def look(self, seat: Seat) -> None:
+        """Let the handoff see the world once; does nothing while the seat is being driven."""
+        lock = self._lock(seat)
+        if seat.handoff is None or lock.locked():
+            return
+        async with lock:
+            if seat.handoff is not None:
+                seen = await self._sight.see(seat, seat.handoff, self._queue(seat))
+                await self._advance(seat, seen)
+
+    async def tell(self, seat: Seat, event: Event) -> None:
+        """Something happened to the seat's handoff."""
+        async with self._lock(seat):
+            await self._advance(seat, event)
+
+    async def resume(self, seat: Seat, record: HandoffRecord) -> None:
+        """Take up a handoff that an earlier supervisor left; what its state asks for is redone.
+
+        Raises `ValueError` for a record that cannot be understood.
+        """
+        async with self._lock(seat):
+            handoff = from_record(record.record)
+            if record.boot != self._in.clock.boot():
+                handoff = rules.rebased(handoff, self._in.clock.monotonic())
+            seat.handoff, seat.handoff_record = handoff, record
+            await self._run(seat, rules.entry(handoff))
+
+    def is_driving(self, seat: Seat) -> bool:
+        """Whether something is being done for this seat right now."""
+        return self._lock(seat).locked()
+
+    def _lock(self, seat: Seat) -> asyncio.Lock:
+        return self._locks.setdefault(seat.name, asyncio.Lock())
+
+    def _queue(self, seat: Seat) -> str | None:
+        """Why this seat's handoff must wait for others: the queue, in words."""
+        busy = [
+            other.name
+            for other in self._seats()
+            if other is not seat
+            and other.handoff is not None
+            and isinstance(other.handoff.state, UNDER_WAY)
+        ]
+        most = seat.settings.handoff.concurrent
+        return f"queued behind {', '.join(sorted(busy))}" if len(busy) >= most else None
+
+    async def _advance(self, seat: Seat, event: Event) -> None:
+        if seat.handoff is None:
+            return
+        before = seat.handoff
+        after, commands = rules.advance(before, event)
+        if after != before:
+            seat.handoff = after
+            self._note_change(seat, before, after)
+            self._write(seat)
+        await self._run(seat, commands)
+        if seat.handoff is not None and isinstance(seat.handoff.state, Ended):
+            await self._close(seat, seat.handoff.state)
+
+    async def _run(self, seat: Seat, commands: Iterable[Command]) -> None:
+        for command in commands:
+            answer = await self._acts.perform(seat, command)
+            if answer is not None:
+                await self._advance(seat, answer)
+
+    def _note_change(self, seat: Seat, before: Handoff, after: Handoff) -> None:
+        old, new = PHASES.get(type(before.state)), PHASES.get(type(after.state))
+        if new is None or type(before.state) is type(after.state):
+            return
+        seat.note_detail(phase_since=rfc3339(self._now()))
+        if old != new:
+            self._in.feed.tell(
+                f"handoff.{new}", f"The handoff of {seat.name}: {new}", seat.name, phase=new
+            )
+
+    def _write(self, seat: Seat) -> None:
+        """The intent, durable, before anything of it is done."""
+        assert seat.handoff is not None
+        assert seat.handoff_record is not None
+        document = seat.handoff.document
+        seat.handoff_record = replace(
+            seat.handoff_record,
+            record=to_record(seat.handoff),
+            boot=self._in.clock.boot(),
+            document=document.path if document else seat.handoff_record.document,
+            sha256=document.sha256 if document else seat.handoff_record.sha256,
+            writer=document.writer if document else seat.handoff_record.writer,
+        )
+        self._in.store.save_handoff(seat.handoff_record)
+        self._changed(seat)
+
+    # Ending
+
+    async def _close(self, seat: Seat, ended: Ended) -> None:
+        """Write the outcome down and take the handoff off the seat."""
+        record = seat.handoff_record
+        assert record is not None
+        assert seat.handoff is not None
+        done = ended.outcome is Outcome.DONE
+        new = seat.handoff.successor(ended.attempt).session if done else None
+        seat.handoff_record = replace(
+            record, ended=self._now(), outcome=ended.outcome.value, why=ended.why, new_session=new
+        )
+        with self._in.store.transaction():
+            self._in.store.save_handoff(seat.handoff_record)
+            old = self._in.store.session(record.old_session)
+            if done and old is not None:
+                self._in.store.save_session(replace(old, state="handed_off"))
+        await self._paperwork.tidy(seat, done=done)
+        self._sight.forget(record.id)
+        self._announce(seat, ended)
+        seat.handoff = seat.handoff_record = None
+        self._changed(seat)
+
+    def _announce(self, seat: Seat, ended: Ended) -> None:
+        if ended.outcome is Outcome.DONE:
+            seat.handoffs += 1
+            number = seat.session.number if seat.session else "?"
+            words = f"{seat.name} goes on in session {number}"
+        elif ended.outcome is Outcome.FAILED:
+            seat.handoff_failed = f"the handoff failed: {ended.why}"
+            words = f"The handoff of {seat.name} failed: {ended.why}"
+        elif ended.outcome is Outcome.REVIVED:
+            words = f"No new session of {seat.name} would start, the old one is back: {ended.why}"
+        else:
+            words = f"The handoff of {seat.name} was {ended.outcome.value}: {ended.why}"
+        kind = "confirmed" if ended.outcome is Outcome.DONE else ended.outcome.value
+        record = seat.handoff_record
+        self._in.feed.tell(
+            f"handoff.{kind}",
+            words,
+            seat.name,
+            why=ended.why,
+            handoff=record.id if record else None,
+            old_session=record.old_session if record else None,
+            new_session=record.new_session if record else None,
+            number=seat.handoffs,
+            document=ended.document.path if ended.document else None,
+        )
+
+    def _now(self) -> float:
+        return self._in.clock.now().timestamp()

@@ -1,0 +1,146 @@
+"""All seats of one supervisor: configured, started, remembered.
+
+Knows who there is and under which settings; starts nothing. A file that does not read changes
+nothing: the fleet keeps what it had, and the caller hears why.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from cockpit.config.loaded import Loaded
+from cockpit.config.read import load
+from cockpit.config.schema import AgentSettings
+from cockpit.core.errors import CockpitError, NoSuchAgent, NotNow
+from cockpit.core.gauge import Gauge
+from cockpit.core.handoff.states import Outcome
+from cockpit.core.ids import AgentName, agent_name
+from cockpit.ports.records import SeatRecord
+from cockpit.supervisor.instruments import Instruments
+from cockpit.supervisor.seat import Seat, Sitting
+
+
+class Fleet:
+    """Every seat, in the order in which it became known."""
+
+    def __init__(self, instruments: Instruments) -> None:
+        self._in = instruments
+        self._seats: dict[AgentName, Seat] = {}
+        self.loaded: Loaded | None = None
+
+    def __iter__(self) -> Iterator[Seat]:
+        return iter(tuple(self._seats.values()))
+
+    def seat(self, name: str) -> Seat:
+        """The seat of that name. Raises `NoSuchAgent`, with the nearest name."""
+        if (found := self._seats.get(AgentName(name))) is not None:
+            return found
+        close = difflib.get_close_matches(name, list(self._seats), n=1)
+        hint = f"Did you mean {close[0]}?" if close else "List them: cockpit status"
+        raise NoSuchAgent(f"There is no agent {name!a}", "", hint)
+
+    def find(self, name: str) -> Seat | None:
+        return self._seats.get(AgentName(name))
+
+    def load(self, config: Path | None, *, named: bool) -> Loaded:
+        """Read the files and take up their agents as seats; those that live are left alone.
+
+        Raises `BadConfig`, and `NotNow` for a name that another file has taken.
+        """
+        where = config.parent if config is not None else Path("/")
+        loaded = load(self._in.places, config, where, self._in.environment, named=named)
+        for settings in loaded.settings.agents:
+            self._check_owner(settings.name, loaded.file_of(settings.name))
+        for settings in loaded.settings.agents:
+            self.take_up(settings, loaded.file_of(settings.name))
+        self.loaded = loaded
+        return loaded
+
+    def _check_owner(self, name: str, file: Path | None) -> None:
+        seat = self.find(name)
+        owner = seat.record.config_file if seat else None
+        if owner is None or file is None or Path(owner) == file or not Path(owner).exists():
+            return
+        if seat is not None and not seat.alive and seat.record.session is None:
+            return  # named once, never flown: the newer file may have it
+        raise NotNow(
+            f"There is an agent {name} already, from another file",
+            f"{owner} names it, and so does {file}.",
+            "Give one of the two another name.",
+        )
+
+    def take_up(self, settings: AgentSettings, file: Path | None) -> Seat:
+        """A seat for these settings; one that is there and not living gets them."""
+        name = agent_name(settings.name)
+        seat = self.find(name)
+        if seat is not None and seat.alive:
+            seat.record = seat.change(config_file=str(file) if file else seat.record.config_file)
+            return seat
+        record = SeatRecord(
+            name=name,
+            settings=plain(settings),
+            config_file=str(file) if file else None,
+            wanted=False,
+            directory=str(settings.directory),
+        )
+        if seat is None:
+            seat = self._new(record, settings)
+        else:
+            seat.settings = settings
+            seat.runtime = self._in.runtimes(settings.runtime)
+            seat.change(settings=plain(settings), config_file=record.config_file)
+            if seat.record.session is None:
+                seat.change(directory=record.directory)
+        self._in.store.save_seat(seat.record)
+        return seat
+
+    def forget(self, seat: Seat) -> None:
+        """Take a seat off the list that nobody sits in."""
+        self._seats.pop(seat.name, None)
+        self._in.store.forget_seat(seat.name)
+
+    def _new(self, record: SeatRecord, settings: AgentSettings) -> Seat:
+        seat = Seat(record, settings, self._in.runtimes(settings.runtime))
+        seat.environment = {**self._in.environment, **settings.env}
+        seat.sitting = Sitting(gauge=Gauge(override=settings.context.override))
+        self._seats[record.name] = seat
+        return seat
+
+    def remember(self) -> None:
+        """Bring back the seats of an earlier supervisor, with their jobs and chains.
+
+        A seat whose settings cannot be understood any more is told of and left out; its record
+        stays.
+        """
+        for record in self._in.store.seats():
+            try:
+                settings = AgentSettings.model_validate(record.settings)
+                seat = self._new(record, settings)
+            except (ValidationError, CockpitError) as wrong:
+                self._in.feed.tell(
+                    "agent.not_understood",
+                    f"{record.name} cannot be taken up: its settings do not read ({wrong})",
+                    record.name,
+                )
+                continue
+            self.recall(seat)
+
+    def recall(self, seat: Seat) -> None:
+        """The seat's job, session and chain, as they are written down."""
+        store = self._in.store
+        seat.job = store.job(seat.record.job) if seat.record.job else None
+        seat.session = store.session(seat.record.session) if seat.record.session else None
+        seat.chain = store.chain(seat.job.id) if seat.job else []
+        done = store.handoffs(seat.job.id) if seat.job else []
+        seat.handoffs = sum(each.outcome == Outcome.DONE.value for each in done)
+
+
+def plain(settings: AgentSettings) -> dict[str, Any]:
+    """Settings as they are written down: only what was said, so that defaults stay defaults."""
+    held: dict[str, Any] = settings.model_dump(mode="json", exclude_unset=True)
+    return held

@@ -1,0 +1,251 @@
+"""The papers of a handoff: drafts, documents, their copies, and the words of the successor.
+
+Puts together what the record and git say with what a writer wrote, and has it sealed on disk
+before anybody hears of it. Ends and starts nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+from cockpit.adapters.private_file import write_private
+from cockpit.core import composition, document
+from cockpit.core.continuation import Succession, continuation
+from cockpit.core.errors import Failed
+from cockpit.core.facts import CommitMade, Facts
+from cockpit.core.front_matter import FrontMatter
+from cockpit.core.handoff.states import Document, Writer
+from cockpit.core.ids import HandoffId
+from cockpit.core.redaction import Redactor, secret_values
+from cockpit.core.verified_facts import GitView, claimed_commits
+from cockpit.ports.records import SessionRecord
+from cockpit.supervisor.feed import rfc3339
+from cockpit.supervisor.instruments import Instruments
+from cockpit.supervisor.seat import Seat
+
+
+class Paperwork:
+    """Writes for the handoffs of all seats."""
+
+    writers: tuple[Writer, ...] = ("agent", "facts")
+    """Those that can write here; others in the configuration are passed over."""
+
+    def __init__(self, instruments: Instruments) -> None:
+        self._in = instruments
+
+    # Drafts
+
+    async def draft_place(self, seat: Seat, ident: HandoffId) -> Path:
+        """Where the agent will be asked to write; its folder is made and kept out of git."""
+        folder = seat.settings.handoff.directory
+        path = await asyncio.to_thread(
+            self._in.documents.draft_path, seat.directory, ident, str(folder)
+        )
+        await self._in.worktrees.keep_out(seat.directory, f"/{Path(folder).parts[0]}/")
+        return path
+
+    async def draft_of_facts(self, seat: Seat) -> str:
+        """A draft that no model wrote, for the pilot to look at; its path."""
+        assert seat.handoff_record is not None
+        text = await self._composed(seat, "facts", None)
+        path = self._in.places.handoffs / f"draft-{seat.handoff_record.id}.md"
+        await asyncio.to_thread(write_private, path, text.encode())
+        return str(path)
+
+    async def preview(self, seat: Seat, given: str | None) -> str:
+        """The document that would be written now: of a given one, or of facts alone."""
+        text = await asyncio.to_thread(self._in.documents.read, Path(given)) if given else None
+        return await self._composed(seat, "agent" if given else "facts", text)
+
+    # Documents
+
+    async def seal(self, seat: Seat, writer: str) -> Document:
+        """The writer's text completed, checked and durably on disk, with its copy.
+
+        Raises `CockpitError` or `OSError` when there is nothing valid to seal; the draft of the
+        agent goes only after the document is on disk.
+        """
+        assert seat.handoff is not None
+        assert seat.handoff_record is not None
+        chosen: Writer = "agent" if writer == "agent" else "facts"
+        draft = await self._draft(seat, chosen)
+        text = await self._composed(seat, chosen, draft)
+        problems = document.validate(text, complete=True)
+        if problems:
+            raise Failed("The document is not valid", "; ".join(each.text for each in problems))
+        sealed = await asyncio.to_thread(self._save, seat, text, chosen)
+        if chosen == "agent" and seat.handoff.plan.given is None:
+            draft_path = Path(seat.handoff_record.details["draft"])
+            await asyncio.to_thread(self._in.documents.discard_draft, draft_path)
+        return sealed
+
+    async def refresh(self, seat: Seat, path: str) -> Document:
+        """The sealed document with facts of now, sealed again in its place."""
+        assert seat.handoff_record is not None
+        held = await asyncio.to_thread(self._in.documents.read, Path(path))
+        chosen: Writer = "agent" if seat.handoff_record.writer == "agent" else "facts"
+        text = await self._composed(seat, chosen, None if chosen == "facts" else held)
+        sealed = await asyncio.to_thread(
+            self._in.documents.reseal, Path(path), seat.handoff_record.id, text
+        )
+        return Document(str(sealed.path), sealed.sha256, chosen)
+
+    def check_sealed(self, sealed: Document, handoff: str) -> None:
+        """Raise `Failed` unless the document on disk, or our copy, is the one that was agreed."""
+        documents = self._in.documents
+        for path in (Path(sealed.path), documents.copy_path(handoff)):
+            if documents.is_intact(path, sealed.sha256):
+                return
+        raise Failed(
+            "The handoff document is not the one that was agreed",
+            f"{sealed.path} was changed or is gone, and so is our copy.",
+            "Nothing was ended. Ask for the handoff again.",
+        )
+
+    def continuation(self, seat: Seat, sealed: Document) -> str:
+        """The successor's first prompt."""
+        old = self._old(seat)
+        try:
+            read = document.read(Path(sealed.path).read_text("utf-8"))
+            first_step = read.first_step
+        except OSError:
+            first_step = None
+        return continuation(
+            Succession(
+                document=sealed.path,
+                goal=seat.job.prompt if seat.job else None,
+                first_step=first_step,
+                number=old.number + 1 if old else None,
+                has_git=seat.record.branch is not None,
+                branch=seat.record.branch,
+                marker=seat.settings.handoff.completion_marker,
+            )
+        )
+
+    async def leave_notice(self, seat: Seat, sealed: Document) -> None:
+        """Leave word, in the worktree, of a document that nobody took up."""
+        text = pending_words(seat.name, sealed.path)
+        folder = str(seat.settings.handoff.directory)
+        await asyncio.to_thread(self._in.documents.leave_notice, seat.directory, text, folder)
+
+    async def tidy(self, seat: Seat, *, done: bool) -> None:
+        """Remove what only an open handoff needs; documents stay."""
+        assert seat.handoff_record is not None
+        draft = seat.handoff_record.details.get("draft_facts")
+        if draft:
+            await asyncio.to_thread(Path(draft).unlink, missing_ok=True)
+        if done:
+            folder = str(seat.settings.handoff.directory)
+            await asyncio.to_thread(self._in.documents.withdraw_notice, seat.directory, folder)
+
+    async def _draft(self, seat: Seat, writer: Writer) -> str | None:
+        assert seat.handoff is not None
+        assert seat.handoff_record is not None
+        if writer == "facts":
+            return None
+        given = seat.handoff.plan.given
+        path = Path(given or seat.handoff_record.details["draft"])
+        since = None if given else seat.handoff_record.created
+        seen = await asyncio.to_thread(self._in.documents.look_at_draft, path, since)
+        if seen.text is None:
+            raise Failed(f"{path} is not there", "", "Write it, or hand off without a document.")
+        problems = [each.text for each in document.validate(seen.text) if not each.mends]
+        if problems:
+            raise Failed(f"{path} is not a handoff document", "; ".join(problems))
+        return seen.text
+
+    def _save(self, seat: Seat, text: str, writer: Writer) -> Document:
+        assert seat.handoff_record is not None
+        folder = str(seat.settings.handoff.directory)
+        sealed = self._in.documents.seal(
+            seat.directory, seat.handoff_record.id, text, self._in.clock.now(), folder
+        )
+        seat.handoff_record = replace(seat.handoff_record, copy=str(sealed.copy))
+        return Document(str(sealed.path), sealed.sha256, writer)
+
+    # Facts
+
+    def facts(self, seat: Seat) -> Facts:
+        return seat.sitting.collector.facts()
+
+    async def git_view(self, seat: Seat, claims: list[str] | None = None) -> GitView:
+        """What git says of the seat's directory, now; which of the claimed commits it knows."""
+        since = seat.job.base_commit if seat.job else None
+        found = await self._in.worktrees.facts(seat.directory, since_commit=since)
+        asked = {*(claims or ()), *(made.hash for made in self.facts(seat).commits)}
+        known = {
+            commit for commit in asked if await self._in.worktrees.known(seat.directory, commit)
+        }
+        return GitView(
+            is_repository=found.root is not None,
+            branch=found.branch,
+            head=found.head,
+            status=found.status,
+            status_known=found.status_known,
+            busy=found.busy,
+            commits=tuple(CommitMade(each.hash, each.subject) for each in found.commits),
+            known=frozenset(known),
+        )
+
+    async def _composed(self, seat: Seat, writer: Writer, draft: str | None) -> str:
+        goal = seat.job.prompt if seat.job else None
+        facts = self.facts(seat)
+        git = await self.git_view(seat, claimed_commits(draft) if draft else None)
+        text = draft if draft is not None else composition.draft_from_facts(facts, git, goal)
+        redactor = Redactor(secret_values({**self._in.environment, **seat.settings.env}))
+        return await asyncio.to_thread(
+            composition.compose,
+            text,
+            self._front(seat, git, writer),
+            facts,
+            git,
+            goal,
+            redactor=redactor,
+            links=composition.Links(
+                transcript=seat.session.transcript if seat.session else None,
+                copy=str(self._in.documents.copy_path(self._ident(seat))),
+            ),
+        )
+
+    def _front(self, seat: Seat, git: GitView, writer: Writer) -> FrontMatter:
+        old = self._old(seat)
+        reading = seat.sitting.gauge.reading
+        successors = seat.handoff.plan.successors if seat.handoff else ()
+        return FrontMatter(
+            id=self._ident(seat),
+            number=old.number if old else 1,
+            previous_document=old.document if old else None,
+            agent=seat.name,
+            job=seat.record.job or "",
+            worktree=str(seat.directory),
+            branch=git.branch,
+            head_commit=git.head,
+            old_session_id=old.id if old else None,
+            new_session_id=successors[0].session if successors else None,
+            tokens=reading.tokens,
+            window=reading.window,
+            percent=round(reading.used * 100, 1) if reading.used is not None else None,
+            confidence=reading.confidence.value,
+            trigger=seat.handoff.plan.reason if seat.handoff else "manual",
+            writer=writer,
+            created=rfc3339(self._in.clock.now().timestamp()),
+        )
+
+    def _ident(self, seat: Seat) -> str:
+        return seat.handoff_record.id if seat.handoff_record else ""
+
+    def _old(self, seat: Seat) -> SessionRecord | None:
+        """The session that leaves the document."""
+        record = seat.handoff_record
+        return self._in.store.session(record.old_session) if record else seat.session
+
+
+def pending_words(agent: str, path: str) -> str:
+    """What `HANDOFF_PENDING.md` says."""
+    return (
+        f"# A handoff is waiting\n\nNo new session of the agent {agent} would start. Its document "
+        f"is here:\n\n{path}\n\nTry again with `cockpit start {agent}`, or give the document to "
+        "any session: read all of it, check it with git, and go on with its next steps.\n"
+    )

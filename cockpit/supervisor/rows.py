@@ -1,0 +1,265 @@
+"""A seat as the row that everybody sees: states, needs and numbers of `wire.status`.
+
+Pure: looks at a seat and a time, changes nothing. When several states hold, the order is
+needs_you, handing_off, starting, working, idle; what cannot be known is null.
+"""
+
+from __future__ import annotations
+
+from cockpit.core.bands import Marks
+from cockpit.core.handoff.events import Turn
+from cockpit.core.handoff.states import (
+    PHASES,
+    Asked,
+    Confirming,
+    Documenting,
+    Ended,
+    Reviewing,
+    Reviving,
+    Settling,
+    Waiting,
+)
+from cockpit.core.safetext import safe_line
+from cockpit.supervisor.feed import rfc3339
+from cockpit.supervisor.seat import Seat
+from cockpit.wire.status import (
+    AgentStatus,
+    ContextStatus,
+    HandoffStatus,
+    MarksStatus,
+    Needs,
+    State,
+)
+
+UNREAD_AFTER_TURNS = 3
+"""Turns after which a successor that has not read its document says so on its row."""
+
+
+def row(seat: Seat, now: float, monotonic: float) -> AgentStatus:
+    """The agent's row, as of `now` (unix seconds) and `monotonic`."""
+    needs = need(seat, monotonic)
+    session, sitting = seat.session, seat.sitting
+    return AgentStatus(
+        name=seat.name,
+        runtime=seat.settings.runtime,
+        job=seat.record.job,
+        state=state(seat, needs),
+        needs=needs,
+        pane=seat.record.pane,
+        pid=seat.process.pid if seat.alive and seat.process else None,
+        directory=seat.record.directory,
+        branch=seat.record.branch,
+        worktree=seat.record.worktree,
+        session_id=seat.record.session,
+        session_number=session.number if session else None,
+        previous_session_id=session.previous if session else None,
+        transcript=session.transcript if session else None,
+        model=safe_line(sitting.model, 80) if sitting.model else None,
+        context=context(seat, now),
+        mode=seat.settings.mode,
+        strategy=seat.settings.strategy,
+        handoff=handoff(seat),
+        handoffs=seat.handoffs,
+        max_handoffs=seat.settings.handoff.max_per_job,
+        compactions=sitting.meter.compactions,
+        cost_usd=sitting.cost_usd,
+        chain_cost_usd=chain_cost(seat),
+        activity=sitting.conduct.activity,
+        last_activity_at=rfc3339(sitting.last_activity) if sitting.last_activity else None,
+        note=note(seat),
+    )
+
+
+def state(seat: Seat, needs: Needs | None) -> State:
+    """The one word for the row."""
+    if needs is not None:
+        return "needs_you"
+    if seat.handoff and not isinstance(seat.handoff.state, Ended):
+        return "handing_off"
+    if seat.record.pane is None and seat.process is None:
+        return "stopped"
+    if not seat.alive:
+        return "exited" if seat.record.wanted else "stopped"
+    return _living(seat)
+
+
+def _living(seat: Seat) -> State:
+    conduct = seat.sitting.conduct
+    if not seat.runtime.has_readings:
+        return "working"
+    if conduct.turn is Turn.WORKING:
+        return "working"
+    if conduct.turn is Turn.IDLE:
+        if expects_prompt(seat) and not seat.sitting.replied:
+            return "starting"
+        return "done" if finished(seat) else "idle"
+    return "starting" if not seat.sitting.replied else "unknown"
+
+
+def expects_prompt(seat: Seat) -> bool:
+    """The session was started with a prompt that was not accepted yet."""
+    prompted = seat.job is not None and bool(seat.job.prompt)
+    return prompted and seat.sitting.conduct.prompts == 0
+
+
+def finished(seat: Seat) -> bool:
+    """The agent's last words at the end of a turn hold the completion marker, on a line."""
+    return marker_said(seat.sitting.conduct.last_words, seat.settings.handoff.completion_marker)
+
+
+def marker_said(words: str, marker: str) -> bool:
+    """Whether the marker stands at the start or end of a line; quoting it in a sentence is not."""
+    lines = (line.strip().strip("*`_#> ") for line in words.splitlines())
+    return bool(marker) and any(line.startswith(marker) or line.endswith(marker) for line in lines)
+
+
+def need(seat: Seat, monotonic: float) -> Needs | None:
+    """What the pilot has to do, if anything; the most pressing only."""
+    if seat.handoff_failed:
+        return Needs(kind="failed", detail=safe_line(seat.handoff_failed, 400))
+    conduct = seat.sitting.conduct
+    if seat.alive and conduct.turn is Turn.DIALOG and conduct.dialog:
+        detail = safe_line(conduct.dialog.detail, 300)
+        return Needs(kind=conduct.dialog.kind, detail=detail)
+    if seat.alive and seat.trust_asked:
+        return Needs(kind="trust", detail=seat.trust_asked)
+    asked = _question(seat, monotonic)
+    if asked:
+        return asked
+    if seat.gave_up:
+        return Needs(kind="failed", detail=safe_line(seat.gave_up, 400))
+    if conduct.broken and conduct.broken.error in {"rate_limit", "billing_error"}:
+        detail = conduct.broken.detail or "the account's usage limit is reached"
+        return Needs(kind="usage_limit", detail=safe_line(detail, 300))
+    if conduct.broken and conduct.broken.error in {"authentication_failed", "model_not_found"}:
+        return Needs(kind="failed", detail=f"the API refused: {conduct.broken.error}")
+    if seat.breaker:
+        return Needs(kind="breaker", detail=seat.breaker)
+    return None
+
+
+def _question(seat: Seat, monotonic: float) -> Needs | None:
+    if seat.handoff is None:
+        return None
+    match seat.handoff.state:
+        case Asked(snoozed_until=until) if until is None or until <= monotonic:
+            return Needs(kind="handoff", detail=_asked_words(seat))
+        case Reviewing(snoozed_until=until) if until is None or until <= monotonic:
+            return Needs(kind="review", detail="the handoff document waits for your approval")
+        case _:
+            return None
+
+
+def _asked_words(seat: Seat) -> str:
+    used = seat.sitting.gauge.reading.used
+    share = f"{used:.0%} of the context is used" if used is not None else "the context fills"
+    return f"hand off? {share}"
+
+
+def context(seat: Seat, now: float) -> ContextStatus:
+    gauge, meter = seat.sitting.gauge, seat.sitting.meter
+    if not seat.runtime.has_readings:
+        return ContextStatus()
+    reading = gauge.reading
+    marks, compacts_at = seat.marks, seat.compacts_at
+    shown_window = reading.window if seat.sitting.model or gauge.override else None
+    return ContextStatus(
+        tokens=reading.tokens,
+        window=shown_window,
+        used=round(reading.used, 4) if reading.used is not None else None,
+        band=seat.band.value,
+        confidence=reading.confidence.value,
+        source=reading.source,
+        age_seconds=round(max(0.0, now - gauge.at), 1) if gauge.at is not None else None,
+        compacts_at=compacts_at if shown_window else None,
+        tokens_per_turn=meter.tokens_per_turn,
+        turns_left=_turns_left(seat, marks, compacts_at),
+        marks=_marks(marks) if shown_window else MarksStatus(),
+        tool_calls=seat.tool_calls if reading.tokens is None else None,
+    )
+
+
+def _marks(marks: Marks | None) -> MarksStatus:
+    if marks is None:
+        return MarksStatus()
+    return MarksStatus(
+        notice=marks.notice.tokens,
+        warn=marks.warn.tokens,
+        act=marks.act.tokens,
+        force=marks.force.tokens,
+    )
+
+
+def _turns_left(seat: Seat, marks: Marks | None, compacts_at: int | None) -> int | None:
+    """API calls to the act point; above it, to the CLI's own compaction."""
+    tokens = seat.sitting.gauge.tokens
+    if tokens is None or marks is None:
+        return None
+    target = marks.act.tokens if tokens < marks.act.tokens else compacts_at
+    return seat.sitting.meter.turns_left(target) if target is not None else None
+
+
+def handoff(seat: Seat) -> HandoffStatus | None:
+    """The handoff that is under way, if one is."""
+    flight, record = seat.handoff, seat.handoff_record
+    if flight is None or record is None or isinstance(flight.state, Ended):
+        return None
+    return HandoffStatus(
+        id=record.id,
+        reason=flight.plan.reason,
+        phase=PHASES[type(flight.state)],
+        since=record.details.get("phase_since") or rfc3339(record.created),
+        detail=_detail(seat),
+        document=flight.document.path if flight.document else record.details.get("draft_facts"),
+        writer=flight.document.writer if flight.document else None,
+    )
+
+
+def _detail(seat: Seat) -> str | None:
+    assert seat.handoff is not None
+    match seat.handoff.state:
+        case Waiting(why=why) | Settling(why=why) if why:
+            return safe_line(why, 200)
+        case Settling():
+            return "the agent finishes its turn"
+        case Documenting(composing=True):
+            return "checking the document against git"
+        case Documenting(writer=writer):
+            return "the agent writes the document" if writer == "agent" else f"writer: {writer}"
+        case Confirming(attempt=attempt):
+            return "waiting for the new session's first reply" + _nth(attempt)
+        case Reviving(why=why):
+            return safe_line(f"reopening the previous session: {why}", 200)
+        case _:
+            return None
+
+
+def _nth(attempt: int) -> str:
+    return f" (start {attempt})" if attempt > 1 else ""
+
+
+def chain_cost(seat: Seat) -> float | None:
+    """Cost of all sessions of the job, as far as any is known."""
+    known = [each.cost_usd for each in seat.chain if each.id != seat.record.session]
+    known.append(seat.sitting.cost_usd)
+    costs = [cost for cost in known if cost is not None]
+    return round(sum(costs), 6) if costs else None
+
+
+def note(seat: Seat) -> str | None:
+    """Why the agent is in its state, where the state alone does not say."""
+    if seat.trouble:
+        return safe_line(seat.trouble, 300)
+    if seat.exit is not None and seat.record.wanted:
+        return safe_line(f"{seat.exit}. {seat.exit.words}".strip(), 300)
+    if unread(seat):
+        return "this session has not read its handoff document yet"
+    return seat.record.note
+
+
+def unread(seat: Seat) -> bool:
+    """A successor that went on for some turns without looking at its document."""
+    document = seat.must_read
+    if document is None or seat.sitting.conduct.turns < UNREAD_AFTER_TURNS:
+        return False
+    return not seat.has_read(document)

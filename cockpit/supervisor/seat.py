@@ -1,0 +1,282 @@
+"""One agent's seat: who sits in it, what they are doing, how full their context is.
+
+Holds what is known and takes in what is told; it starts nothing, ends nothing, and decides
+nothing. Everything here can be had again from the database, the transcript and the processes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from cockpit.adapters.transcripts import Tail
+from cockpit.config.schema import AgentSettings
+from cockpit.config.thresholds import thresholds
+from cockpit.core import bands
+from cockpit.core.bands import Band, Marks
+from cockpit.core.collect import Collector
+from cockpit.core.conduct import Conduct
+from cockpit.core.gauge import Gauge
+from cockpit.core.handoff.states import Handoff
+from cockpit.core.ids import AgentName
+from cockpit.core.meter import Meter
+from cockpit.core.session import (
+    AssistantReplied,
+    Compacted,
+    CostCounted,
+    Identified,
+    Interrupted,
+    SessionEvent,
+    Skipped,
+    ToolFinished,
+    UserSaid,
+)
+from cockpit.ports.processes import ProcessId
+from cockpit.ports.records import HandoffRecord, JobRecord, SeatRecord, SessionRecord
+from cockpit.ports.runtimes import Report, Runtime
+
+HEARD = 4000
+"""Characters kept of a prompt or an injected context; a request names its file well before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """How an agent's process ended, as far as the terminal knows."""
+
+    at: float
+    status: int | None = None
+    signal: int | None = None
+    words: str = ""
+    """The last lines of its pane."""
+
+    def __str__(self) -> str:
+        if self.signal:
+            return f"ended by signal {self.signal}"
+        return "ended, status unknown" if self.status is None else f"ended with {self.status}"
+
+
+@dataclass(slots=True)
+class Sitting:
+    """One session while it is watched: everything that begins anew with the next one."""
+
+    conduct: Conduct = field(default_factory=Conduct)
+    gauge: Gauge = field(default_factory=Gauge)
+    meter: Meter = field(default_factory=Meter)
+    collector: Collector = field(default_factory=Collector)
+    tail: Tail | None = None
+    skipped: int = 0
+    model: str | None = None
+    cost_usd: float | None = None
+    permission_mode: str | None = None
+    """The mode last seen in the record: the pilot may have changed it inside the session."""
+    replied: bool = False
+    """Its record holds an assistant message."""
+    read_paths: set[str] = field(default_factory=set)
+    """Files that its tools read: the proof that a successor read its document."""
+    heard: list[str] = field(default_factory=list)
+    """Injected contexts and prompts, newest last: the proof that a request arrived."""
+    pilot_prompts: list[tuple[float, str]] = field(default_factory=list)
+    last_activity: float | None = None
+    quiet_since_start: bool = True
+    """Nothing at all was heard of it yet."""
+    began_at: float | None = None
+    """When its process was started, in monotonic seconds; None for one that was found."""
+    catching_up: bool = True
+    """What is read of the record is older than this watching: it is counted, not alarmed at."""
+
+
+@dataclass(slots=True)
+class Seat:
+    """One agent, now."""
+
+    record: SeatRecord
+    settings: AgentSettings
+    runtime: Runtime
+    environment: Mapping[str, str] = field(default_factory=dict)
+    job: JobRecord | None = None
+    session: SessionRecord | None = None
+    chain: list[SessionRecord] = field(default_factory=list)
+    sitting: Sitting = field(default_factory=Sitting)
+    process: ProcessId | None = None
+    exit: Exit | None = None
+    handoff: Handoff | None = None
+    handoff_record: HandoffRecord | None = None
+    handoffs: int = 0
+    """Swaps of this job that were confirmed."""
+    trust_asked: str | None = None
+    """What the pane shows instead of starting: a trust or login dialog, in words."""
+    gave_up: str | None = None
+    """Why nobody was started again after an end, when the pilot has to look."""
+    trouble: str | None = None
+    """A bug or failure in watching this one agent, told on its row only."""
+    handoff_failed: str | None = None
+    """Why the last handoff left nobody, until the pilot acts."""
+    breaker: str | None = None
+    """Why automatic handoffs are paused for this agent."""
+
+    @property
+    def name(self) -> AgentName:
+        return self.record.name
+
+    @property
+    def alive(self) -> bool:
+        """A process of ours sits here, as far as is known."""
+        return self.process is not None and self.exit is None
+
+    def begin_sitting(self, tail: Tail | None) -> None:
+        """Forget the last session's conduct and reading; a new one begins."""
+        self.sitting = Sitting(gauge=Gauge(override=self.settings.context.override), tail=tail)
+        self.exit = None
+
+    def begin_record(self, tail: Tail) -> None:
+        """Read the record anew, from another place: what was read of it is forgotten."""
+        self.sitting.tail = tail
+        self.sitting.meter = Meter()
+        self.sitting.collector = Collector()
+
+    # Readings
+
+    def read(self, events: Iterable[SessionEvent | Skipped], at: float) -> None:
+        """Take in new lines of the session's record, in order; `at` is when they were read."""
+        for event in events:
+            if isinstance(event, Skipped):
+                self.sitting.skipped += 1
+                continue
+            self.sitting.meter.feed(event)
+            self.sitting.collector.feed(event)
+            self._take(event, at)
+
+    def _take(self, event: SessionEvent, at: float) -> None:
+        sitting = self.sitting
+        when = stamp(event, at)
+        sitting.quiet_since_start = False
+        match event:
+            case AssistantReplied(sidechain=False):
+                sitting.replied = True
+                sitting.last_activity = when
+                self._note_reads(event)
+                self._gauge_from_record(when)
+            case UserSaid(sidechain=False, compact_summary=False, text=text):
+                note_bounded(sitting.heard, text[:HEARD])
+                sitting.last_activity = when
+                if not event.meta:
+                    note_bounded(sitting.pilot_prompts, (when, text[:HEARD]))
+            case ToolFinished(sidechain=False):
+                sitting.last_activity = when
+            case Compacted():
+                sitting.gauge.compacted(when)
+            case Interrupted():
+                sitting.conduct.interrupted(when)
+            case CostCounted(total_usd=total):
+                sitting.cost_usd = total
+            case Identified():
+                sitting.permission_mode = event.permission_mode or sitting.permission_mode
+                if event.window:
+                    sitting.gauge.report_window(event.window)
+            case _:
+                if text := getattr(event, "text", ""):
+                    note_bounded(sitting.heard, text[:HEARD])
+
+    def _note_reads(self, reply: AssistantReplied) -> None:
+        for tool in reply.tools:
+            for key in ("file_path", "command"):
+                value = tool.input.get(key)
+                if isinstance(value, str) and len(self.sitting.read_paths) < 500:
+                    self.sitting.read_paths.add(value)
+
+    def _gauge_from_record(self, at: float) -> None:
+        meter = self.sitting.meter
+        if meter.model and meter.model != self.sitting.model:
+            self.sitting.model = meter.model
+        self.sitting.gauge.derive_window(self.runtime.window(self.sitting.model, self.environment))
+        if meter.tokens is not None:
+            self.sitting.gauge.tell(meter.tokens, "transcript", at)
+
+    def report(self, report: Report, at: float) -> None:
+        """Take in a status line of this session."""
+        sitting = self.sitting
+        if report.window:
+            sitting.gauge.report_window(report.window)
+        if report.usage is not None and report.usage.context:
+            sitting.gauge.tell(report.usage.context, "statusline", at)
+        if report.cost_usd is not None:
+            sitting.cost_usd = report.cost_usd
+        if report.model:
+            sitting.model = report.model
+
+    @property
+    def compacts_at(self) -> int | None:
+        """Tokens at which the CLI compacts; None where it does not or cannot be told."""
+        if not self.runtime.has_readings:
+            return None
+        window = self.sitting.gauge.window.tokens
+        return self.runtime.compacts_at(window, self.environment) if window else None
+
+    @property
+    def marks(self) -> Marks | None:
+        """Where the bands begin, in tokens; None for a runtime without readings."""
+        if not self.runtime.has_readings:
+            return None
+        window = self.sitting.gauge.window.tokens
+        return bands.marks(thresholds(self.settings.context), window, self.compacts_at)
+
+    @property
+    def band(self) -> Band:
+        """How worried to be; by tool calls (R46) while no reading can be had."""
+        tokens = self.sitting.gauge.tokens
+        if tokens is None:
+            limit = self.settings.context.fallback_tool_calls
+            return bands.band_from_tool_calls(self.tool_calls, limit)
+        return bands.band(tokens, self.marks)
+
+    @property
+    def tool_calls(self) -> int:
+        """Calls of tools in this session, by whichever witness saw more."""
+        return max(self.sitting.meter.tool_calls, self.sitting.conduct.tools)
+
+    @property
+    def must_read(self) -> str | None:
+        """The document that this session was started to read; None for a first session."""
+        if self.session is None or self.session.previous is None:
+            return None
+        return self.session.document
+
+    def has_read(self, document: str) -> bool:
+        """Whether a tool of this session was pointed at the document."""
+        return any(document in path for path in self.sitting.read_paths)
+
+    def heard_of(self, token: str) -> bool:
+        """Whether a text with this token in it reached the model."""
+        return any(token in text for text in self.sitting.heard)
+
+    def note_detail(self, **details: object) -> None:
+        """Keep something beside the handoff's state; the caller saves it."""
+        assert self.handoff_record is not None
+        merged = {**self.handoff_record.details, **details}
+        self.handoff_record = replace(self.handoff_record, details=merged)
+
+    # Places
+
+    @property
+    def directory(self) -> Path:
+        """Where the agent works: its worktree if it has one."""
+        return Path(self.record.worktree or self.record.directory)
+
+    def change(self, **changes: object) -> SeatRecord:
+        """Change the record in memory; the caller saves it."""
+        self.record = replace(self.record, **changes)  # type: ignore[arg-type]
+        return self.record
+
+
+def stamp(event: SessionEvent, otherwise: float) -> float:
+    """When the event was made, in unix seconds, never later than when it was read."""
+    at = getattr(event, "at", None)
+    return min(at.timestamp(), otherwise) if at is not None else otherwise
+
+
+def note_bounded(notes: list[Any], item: Any, most: int = 40) -> None:
+    """Add to a list that keeps only its newest items."""
+    notes.append(item)
+    del notes[:-most]

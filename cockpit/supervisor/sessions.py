@@ -1,0 +1,298 @@
+"""Starting, finding again and ending the sessions of a seat.
+
+A session's identity is written down before its process exists, so whatever is interrupted here
+is found again by the marker that the process carries. Never starts over something that lives,
+and never decides that something should start or end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from uuid import uuid4
+
+from cockpit.adapters.transcripts import Tail
+from cockpit.core.errors import CockpitError, Failed, NotNow
+from cockpit.core.ids import JobId, SessionId
+from cockpit.core.safetext import safe_line
+from cockpit.ports.panes import Launch, Pane, PaneGone, PanesSilent
+from cockpit.ports.processes import Ending, ProcessId
+from cockpit.ports.records import JobRecord, SessionRecord
+from cockpit.ports.runtimes import SessionOrder
+from cockpit.supervisor.instruments import Instruments
+from cockpit.supervisor.seat import Exit, Seat
+
+LAST_WORDS = 3
+"""Lines of a dead pane that go on the row."""
+
+Ended = Callable[[Seat, ProcessId], None]
+
+
+class Sessions:
+    """What starts and ends processes; one for all seats."""
+
+    def __init__(self, instruments: Instruments, ended: Ended) -> None:
+        self._in = instruments
+        self._ended = ended
+        self._forget: dict[str, Callable[[], None]] = {}
+
+    # Identity
+
+    def mint(self, seat: Seat) -> tuple[SessionId, str]:
+        """A session id, and the marker of its processes; both never used before."""
+        return SessionId(str(uuid4())), f"{seat.name}-{secrets.token_hex(6)}"
+
+    def new_job(self, seat: Seat, prompt: str | None, base_commit: str | None) -> JobRecord:
+        """A job for the seat, written down."""
+        job = JobRecord(JobId(str(uuid4())), seat.name, prompt, self._now(), base_commit)
+        self._in.store.add_job(job)
+        return job
+
+    # Starting
+
+    async def open(
+        self,
+        seat: Seat,
+        session: SessionRecord,
+        prompt: str | None,
+        *,
+        resume: bool = False,
+    ) -> None:
+        """Start a process for this session in the seat's pane, or in a new one.
+
+        Raises `ProgramMissing` and other refusals before anything was changed; `Failed` when the
+        process could not be had. The directory must exist and is where the process will be.
+        """
+        order = self.order(seat, session, prompt, resume=resume)
+        launch = await self.prepare(seat, order)
+        transcript = seat.runtime.transcript(order)
+        session = replace(session, transcript=str(transcript) if transcript else None)
+        self._write_down(seat, session)
+        seat.begin_sitting(self._tail(seat, transcript))
+        seat.sitting.began_at = self._in.clock.monotonic()
+        pane = await self._place(seat, launch)
+        self.seated(seat, pane)
+
+    async def prepare(self, seat: Seat, order: SessionOrder) -> Launch:
+        """Everything that can be refused, refused now: program, arguments, directory."""
+        if not order.directory.is_dir():
+            raise Failed(
+                f"{order.directory} is not there",
+                f"{seat.name} works in it, so nothing was started.",
+                "Bring the directory back, or start the agent in another one.",
+            )
+        program = await asyncio.to_thread(seat.runtime.program, order.environment)
+        launch = await asyncio.to_thread(seat.runtime.launch, order, program)
+        return replace(launch, lease=self._lease(seat))
+
+    def order(
+        self, seat: Seat, session: SessionRecord, prompt: str | None, *, resume: bool = False
+    ) -> SessionOrder:
+        """What the runtime is asked to start."""
+        return SessionOrder(
+            agent=seat.name,
+            session_id=session.id,
+            run=session.run,
+            directory=seat.directory,
+            prompt=prompt or None,
+            resume=resume,
+            model=seat.settings.model,
+            permission_mode=session.permission_mode or seat.settings.permission_mode,
+            arguments=seat.settings.arguments,
+            command=seat.settings.command,
+            environment=self.environment(seat),
+        )
+
+    def environment(self, seat: Seat) -> dict[str, str]:
+        """What a pane gets: the supervisor's own environment, ours, and the agent's."""
+        places = self._in.places
+        env = {**self._in.environment, "COCKPIT_SOCKET": str(places.socket)}
+        env.pop("COCKPIT_HOME", None)
+        if places.home is not None:
+            env["COCKPIT_HOME"] = str(places.home)
+        env |= {"TERM": "tmux-256color", "COLORTERM": "truecolor"}
+        return env | dict(seat.settings.env)
+
+    def _lease(self, seat: Seat) -> Path:
+        folder = self._in.places.state / "leases"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        return folder / f"{seat.name}.lock"
+
+    def _write_down(self, seat: Seat, session: SessionRecord) -> None:
+        with self._in.store.transaction():
+            self._in.store.save_session(session)
+            changed = seat.change(
+                session=session.id, run=session.run, pid=None, started=None, boot=None, wanted=True
+            )
+            self._in.store.save_seat(changed)
+        seat.session = session
+        seat.chain = self._in.store.chain(session.job)
+
+    async def _place(self, seat: Seat, launch: Launch) -> Pane:
+        if seat.record.pane is not None:
+            try:
+                return await self._in.panes.reopen(seat.record.pane, launch)
+            except PaneGone:
+                pass  # closed by hand; the agent gets a new window
+        return await self._in.panes.open(seat.name, launch)
+
+    def seated(self, seat: Seat, pane: Pane) -> None:
+        """Take note of the process in a pane, and wait for its end."""
+        process = self._in.processes.identify(pane.pid) if not pane.dead else None
+        seat.process = process
+        seat.exit = None
+        seat.gave_up = None
+        self._in.store.save_seat(
+            seat.change(
+                pane=pane.id,
+                pid=process.pid if process else None,
+                started=process.started if process else None,
+                boot=process.boot if process else None,
+                note=None,
+            )
+        )
+        if process is None:
+            seat.exit = Exit(self._now(), pane.exit_status, pane.exit_signal)
+            return
+        self._watch(seat, process)
+
+    def _watch(self, seat: Seat, process: ProcessId) -> None:
+        self.unwatch(seat)
+        self._forget[seat.name] = self._in.processes.on_exit(
+            process, lambda: self._ended(seat, process)
+        )
+
+    def unwatch(self, seat: Seat) -> None:
+        """Stop waiting for the process's end."""
+        if forget := self._forget.pop(seat.name, None):
+            forget()
+
+    # Finding again
+
+    async def find(self, seat: Seat, panes: dict[str, Pane]) -> bool:
+        """After a restart: take up the living process that the record names, if it lives.
+
+        True if one was found. The marker in its environment is the proof, not its pid.
+        """
+        record = seat.record
+        if record.session is None or record.run is None:
+            return False
+        pane = panes.get(record.pane or "") or _labelled(panes, seat.name)
+        alive = {process.pid: process for process in self._in.processes.marked(record.run)}
+        if seat.session and seat.session.transcript:
+            tail = self._tail(seat, Path(seat.session.transcript))
+        else:
+            tail = None
+        seat.begin_sitting(tail)
+        if pane is not None and pane.pid in alive and not pane.dead:
+            self.seated(seat, pane)
+            return True
+        if pane is not None:
+            seat.change(pane=pane.id)
+        elif record.pane is not None:
+            seat.change(pane=None)
+        seat.process = None
+        return False
+
+    def _tail(self, seat: Seat, transcript: Path | None) -> Tail | None:
+        return Tail(transcript, seat.runtime.parse) if transcript else None
+
+    def follow(self, seat: Seat, transcript: Path) -> None:
+        """The CLI says that its record is elsewhere: read it from there, from the beginning."""
+        if seat.session is None or seat.session.transcript == str(transcript):
+            return
+        seat.session = replace(seat.session, transcript=str(transcript))
+        self._in.store.save_session(seat.session)
+        seat.begin_record(Tail(transcript, seat.runtime.parse))
+
+    def cleared(self, seat: Seat, session: str, transcript: str | None) -> None:
+        """The pilot began another session in the same process (`/clear`): the seat follows."""
+        assert seat.session is not None
+        old = seat.session
+        self._in.store.save_session(replace(old, state="ended"))
+        new = replace(
+            old,
+            id=SessionId(session),
+            number=old.number + 1,
+            previous=old.id,
+            created=self._now(),
+            document=None,
+            transcript=transcript,
+            state="live",
+            cost_usd=None,
+            tokens=None,
+            compactions=0,
+        )
+        seat.session = new
+        with self._in.store.transaction():
+            self._in.store.save_session(new)
+            self._in.store.save_seat(seat.change(session=new.id))
+        seat.chain = self._in.store.chain(new.job)
+        seat.begin_sitting(self._tail(seat, Path(transcript) if transcript else None))
+        self._in.feed.tell(
+            "session.cleared",
+            f"{seat.name} was cleared by hand; its new session is number {new.number}",
+            seat.name,
+            old_session=old.id,
+            new_session=new.id,
+        )
+
+    # Ending
+
+    async def end(self, seat: Seat, patience: float = 6.0) -> Ending:
+        """End the seat's process and everything that carries its marker; proved, not assumed.
+
+        Twice is the same as once: what is gone is reported gone.
+        """
+        self.unwatch(seat)
+        if seat.record.run is None:
+            return Ending(gone=True, killed=False)
+        ending = await self._in.processes.end(seat.process, seat.record.run, patience=patience)
+        if ending.gone:
+            seat.process = None
+            self._in.store.save_seat(seat.change(pid=None, started=None, boot=None))
+        return ending
+
+    async def how_it_ended(self, seat: Seat) -> Exit:
+        """What the terminal knows of the end, with the last lines that were to be read."""
+        status = signal = None
+        words = ""
+        pane = seat.record.pane
+        try:
+            seen = (await self._in.panes.look()).get(pane) if pane else None
+            if seen is not None:
+                status, signal = seen.exit_status, seen.exit_signal
+                assert pane is not None
+                screen = await self._in.panes.capture(pane)
+                words = last_words(screen.lines)
+        except (PanesSilent, CockpitError):
+            pass  # the end itself is certain; only its words are lost
+        return Exit(self._now(), status, signal, words)
+
+    def _now(self) -> float:
+        return self._in.clock.now().timestamp()
+
+
+def last_words(lines: tuple[str, ...]) -> str:
+    """The last lines of a screen that say something, as one."""
+    spoken = [line for raw in lines if (line := safe_line(raw, 160).strip())]
+    return " / ".join(line for line in spoken[-LAST_WORDS:] if not line.startswith("Pane is dead"))
+
+
+def _labelled(panes: dict[str, Pane], label: str) -> Pane | None:
+    found = [pane for pane in panes.values() if pane.label == label]
+    return found[0] if len(found) == 1 else None
+
+
+def refuse_if_alive(seat: Seat) -> None:
+    """Raise `NotNow` when somebody sits here already."""
+    if seat.alive:
+        pid = seat.process.pid if seat.process else "?"
+        raise NotNow(
+            f"{seat.name} is running already (pid {pid})",
+            "One agent has one process at a time.",
+            f"Look at it: cockpit attach {seat.name}",
+        )

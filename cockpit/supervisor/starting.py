@@ -1,0 +1,234 @@
+"""Starting an agent by hand or by configuration: its settings, its worktree, its job, its session.
+
+Everything that can be refused is refused before anything is made. Handoffs start their own
+sessions in `acts`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from cockpit.config.loaded import changed_agent
+from cockpit.config.schema import AgentSettings
+from cockpit.core.continuation import first_prompt
+from cockpit.core.errors import BadUsage, CockpitError, Failed, NoSuchAgent, NotNow
+from cockpit.core.ids import AgentName, SessionId
+from cockpit.ports.records import SessionRecord
+from cockpit.supervisor.seat import Seat
+from cockpit.supervisor.supervisor import Supervisor
+from cockpit.wire.verbs import Start
+
+
+def seat_for(supervisor: Supervisor, name: AgentName, asked: Start) -> Seat:
+    """The seat that is to be started, with what the command line says of it.
+
+    A name that no file knows needs a directory. Raises `NoSuchAgent`, `BadUsage`.
+    """
+    said: dict[str, Any] = {}
+    if asked.directory:
+        said["directory"] = Path(asked.directory)
+    if asked.runtime:
+        said["runtime"] = asked.runtime
+    if asked.mode:
+        said["mode"] = asked.mode
+    if asked.worktree:
+        said["worktree"] = {"strategy": "git_worktree"}
+    settings, file = _settings(supervisor, name, said)
+    seat = supervisor.fleet.take_up(settings, file)
+    supervisor.instruments.store.save_seat(
+        seat.change(directory=str(settings.directory), worktree=None, branch=None)
+    )
+    return seat
+
+
+def _settings(
+    supervisor: Supervisor, name: AgentName, said: dict[str, Any]
+) -> tuple[AgentSettings, Path | None]:
+    loaded = supervisor.fleet.loaded
+    assert loaded is not None
+    seat = supervisor.fleet.find(name)
+    try:
+        known = loaded.agent(name)
+        return (changed_agent(known, **said) if said else known), loaded.file_of(name)
+    except NoSuchAgent:
+        if loaded.held_for(name):
+            raise
+        if seat is not None:
+            base = seat.settings
+            return (changed_agent(base, **said) if said else base), None
+        if "directory" not in said:
+            raise
+        directory = said.pop("directory")
+        return loaded.new_agent(name, directory, **said), None
+
+
+async def start(
+    supervisor: Supervisor, seat: Seat, prompt: str | None, *, resume: str | None = None
+) -> None:
+    """Begin a job in the seat: worktree, first session, process."""
+    settings = seat.settings
+    if not settings.directory.is_dir():
+        raise BadUsage(
+            f"{settings.directory} is not a directory",
+            f"{seat.name} is to work in it.",
+            "Name another one with --directory, or make it.",
+        )
+    text = prompt if prompt is not None else settings.prompt
+    ident = SessionId(resume) if resume else None
+    if ident is not None:
+        _check_resumable(supervisor, seat, ident)
+    seat.environment = supervisor.sessions.environment(seat)
+    await _probe(supervisor, seat)
+    job = supervisor.sessions.new_job(seat, text or None, None)
+    await _make_worktree(supervisor, seat, job.id)
+    found = await supervisor.instruments.worktrees.facts(seat.directory)
+    job = replace(job, base_commit=found.head)
+    supervisor.instruments.store.add_job(job)
+    supervisor.instruments.store.save_seat(seat.change(job=job.id, branch=found.branch))
+    seat.job, seat.handoffs = job, 0
+    seat.gave_up = seat.handoff_failed = seat.breaker = seat.trust_asked = None
+    await _first_session(supervisor, seat, text, ident)
+    words = "reopened a session" if resume else "started"
+    supervisor.feed.tell(
+        "agent.started",
+        f"{seat.name} {words} in {seat.directory}",
+        seat.name,
+        session=seat.record.session,
+        directory=str(seat.directory),
+        branch=found.branch,
+    )
+
+
+async def _probe(supervisor: Supervisor, seat: Seat) -> None:
+    """The program is found before a worktree is made for it."""
+    await asyncio.to_thread(seat.runtime.program, seat.environment)
+
+
+async def _first_session(
+    supervisor: Supervisor, seat: Seat, text: str, resume: SessionId | None
+) -> None:
+    assert seat.job is not None
+    minted, run = supervisor.sessions.mint(seat)
+    session = SessionRecord(
+        id=resume or minted,
+        agent=seat.name,
+        job=seat.job.id,
+        number=1,
+        previous=None,
+        run=run,
+        created=supervisor.instruments.clock.now().timestamp(),
+        permission_mode=seat.settings.permission_mode,
+    )
+    prompt = first_prompt(text, _marker(seat)) if text else None
+    await supervisor.sessions.open(seat, session, prompt, resume=resume is not None)
+
+
+def _marker(seat: Seat) -> str | None:
+    """What the agent is told to say at the end, where nobody else would see that it is done."""
+    unattended = seat.settings.mode == "auto" and seat.runtime.has_readings
+    return seat.settings.handoff.completion_marker if unattended else None
+
+
+def _check_resumable(supervisor: Supervisor, seat: Seat, session: SessionId) -> None:
+    held = supervisor.instruments.store.session(session)
+    probe = SessionRecord(
+        id=session,
+        agent=seat.name,
+        job=held.job if held else seat.record.job,  # type: ignore[arg-type]
+        number=1,
+        previous=None,
+        run="",
+        created=0.0,
+    )
+    seat.runtime.resumable(supervisor.sessions.order(seat, probe, None, resume=True))
+    for other in supervisor.fleet:
+        if other.alive and other.record.session == session:
+            raise NotNow(f"Session {session} is open already", f"{other.name} sits in it.")
+
+
+async def _make_worktree(supervisor: Supervisor, seat: Seat, job: str) -> None:
+    settings = seat.settings.worktree
+    if settings.strategy == "none":
+        supervisor.instruments.store.save_seat(seat.change(worktree=None))
+        return
+    worktrees = supervisor.instruments.worktrees
+    found = await worktrees.facts(seat.settings.directory)
+    if found.root is None:
+        raise BadUsage(
+            f"{seat.settings.directory} is not in a git repository",
+            f"{seat.name} is to have a worktree of it.",
+            'Run git init there, or set worktree.strategy = "none".',
+        )
+    item = settings.work_item or job[:8]
+    branch = settings.branch.format(agent=seat.name, work_item=item, job=job[:8])
+    folder = settings.directory
+    place = folder if folder.is_absolute() else found.root / folder
+    name = f"{seat.name}-{settings.work_item}" if settings.work_item else str(seat.name)
+    made = await worktrees.ensure(found.root, place / name.replace("/", "-"), branch, settings.base)
+    if place.is_relative_to(found.root):
+        inner = place.relative_to(found.root)
+        await worktrees.keep_out(found.root, f"/{inner.parts[0]}/")
+    supervisor.instruments.store.save_seat(
+        seat.change(worktree=str(made.directory), branch=made.branch)
+    )
+    words = "made" if made.created else "adopted"
+    supervisor.feed.tell(
+        "worktree.ready",
+        f"The worktree of {seat.name} was {words}: {made.directory} ({made.branch})",
+        seat.name,
+        directory=str(made.directory),
+        branch=made.branch,
+        created=made.created,
+    )
+
+
+async def start_automatic(supervisor: Supervisor) -> None:
+    """Start what is configured to start by itself and was never started; each on its own."""
+    for seat in supervisor.fleet:
+        if seat.settings.start != "auto" or seat.alive or seat.record.session is not None:
+            continue
+        try:
+            await start(supervisor, seat, None)
+        except CockpitError as refused:
+            seat.gave_up = f"{refused.title}. {refused.hint}".strip()
+            supervisor.feed.tell("agent.not_started", str(refused), seat.name)
+        supervisor.board.changed(seat)
+
+
+def _record_is_there(session: SessionRecord | None) -> bool:
+    return bool(session and session.transcript and Path(session.transcript).is_file())
+
+
+async def reopen_previous(supervisor: Supervisor, seat: Seat) -> SessionRecord:
+    """End the seat's session, and reopen the one before it in its place."""
+    session = seat.session
+    if session is None or session.previous is None:
+        raise NotNow(
+            f"{seat.name} has no session before this one",
+            "Only a session that followed another one can be undone.",
+        )
+    before = supervisor.instruments.store.session(session.previous)
+    if before is None or not _record_is_there(before):
+        raise NotNow(
+            f"The session before this one of {seat.name} cannot be reopened",
+            "Its record is gone; the CLI removes old ones by itself.",
+            "Its handoff document is still there: cockpit history " + seat.name,
+        )
+    ending = await supervisor.sessions.end(seat)
+    if not ending.gone:
+        raise Failed(f"The session of {seat.name} cannot be ended", f"{ending.survivors}")
+    supervisor.instruments.store.save_session(replace(session, state="undone"))
+    _, run = supervisor.sessions.mint(seat)
+    reopened = replace(before, run=run, state="live")
+    await supervisor.sessions.open(seat, reopened, None, resume=True)
+    supervisor.feed.tell(
+        "handoff.undone",
+        f"{seat.name} is back in session {before.number}; session {session.number} is kept",
+        seat.name,
+        old_session=session.id,
+        new_session=before.id,
+    )
+    return reopened

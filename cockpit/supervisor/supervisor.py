@@ -1,0 +1,238 @@
+"""The supervisor itself: its parts put together, taken up where the last one left off, and run.
+
+Reads as a table of contents. What a part does is in the part; what starts the parts and in which
+order is here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+from collections.abc import Coroutine
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from cockpit import __version__
+from cockpit.adapters.spool import Spool
+from cockpit.core.errors import CockpitError
+from cockpit.ports.panes import PanesSilent
+from cockpit.ports.processes import ProcessId
+from cockpit.supervisor.board import Board
+from cockpit.supervisor.engine import Engine
+from cockpit.supervisor.feed import rfc3339
+from cockpit.supervisor.fleet import Fleet
+from cockpit.supervisor.instruments import Instruments
+from cockpit.supervisor.seat import Exit, Seat
+from cockpit.supervisor.sessions import Sessions
+from cockpit.supervisor.triggers import Triggers
+from cockpit.supervisor.watch import Watch
+from cockpit.wire.status import Status, SupervisorStatus
+
+HANDOFFS_LOOK = 0.25
+"""Seconds between two looks of a handoff at the world, when nothing calls it earlier."""
+SAVE_READINGS = 30.0
+
+_log = logging.getLogger(__name__)
+
+
+class Supervisor:
+    """One for each state folder; ends agents only when told to."""
+
+    def __init__(self, instruments: Instruments, spool: Spool) -> None:
+        self.instruments = instruments
+        self.feed = instruments.feed
+        self.fleet = Fleet(instruments)
+        self.board = Board(instruments.clock, self.feed, lambda: list(self.fleet))
+        self.sessions = Sessions(instruments, self._process_ended)
+        self.engine = Engine(instruments, self.sessions, lambda: self.fleet, self.board.changed)
+        self.triggers = Triggers(instruments, self.engine)
+        self.watch = Watch(
+            instruments, self.sessions, lambda: self.fleet, spool.take, self._news, self._compacted
+        )
+        self._spool = spool
+        self._started = instruments.clock.now().timestamp()
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self.ended = asyncio.Event()
+        """Set when the supervisor was told to end."""
+
+    # Life
+
+    async def take_up(self, config: Path | None, *, named: bool) -> None:
+        """Come back to what an earlier supervisor left, then read the configuration.
+
+        Configuration that does not read is refused (`BadConfig`) before anything is touched.
+        """
+        self.fleet.remember()
+        self.fleet.load(config, named=named)
+        await self.instruments.panes.start_server()
+        panes = await self.instruments.panes.look()
+        for seat in self.fleet:
+            found = await self.sessions.find(seat, {str(key): pane for key, pane in panes.items()})
+            self._tell_found(seat, found)
+        self.watch.hear_once()
+        for seat in self.fleet:
+            while seat.sitting.tail is not None and self.watch.read_once(seat):
+                pass
+        await self._resume_handoffs()
+
+    def _tell_found(self, seat: Seat, found: bool) -> None:
+        if found:
+            self.feed.tell("agent.found", f"{seat.name} is alive and watched again", seat.name)
+        elif seat.record.wanted and seat.record.session is not None:
+            seat.exit = Exit(self._now())
+            if seat.handoff is None:
+                self.feed.tell("agent.exited", f"{seat.name} ended while nobody watched", seat.name)
+
+    async def _resume_handoffs(self) -> None:
+        for record in self.instruments.store.open_handoffs():
+            seat = self.fleet.find(record.agent)
+            if seat is None:
+                continue
+            try:
+                await self.engine.resume(seat, record)
+            except ValueError as wrong:
+                self.feed.tell(
+                    "handoff.not_understood",
+                    f"A handoff of {seat.name} cannot be taken up: {wrong}",
+                    seat.name,
+                )
+                ended = replace(record, ended=self._now(), outcome="failed", why=str(wrong))
+                self.instruments.store.save_handoff(ended)
+
+    def run(self) -> None:
+        """Start watching. Must be called on the event loop that serves."""
+        stop_watching = self._spool.on_change(self.watch.reported)
+        self._closing = contextlib.ExitStack()
+        self._closing.callback(stop_watching)
+        for work in (
+            self.board.run(),
+            self.watch.hear(),
+            self.watch.read(),
+            self.watch.note(),
+            self._drive_handoffs(),
+            self._keep_readings(),
+        ):
+            self.spawn(work)
+        self.watch.reported()
+
+    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run something beside; a bug in it is logged, and ends nothing else."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._spawned_ended)
+
+    def _spawned_ended(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (bug := task.exception()) is not None:
+            _log.error("a task of the supervisor failed", exc_info=bug)
+
+    async def close(self) -> None:
+        """Stop watching; every agent goes on."""
+        for task in tuple(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for seat in self.fleet:
+            self.sessions.unwatch(seat)
+            self._keep_reading(seat)
+        self._closing.close()
+        self.feed.close()
+        self.board.close()
+
+    # What follows from what is seen
+
+    async def _news(self, seat: Seat) -> None:
+        """Something about this seat is new."""
+        if seat.handoff is not None:
+            await self.engine.look(seat)
+        await self.triggers.consider(seat)
+        self.board.changed(seat)
+
+    def _compacted(self, seat: Seat) -> None:
+        """The CLI compacted first: counted, told, and everything may alarm again."""
+        marks = seat.marks
+        late = ""
+        if marks is not None and seat.sitting.gauge.peak > marks.act.tokens:
+            late = f", {(seat.sitting.gauge.peak - marks.act.tokens) // 1000}k past the act mark"
+        self.feed.tell(
+            "agent.compacted",
+            f"{seat.name} compacted its context by itself{late}",
+            seat.name,
+            compactions=seat.sitting.meter.compactions,
+        )
+        self.triggers.rearm(seat)
+
+    def _process_ended(self, seat: Seat, process: ProcessId) -> None:
+        self.spawn(self._take_end(seat, process))
+
+    async def _take_end(self, seat: Seat, process: ProcessId) -> None:
+        """An agent's process is gone: learn how, and tell; a handoff sees it by itself."""
+        if seat.process != process:
+            return
+        seat.exit = Exit(self._now())
+        known = await self.sessions.how_it_ended(seat)
+        self.watch.hear_once()
+        self.watch.read_once(seat)
+        if seat.process != process:
+            return  # another one was started in the meantime
+        seat.exit = known
+        swapping = seat.handoff is not None
+        if not swapping:
+            self.feed.tell("agent.exited", f"{seat.name} {known}. {known.words}", seat.name)
+        self.board.changed(seat)
+        if swapping:
+            await self.engine.look(seat)
+
+    async def _drive_handoffs(self) -> None:
+        while True:
+            await asyncio.sleep(HANDOFFS_LOOK)
+            for seat in self.fleet:
+                if seat.handoff is not None and not self.engine.is_driving(seat):
+                    self.spawn(self._drive(seat))
+
+    async def _drive(self, seat: Seat) -> None:
+        try:
+            await self.engine.look(seat)
+        except PanesSilent:
+            return  # looked at again in a moment
+        except CockpitError as refused:
+            seat.trouble = str(refused)
+            self.board.changed(seat)
+
+    async def _keep_readings(self) -> None:
+        while True:
+            await asyncio.sleep(SAVE_READINGS)
+            for seat in self.fleet:
+                if seat.alive:
+                    self._keep_reading(seat)
+
+    def _keep_reading(self, seat: Seat) -> None:
+        """Write down what a chain is asked for later: tokens, cost, compactions."""
+        if seat.session is None:
+            return
+        sitting = seat.sitting
+        kept = replace(
+            seat.session,
+            tokens=sitting.gauge.tokens,
+            cost_usd=sitting.cost_usd,
+            compactions=sitting.meter.compactions,
+        )
+        if kept != seat.session:
+            seat.session = kept
+            self.instruments.store.save_session(kept)
+
+    # What is told
+
+    def status(self) -> Status:
+        """Everything, now."""
+        return Status(
+            supervisor=SupervisorStatus(
+                pid=os.getpid(), started_at=rfc3339(self._started), version=__version__
+            ),
+            agents=self.board.rows(),
+        )
+
+    def _now(self) -> float:
+        return self.instruments.clock.now().timestamp()

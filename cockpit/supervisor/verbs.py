@@ -1,0 +1,345 @@
+"""What each verb does, one function a verb; `PERFORM` is the whole list.
+
+A verb either answers `Done` with a line for the pilot, or raises a `CockpitError` and has changed
+nothing that it did not say.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+from cockpit.core.errors import BadUsage, CockpitError, Failed, NotNow
+from cockpit.core.handoff.events import Approved, CalledOff, Declined, Snoozed, Turn
+from cockpit.core.handoff.states import PHASES, Asked, Documenting, Reviewing, Settling, Waiting
+from cockpit.core.ids import agent_name
+from cockpit.supervisor import starting
+from cockpit.supervisor.seat import Seat
+from cockpit.supervisor.sessions import refuse_if_alive
+from cockpit.supervisor.supervisor import Supervisor
+from cockpit.wire.verbs import (
+    Approve,
+    Attach,
+    Done,
+    Down,
+    Handoff,
+    Load,
+    Refuse,
+    Send,
+    Snooze,
+    Start,
+    Stop,
+    Undo,
+    Verb,
+)
+
+ACCEPTED_WITHIN = 8.0
+"""Seconds for an idle agent to take a prompt that was pasted."""
+
+
+async def load(supervisor: Supervisor, asked: Load) -> Done:
+    """Read a file and take up its agents; a file that does not read changes nothing."""
+    config = Path(asked.config) if asked.config else None
+    loaded = supervisor.fleet.load(config, named=asked.named)
+    for seat in supervisor.fleet:
+        supervisor.board.changed(seat)
+    await starting.start_automatic(supervisor)
+    names = ", ".join(agent.name for agent in loaded.settings.agents) or "no agents"
+    return Done(message=f"Read: {names}")
+
+
+async def start(supervisor: Supervisor, asked: Start) -> Done:
+    """Start a configured agent, or a new one."""
+    name = agent_name(asked.name)
+    if asked.config:
+        supervisor.fleet.load(Path(asked.config), named=asked.named)
+    seat = supervisor.fleet.find(name)
+    if seat is not None:
+        refuse_if_alive(seat)
+        if seat.handoff is not None:
+            raise NotNow(
+                f"A handoff of {name} is under way",
+                f"It is in the phase {PHASES.get(type(seat.handoff.state), 'ended')}.",
+                f"Wait for it, or refuse it: cockpit refuse {name}",
+            )
+    seat = starting.seat_for(supervisor, name, asked)
+    await starting.start(supervisor, seat, asked.prompt, resume=asked.resume)
+    supervisor.board.changed(seat)
+    return Done(message=f"Started {name} in {seat.directory}", name=name, pane=seat.record.pane)
+
+
+async def stop(supervisor: Supervisor, asked: Stop) -> Done:
+    """End an agent; its worktree stays, and so does everything it wrote."""
+    seat = supervisor.fleet.seat(asked.name)
+    await _call_off(supervisor, seat)
+    if seat.record.session is None or (not seat.alive and not seat.record.wanted):
+        return Done(message=f"{seat.name} was not running", name=seat.name)
+    supervisor.instruments.store.save_seat(seat.change(wanted=False, note="stopped by you"))
+    ending = await supervisor.sessions.end(seat)
+    if not ending.gone:
+        pids = ", ".join(str(pid) for pid in ending.survivors)
+        raise Failed(f"{seat.name} cannot be ended", f"Processes {pids} survive even KILL.")
+    seat.exit, seat.gave_up, seat.handoff_failed = None, None, None
+    supervisor.feed.tell("agent.stopped", f"{seat.name} was stopped", seat.name)
+    supervisor.board.changed(seat)
+    words = f" ({seat.record.worktree})" if seat.record.worktree else ""
+    return Done(message=f"Stopped {seat.name}; its worktree stays{words}", name=seat.name)
+
+
+async def _call_off(supervisor: Supervisor, seat: Seat) -> None:
+    if seat.handoff is None:
+        return
+    await supervisor.engine.tell(seat, CalledOff("the agent was stopped"))
+    if seat.handoff is not None:
+        raise NotNow(
+            f"{seat.name} is between two sessions",
+            "Its old session is being replaced by a new one.",
+            "Try again in a few seconds.",
+        )
+
+
+async def send(supervisor: Supervisor, asked: Send) -> Done:
+    """Paste a prompt into the live composer, submit it, and see it taken."""
+    seat = _living(supervisor, asked.name)
+    if not asked.text.strip():
+        raise BadUsage("There is nothing to send", hint="Give the prompt as an argument.")
+    conduct = seat.sitting.conduct
+    if conduct.turn is Turn.DIALOG or seat.trust_asked:
+        raise NotNow(
+            f"{seat.name} has a question open in its pane",
+            "Text would be taken as the answer.",
+            f"Answer it there: cockpit attach {seat.name}",
+        )
+    panes, pane = supervisor.instruments.panes, seat.record.pane
+    assert pane is not None
+    await _check_composer(supervisor, seat)
+    prompts, idle = conduct.prompts, conduct.turn is not Turn.WORKING
+    await panes.paste(pane, asked.text)
+    await asyncio.sleep(0.3)
+    await panes.press(pane, "Enter")
+    if not seat.runtime.has_readings or not idle:
+        words = "Sent" if not seat.runtime.has_readings else "Queued for the end of its turn"
+        return Done(message=f"{words}: {seat.name}", name=seat.name)
+    if not await _until(lambda: conduct.prompts > prompts, ACCEPTED_WITHIN):
+        raise Failed(
+            f"{seat.name} did not take the prompt",
+            "It was pasted and submitted, but the agent gave no sign of it.",
+            f"Look at its pane: cockpit attach {seat.name}",
+        )
+    return Done(message=f"{seat.name} took the prompt", name=seat.name)
+
+
+async def _check_composer(supervisor: Supervisor, seat: Seat) -> None:
+    assert seat.record.pane is not None
+    screen = await supervisor.instruments.panes.capture(seat.record.pane)
+    if seat.runtime.composer(screen) is False:
+        raise NotNow(
+            f"Something is typed in {seat.name}'s composer",
+            "It would be sent together with your prompt.",
+            f"Send or clear it there: cockpit attach {seat.name}",
+        )
+
+
+async def handoff(supervisor: Supervisor, asked: Handoff) -> Done:
+    """Begin a handoff by hand: no question first; a review unless the agent is automatic."""
+    seat = supervisor.fleet.seat(asked.name)
+    if seat.session is None or seat.job is None:
+        raise NotNow(
+            f"{seat.name} was never started",
+            "There is no session to hand off.",
+            f"Start it: cockpit start {seat.name}",
+        )
+    given = _checked_document(supervisor, asked.document)
+    if asked.dry_run:
+        return await _would_do(supervisor, seat, asked)
+    if not seat.alive:
+        raise NotNow(
+            f"{seat.name} is not running",
+            "There is nobody to hand off from.",
+            f"Start it: cockpit start {seat.name}",
+        )
+    if seat.handoff is not None and isinstance(seat.handoff.state, Asked):
+        await supervisor.engine.tell(seat, Approved(supervisor.instruments.clock.monotonic()))
+        return Done(message=f"Handing off {seat.name}: the question that stood is answered yes")
+    review = seat.settings.mode != "auto"
+    record = await supervisor.engine.begin(
+        seat, "manual", ask=False, review=review, now=asked.now, given=given
+    )
+    await supervisor.engine.look(seat)
+    then = "you review the document before anything is ended" if review else "it goes by itself"
+    return Done(message=f"Handing off {seat.name}; {then}", name=seat.name, document=record.id)
+
+
+def _checked_document(supervisor: Supervisor, path: str | None) -> str | None:
+    """A document that was given is checked before anything begins."""
+    if path is None:
+        return None
+    from cockpit.core import document
+
+    text = supervisor.instruments.documents.read(Path(path))
+    problems = [each.text for each in document.validate(text) if not each.mends]
+    if problems:
+        raise BadUsage(f"{path} is not a handoff document", "\n".join(problems))
+    return path
+
+
+async def _would_do(supervisor: Supervisor, seat: Seat, asked: Handoff) -> Done:
+    why = supervisor.triggers.held_back(seat)
+    text = await supervisor.engine.preview(seat, asked.document)
+    lines = [
+        f"Would hand off {seat.name}: session {seat.record.session}",
+        f"writers: {', '.join(supervisor.engine.writers(seat))}",
+        "a review comes before anything is ended"
+        if seat.settings.mode != "auto"
+        else "no review: the agent is automatic",
+    ]
+    lines += [f"note: {why}"] if why else []
+    return Done(message="\n".join(lines), name=seat.name, text=text)
+
+
+async def approve(supervisor: Supervisor, asked: Approve) -> Done:
+    """Yes to the question that stands."""
+    seat = _questioned(supervisor, asked.name, asked.handoff)
+    assert seat.handoff is not None
+    first = isinstance(seat.handoff.state, Asked)
+    now = supervisor.instruments.clock.monotonic()
+    await supervisor.engine.tell(seat, Approved(now, straight=asked.straight))
+    await supervisor.engine.look(seat)
+    words = "the agent is asked for the document" if first else "the swap begins"
+    return Done(message=f"Approved: {words} ({seat.name})", name=seat.name)
+
+
+async def refuse(supervisor: Supervisor, asked: Refuse) -> Done:
+    """No to the question that stands, or to a handoff that has ended nothing yet."""
+    seat = supervisor.fleet.seat(asked.name)
+    stoppable = (Asked, Waiting, Documenting, Reviewing, Settling)
+    if seat.handoff is None or not isinstance(seat.handoff.state, stoppable):
+        raise _no_question(seat)
+    _same_handoff(seat, asked.handoff)
+    await supervisor.engine.tell(seat, Declined())
+    return Done(message=f"Refused: {seat.name} goes on as it is", name=seat.name)
+
+
+async def snooze(supervisor: Supervisor, asked: Snooze) -> Done:
+    """Ask again later."""
+    seat = _questioned(supervisor, asked.name, asked.handoff)
+    until = supervisor.instruments.clock.monotonic() + asked.seconds
+    await supervisor.engine.tell(seat, Snoozed(until))
+    supervisor.board.changed(seat)
+    return Done(message=f"Asked again in {asked.seconds / 60:.0f} min ({seat.name})")
+
+
+async def undo(supervisor: Supervisor, asked: Undo) -> Done:
+    """End this session and reopen the one before it, with everything it knew."""
+    seat = supervisor.fleet.seat(asked.name)
+    await _call_off(supervisor, seat)
+    before = await starting.reopen_previous(supervisor, seat)
+    supervisor.board.changed(seat)
+    return Done(message=f"{seat.name} is back in session {before.number}", name=seat.name)
+
+
+async def attach(supervisor: Supervisor, asked: Attach) -> Done:
+    """Where the agent's pane is."""
+    seat = supervisor.fleet.seat(asked.name)
+    if seat.record.pane is None:
+        raise NotNow(
+            f"{seat.name} has no pane",
+            "It was not started yet, or its window was closed.",
+            f"Start it: cockpit start {seat.name}",
+        )
+    socket = str(supervisor.instruments.places.tmux_socket)
+    return Done(message=seat.record.pane, name=seat.name, pane=seat.record.pane, socket=socket)
+
+
+async def down(supervisor: Supervisor, asked: Down) -> Done:
+    """End the supervisor; with `agents`, first the agents and their tmux server."""
+    if asked.agents:
+        await _end_all(supervisor)
+        await supervisor.instruments.panes.stop_server()
+        words = "The agents and the supervisor have ended"
+    else:
+        alive = sum(seat.alive for seat in supervisor.fleet)
+        words = f"The supervisor has ended; {alive} agents go on by themselves"
+    supervisor.ended.set()
+    return Done(message=words)
+
+
+async def _end_all(supervisor: Supervisor) -> None:
+    async def one(seat: Seat) -> None:
+        supervisor.instruments.store.save_seat(seat.change(wanted=False, note="stopped by you"))
+        if seat.handoff is not None:
+            await supervisor.engine.tell(seat, CalledOff("cockpit down --agents"))
+        if seat.record.run is not None:
+            await supervisor.sessions.end(seat)
+
+    ended = await asyncio.gather(*(one(seat) for seat in supervisor.fleet), return_exceptions=True)
+    for wrong in ended:
+        if isinstance(wrong, BaseException) and not isinstance(wrong, CockpitError):
+            raise wrong
+
+
+def _living(supervisor: Supervisor, name: str) -> Seat:
+    seat = supervisor.fleet.seat(name)
+    if not seat.alive or seat.record.pane is None:
+        raise NotNow(
+            f"{name} is not running",
+            str(seat.exit) if seat.exit else "",
+            f"Start it: cockpit start {name}",
+        )
+    return seat
+
+
+def _questioned(supervisor: Supervisor, name: str, handoff: str | None) -> Seat:
+    """The seat whose handoff has a question standing. Raises `NotNow`."""
+    seat = supervisor.fleet.seat(name)
+    if seat.handoff is None or not isinstance(seat.handoff.state, Asked | Reviewing):
+        raise _no_question(seat)
+    _same_handoff(seat, handoff)
+    return seat
+
+
+def _no_question(seat: Seat) -> NotNow:
+    if seat.handoff is None:
+        detail = "No handoff is under way."
+    else:
+        detail = f"Its handoff is in the phase {PHASES.get(type(seat.handoff.state), 'ended')}."
+    return NotNow(f"{seat.name} asks nothing", detail, f"Begin one: cockpit handoff {seat.name}")
+
+
+def _same_handoff(seat: Seat, seen: str | None) -> None:
+    """An answer is only for the question that the pilot saw."""
+    if seen is not None and seat.handoff_record is not None and seat.handoff_record.id != seen:
+        raise NotNow(
+            f"{seat.name} asks something else by now",
+            "The handoff that you answered is over.",
+            "Look again, then answer.",
+        )
+
+
+async def _until(true: Callable[[], bool], seconds: float) -> bool:
+    deadline = asyncio.get_running_loop().time() + seconds
+    while not true():
+        if asyncio.get_running_loop().time() > deadline:
+            return False
+        await asyncio.sleep(0.05)
+    return True
+
+
+Perform = Callable[[Supervisor, Any], Awaitable[Done]]
+
+PERFORM: dict[type[Verb], Perform] = {
+    Load: load,
+    Start: start,
+    Stop: stop,
+    Send: send,
+    Handoff: handoff,
+    Approve: approve,
+    Refuse: refuse,
+    Snooze: snooze,
+    Undo: undo,
+    Attach: attach,
+    Down: down,
+}
+"""Every verb of `wire.verbs`; a test keeps the two equal."""
