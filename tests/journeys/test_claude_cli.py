@@ -1,0 +1,406 @@
+"""What the real Claude Code does, where our code relies on it. The model is simulated.
+
+Each test runs the CLI that ships inside claude-agent-sdk in a private tmux, with a home of its
+own, started by our own adapter and heard through our own reporter and spool.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+from cockpit.adapters.agents.claude import Claude
+from cockpit.adapters.agents.claude_answers import block
+from cockpit.adapters.agents.claude_program import bundled_path
+from cockpit.core.errors import NotNow
+from cockpit.core.ids import AgentName, SessionId
+from cockpit.core.session import (
+    Compacted,
+    ContextInjected,
+    Interrupted,
+    SessionEvent,
+    Skipped,
+    TurnEnded,
+    UserSaid,
+)
+from cockpit.demo.conversation import Reply, Request, TokenCount, ToolCall
+from cockpit.demo.model import Answer, ModelServer
+from cockpit.ports.panes import Screen
+from cockpit.ports.runtimes import Activity, Presence, SessionOrder, Signal
+
+pytestmark = [
+    pytest.mark.claude,
+    pytest.mark.tmux,
+    pytest.mark.skipif(bundled_path() is None, reason="the SDK of this platform brings no CLI"),
+]
+
+T = TypeVar("T")
+API = AgentName("api")
+KEY = "made-up-key-for-a-simulated-model"
+PATIENCE = 30.0
+"""Seconds: a cold start on a busy machine takes several."""
+
+
+def bash(command: str, tokens: int = 20_000) -> Reply:
+    call = ToolCall("Bash", {"command": command, "description": "a command"})
+    return Reply(tool_calls=(call,), tokens=TokenCount(cache_read=tokens))
+
+
+def in_turn(*replies: Reply) -> Answer:
+    """Answer the main thread's requests with these, by how many were made already."""
+
+    def answer(request: Request) -> Reply:
+        if not request.has_tools:
+            return Reply("ok")
+        return replies[min(request.replies_made, len(replies) - 1)]
+
+    return answer
+
+
+class Seat:
+    """One agent: its folders, its model, its pane, and everything that was heard of it."""
+
+    def __init__(self, home: Path, answer: Answer, *, trusted: bool = True) -> None:
+        self.home = home
+        self.work = home / "work"
+        self.work.mkdir()
+        subprocess.run(["git", "init", "-q", "-b", "main"], cwd=self.work, check=True)
+        self.model = ModelServer(answer)
+        self.model.start()
+        self.claude = Claude(home / "state of cockpit", bundled_only=True)
+        self.environment = self._environment(trusted)
+        self.session = SessionId(str(uuid.uuid4()))
+        self.signals: list[Signal] = []
+        self.pid = 0
+
+    def _environment(self, trusted: bool) -> dict[str, str]:
+        config = self.home / "claude"
+        config.mkdir()
+        known = {str(self.work): {"hasTrustDialogAccepted": True}} if trusted else {}
+        approved = {"approved": [KEY[-20:]], "rejected": []}
+        said = {"hasCompletedOnboarding": True, "customApiKeyResponses": approved}
+        (config / ".claude.json").write_text(json.dumps(said | {"projects": known}))
+        return {
+            "PATH": os.environ["PATH"],
+            "HOME": os.environ["HOME"],
+            "TERM": "tmux-256color",
+            "LANG": "C.UTF-8",
+            "XDG_RUNTIME_DIR": os.environ["XDG_RUNTIME_DIR"],
+            "CLAUDE_CODE_TMPDIR": str(self.home),
+            "CLAUDE_CONFIG_DIR": str(config),
+            "ANTHROPIC_BASE_URL": self.model.url,
+            "ANTHROPIC_API_KEY": KEY,
+            "DISABLE_AUTOUPDATER": "1",
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        }
+
+    def tmux(self, *words: str) -> str:
+        command = ["tmux", "-S", str(self.home / "t"), "-f", "/dev/null", *words]
+        return subprocess.run(command, capture_output=True, text=True, check=False).stdout
+
+    def start(
+        self,
+        prompt: str | None = "begin",
+        *,
+        resume: bool = False,
+        mode: str = "acceptEdits",
+        arguments: Sequence[str] = ("--allowedTools", "Bash"),
+        model: str = "claude-haiku-4-5",
+    ) -> None:
+        self.order = SessionOrder(
+            API,
+            self.session,
+            "marker",
+            self.work,
+            resume=resume,
+            model=model,
+            permission_mode=mode,
+            arguments=arguments,
+            environment=self.environment,
+        )
+        launch = self.claude.launch(self.order, self.claude.program(self.environment))
+        pairs = [f"{name}={value}" for name, value in launch.environment.items()]
+        words = ["env", "-i", *pairs, *launch.argv, *(["--", prompt] if prompt else [])]
+        size = ("-x", "100", "-y", "40", "-c", str(self.work))
+        self.tmux("new-session", "-d", *size, *words, ";", "set", "remain-on-exit", "on")
+        self.pid = int(self.tmux("list-panes", "-F", "#{pane_pid}"))
+
+    def until(self, ready: Callable[[], T | None]) -> T:
+        """Listen until there is an answer; the test fails with the screen when none comes."""
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
+            self.signals += self.claude.spool.take()
+            if found := ready():
+                return found
+            time.sleep(0.02)
+        heard = [each.event for each in self.signals]
+        raise AssertionError(f"waited in vain; heard {heard}, and saw:\n{self.tmux(*SHOW)}")
+
+    def hear(self, event: str, count: int = 1) -> Signal:
+        """The `count`th signal of that name."""
+
+        def heard() -> Signal | None:
+            found = [each for each in self.signals if each.event == event]
+            return found[count - 1] if len(found) >= count else None
+
+        return self.until(heard)
+
+    def heard(self, event: str) -> int:
+        return sum(each.event == event for each in self.signals)
+
+    def rest(self, activity: Activity) -> Presence:
+        """Wait until the CLI itself says that it does this."""
+
+        def there() -> Presence | None:
+            now = self.claude.presence(self.pid, self.environment)
+            return now if now is not None and now.activity is activity else None
+
+        return self.until(there)
+
+    def composer(self) -> bool | None:
+        return self.claude.composer(Screen(tuple(self.tmux(*SHOW, "-e").splitlines())))
+
+    def recorded(self, kind: type[T]) -> list[T]:
+        """What the session's record holds of one kind of event."""
+        path = self.claude.transcript(self.order)
+        found: list[SessionEvent] = []
+        for line in path.read_bytes().split(b"\n") if path and path.exists() else ():
+            events = self.claude.parse(line)
+            found += () if isinstance(events, Skipped) else events
+        return [event for event in found if isinstance(event, kind)]
+
+    def end(self) -> None:
+        """TERM, and wait until the process is gone."""
+        os.kill(self.pid, signal.SIGTERM)
+        self.until(self.is_over)
+
+    def is_over(self) -> bool:
+        return self.tmux("list-panes", "-F", "#{pane_dead}").strip() == "1"
+
+    def close(self) -> None:
+        self.tmux("kill-server")
+        self.model.stop()
+
+
+SHOW = ("capture-pane", "-p")
+Seats = Callable[..., Seat]
+
+
+@pytest.fixture
+def seat(own_home: Path) -> Iterator[Seats]:
+    made: list[Seat] = []
+
+    def make(answer: Answer, **more: Any) -> Seat:
+        made.append(Seat(own_home, answer, **more))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()
+
+
+def told(request: Request) -> str:
+    """Everything that the model was told, system messages included."""
+    return json.dumps(request.messages)
+
+
+def test_an_ask_reaches_the_model_in_the_middle_of_a_turn(seat: Seats) -> None:
+    api = seat(in_turn(bash("echo one"), bash("echo two"), Reply("done")))
+    api.claude.ask(API, "PLEASE-WRITE mid turn", "PLEASE-WRITE at the end")
+    api.start()
+    assert api.hear("PostToolUse").verdict is True
+    assert api.hear("Stop").verdict is False
+    asked = [request for request in api.model.requests if request.has_tools]
+    assert ["PLEASE-WRITE mid turn" in told(request) for request in asked] == [False, True, True]
+    assert not any("at the end" in told(request) for request in asked)
+    injected = api.until(lambda: api.recorded(ContextInjected))
+    assert [each.text for each in injected] == ["PLEASE-WRITE mid turn"]
+    assert api.claude.withdraw_ask(API) is False
+
+
+def test_an_ask_at_the_end_of_a_turn_keeps_the_turn_going(seat: Seats) -> None:
+    api = seat(in_turn(Reply("finished"), Reply("written")))
+    api.claude.ask(API, "PLEASE-WRITE mid turn", "PLEASE-WRITE at the end")
+    api.start()
+    first, second = api.hear("Stop"), api.hear("Stop", 2)
+    assert (first.verdict, second.verdict) == (True, False)
+    assert first.payload["prompt_id"] == second.payload["prompt_id"]
+    assert second.payload["stop_hook_active"] is True
+    assert second.payload["last_assistant_message"] == "written"
+    api.rest(Activity.IDLE)
+    api.until(lambda: api.recorded(TurnEnded))
+    feedback = [said for said in api.recorded(UserSaid) if "PLEASE-WRITE at the end" in said.text]
+    assert [said.meta for said in feedback] == [True]
+
+
+def test_the_status_line_tells_what_fills_the_window(seat: Seats) -> None:
+    api = seat(in_turn(Reply("done", tokens=TokenCount(3, 1_000, 88_997, 120))))
+    line = {"type": "command", "command": "head -c 20; printf ' MY LINE'"}
+    settings = Path(api.environment["CLAUDE_CONFIG_DIR"]) / "settings.json"
+    settings.write_text(json.dumps({"statusLine": line}))
+    api.start()
+
+    def full() -> Any:
+        latest = api.claude.spool.latest_status(API)
+        report = api.claude.report(latest) if latest else None
+        return report if report is not None and report.usage else None
+
+    report = api.until(full)
+    assert (report.usage.context, report.window) == (90_000, 200_000)
+    assert (report.session_id, report.transcript) == (
+        api.session,
+        api.claude.transcript(api.order),
+    )
+    assert report.cost_usd > 0
+    api.until(lambda: '{"session_id":"' in (now := api.tmux(*SHOW)) and "MY LINE" in now)
+
+
+def test_a_prompt_arrives_as_it_was_given(seat: Seats) -> None:
+    prompt = "--help; #(touch x) $(touch y) `touch z` 'q' \"q\" \\n\nsecond line 🚀\n\n-- end"
+    api = seat(in_turn(Reply("done")))
+    api.start(prompt)
+    assert api.hear("UserPromptSubmit").payload["prompt"] == prompt
+    assert api.hear("SessionStart").payload["source"] == "startup"
+    api.hear("Stop")
+    # The record lags behind the hooks, by a whole short turn.
+    api.until(lambda: prompt in [said.text for said in api.recorded(UserSaid)])
+    assert [path.name for path in api.work.iterdir()] == [".git"]
+
+
+def test_an_interrupt_is_told_by_presence_and_record_only(seat: Seats) -> None:
+    api = seat(in_turn(bash("tail -f /dev/null"), Reply("done")))
+    api.start()
+    api.until(lambda: "tail -f" in api.tmux(*SHOW))
+    assert api.rest(Activity.BUSY).session_id == api.session
+    api.tmux("send-keys", "Escape")
+    api.rest(Activity.IDLE)
+    api.until(lambda: api.recorded(Interrupted))
+    api.until(lambda: api.composer() is True)
+    assert api.heard("Stop") == api.heard("StopFailure") == 0
+
+
+def test_an_interrupt_before_the_first_answer_puts_the_prompt_back(seat: Seats) -> None:
+    """No hook, no record: only presence and the prompt box show it."""
+    api = seat(lambda _: Reply("late", delay=60))
+    api.start("take your time")
+    api.until(lambda: any(request.has_tools for request in api.model.requests))
+    api.until(lambda: "esc to interrupt" in api.tmux(*SHOW))
+    api.tmux("send-keys", "Escape")
+    api.rest(Activity.IDLE)
+    api.until(lambda: api.composer() is False)
+    assert "❯\xa0take your time" in api.tmux(*SHOW)
+    assert not api.recorded(Interrupted)
+    assert api.heard("Stop") == 0
+
+
+def test_a_session_ends_by_term_and_is_opened_again(seat: Seats) -> None:
+    api = seat(in_turn(Reply("done"), Reply("done again")))
+    api.start()
+    api.hear("Stop")
+    api.rest(Activity.IDLE)
+    with pytest.raises(NotNow):
+        api.claude.resumable(api.order)
+    api.end()
+    assert api.hear("SessionEnd").payload["reason"] == "other"
+    api.claude.resumable(api.order)
+    first = api.claude.transcript(api.order)
+    api.tmux("kill-server")
+    api.start("go on", resume=True)
+    assert api.hear("SessionStart", 2).payload["source"] == "resume"
+    assert api.hear("Stop", 2).payload["transcript_path"] == str(first)
+    assert api.hear("Stop", 2).session_id == api.session
+
+
+def test_term_in_the_middle_of_a_tool_ends_the_tool_too(seat: Seats) -> None:
+    api = seat(in_turn(bash("tail -f /dev/null & echo $! > tool; wait"), Reply("done")))
+    api.start()
+    tool = Path(f"/proc/{api.until(lambda: read(api.work / 'tool'))}")
+    api.rest(Activity.BUSY)
+    api.end()
+    api.hear("SessionEnd")
+    api.until(lambda: not tool.exists())
+
+
+def test_a_permission_dialog_is_told_three_ways(seat: Seats) -> None:
+    api = seat(in_turn(bash("touch /etc/nothing"), Reply("done")))
+    api.start(mode="default", arguments=())
+    request = api.hear("PermissionRequest")
+    assert request.payload["tool_name"] == "Bash"
+    assert request.payload["permission_mode"] == "default"
+    assert api.rest(Activity.WAITING).waiting_for == "permission prompt"
+    api.until(lambda: "Do you want to proceed?" in api.tmux(*SHOW))
+    assert api.composer() is None
+
+
+def test_a_directory_that_is_not_trusted_asks_before_anything_else(seat: Seats) -> None:
+    """Neither hooks nor status line nor presence: the pane is the only witness."""
+    api = seat(in_turn(Reply("done")), trusted=False)
+    api.start()
+    api.until(lambda: "Yes, I trust this folder" in api.tmux(*SHOW))
+    assert api.composer() is None
+    assert api.claude.presence(api.pid, api.environment) is None
+    assert api.signals == []
+
+
+def test_a_subagent_names_itself_before_its_words(seat: Seats) -> None:
+    """The reporter tells by the beginning of a report whether a subagent wrote it."""
+    child = ToolCall(
+        "Agent", {"description": "a", "prompt": "CHILD", "subagent_type": "general-purpose"}
+    )
+    main = in_turn(Reply(tool_calls=(child,)), Reply("done"))
+    inside = in_turn(bash("echo inside"), Reply("child done"))
+    api = seat(lambda request: (inside if "begin" not in request.opening else main)(request))
+    api.start(arguments=("--allowedTools", "Bash", "Agent"))
+    api.until(lambda: [each for each in api.signals if each.event == "SubagentStop"])
+    from_child = [each for each in api.signals if each.subagent and each.event != "SubagentStart"]
+    assert {each.event for each in from_child} == {"PostToolUse", "SubagentStop"}
+    for each in from_child:
+        assert before(each.payload, "agent_id", "hook_event_name")
+
+
+def test_a_compaction_can_be_put_off_once_and_is_recorded(seat: Seats) -> None:
+    """This CLI compacts by itself only where a window for it is named."""
+    turn = in_turn(*(bash("seq 1 200", tokens) for tokens in (30_000, 90_000, 95_000, 97_000)))
+
+    def answer(request: Request) -> Reply:
+        if request.asks_for_summary:
+            return Reply("<summary>all of it</summary>")
+        return Reply("after") if request.is_compacted else turn(request)
+
+    api = seat(answer)
+    api.claude.offer(API, "PreCompact", block("PreCompact", "a handoff is under way"))
+    api.start(arguments=("--allowedTools", "Bash", "--autocompact", "100k"))
+    assert api.hear("PreCompact").verdict is True
+    assert api.hear("PreCompact", 2).verdict is False
+    assert api.hear("PostCompact").payload["trigger"] == "auto"
+    assert api.hear("SessionStart", 2).payload["source"] == "compact"
+    (compacted,) = api.until(lambda: api.recorded(Compacted))
+    assert (compacted.trigger, (compacted.pre_tokens or 0) > 90_000) == ("auto", True)
+    api.hear("Stop")
+
+
+def test_an_argument_that_it_does_not_know_ends_it_at_once(seat: Seats) -> None:
+    api = seat(in_turn(Reply("done")))
+    api.start(arguments=("--no-such-flag",))
+    # What tmux says of a dead pane may push the only line into the history.
+    api.until(lambda: "unknown option" in api.tmux(*SHOW, "-S", "-"))
+    api.until(api.is_over)
+    assert api.signals == []
+
+
+def read(path: Path) -> str | None:
+    return path.read_text().strip() if path.exists() else None
+
+
+def before(payload: Mapping[str, Any], first: str, second: str) -> bool:
+    names = list(payload)
+    return names.index(first) < names.index(second)
