@@ -79,7 +79,8 @@ class Scratch:
 def make_scratch(agents: int, model_url: str, *, standin: bool = False) -> Scratch:
     """Make the folder for so many agents, whose model answers at that address.
 
-    With `standin` the stand-in flies even where the real CLI could. Raises `ProgramMissing` without git or tmux, `BadUsage` where sockets would not fit.
+    With `standin` the stand-in flies even where the real CLI could. Raises `ProgramMissing`
+    without git or tmux, `BadUsage` where sockets would not fit.
     """
     for program in ("git", "tmux"):
         if shutil.which(program) is None:
