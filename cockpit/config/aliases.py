@@ -109,7 +109,6 @@ OLD_NAMES: tuple[OldName, ...] = (
     OldName("workspace.branch_pattern", "worktree.branch", _pattern),
     OldName("workspace.push_on_success", "worktree.push_on_success"),
     OldName("workspace.create_pr", "worktree.create_pr"),
-    OldName("working_directory.root", "directory"),
     OldName("working_directory.default_branch", "worktree.base"),
 )
 """Where two of them mean the same setting and both are written, the first in this order counts."""
@@ -208,7 +207,6 @@ _PRESENT_LEAVES = frozenset(
         "create_pr",
         "retention_days",
         "timeout",
-        "root",
     }
 )
 """Last words of founding keys that say nothing, or something else, without their own table."""

@@ -113,4 +113,7 @@ def not_run_yet(settings: Settings) -> str | None:
         "hosts": bool(settings.hosts),
     }
     named = [name for name, there in found.items() if there]
-    return f"{' and '.join(named)}: accepted, not run yet by this version" if named else None
+    if not named:
+        return None
+    listed = " and ".join(part for part in (", ".join(named[:-1]), named[-1]) if part)
+    return f"{listed}: accepted, not run yet by this version"

@@ -128,9 +128,14 @@ def _owned_bytes(path: Path, *, follow_links: bool) -> bytes:
                 "Name it with --config if you mean the file it points to.",
             ) from None
         raise BadConfig(f"{shown}: cannot be read", error.strerror or str(error)) from None
-    with os.fdopen(handle, "rb") as stream:
-        _check(path, os.fstat(stream.fileno()))
-        raw = stream.read(LARGEST_FILE + 1)
+    try:
+        _check(path, os.fstat(handle))
+        with os.fdopen(handle, "rb", closefd=False) as stream:
+            raw = stream.read(LARGEST_FILE + 1)
+    except OSError as error:
+        raise BadConfig(f"{shown}: cannot be read", error.strerror or str(error)) from None
+    finally:
+        os.close(handle)
     if len(raw) > LARGEST_FILE:
         raise BadConfig(
             f"{shown}: too large",

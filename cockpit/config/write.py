@@ -22,11 +22,12 @@ from cockpit.core.ids import suggested_name
 
 
 def spelled(value: Any) -> str:
-    """A value in TOML's spelling; tables are written inline."""
+    """A value in TOML's spelling, on one line; tables are written inline."""
     if isinstance(value, dict):
-        table = tomlkit.inline_table()
-        table.update(value)
-        return str(table.as_string())
+        pairs = (f"{tomlkit.key(key).as_string()} = {spelled(one)}" for key, one in value.items())
+        return f"{{{', '.join(pairs)}}}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(spelled(one) for one in value)}]"
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return str(tomlkit.item(value).as_string())

@@ -1,0 +1,103 @@
+"""`cockpit config`: as a pilot types it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TEXT = """\
+[defaults]
+mode = "auto"
+[[agents]]
+name = "api"
+env = { TOKEN = "sesame" }
+[agents.context]
+act = "120k"
+[[agents]]
+name = "job"
+runtime = "command"
+command = ["sh"]
+"""
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Path:
+    (tmp_path / "project" / ".git").mkdir(parents=True)
+    return tmp_path / "project"
+
+
+def _cockpit(here: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "cockpit", *words],
+        cwd=here, env=dict(os.environ), capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+
+
+def test_check_says_where_the_bands_begin_and_why(here: Path) -> None:
+    (here / "cockpit.toml").write_text(TEXT)
+    done = _cockpit(here, "config", "check", "--config", "cockpit.toml")
+    assert done.returncode == 0
+    assert done.stdout.startswith("ok\n")
+    words = [line.split(maxsplit=2) for line in done.stdout.splitlines()]
+    assert ["act", "120,000", "120k"] in words
+    assert ["warn", "250,000", "cap 250k"] not in words
+    assert "compacts at 167,000" in done.stdout
+    assert "bands of job" not in done.stdout
+
+
+def test_check_of_a_wrong_file_ends_with_2_and_says_where(here: Path) -> None:
+    (here / "cockpit.toml").write_text('[defaults]\nmod = "auto"\n')
+    done = _cockpit(here, "config", "check")
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert f"{here}/cockpit.toml:2: defaults.mod: unknown key" in done.stderr
+    assert 'Did you mean "mode"?' in done.stderr
+
+
+def test_show_says_where_each_value_comes_from_and_no_secret(here: Path) -> None:
+    (here / "cockpit.toml").write_text(TEXT)
+    done = _cockpit(here, "--config", "cockpit.toml", "config", "show")
+    assert done.returncode == 0
+    lines = done.stdout.splitlines()
+    assert f'defaults.mode = "auto"  # {here}/cockpit.toml:2' in lines
+    assert f'agents.api.mode = "auto"  # {here}/cockpit.toml:2' in lines
+    assert f'agents.api.context.act = "120k"  # {here}/cockpit.toml:7' in lines
+    assert f'agents.api.env.TOKEN = "(hidden)"  # {here}/cockpit.toml:5' in lines
+    assert 'agents.api.strategy = "handoff"  # default' in lines
+    assert "sesame" not in done.stdout + done.stderr
+
+
+def test_what_is_held_is_told_until_the_file_is_trusted(here: Path) -> None:
+    (here / "cockpit.toml").write_text(TEXT)
+    held = _cockpit(here, "config", "check")
+    assert held.returncode == 0
+    assert f"{here}/cockpit.toml:5: agents[1].env is held" in held.stderr
+    assert f"cockpit config trust {here}/cockpit.toml" in held.stderr
+    trusted = _cockpit(here, "config", "trust", "cockpit.toml")
+    assert trusted.returncode == 0
+    assert "agents[1].env" in trusted.stderr
+    assert "sesame" not in trusted.stderr
+    assert "is held" not in _cockpit(here, "config", "check").stderr
+
+
+def test_founding_names_are_told_on_stderr(here: Path) -> None:
+    (here / "cockpit.toml").write_text("[session]\ncontext_threshold = 0.3\n")
+    done = _cockpit(here, "config", "check")
+    assert 'session.context_threshold is now defaults.context.act = "30% left"' in done.stderr
+    assert done.stdout.startswith("ok\n")
+
+
+def test_schema_is_json_schema_with_a_sentence_for_every_setting(here: Path) -> None:
+    done = _cockpit(here, "config", "schema")
+    assert done.returncode == 0
+    schema = json.loads(done.stdout)
+    assert schema["$schema"].startswith("https://json-schema.org/")
+    for model in schema["$defs"].values():
+        assert model["description"]
+        for key, said in model["properties"].items():
+            assert said.get("description") or "$ref" in said, key

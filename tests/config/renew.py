@@ -1,0 +1,22 @@
+"""Makes the generated files anew: `python -m tests.config.renew`. A test says when it is time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import cockpit
+from cockpit.config.example import example
+from cockpit.config.reference import with_generated_parts
+
+PACKAGE = Path(cockpit.__file__).parent
+GUIDE = PACKAGE / "docs" / "configuration.md"
+
+
+def renew() -> None:
+    """Write the example and the generated parts of the guide into the checkout."""
+    (PACKAGE.parent / "cockpit.toml.example").write_text(example())
+    GUIDE.write_text(with_generated_parts(GUIDE.read_text()))
+
+
+if __name__ == "__main__":
+    renew()

@@ -1,0 +1,256 @@
+"""Everything wrong with a file is said with file, line, key, and what would be right."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from cockpit.core.errors import BadConfig
+
+AGENT = '[[agents]]\nname = "api"\n'
+
+CASES = {
+    "unknown key": (
+        "[defaults.handoff]\ndeadlin = 3\n",
+        '2: defaults.handoff.deadlin: unknown key|Did you mean "deadline"?',
+    ),
+    "unknown table": ("[defalts]\n", '1: defalts: unknown key|Did you mean "defaults"?'),
+    "key of another table": (
+        '[cockpit]\nwriters = ["sdk"]\n',
+        '2: cockpit.writers: unknown key here|"writers" belongs in [defaults.handoff].',
+    ),
+    "unknown hook event": (
+        AGENT + '[[agents.hooks.on_handof_start]]\ntype = "shell"\ncommand = ["a"]\n',
+        '3: agents[1].hooks.on_handof_start: unknown key|Did you mean "on_handoff_start"?',
+    ),
+    "nothing near": ("[cockpit]\nzzz = 1\n", "2: cockpit.zzz: unknown key|Known here: theme, ref"),
+    "not one of": (
+        AGENT + 'mode = "autoo"\n',
+        "3: agents[1].mode: expected observe, prompt or auto, not 'autoo'|Did you mean \"auto\"?",
+    ),
+    "choice of a wrong type": (
+        AGENT + "mode = 3\n",
+        "3: agents[1].mode: expected observe, prompt or auto, not a number|",
+    ),
+    "text expected": (
+        AGENT + "model = 5\n",
+        "3: agents[1].model: expected text in quotes, not a n",
+    ),
+    "list expected": (
+        AGENT + 'arguments = "--verbose"\n',
+        "3: agents[1].arguments: expected a list in [brackets], not text",
+    ),
+    "element of a list": (
+        AGENT + 'arguments = [\n "a",\n 5,\n]\n',
+        "5: agents[1].arguments[2]: expected text in quotes, not a number",
+    ),
+    "whole number expected": (
+        "[defaults.handoff]\nmax_per_job = 2.5\n",
+        "2: defaults.handoff.max_per_job: expected a whole number, not a number",
+    ),
+    "number as text": (
+        '[defaults.handoff]\nmax_per_job = "3"\n',
+        "2: defaults.handoff.max_per_job: expected a whole number, not text",
+    ),
+    "truth expected": (
+        '[defaults.loop]\nenabled = "yes"\n',
+        "2: defaults.loop.enabled: expected true or false, not text",
+    ),
+    "table expected": ("defaults = 3\n", "1: defaults: expected a table, not a number"),
+    "tables expected": (
+        "[agents]\nname = 'x'\n",
+        "1: agents: expected a list in [brackets], not a",
+    ),
+    "too small": (
+        "[defaults.handoff]\nconcurrent = 0\n",
+        "2: defaults.handoff.concurrent: expected at least 1|",
+    ),
+    "too large": (
+        "[defaults.handoff]\nconcurrent = 1000\n",
+        "2: defaults.handoff.concurrent: expected at most 64|",
+    ),
+    "duration": (
+        '[defaults.handoff]\ndeadline = "3 weeks"\n',
+        '2: defaults.handoff.deadline: expected a duration such as "90s"',
+    ),
+    "duration too short": (
+        '[defaults.handoff]\ndeadline = "0"\n',
+        "2: defaults.handoff.deadline: expected at least 1",
+    ),
+    "mark": (
+        '[defaults.context]\nact = "lots"\n',
+        "2: defaults.context.act: 'lots' is not a threshold",
+    ),
+    "mark of a wrong type": (
+        "[defaults.context]\nact = 0.7\n",
+        '2: defaults.context.act: expected a mark such as "70%"',
+    ),
+    "mark in an inline table": (
+        '[defaults.context]\ncap = { act = "much" }\n',
+        "2: defaults.context.cap.act: 'much' is not a threshold",
+    ),
+    "window": (
+        '[defaults.context]\nwindow = "big"\n',
+        '2: defaults.context.window: expected "auto", or a number of tokens',
+    ),
+    "marks out of order": (
+        '[defaults.context]\nwarn = "80%"\nact = "70%"\n',
+        "2: defaults.context.warn: warn comes after act|Make warn the lower one",
+    ),
+    "marks out of order once they are tokens": (
+        '[defaults.context]\nact = "150k"\nforce = "30% left"\n',
+        "2: defaults.context.act: act comes after force|Make act the lower one",
+    ),
+    "caps out of order": (
+        '[defaults.context.cap]\nact = "450k"\nforce = "400k"\n',
+        "2: defaults.context.cap.act: cap_act comes after cap_force",
+    ),
+    "marks of an agent against its defaults": (
+        '[defaults.context]\nact = "70%"\n' + AGENT + '[agents.context]\nwarn = "75%"\n',
+        "6: agents[1].context.warn: warn comes after act",
+    ),
+    "writers twice": (
+        '[defaults.handoff]\nwriters = ["sdk", "sdk"]\n',
+        "2: defaults.handoff.writers: expected each one at most once",
+    ),
+    "no writers": (
+        "[defaults.handoff]\nwriters = []\n",
+        "2: defaults.handoff.writers: expected at least one",
+    ),
+    "directory outside": (
+        '[defaults.handoff]\ndirectory = "../handoffs"\n',
+        "2: defaults.handoff.directory: expected a folder inside the worktree",
+    ),
+    "directory of git": (
+        '[defaults.handoff]\ndirectory = ".git/handoffs"\n',
+        "2: defaults.handoff.directory: expected a folder that is not git's own",
+    ),
+    "name": (
+        '[[agents]]\nname = "My Agent"\n',
+        "2: agents[1].name: 'My Agent' cannot be the name of an agent",
+    ),
+    "name that tmux would run": (
+        '[[agents]]\nname = "#(touch x)"\n',
+        "2: agents[1].name: '#(touch x)' cannot be the name of an agent",
+    ),
+    "no name": ('[[agents]]\nprompt = "x"\n', "1: agents[1].name: missing"),
+    "two of one name": (
+        AGENT + AGENT,
+        '4: agents[2].name: two agents are called "api"|The first is on line 2.',
+    ),
+    "two prompts": (
+        AGENT + 'prompt = "a"\nprompt_file = "b"\n',
+        "4: agents[1].prompt_file: both prompt and prompt_file|Leave one of them out.",
+    ),
+    "prompt file missing": (
+        AGENT + 'prompt_file = "job.md"\n',
+        "3: agents[1].prompt_file: there is no file ",
+    ),
+    "prompt with a NUL": (
+        AGENT + 'prompt = "a\\u0000b"\n',
+        "3: agents[1].prompt: a NUL character cannot be passed",
+    ),
+    "command missing": (
+        AGENT + 'runtime = "command"\n',
+        '3: agents[1].runtime: runtime = "command" needs a command|Add the argument vector',
+    ),
+    "command missing by default": (
+        '[defaults]\nruntime = "command"\n' + AGENT,
+        '3: agents[1].runtime: runtime = "command" needs a command',
+    ),
+    "reserved variable": (
+        AGENT + '[agents.env]\nCOCKPIT_RUN = "1"\n',
+        "3: agents[1].env: COCKPIT_RUN is set by cockpit itself",
+    ),
+    "no variable": (AGENT + '[agents.env]\n"A B" = "1"\n', "3: agents[1].env: 'A B' is no name"),
+    "branch": (
+        AGENT + '[agents.worktree]\nbranch = "--force"\n',
+        "4: agents[1].worktree.branch: expected the name of a branch",
+    ),
+    "branch placeholder": (
+        AGENT + '[agents.worktree]\nbranch = "agent/{agnt}"\n',
+        "4: agents[1].worktree.branch: expected only {agent}, {work_item}, {job} between",
+    ),
+    "base": (
+        AGENT + '[agents.worktree]\nbase = "main..x"\n',
+        "4: agents[1].worktree.base: expected the name of a branch",
+    ),
+    "one branch for two": (
+        '[defaults.worktree]\nstrategy = "git_worktree"\nbranch = "work"\n'
+        + AGENT
+        + '[[agents]]\nname = "web"\n',
+        '6: agents[2].worktree.branch: agent "web" would be on branch \'work\', as "api" is',
+    ),
+    "shell hook without a command": (
+        AGENT + '[[agents.hooks.on_error]]\ntype = "shell"\n',
+        '4: agents[1].hooks.on_error[1].type: a hook of type "shell" needs command',
+    ),
+    "webhook without an address": (
+        AGENT + '[[agents.hooks.on_error]]\ntype = "webhook"\n',
+        '4: agents[1].hooks.on_error[1].type: a hook of type "webhook" needs url',
+    ),
+    "webhook to a file": (
+        AGENT + '[[agents.hooks.on_error]]\ntype = "slack"\nurl = "file:///etc/passwd"\n',
+        "5: agents[1].hooks.on_error[1].url: expected an http:// or https:// address",
+    ),
+    "replacing what cannot be replaced": (
+        AGENT + '[[agents.hooks.on_error]]\ntype = "shell"\ncommand = ["a"]\nmode = "replace"\n',
+        "6: agents[1].hooks.on_error[1].mode: only a hook of on_context_threshold",
+    ),
+    "host without a command": (
+        '[[hosts]]\nname = "gpu1"\nconnect = []\n',
+        "3: hosts[1].connect: expected at least one",
+    ),
+    "host called local": ('[[hosts]]\nname = "local"\nconnect = ["x"]\n', "2: hosts[1].name: exp"),
+    "two hosts": (
+        '[[hosts]]\nname = "a"\nconnect = ["x"]\n[[hosts]]\nname = "a"\nconnect = ["x"]\n',
+        '5: hosts[2].name: two hosts are called "a"',
+    ),
+    "theme by path": (
+        '[cockpit]\ntheme = "../../etc/passwd"\n',
+        "2: cockpit.theme: expected the name of a theme",
+    ),
+    "key that is a number": (
+        "[keys]\n'fleet.stop' = 3\n",
+        "2: keys.'fleet.stop': expected text in",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_wrong_file_is_refused_where_it_is_wrong(project: Any, case: str) -> None:
+    text, expected = CASES[case]
+    place, _, hint = expected.partition("|")
+    with pytest.raises(BadConfig) as caught:
+        project.load_named(text)
+    assert caught.value.title.startswith(f"{project.file}:{place}")
+    assert caught.value.hint.startswith(hint)
+    assert caught.value.exit_code == 2
+
+
+def test_all_that_is_wrong_is_said_at_once_in_the_order_of_lines(project: Any) -> None:
+    with pytest.raises(BadConfig) as caught:
+        project.load_named(
+            '[[agents]]\nname = "a"\nmodel = 3\n[cockpit]\nthem = "x"\nrefresh = 1\n'
+        )
+    assert caught.value.title.startswith(f"{project.file}:3: agents[1].model:")
+    assert [line.split(":")[0] for line in caught.value.detail.splitlines()] == ["line 5", "line 6"]
+
+
+def test_a_name_is_refused_with_one_that_would_do(project: Any) -> None:
+    with pytest.raises(BadConfig, match="Try: my-agent"):
+        project.load_named('[[agents]]\nname = "My Agent"\n')
+
+
+def test_what_a_file_says_cannot_move_the_cursor(project: Any) -> None:
+    with pytest.raises(BadConfig) as caught:
+        project.load_named('["a\\u001b[2J"]\nx = 1\n')
+    assert str(caught.value).replace("\n", "").isprintable()
+
+
+@pytest.mark.parametrize("text", ['mode = "\\u001b]0;x"\n', 'name = "\\u009b2J"\n'])
+def test_what_a_value_says_cannot_either(project: Any, text: str) -> None:
+    with pytest.raises(BadConfig) as caught:
+        project.load_named("[[agents]]\n" + text)
+    assert str(caught.value).replace("\n", "").isprintable()

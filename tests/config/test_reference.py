@@ -1,0 +1,40 @@
+"""The generated parts of the guide are what the schema and the table of old names say."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import cockpit
+from cockpit.config.aliases import OLD_NAMES
+from cockpit.config.reference import with_generated_parts
+
+GUIDE = Path(cockpit.__file__).parent / "docs" / "configuration.md"
+
+
+def _settings() -> str:
+    return GUIDE.read_text().partition("<!-- end settings -->")[0]
+
+
+def test_the_guide_is_up_to_date() -> None:
+    """Red? Run `python -m tests.config.renew`."""
+    page = GUIDE.read_text()
+    assert with_generated_parts(page) == page
+
+
+def test_it_names_every_founding_key() -> None:
+    page = GUIDE.read_text()
+    assert all(f"| `{old.key}` |" in page for old in OLD_NAMES)
+
+
+def test_every_default_in_it_is_toml() -> None:
+    for value in re.findall(r"^\| `\w+` \| `(.+?)` \|", _settings(), re.MULTILINE):
+        tomllib.loads(f"x = {value}")
+
+
+def test_an_unknown_mark_is_an_error() -> None:
+    with pytest.raises(KeyError):
+        with_generated_parts("<!-- begin nothing -->\n<!-- end nothing -->")
