@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-DOCUMENT_PATH = re.compile(r"/[^\s`'\"<>]*/handoff-\d{4}-\d\d-\d\d-\d{6}[^\s`'\"<>]*?\.md")
-"""The absolute path of a handoff document, wherever a text names one."""
+DOCUMENT_PATH = re.compile(r"/[^\s`'\"<>]*/(?:handoff|draft)-[^\s`'\"<>]*?\.md")
+"""The absolute path of a handoff document or its draft, wherever a text names one."""
 
 COMPACTION_REQUEST = "detailed summary of the conversation"
 """What the CLI's own request to summarise says, whichever way the compaction was started."""
@@ -38,6 +38,11 @@ class ToolCall:
     def path(self) -> str:
         """The file it is about, if it is about one."""
         return str(self.input.get("file_path", ""))
+
+    @property
+    def is_about_document(self) -> bool:
+        """Whether that file is a handoff document or its draft."""
+        return DOCUMENT_PATH.fullmatch(self.path) is not None
 
     def within(self, directory: str) -> ToolCall:
         """The same call with a relative file path made absolute, as the CLI's tools want it."""

@@ -14,6 +14,7 @@ from cockpit.demo.jobs import DURATIONS, JOBS, ROUNDING, WEEKS, Job
 from cockpit.demo.script import Script, document, position, summary
 
 PATH = "/w/.cockpit/handoffs/handoff-2026-11-21-201500.md"
+DRAFT = "/w/.cockpit/handoffs/draft-9af5a76a.md"
 TOOLS = [{"name": name} for name in ("Bash", "Read", "Write", "Edit", "TaskCreate", "TaskUpdate")]
 
 
@@ -83,13 +84,14 @@ def test_context_grows_by_twelve_per_cent_and_then_settles() -> None:
     assert contexts == [24_000, 48_000, 72_000, 96_000, 120_000, 144_000, 146_500, 149_000]
 
 
-def test_a_hooks_request_is_answered_with_a_document_that_cockpit_accepts() -> None:
+@pytest.mark.parametrize("path", [PATH, DRAFT])
+def test_a_hooks_request_is_answered_with_a_document_that_cockpit_accepts(path: str) -> None:
     talk = Talk(ROUNDING.prompt)
     for _ in range(6):
         talk.step()
-    talk.remind(request(PATH, "tool"))
+    talk.remind(request(path, "tool"))
     (call,) = talk.step().tool_calls
-    assert (call.name, call.path) == ("Write", PATH)
+    assert (call.name, call.path) == ("Write", path)
     assert validate(call.input["content"]) == []
     assert not talk.step().tool_calls
 
