@@ -63,7 +63,7 @@ def parse(line: bytes) -> Sequence[SessionEvent] | Skipped:
         return ()
     try:
         return read(record)
-    except (TypeError, ValueError, AttributeError, OverflowError):
+    except (TypeError, ValueError, LookupError, AttributeError, OverflowError):
         return Skipped("not-a-record")
 
 

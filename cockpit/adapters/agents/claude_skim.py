@@ -26,6 +26,7 @@ _REPLY = re.compile(
     rb'"model":"([^"\\<]+)","content":\['
 )
 _USAGE = re.compile(
+    rb'\],"stop_reason":(?:null|"[a-z_]*"),(?:"stop_sequence":(?:null|"[^"\\]*"),)?'
     rb'"usage":\{"input_tokens":([0-9]{1,12}),"cache_creation_input_tokens":([0-9]{1,12}),'
     rb'"cache_read_input_tokens":([0-9]{1,12}),"output_tokens":([0-9]{1,12})[,}]'
 )
@@ -39,12 +40,18 @@ def parse_totals(line: bytes) -> Sequence[SessionEvent] | Skipped:
     reply = _REPLY.match(line)
     if reply is None:
         return () if _RESULT.match(line) else parse(line)
-    # Text that quotes a record has its quotes escaped; the last match is the record's own.
-    usage = _USAGE.match(line, line.rfind(b'"usage":{"input_tokens":'))
+    # Text that quotes a record has its quotes escaped, and a tool's input stands in the content:
+    # what follows the content's end is the record's own.
+    usage = _USAGE.match(line, line.rfind(b'],"stop_reason":'))
     if usage is None:
         return parse(line)
     end = usage.end()
-    if line.find(b'"iterations":[{', end) >= 0 or line.find(b'"isApiErrorMessage"', end) >= 0:
+    unusual = (
+        line.find(b'"iterations":[{', end) >= 0
+        or line.find(b'"isApiErrorMessage"', end) >= 0
+        or line.find(b'"usage":', end) >= 0
+    )
+    if unusual:
         return parse(line)
     billed = Usage(int(usage[1]), int(usage[2]), int(usage[3]), int(usage[4]))
     sidechain = reply[1] == b"true"

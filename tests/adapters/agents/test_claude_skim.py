@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cockpit.adapters.agents.claude_record import parse
+from cockpit.adapters.agents.claude_skim import parse_facts, parse_totals
+from cockpit.core.collect import Collector
+from cockpit.core.meter import Meter
+from cockpit.core.session import SessionEvent, Skipped
+
+RECORDED = sorted((Path(__file__).parents[2] / "data" / "transcripts").glob("*.jsonl"))
+Parse = Callable[[bytes], Sequence[SessionEvent] | Skipped]
+
+
+def counted(lines: list[bytes], with_parse: Parse) -> tuple[Any, ...]:
+    meter = Meter()
+    for line in lines:
+        found = with_parse(line)
+        for event in [found] if isinstance(found, Skipped) else found:
+            meter.feed(event)
+    return (
+        meter.tokens, meter.totals, meter.api_calls, meter.model, meter.compactions,
+        meter.skipped, meter.peak, meter.tokens_per_turn, meter.cost_usd,
+    )  # fmt: skip
+
+
+def gathered(lines: list[bytes], with_parse: Parse) -> object:
+    collector = Collector()
+    for line in lines:
+        found = with_parse(line)
+        for event in [found] if isinstance(found, Skipped) else found:
+            collector.feed(event)
+    return collector.facts()
+
+
+@pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.stem)
+def test_skimming_a_real_transcript_finds_what_reading_finds(path: Path) -> None:
+    lines = path.read_bytes().split(b"\n")
+    assert counted(lines, parse_totals) == counted(lines, parse)
+    assert counted(lines, parse_facts)[:-2] == counted(lines, parse)[:-2]
+    assert gathered(lines, parse_facts) == gathered(lines, parse)
+
+
+def test_the_fast_way_is_really_taken() -> None:
+    """A reply whose content is broken JSON still counts, because nobody looks at it."""
+    line = real_reply().replace(b'"text":"', b'"text":broken"', 1)
+    assert isinstance(parse(line), Skipped)
+    assert counted([line], parse_totals)[2] == 1
+
+
+def real_reply() -> bytes:
+    lines = next(p for p in RECORDED if p.stem == "tui_interrupt").read_bytes().split(b"\n")
+    return next(line for line in lines if b'"text":"Looking."' in line)
+
+
+USAGE = {
+    "input_tokens": 1,
+    "cache_creation_input_tokens": 2,
+    "cache_read_input_tokens": 3,
+    "output_tokens": 4,
+}
+INPUTS = [
+    {"usage": USAGE},
+    {"text": json.dumps({"usage": USAGE, "isApiErrorMessage": True})},
+    {"text": '"usage":{"input_tokens":'},
+    {"iterations": [{}]},
+    {},
+]
+
+
+@given(
+    told=st.sampled_from(INPUTS),
+    usage=st.fixed_dictionaries(
+        {"input_tokens": st.sampled_from([0, 5, -1, None, 10**15, 1.5])},
+        optional={
+            "cache_creation_input_tokens": st.just(7),
+            "cache_read_input_tokens": st.just(9_000),
+            "output_tokens": st.just(11),
+            "iterations": st.sampled_from(
+                [[], None, [{"type": "message", "input_tokens": 3}], [{"type": "compaction"}]]
+            ),
+            "server_tool_use": st.just({"web_search_requests": 0}),
+        },
+    ),
+    model=st.sampled_from(["claude-opus-5", "<synthetic>", None, "m\u00e9\\u0022"]),
+    failed=st.booleans(),
+    sidechain=st.booleans(),
+    compact=st.booleans(),
+)
+def test_skimming_any_reply_counts_what_reading_counts(
+    told: object, usage: object, model: object, failed: bool, sidechain: bool, compact: bool
+) -> None:
+    record: dict[str, Any] = {
+        "parentUuid": None,
+        "isSidechain": sidechain,
+        "message": {
+            "id": "msg_1",
+            "type": "message",
+            "role": "assistant",
+            "model": model,
+            "content": [{"type": "tool_use", "id": "t", "name": "X", "input": told}],
+            "stop_reason": None,
+            "usage": usage,
+        },
+        "type": "assistant",
+    }
+    if failed:
+        record["isApiErrorMessage"] = True
+    separators = (",", ":") if compact else None
+    line = json.dumps(record, separators=separators, ensure_ascii=False).encode()
+    assert counted([line], parse_totals) == counted([line], parse)
+    assert gathered([line], parse_facts) == gathered([line], parse)
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_survived(data: bytes) -> None:
+    assert isinstance(parse_totals(data), Skipped) == isinstance(parse(data), Skipped)
+    assert isinstance(parse_facts(data), Skipped) == isinstance(parse(data), Skipped)

@@ -1,0 +1,184 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from cockpit.core.collect import FILES_KEPT, Collector
+from cockpit.core.facts import CommitMade, Facts, Subagent, Todo
+from cockpit.core.session import (
+    AssistantReplied,
+    Compacted,
+    Identified,
+    SessionEvent,
+    ToolFinished,
+    ToolUse,
+    Usage,
+    UserSaid,
+)
+
+
+def call(id_: str, name: str, sidechain: bool = False, **told: Any) -> AssistantReplied:
+    tools = (ToolUse(id_, name, told),)
+    return AssistantReplied(
+        f"m{id_}", "claude-opus-5", Usage(), Usage(), tools=tools, sidechain=sidechain
+    )
+
+
+def said(text: str) -> AssistantReplied:
+    return AssistantReplied("m", "claude-opus-5", Usage(), Usage(), text=text)
+
+
+def told_by(*events: SessionEvent) -> Facts:
+    collector = Collector()
+    for event in events:
+        collector.feed(event)
+    return collector.facts()
+
+
+def test_the_goal_is_the_first_thing_a_person_said_verbatim() -> None:
+    facts = told_by(
+        UserSaid("caveat", meta=True),
+        UserSaid("summary", compact_summary=True),
+        UserSaid("sub", sidechain=True),
+        UserSaid("  \n"),
+        UserSaid("  Make it work.\n\nPlease. "),
+        UserSaid("and then this"),
+    )
+    assert facts.goal == "  Make it work.\n\nPlease. "
+
+
+def test_todos_are_as_last_written() -> None:
+    first = [{"content": "a", "status": "pending"}]
+    second = [{"content": "a", "status": "completed"}, {"content": "b", "status": "odd"}]
+    facts = told_by(
+        call("1", "TodoWrite", todos=first), ToolFinished("1"), call("2", "TodoWrite", todos=second)
+    )
+    assert facts.todos == (Todo("a", "completed"), Todo("b", "odd"))
+
+
+def test_a_refused_todo_list_was_not_written() -> None:
+    facts = told_by(
+        call("1", "TodoWrite", todos=[{"content": "a", "status": "pending"}]),
+        ToolFinished("1"),
+        call("2", "TodoWrite", todos=[]),
+        ToolFinished("2", failed=True),
+    )
+    assert facts.todos == (Todo("a", "pending"),)
+
+
+def test_tasks_are_todos_too() -> None:
+    facts = told_by(
+        call("1", "TaskCreate", subject="write tests", description="d"),
+        call("2", "TaskCreate", subject="write code", description="d"),
+        call("3", "TaskCreate", subject="refused", description="d"),
+        ToolFinished("2", text="Task #2 created successfully: write code"),
+        ToolFinished("1", text="Task #1 created successfully: write tests"),
+        ToolFinished("3", failed=True, text="no"),
+        call("4", "TaskUpdate", taskId="1", status="completed"),
+        call("5", "TaskUpdate", taskId="2", status="in_progress", subject="write better code"),
+        call("6", "TaskUpdate", taskId="9", status="in_progress"),
+    )
+    assert set(facts.todos) == {
+        Todo("write tests", "completed"),
+        Todo("write better code", "in_progress"),
+    }
+
+
+def test_a_deleted_task_is_gone() -> None:
+    facts = told_by(
+        call("1", "TaskCreate", subject="a"),
+        ToolFinished("1", text="Task #1 created successfully: a"),
+        call("2", "TaskUpdate", taskId="1", status="deleted"),
+    )
+    assert facts.todos == ()
+
+
+def test_files_in_the_order_of_first_change() -> None:
+    facts = told_by(
+        call("1", "Write", file_path="/p/b.py"),
+        ToolFinished("1"),
+        call("2", "Edit", file_path="/p/a.py"),
+        ToolFinished("2"),
+        call("3", "MultiEdit", file_path="/p/b.py"),
+        call("4", "NotebookEdit", notebook_path="/p/n.ipynb"),
+        call("5", "Read", file_path="/p/never.py"),
+        call("6", "Edit", True, file_path="/p/by-a-subagent.py"),
+    )
+    assert facts.files_modified == ("/p/b.py", "/p/a.py", "/p/n.ipynb", "/p/by-a-subagent.py")
+
+
+def test_a_failed_edit_changed_nothing() -> None:
+    facts = told_by(
+        call("1", "Edit", file_path="/p/a.py"),
+        ToolFinished("1", failed=True),
+        call("2", "Edit", file_path="/p/b.py"),
+        ToolFinished("2"),
+        call("3", "Edit", file_path="/p/b.py"),
+        ToolFinished("3", failed=True),
+    )
+    assert facts.files_modified == ("/p/b.py",)
+
+
+@pytest.mark.parametrize(
+    ("output", "expected"),
+    [
+        ("[work d0da3da] Add a\n 1 file changed", [("d0da3da", "Add a")]),
+        ("[work (root-commit) d0da3da] Add a", [("d0da3da", "Add a")]),
+        ("[detached HEAD 0123456] x [y 7654321] z", [("0123456", "x [y 7654321] z")]),
+        (
+            "warn\n[main 210fe9e] one\n x\n[main 3e1dd6e] two",
+            [("210fe9e", "one"), ("3e1dd6e", "two")],
+        ),
+        ("nothing to commit, working tree clean", []),
+    ],
+)
+def test_commits_are_what_git_said(output: str, expected: list[tuple[str, str]]) -> None:
+    facts = told_by(
+        call("1", "Bash", command="git add -A && git -C . commit -m x"),
+        ToolFinished("1", text=output),
+    )
+    assert facts.commits == tuple(CommitMade(*one) for one in expected)
+
+
+def test_another_commands_output_makes_no_commit() -> None:
+    facts = told_by(
+        call("1", "Bash", command="cat log"), ToolFinished("1", text="[main 210fe9e] one")
+    )
+    assert facts.commits == ()
+
+
+def test_a_subagent_from_start_to_end() -> None:
+    collector = Collector()
+    collector.feed(call("1", "Agent", description="look", prompt="p", subagent_type="Explore"))
+    assert collector.facts().subagents == (Subagent("1", "Explore", "running", "look"),)
+    collector.feed(ToolFinished("1", agent_id="a1", agent_status="running"))
+    assert collector.facts().subagents == (Subagent("a1", "Explore", "running", "look"),)
+    collector.feed(ToolFinished("1", agent_id="a1", agent_status="completed"))
+    assert collector.facts().subagents == (Subagent("a1", "Explore", "completed", "look"),)
+
+
+def test_a_subagent_that_failed() -> None:
+    facts = told_by(call("1", "Task", prompt="p"), ToolFinished("1", failed=True))
+    assert facts.subagents == (Subagent("1", "general-purpose", "failed", "p"),)
+
+
+def test_the_last_five_calls_and_the_last_reply() -> None:
+    events: list[SessionEvent] = [Identified(cwd="/p")]
+    events += [call(str(n), "Read", file_path=f"/p/{n}.py") for n in range(7)]
+    facts = told_by(*events, said("first"), said("last"), said(""), Compacted())
+    assert facts.recent_activity == tuple(f"Read {n}.py" for n in range(2, 7))
+    assert (facts.last_reply, facts.compactions) == ("last", 1)
+
+
+def test_memory_is_bounded() -> None:
+    collector = Collector()
+    for number in range(FILES_KEPT + 500):
+        collector.feed(call(str(number), "Write", file_path=f"/p/{number}"))
+    assert len(collector.facts().files_modified) == FILES_KEPT
+
+
+@pytest.mark.parametrize("name", ["Edit", "Bash", "TodoWrite", "TaskCreate", "TaskUpdate", "Agent"])
+@pytest.mark.parametrize("told", [{}, {"file_path": 5}, {"todos": [3]}, {"taskId": None}])
+def test_nonsense_in_a_call_is_survived(name: str, told: dict[str, Any]) -> None:
+    told_by(call("1", name, **told), ToolFinished("1", text="Task #1 created"))
