@@ -67,9 +67,14 @@ class Model:
         return self.events[-1].id if self.events else 0
 
     def listen(self, listener: Listener) -> Callable[[], None]:
-        """Be told of every change from now on; answers how to stop."""
+        """Be told of every change from now on; answers how to stop (twice is the same as once)."""
         self._listeners.append(listener)
-        return lambda: self._listeners.remove(listener)
+
+        def stop() -> None:
+            if listener in self._listeners:
+                self._listeners.remove(listener)
+
+        return stop
 
     def take(self, line: WatchLine, now: float) -> None:
         """Take up one line of `watch`; `now` is monotonic."""

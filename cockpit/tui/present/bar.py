@@ -40,7 +40,8 @@ def _part(
     if cell == end:
         return Span(COMPACTS, f"bar-{band}-end" if filled >= 8 else "bar-end")
     if filled >= 8:
-        return Span(NOTCH, f"bar-{band}-notch") if cell in notches else Span(fill, f"bar-{band}")
+        notched = cell in notches and fill == EIGHTHS[8]
+        return Span(NOTCH, f"bar-{band}-notch") if notched else Span(fill, f"bar-{band}")
     void = end is not None and cell > end
     if filled > 0:
         return Span(EIGHTHS[filled] if fill == EIGHTHS[8] else fill, f"bar-{band}")

@@ -95,7 +95,7 @@ def _needs(rows: Sequence[Row], width: int) -> dict[str, int]:
     for key, floor in _FLOOR.items():
         needs[key] = max(needs[key], floor) if needs[key] else 0
     needs["name"] = min(max(_widest(rows, "name"), 6), 12)
-    needs["bar"] = 16 if width >= 90 else 10
+    needs["bar"] = min(max(10 + (width - 60) // 5, 10), 20)
     needs["mark"] = 3 if any(row.mark for row in rows) else 0
     widest = max((cell_len(row.look.word) + 2 for row in rows), default=9)
     # Room for every word where there is room at all, so that columns stand still.

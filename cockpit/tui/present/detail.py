@@ -24,6 +24,8 @@ def rule(agent: AgentStatus | None, width: int, home: str = "") -> list[Span]:
         about = fit(about, max(0, room - 1)) if room > 12 else ""
     spans = [Span("──", "rule"), Span(name, "name"), Span(about, "muted")]
     used = sum(cell_len(span.text) for span in spans)
+    if used > width:
+        return [Span(fit(name.strip(), width), "name")]
     return merged([*spans, Span("─" * max(0, width - used), "rule")])
 
 

@@ -98,6 +98,8 @@ def _plain_cell(row: Row, column: Column) -> list[Span]:
 
 
 def _bar_cell(row: Row, column: Column) -> list[Span]:
+    if row.absent:
+        return [Span(" " * column.width)]
     return context_bar(row.context, column.width, stale=row.stale)
 
 

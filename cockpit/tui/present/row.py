@@ -24,6 +24,8 @@ class Row:
     look: Look
     context: ContextStatus
     stale: bool
+    absent: bool
+    """There is no session that could have a context; not the same as one that is not known."""
     tokens: str
     percent: str
     band: str
@@ -43,15 +45,17 @@ def row_of(agent: AgentStatus, *, heard_seconds: float, now: datetime) -> Row:
     known = context.age_seconds
     age = None if known is None else known + heard_seconds
     stale = agent.state in {"working", "handing_off"} and age is not None and age > STALE_AFTER
+    absent = agent.state == "stopped" and context.tokens is None
     return Row(
         name=safe_line(agent.name, 32),
         look=look_of(agent),
         # The age grows all the time; what it means for the picture is in `stale` and `turns`.
         context=context.model_copy(update={"age_seconds": None}),
         stale=stale,
-        tokens=_tokens(context),
-        percent=_percent(context),
-        band=_band(context),
+        absent=absent,
+        tokens="" if absent else _tokens(context),
+        percent="" if absent else _percent(context),
+        band="" if absent else _band(context),
         mark=_MARKS.get(context.band, ""),
         turns=f"{words.age(age)} old" if stale else _turns(context),
         chain=_chain(agent),

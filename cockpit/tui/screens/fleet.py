@@ -161,10 +161,10 @@ class FleetScreen(Screen[None]):
     def _draw(self) -> None:
         if not self.is_running:
             return
-        if self.model.agent is None and self.model.agents and not self.model.selected:
-            self.fleet.select(next(iter(self.fleet.names), next(iter(self.model.agents))))
         self.fleet.show(afresh=self._afresh)
         self._afresh = False
+        if not self.model.selected and self.fleet.names:
+            self.fleet.select(self.fleet.names[0])
         self._summary.show()
         self._rule.show()
         self._reason.say(reason(self.model.agent))
@@ -189,7 +189,7 @@ class FleetScreen(Screen[None]):
         if self.has_class("-wide"):
             self.fleet.styles.max_height = "100%"
         elif self.has_class("-low"):
-            self.fleet.styles.max_height = max(3, height - 1)
+            self.fleet.styles.max_height = max(3, height)
         else:
             self.fleet.styles.max_height = max(4, height * 11 // 20)
 

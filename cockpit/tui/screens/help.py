@@ -39,7 +39,7 @@ class HelpScreen(ModalScreen[None]):
         self.lines = Lines(id="help-lines")
 
     def compose(self) -> ComposeResult:
-        with Vertical(classes="dialog -tall"):
+        with Vertical(classes="dialog -keys"):
             yield Static("Keys", classes="dialog--title", markup=False)
             yield self.lines
             yield Static("F12 comes back from a pane    q back", classes="dialog--keys")

@@ -58,22 +58,23 @@ class Lines(ScrollView):
     def render_line(self, y: int) -> Strip:
         line = self.scroll_offset.y + y
         if line >= len(self._lines):
-            return Strip.blank(self.size.width)
+            return Strip.blank(self.size.width, self.rich_style)
         strip = self._strips.get(line)
         if strip is None:
             strip = self._strips[line] = self._strip(line)
         return strip
 
     def line_style(self, line: int) -> Style | None:
-        """What lies under a whole line; None for the widget's own background."""
+        """What lies under a whole line; None for the widget's own ground."""
         return None
 
     def _strip(self, line: int) -> Strip:
         style = self.palette.style
         strip = Strip([Segment(text, style(role)) for text, role in self._lines[line]])
-        under = self.line_style(line)
         strip = strip.adjust_cell_length(self.size.width)
-        return strip.apply_style(under) if under else strip
+        # A line-API widget paints its own ground: what has no background would have none at all.
+        ground = self.line_style(line)
+        return strip.apply_style(self.rich_style + ground if ground else self.rich_style)
 
     def _redraw(self, line: int) -> None:
         self._strips.pop(line, None)

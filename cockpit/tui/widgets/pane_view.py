@@ -69,12 +69,13 @@ class PaneView(ScrollView, can_focus=False):
         width = self.size.width
         if self._words:
             text = f"  {self._words}" if y == min(1, self.size.height - 1) else ""
-            return Strip([Segment(text, Style(dim=True))]).adjust_cell_length(width)
+            words = Strip([Segment(text, Style(dim=True))]).adjust_cell_length(width)
+            return words.apply_style(self.rich_style)
         line = self.scroll_offset.y + y
         if line >= len(self._lines):
-            return Strip.blank(width)
+            return Strip.blank(width, self.rich_style)
         strip, _ = self._taken_apart(*self._lines[line])
-        return strip.crop_extend(0, width, None)
+        return strip.crop_extend(0, width, None).apply_style(self.rich_style)
 
     def on_resize(self) -> None:
         self._measure()

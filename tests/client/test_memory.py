@@ -1,0 +1,120 @@
+"""The supervisor in memory does what it was told to, and answers as a real one would."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+from typing import Any, cast
+
+import pytest
+
+from cockpit.client.client import Client
+from cockpit.client.memory import MemoryClient
+from cockpit.core.errors import NoSuchAgent, NoSupervisor, NotNow
+from cockpit.tui.scene import agent
+from cockpit.wire.status import Status
+from cockpit.wire.stream import AgentChanged, AgentForgotten, Happened, Snapshot, WatchLine
+from cockpit.wire.verbs import Stop
+
+
+def memory(*names: str) -> MemoryClient:
+    return MemoryClient(Status(agents=[agent(name) for name in names]))
+
+
+def test_it_is_a_client() -> None:
+    client: Client = memory()
+    assert client is not None
+
+
+def test_watching_begins_with_everything_and_goes_on_with_what_changes() -> None:
+    async def play() -> list[WatchLine]:
+        client = memory("api")
+        lines: list[WatchLine] = []
+        stream = cast("Any", client.watch())
+        async with aclosing(stream):
+            lines.append(await anext(stream))
+            client.change("api", state="idle")
+            client.put(agent("web"))
+            client.forget("web")
+            client.happen("agent.stopped", "web has ended", "web")
+            lines.extend([await anext(stream) for _ in range(4)])
+        return lines
+
+    first, changed, came, went, happened = asyncio.run(play())
+    assert isinstance(first, Snapshot)
+    assert [one.name for one in first.status.agents] == ["api"]
+    assert isinstance(changed, AgentChanged)
+    assert changed.agent.state == "idle"
+    assert isinstance(came, AgentChanged)
+    assert came.agent.name == "web"
+    assert went == AgentForgotten(name="web")
+    assert isinstance(happened, Happened)
+    assert happened.event.id == 1
+
+
+def test_nothing_that_changes_while_the_snapshot_is_read_is_lost() -> None:
+    async def play() -> WatchLine:
+        client = memory("api")
+        stream = cast("Any", client.watch())
+        async with aclosing(stream):
+            await anext(stream)
+            client.change("api", state="done")
+            await asyncio.sleep(0)
+            return cast("WatchLine", await anext(stream))
+
+    line = asyncio.run(play())
+    assert isinstance(line, AgentChanged)
+    assert line.agent.state == "done"
+
+
+def test_going_away_ends_every_stream_and_refuses_every_call() -> None:
+    async def play() -> None:
+        client = memory("api")
+        watch, screen = cast("Any", client.watch()), cast("Any", client.screen("api"))
+        await anext(watch)
+        await anext(screen)
+        client.disconnect()
+        for stream in (watch, screen):
+            with pytest.raises(NoSupervisor):
+                await anext(stream)
+        with pytest.raises(NoSupervisor):
+            await client.ask(Stop(name="api"))
+        client.reconnect()
+        assert (await client.status()).agents
+
+    asyncio.run(play())
+
+
+def test_it_remembers_what_it_was_asked_even_when_it_refuses() -> None:
+    async def play() -> MemoryClient:
+        client = memory("api")
+        await client.ask(Stop(name="api"))
+        client.refuse(Stop, NotNow("not now", "because"))
+        with pytest.raises(NotNow):
+            await client.ask(Stop(name="api"))
+        return client
+
+    assert asyncio.run(play()).asked == [Stop(name="api"), Stop(name="api")]
+
+
+def test_a_screen_needs_an_agent_with_a_pane() -> None:
+    async def play() -> None:
+        client = memory("api")
+        client.put(agent("cron", "stopped", None))
+        for name, error in (("nobody", NoSuchAgent), ("cron", NotNow)):
+            with pytest.raises(error):
+                await anext(cast("Any", client.screen(name)))
+
+    asyncio.run(play())
+
+
+def test_events_are_given_from_the_newest_or_after_one() -> None:
+    async def play() -> tuple[list[int], list[int]]:
+        client = memory()
+        for number in range(5):
+            client.happen("x.happened", str(number))
+        newest = [event.id for event in await client.events(limit=2)]
+        after = [event.id for event in await client.events(after=2, limit=2)]
+        return newest, after
+
+    assert asyncio.run(play()) == ([4, 5], [3, 4])

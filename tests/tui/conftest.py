@@ -1,0 +1,109 @@
+"""Flying the application without a terminal, over a supervisor in memory."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from cockpit.client.memory import MemoryClient
+from cockpit.tui.app import CockpitApp
+from cockpit.tui.pace import Pace
+from cockpit.tui.screens.fleet import FleetScreen, Surroundings
+
+THEMES = Path(__file__).parents[2] / "themes"
+
+
+@dataclass
+class Flight:
+    """A running application, and what it did outside."""
+
+    client: MemoryClient
+    attached: list[str] = field(default_factory=list)
+    edited: list[Path] = field(default_factory=list)
+    app: Any = None
+    pilot: Pilot[None] | None = None
+
+    async def attach(self, name: str) -> None:
+        self.attached.append(name)
+
+    async def edit(self, file: Path) -> None:
+        self.edited.append(file)
+
+    @property
+    def fleet(self) -> FleetScreen:
+        screen = self.app.screen_stack[0]
+        assert isinstance(screen, FleetScreen)
+        return screen
+
+    async def press(self, *keys: str) -> None:
+        assert self.pilot
+        await self.pilot.press(*keys)
+        await self.pilot.pause()
+
+    async def until(self, true: Callable[[], object], what: str = "") -> None:
+        """Wait for a condition, ten seconds at most."""
+        assert self.pilot
+        deadline = monotonic() + 10
+        while not true():
+            assert monotonic() < deadline, f"never came: {what}\n{self.text()}"
+            await self.pilot.pause(0.02)
+
+    async def reads(self, *texts: str) -> None:
+        """Wait until all of these stand on the screen."""
+        for text in texts:
+            await self.until(lambda text=text: text in self.text(), text)  # type: ignore[misc]
+
+    def text(self) -> str:
+        """What stands on the screen, as text."""
+        strips = self.app.screen._compositor.render_strips()
+        return "\n".join("".join(part.text for part in strip) for strip in strips)
+
+    def toasts(self) -> list[str]:
+        return [f"{one.title}\n{one.message}" for one in self.app._notifications]
+
+
+Fly = Callable[..., AbstractAsyncContextManager[Flight]]
+
+
+@pytest.fixture
+def fly() -> Fly:
+    """`async with fly(client, size=(100, 30)) as flight:`"""
+
+    @asynccontextmanager
+    async def flown(
+        client: MemoryClient,
+        *,
+        size: tuple[int, int] = (100, 30),
+        theme: str = "night",
+        remember_in: Path | None = None,
+        direct: bool = False,
+        selected: str | None = None,
+        directory: Path = Path("/"),
+    ) -> AsyncIterator[Flight]:
+        flight = Flight(client)
+        around = Surroundings(
+            attach=flight.attach,
+            edit=flight.edit,
+            direct=direct,
+            pace=Pace(rows=0.0, pane=0.0),
+            directory=directory,
+        )
+        flight.app = CockpitApp(
+            client, around, theme=theme, theme_folders=[THEMES], remember_in=remember_in
+        )
+        if selected:
+            flight.app.model.select(selected)
+        async with flight.app.run_test(size=size) as pilot:
+            flight.pilot = pilot
+            await flight.until(lambda: flight.app.model.connection.live, "a supervisor")
+            await pilot.pause()
+            yield flight
+
+    return flown

@@ -1,0 +1,67 @@
+"""Columns give way in order, and whatever is left fits the screen."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from rich.cells import cell_len
+
+from cockpit.tui.present.columns import Layout, layout
+from cockpit.tui.present.fleet import Heading, heading_spans, lines_of, row_spans
+from cockpit.tui.present.row import Row, row_of
+from cockpit.tui.present.span import plain
+from cockpit.tui.scene import agent, fleet
+
+NOW = datetime(2026, 11, 21, 20, 0, tzinfo=UTC)
+
+
+def rows() -> list[Row]:
+    return [row_of(one, heard_seconds=0, now=NOW) for one in fleet()]
+
+
+def keys(found: Layout) -> list[str]:
+    return [column.key for column in found.columns]
+
+
+def test_a_wide_screen_shows_everything() -> None:
+    shown = keys(layout(rows(), 200))
+    assert shown == [
+        "name", "bar", "tokens", "percent", "band", "turns", "chain", "state", "activity", "age",
+        "cost",
+    ]  # fmt: skip
+
+
+def test_the_name_the_bar_and_the_state_never_give_way() -> None:
+    for width in range(20, 301):
+        assert {"name", "bar", "state"} <= set(keys(layout(rows(), width)))
+
+
+def test_the_word_of_the_band_leaves_its_mark_behind() -> None:
+    assert "mark" in keys(layout(rows(), 80))
+    assert "band" not in keys(layout(rows(), 80))
+
+
+def test_a_narrower_screen_never_shows_more() -> None:
+    counts = [len(keys(layout(rows(), width))) for width in range(30, 301)]
+    assert counts == sorted(counts)
+
+
+@pytest.mark.parametrize("width", [*range(24, 64), 80, 100, 120, 121, 180, 200, 300])
+def test_every_line_is_exactly_as_wide_as_the_screen(width: int) -> None:
+    agents = {one.name: one for one in fleet()}
+    agents["wide"] = agent(
+        "wide", activity="漢字 and more 漢字 until it is too long for any column"
+    )
+    made = {name: row_of(one, heard_seconds=0, now=NOW) for name, one in agents.items()}
+    found = layout(list(made.values()), width)
+    for line in lines_of(agents.values()):
+        if isinstance(line, Heading):
+            spans = heading_spans(line, found)
+        else:
+            spans = row_spans(made[line.name], line, found, selected=False)
+        assert cell_len(plain(spans)) == width, plain(spans)
+
+
+def test_nobody_to_show_is_no_trouble() -> None:
+    assert layout([], 80).width == 80

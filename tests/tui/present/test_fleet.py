@@ -1,0 +1,102 @@
+"""Groups in the order in which they want the pilot; rows that say what is known and no more."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cockpit.tui.present.fleet import Heading, Place, lines_of
+from cockpit.tui.present.row import Row, row_of
+from cockpit.tui.present.states import GROUPS, look_of
+from cockpit.tui.scene import agent, context
+from cockpit.wire.status import AgentStatus, HandoffStatus, Needs
+
+NOW = datetime(2026, 11, 21, 20, 0, tzinfo=UTC)
+
+
+def row(one: AgentStatus, heard: float = 0.0) -> Row:
+    return row_of(one, heard_seconds=heard, now=NOW)
+
+
+def test_who_needs_the_pilot_stands_first_and_stopped_agents_last() -> None:
+    agents = [agent("a", "stopped", None), agent("b"), agent("c", "idle"), agent("d", "needs_you")]
+    lines = lines_of(agents)
+    titles = [line.group.title for line in lines if isinstance(line, Heading)]
+    assert titles == ["needs you", "working", "idle", "stopped"]
+    assert [line.name for line in lines if isinstance(line, Place)] == ["d", "b", "c", "a"]
+    assert [line.number for line in lines if isinstance(line, Place)] == [1, 2, 3, 4]
+
+
+def test_every_state_of_the_wire_has_a_group_and_a_look() -> None:
+    states = AgentStatus.model_fields["state"].annotation.__args__  # type: ignore[union-attr]
+    assert set(states) == {state for group in GROUPS for state in group.states}
+    for state in states:
+        look = look_of(agent("x", state))
+        assert look.glyph
+        assert look.word
+
+
+def test_a_filter_wants_all_of_its_words() -> None:
+    agents = [agent("api", activity="Edit auth.py"), agent("web", activity="Edit page.tsx")]
+    assert [line.name for line in lines_of(agents, "edit API") if isinstance(line, Place)] == [
+        "api"
+    ]
+    assert lines_of(agents, "nothing like it") == []
+    found = lines_of([agent("api", "needs_you"), agent("web")], "needs you")
+    assert [line.name for line in found if isinstance(line, Place)] == ["api"]
+
+
+def test_the_state_is_said_as_precisely_as_it_is_known() -> None:
+    needing = agent("x", "needs_you", needs=Needs(kind="permission", detail="Bash"))
+    handing = agent(
+        "x",
+        "handing_off",
+        handoff=HandoffStatus(id="1", reason="manual", phase="confirming", since=""),
+    )
+    assert look_of(needing).word == "permission"
+    assert look_of(handing).word == "confirming"
+    assert look_of(agent("x", "needs_you")).word == "needs you"
+
+
+def test_a_reading_that_got_old_while_working_says_so() -> None:
+    young, old = row(agent("x"), heard=60), row(agent("x"), heard=300)
+    assert not young.stale
+    assert young.turns.endswith("left")
+    assert old.stale
+    assert old.turns == "5m old"
+    assert not row(agent("x", "idle"), heard=300).stale
+
+
+def test_a_row_stays_equal_while_nothing_but_seconds_pass() -> None:
+    one = agent("x", last_activity_at="2026-11-21T19:59:30Z")
+    assert row(one, heard=0.0) == row(one, heard=20.0)
+
+
+def test_a_guess_is_marked_as_one() -> None:
+    guessed = row(agent("x", context=context(127_000, confidence="assumed")))
+    assert guessed.tokens == "127k/~200k"
+    assert guessed.percent == "~64%"
+
+
+def test_what_is_not_known_is_a_dash_and_what_is_not_there_is_nothing() -> None:
+    assert row(agent("x", "working", None)).tokens == "–"
+    assert row(agent("x", "stopped", None)).tokens == ""
+    assert row(agent("x", chain_cost_usd=None)).cost == ""
+
+
+def test_tool_calls_stand_in_for_a_reading_that_cannot_be_had() -> None:
+    assert row(agent("x", context=context(None, tool_calls=37))).tokens == "37 calls"
+
+
+def test_the_chain_has_a_limit_only_while_it_holds() -> None:
+    assert row(agent("x", session_number=2)).chain == "2/4"
+    assert row(agent("x", session_number=5)).chain == "5/…"
+    assert row(agent("x", session_number=2, max_handoffs=0)).chain == "2/…"
+
+
+@given(text=st.text())
+def test_no_foreign_text_reaches_a_row_with_control_characters(text: str) -> None:
+    made = row(agent("x", activity=text))
+    assert not any(ord(char) < 32 or 0x7F <= ord(char) < 0xA0 for char in made.activity)

@@ -1,0 +1,91 @@
+"""The line at the top, the detail of the selected agent, and the line of keys."""
+
+from __future__ import annotations
+
+import pytest
+from rich.cells import cell_len
+
+from cockpit.tui.actions import ACTIONS
+from cockpit.tui.model import Connection, Model
+from cockpit.tui.present.detail import reading, reason, rule
+from cockpit.tui.present.keys import key_line, possible
+from cockpit.tui.present.span import plain
+from cockpit.tui.present.summary import summary, title
+from cockpit.tui.scene import agent, fleet
+from cockpit.wire.status import Status
+from cockpit.wire.stream import Snapshot
+
+LIVE = Connection(live=True)
+
+
+def test_counts_and_the_total_cost_are_at_the_top() -> None:
+    line = plain(summary(fleet(), "local", LIVE, 110, 0))
+    assert line.startswith(" cockpit  2 need you · 1 handing off · 3 working · 1 idle · 1 stopped")
+    assert line.rstrip().endswith("$5.32  local")
+
+
+def test_a_lost_supervisor_is_said_with_the_age_of_the_picture() -> None:
+    lost = Connection(live=False, lost_at=100.0, why="gone", retry_at=101.0)
+    line = plain(summary(fleet(), "local", lost, 110, 100.0 + 240))
+    assert "no supervisor answers · this picture is 4m old" in line
+
+
+@pytest.mark.parametrize("width", [*range(1, 60), 110, 300])
+@pytest.mark.parametrize("live", [True, False])
+def test_it_is_exactly_as_wide_as_the_screen(width: int, live: bool) -> None:
+    connection = LIVE if live else Connection(lost_at=1.0, why="gone", retry_at=2.0)
+    assert cell_len(plain(summary(fleet(), "local", connection, width, 5.0))) == width
+
+
+def test_the_title_of_the_terminal_says_who_is_needed() -> None:
+    assert title(fleet()) == "2 need you"
+    assert title([agent("x", "needs_you")]) == "1 needs you"
+    assert title([agent("x")]) == ""
+
+
+@pytest.mark.parametrize("width", [*range(1, 60), 110, 300])
+def test_the_rule_is_exactly_as_wide_as_the_screen(width: int) -> None:
+    assert cell_len(plain(rule(agent("api"), width))) == width
+
+
+def test_the_rule_says_home_as_a_tilde() -> None:
+    one = agent("api", directory="/home/me/shop", worktree=None)
+    assert "~/shop" in plain(rule(one, 120, home="/home/me"))
+    assert "/home/me/shop" in plain(rule(one, 120, home="/home/you"))
+
+
+def test_what_an_agent_needs_is_said_in_full() -> None:
+    needing = next(one for one in fleet() if one.name == "mailer")
+    assert plain(reason(needing)) == " ◆ permission  Bash: git push origin agent/mailer"
+    assert reason(agent("x")) == []
+
+
+def test_where_a_number_comes_from_can_be_said() -> None:
+    assert "from the status line" in reading(agent("x"))
+    assert reading(agent("x", "working", None)) == "No reading yet."
+
+
+def with_selected(name: str) -> Model:
+    model = Model(selected=name)
+    model.take(Snapshot(status=Status(agents=fleet())), 0.0)
+    model.answered()
+    return model
+
+
+def test_the_key_line_shows_only_what_can_be_done_now() -> None:
+    answering = {action.id for action in possible(with_selected("api"), "fleet")}
+    working = {action.id for action in possible(with_selected("checkout"), "fleet")}
+    assert {"approve", "refuse", "document"} <= answering
+    assert "approve" not in working
+    assert "handoff" in working
+
+
+@pytest.mark.parametrize("width", range(10, 120))
+def test_help_and_the_way_out_stay_on_the_key_line(width: int) -> None:
+    spans, hints = key_line(possible(with_selected("api"), "fleet"), {}, width)
+    if width >= 20:
+        assert [hint.action for hint in hints][-2:] == ["help", "quit"]
+    for hint in hints:
+        words = next(action.title for action in ACTIONS if action.id == hint.action)
+        assert plain(spans)[hint.start : hint.end].endswith(words)
+        assert hint.end <= width

@@ -1,0 +1,150 @@
+"""The document and its question: rendered harmlessly, answered for exactly what was seen."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Any, Protocol
+
+import pytest
+
+from cockpit.client.memory import MemoryClient
+from cockpit.core.errors import NotNow
+from cockpit.tui.scene import scene
+from cockpit.tui.screens.review import ReviewScreen, plain_parser
+from cockpit.wire.verbs import Approve, Refuse, Snooze, Verb
+
+
+class Fly(Protocol):
+    def __call__(self, client: MemoryClient, **how: Any) -> AbstractAsyncContextManager[Any]: ...
+
+
+def test_the_document_and_what_is_known_of_it_are_there(fly: Fly) -> None:
+    async def play() -> None:
+        async with fly(scene(), size=(100, 45)) as flight:
+            await flight.press("d")
+            await flight.reads(
+                "Handoff api", "because its context is filling", "by the agent · 142k of 200k",
+                "at 9f1c2d3e", "Renew access tokens", "Yes ends this session", "Verified Facts",
+            )  # fmt: skip
+
+    asyncio.run(play())
+
+
+@pytest.mark.parametrize(
+    ("key", "verb"),
+    [
+        ("a", Approve(name="api", handoff="h-api")),
+        ("r", Refuse(name="api", handoff="h-api")),
+        ("z", Snooze(name="api", handoff="h-api")),
+    ],
+)
+def test_an_answer_is_given_to_the_handoff_that_was_seen(fly: Fly, key: str, verb: Verb) -> None:
+    async def play() -> None:
+        async with fly(scene()) as flight:
+            await flight.press("d", key)
+            await flight.until(lambda: flight.client.asked == [verb])
+            await flight.until(lambda: len(flight.app.screen_stack) == 1)
+
+    asyncio.run(play())
+
+
+def test_a_refused_answer_leaves_the_document_there(fly: Fly) -> None:
+    async def play() -> None:
+        client = scene()
+        client.refuse(Approve, NotNow("not now", "two handoffs are under way"))
+        async with fly(client) as flight:
+            await flight.press("d", "a")
+            await flight.until(flight.toasts)
+            assert isinstance(flight.app.screen, ReviewScreen)
+
+    asyncio.run(play())
+
+
+def test_before_the_agent_was_asked_the_draft_says_that_it_is_one(fly: Fly) -> None:
+    async def play() -> None:
+        client = scene()
+        api = client.agent("api")
+        assert api.handoff
+        assert api.needs
+        client.change(
+            "api",
+            handoff=api.handoff.model_copy(update={"phase": "asked"}),
+            needs=api.needs.model_copy(update={"kind": "handoff"}),
+        )
+        async with fly(client) as flight:
+            await flight.press("d")
+            await flight.reads("Hand off?", "Nothing has been asked of the agent yet")
+            await flight.press("e")
+            await flight.until(flight.toasts)
+            assert "Only a document that waits for review" in flight.toasts()[0]
+            await flight.press("A")
+            wanted = Approve(name="api", handoff="h-api", straight=True)
+            await flight.until(lambda: flight.client.asked == [wanted])
+
+    asyncio.run(play())
+
+
+def test_a_question_that_was_answered_elsewhere_closes(fly: Fly) -> None:
+    async def play() -> None:
+        async with fly(scene()) as flight:
+            await flight.press("d")
+            await flight.reads("Yes ends this session")
+            flight.client.change("api", handoff=None, needs=None, state="working")
+            await flight.until(lambda: len(flight.app.screen_stack) == 1)
+            assert "no longer open" in flight.toasts()[0]
+
+    asyncio.run(play())
+
+
+def test_a_supervisor_that_goes_away_leaves_the_document_readable(fly: Fly) -> None:
+    async def play() -> None:
+        async with fly(scene()) as flight:
+            await flight.press("d")
+            await flight.reads("Renew access tokens")
+            flight.client.disconnect()
+            await flight.until(lambda: not flight.app.model.connection.live)
+            await flight.press("a")
+            await flight.until(flight.toasts)
+            assert "Renew access tokens" in flight.text()
+            await flight.press("escape")
+            await flight.until(lambda: len(flight.app.screen_stack) == 1)
+
+    asyncio.run(play())
+
+
+def test_a_document_that_cannot_be_had_is_said(fly: Fly) -> None:
+    async def play() -> None:
+        client = scene()
+        client._documents.clear()
+        async with fly(client) as flight:
+            await flight.press("d")
+            await flight.until(flight.toasts)
+            assert "there is no document yet" in flight.toasts()[0]
+
+    asyncio.run(play())
+
+
+def test_a_terminal_that_cannot_be_given_to_the_editor_is_said(fly: Fly) -> None:
+    async def play() -> None:
+        async with fly(scene()) as flight:
+            await flight.press("d", "e")
+            await flight.until(flight.toasts)
+            assert flight.edited == list[Path]()
+            assert isinstance(flight.app.screen, ReviewScreen)
+
+    asyncio.run(play())
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "[a](javascript:1)", "![a](http://x/y.png)", "<script>x</script>", "<http://x.example>",
+        "https://x.example", "[@click=app.quit]go[/]",
+    ],
+)  # fmt: skip
+def test_nothing_in_a_document_is_a_link_an_image_or_html(hostile: str) -> None:
+    tokens = plain_parser().parse(hostile)
+    kinds = {child.type for token in tokens for child in (token.children or [token])}
+    assert kinds <= {"text", "paragraph_open", "paragraph_close", "text_special"}

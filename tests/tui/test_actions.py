@@ -1,0 +1,99 @@
+"""One registry of keys: complete, without clashes, and with a reason for every no."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from textual.binding import Binding
+
+from cockpit.cli.keys import markdown, text
+from cockpit.tui.actions import ACTIONS, BY_ID, keys_of, table
+from cockpit.tui.bindings import bindings, keymap
+from cockpit.tui.model import Model
+from cockpit.tui.scene import fleet
+from cockpit.tui.screens.commands import Commands
+from cockpit.tui.screens.fleet import FleetScreen
+from cockpit.tui.screens.review import ReviewScreen
+from cockpit.wire.status import Status
+from cockpit.wire.stream import Snapshot
+
+
+def model(selected: str | None, *, live: bool = True) -> Model:
+    found = Model(selected=selected)
+    found.take(Snapshot(status=Status(agents=fleet())), 0.0)
+    if live:
+        found.answered()
+    return found
+
+
+def test_no_key_has_two_meanings_in_one_place() -> None:
+    for context in ("fleet", "review"):
+        keys = [key for action in ACTIONS if action.context == context for key in action.keys]
+        assert len(keys) == len(set(keys))
+
+
+def test_every_binding_of_a_screen_is_in_the_registry() -> None:
+    for screen in (FleetScreen, ReviewScreen):
+        for binding in screen.BINDINGS:
+            assert isinstance(binding, Binding)
+            assert binding.id in BY_ID or binding.action.startswith("jump(")
+
+
+def test_every_action_can_be_done_by_somebody() -> None:
+    for action in ACTIONS:
+        name = action.id.removeprefix("review.").replace("-", "_")
+        owner: type = Commands if action.context == "fleet" else ReviewScreen
+        assert callable(getattr(owner, f"_{name}"))
+
+
+def test_no_key_depends_on_what_a_terminal_may_swallow() -> None:
+    for action in ACTIONS:
+        assert not {"ctrl+i", "ctrl+m", "shift+enter"} & set(action.keys)
+        assert action.keys != ("escape",)
+
+
+def test_a_key_that_cannot_work_says_why() -> None:
+    reasons = {
+        ("approve", "checkout"): "checkout asks nothing of you.",
+        ("approve", "mailer"): "mailer asks in its own pane: press enter to go there.",
+        ("attach", "cron"): "cron has no pane: it is stopped. Press n to start it.",
+        ("handoff", "search"): "search is being handed off already: documenting.",
+        ("document", "search"): "The document is not there yet: documenting.",
+        ("undo", "checkout"): "checkout has no previous session to go back to.",
+        ("stop", "nobody"): "No agent is selected.",
+    }
+    for (action, name), reason in reasons.items():
+        assert BY_ID[action].why_not(model(name)) == reason
+    assert BY_ID["approve"].why_not(model("api")) is None
+
+
+def test_without_a_supervisor_only_looking_and_attaching_are_left() -> None:
+    alone = model("api", live=False)
+    able = {action.id for action in ACTIONS if action.why_not(alone) is None}
+    assert {"attach", "down", "help", "quit"} <= able
+    assert not able & {"approve", "stop", "send", "start", "handoff", "refuse", "snooze"}
+
+
+def test_the_pilots_own_keys_replace_ours_and_unknown_ids_are_left_out() -> None:
+    own = {"stop": "X, ctrl+k", "nonsense": "y"}
+    assert keys_of(BY_ID["stop"], own) == ("X", "ctrl+k")
+    assert keymap(own) == {"stop": "X, ctrl+k"}
+    assert ("fleet", "X Ctrl-K", "stop", BY_ID["stop"].sentence) in table(own)
+
+
+def test_the_table_has_every_action_once() -> None:
+    ids = [action for _, _, action, _ in table() if action]
+    assert sorted(ids) == sorted(BY_ID)
+    assert all(f"`{action}`" in markdown() for action in ids)
+    assert "F12" in text()
+
+
+def test_the_palette_and_the_screens_bind_the_same_ids() -> None:
+    ids = {binding.id for binding in bindings("fleet") if isinstance(binding, Binding)} - {None}
+    assert ids == {action.id for action in ACTIONS if action.context == "fleet"}
+
+
+def test_printing_the_keys_loads_no_screen() -> None:
+    code = "import sys, cockpit.cli.keys; sys.exit('textual' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,95 @@
+"""Whatever agents call themselves, do, print or write: no control byte of theirs is drawn, no
+markup of theirs is parsed, and nothing falls over."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Protocol
+
+import pytest
+from rich.console import Console
+
+from cockpit.client.memory import MemoryClient
+from cockpit.core.errors import NotNow
+from cockpit.tui.scene import agent
+from cockpit.wire.status import HandoffStatus, Needs, Status
+from cockpit.wire.verbs import Approve
+
+HOSTILE = [
+    "\x1b]52;c;cHduZWQ=\x07",
+    "\x1b[2J\x1b[H\x1b[31mred",
+    "\x1bP$q q\x1b\\",
+    "\x9b31mC1\x9d0;title\x9c",
+    "\x00\x07\x08\x0b\x0c\r\x0e\x7f",
+    "[/b] [b [TODO] plan",
+    "[@click=app.quit]go[/]",
+    "[link=file:///etc/passwd]x[/link]",
+    "\u202etxt.exe\u2066\u2069\u200f",
+    "a\u200bb\u200dc\ufeffd\U000e0041",
+    "漢字カナ👩‍👩‍👧‍👦🇩🇪é" * 20,
+    "a" * 5_000,
+    "line\nline\u2028line\x85line",
+    "\ud800\udfff lone",
+    "%s {x} #{q} #(touch x) $(x) `x`",
+]
+CONTROL = re.compile(
+    "[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]"
+)
+
+
+class Fly(Protocol):
+    def __call__(self, client: MemoryClient, **how: Any) -> AbstractAsyncContextManager[Any]: ...
+
+
+def world(text: str) -> MemoryClient:
+    """Everything that an agent can put words into, saying this."""
+    handoff = HandoffStatus(
+        id="h", reason="threshold", phase="review", since=text, detail=text, document=text
+    )
+    one = agent("api", "needs_you", needs=Needs(kind="review", detail=text), handoff=handoff)
+    said = {
+        "name": text, "branch": text, "activity": text, "model": text, "worktree": text,
+        "directory": text, "note": text, "transcript": text, "last_activity_at": text,
+    }  # fmt: skip
+    client = MemoryClient(
+        Status(host=text, agents=[one.model_copy(update=said), agent("plain", activity=text)])
+    )
+    client.show(text, [text, f"\x1b[32m{text}\x1b[0m", *text.split("\n")])
+    client.lay(
+        "h", f"# {text}\n\n{text}\n\n- {text}\n\n```{text}\n{text}\n```\n\n| {text} |\n|-|\n"
+    )
+    client.happen(text, text, text, at=text)
+    client.refuse(Approve, NotNow(text, text, text))
+    return client
+
+
+def drawn(app: Any) -> str:
+    """What would be written to the terminal, our own sequences taken out."""
+    console = Console(force_terminal=True, color_system="truecolor", width=200)
+    strips = app.screen._compositor.render_strips()
+    written = "\n".join(strip.render(console) for strip in strips)
+    return re.sub(r"\x1b\[[0-9;]*m", "", written)
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+@pytest.mark.parametrize("size", [(100, 30), (40, 10)])
+def test_no_screen_draws_what_it_must_not(fly: Fly, text: str, size: tuple[int, int]) -> None:
+    async def play() -> None:
+        async with fly(world(text), size=size) as flight:
+            for keys in (
+                ("e",),
+                ("e", "a"),
+                ("x",),
+                ("n", "s"),
+                ("ctrl+g",),
+                ("d",),
+                ("q", "question_mark"),
+            ):
+                await flight.press(*keys)
+                await flight.pilot.pause(0.02)
+                assert not CONTROL.search(drawn(flight.app)), keys
+            assert flight.app._exit is False
+
+    asyncio.run(play())
