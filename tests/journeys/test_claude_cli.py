@@ -240,6 +240,7 @@ def test_an_ask_at_the_end_of_a_turn_keeps_the_turn_going(seat: Seats) -> None:
     api.until(lambda: api.recorded(TurnEnded))
     feedback = [said for said in api.recorded(UserSaid) if "PLEASE-WRITE at the end" in said.text]
     assert [said.meta for said in feedback] == [True]
+    assert [each.hook_event for each in api.recorded(ContextInjected)] == ["Stop"]
 
 
 def test_the_status_line_tells_what_fills_the_window(seat: Seats) -> None:

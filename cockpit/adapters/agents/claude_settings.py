@@ -84,7 +84,9 @@ def pilots_status_line(
 ) -> dict[str, Any] | None:
     """The status line that Claude Code would show in `directory` without us, if it is a command.
 
-    The first of local, project and user settings that has one; one of ours counts as none.
+    The first of local, project and user settings that has one; one of ours counts as none. As
+    seen on CLI 2.1.330: local settings are those at the root of the main checkout before those of
+    the directory, project settings are the directory's only.
     """
     for path in _settings_files(directory, environment):
         line = _status_line(path)
@@ -119,9 +121,34 @@ def write_settings(path: Path, settings: Mapping[str, Any]) -> None:
 
 def _settings_files(directory: Path, environment: Mapping[str, str]) -> Iterator[Path]:
     """From the highest layer that we may speak for to the lowest."""
-    for name in ("settings.local.json", "settings.json"):
-        yield directory / ".claude" / name
+    checkout = main_checkout(directory)
+    if checkout is not None:
+        yield checkout / ".claude" / "settings.local.json"
+    yield directory / ".claude" / "settings.local.json"
+    yield directory / ".claude" / "settings.json"
     yield config_folder(environment) / "settings.json"
+
+
+def main_checkout(directory: Path) -> Path | None:
+    """The root of the checkout that `directory` is in or is a worktree of; git is not run."""
+    for folder in (directory, *directory.parents):
+        marker = folder / ".git"
+        if marker.is_dir():
+            return folder
+        if marker.is_file():
+            return _owner_of(marker) or folder
+    return None
+
+
+def _owner_of(marker: Path) -> Path | None:
+    """Whose worktree it is, by the `.git` file that git leaves there; None if it is none."""
+    try:
+        said = marker.read_text(errors="replace").removeprefix("gitdir:").strip()
+        private = marker.parent / said
+        common = private / (private / "commondir").read_text(errors="replace").strip()
+    except OSError:
+        return None
+    return Path(os.path.normpath(common)).parent
 
 
 def _status_line(path: Path) -> dict[str, Any] | None:

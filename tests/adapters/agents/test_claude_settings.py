@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from cockpit.adapters.agents.claude_settings import (
     HOOK_EVENTS,
     config_folder,
     install_reporter,
+    main_checkout,
     pilots_status_line,
     session_settings,
     write_settings,
@@ -71,6 +73,38 @@ def test_local_settings_win_over_project_over_user(
         found = pilots_status_line(work, environment, state)
         assert found is not None
         assert found["command"] == name
+
+
+def test_local_settings_are_those_of_the_main_checkout(tmp_path: Path) -> None:
+    """So an agent in a worktree shows the line that the pilot set for the repository."""
+    main, tree, environment = tmp_path / "main", tmp_path / "trees" / "api", {"HOME": "/nowhere"}
+    for words in (
+        ("init", "-q", str(main)),
+        ("-C", str(main), "commit", "-q", "--allow-empty", "-m", "first"),
+        ("-C", str(main), "worktree", "add", "-q", str(tree)),
+    ):
+        subprocess.run(["git", *words], check=True, capture_output=True)
+    assert main_checkout(tree) == main_checkout(main) == main
+    for directory in (main, main / "src", tree):
+        (directory / ".claude").mkdir(parents=True)
+    give(tree / ".claude" / "settings.local.json", {"type": "command", "command": "tree"})
+    assert found(tree, environment) == "tree"
+    give(main / ".claude" / "settings.local.json", {"type": "command", "command": "main"})
+    assert found(tree, environment) == found(main / "src", environment) == "main"
+
+
+def test_project_settings_are_those_of_the_directory_only(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "src").mkdir()
+    (tmp_path / ".claude").mkdir()
+    give(tmp_path / ".claude" / "settings.json", {"type": "command", "command": "root"})
+    assert found(tmp_path, {"HOME": "/nowhere"}) == "root"
+    assert found(tmp_path / "src", {"HOME": "/nowhere"}) is None
+
+
+def found(directory: Path, environment: dict[str, str]) -> str | None:
+    line = pilots_status_line(directory, environment, Path("/state"))
+    return line["command"] if line else None
 
 
 def test_our_own_line_is_never_taken_for_the_pilots(
