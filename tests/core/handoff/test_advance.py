@@ -1,0 +1,378 @@
+"""The rule book of a handoff: what each state does, and what no path may do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import get_args
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cockpit.core.handoff import commands as do
+from cockpit.core.handoff import events as on
+from cockpit.core.handoff.advance import (
+    DELIVERY_PATIENCE,
+    DELIVERY_TRIES,
+    HURRY,
+    SILENCE,
+    Step,
+    advance,
+    begin,
+    entry,
+    rebased,
+)
+from cockpit.core.handoff.record import from_record, to_record
+from cockpit.core.handoff.states import (
+    PHASES,
+    Asked,
+    Confirming,
+    Document,
+    Documenting,
+    Ended,
+    Handoff,
+    Outcome,
+    Plan,
+    Reviewing,
+    Reviving,
+    Settling,
+    Starting,
+    State,
+    Stopping,
+    Successor,
+    Waiting,
+)
+from cockpit.core.ids import SessionId
+
+SUCCESSORS = tuple(Successor(SessionId(f"s{number}"), f"run{number}") for number in (1, 2, 3))
+SEALED = Document("/w/handoff.md", "ab" * 32, "agent")
+AUTO = Plan("threshold", ask=False, review=False, successors=SUCCESSORS)
+PROMPT = replace(AUTO, ask=True, review=True)
+IDLE = on.Seen(now=10.0, turn=on.Turn.IDLE, composer_clean=True)
+WORKING = on.Seen(now=10.0, turn=on.Turn.WORKING)
+
+
+def through(handoff: Handoff, *events: on.Event) -> Step:
+    """Several events in order: the last handoff, and all commands."""
+    asked: tuple[do.Command, ...] = ()
+    for event in events:
+        handoff, commands = advance(handoff, event)
+        asked += commands
+    return handoff, asked
+
+
+def at(state: State, plan: Plan = AUTO) -> Handoff:
+    return Handoff(plan, state)
+
+
+def test_an_automatic_handoff_goes_through_every_phase_without_a_question() -> None:
+    handoff, _ = begin(AUTO, 0.0)
+    seen = []
+    for event in (
+        WORKING,
+        replace(WORKING, delivered=True),
+        replace(WORKING, draft=on.Draft.UNSTABLE),
+        replace(WORKING, draft=on.Draft.VALID),
+        on.DocumentSealed(20.0, SEALED),
+        IDLE,
+        on.PredecessorGone(),
+        on.Started(30.0),
+        replace(IDLE, successor_replied=True),
+    ):
+        handoff, _ = advance(handoff, event)
+        seen.append(type(handoff.state))
+    assert seen == [
+        Waiting,
+        Documenting,
+        Documenting,
+        Documenting,
+        Settling,
+        Stopping,
+        Starting,
+        Confirming,
+        Ended,
+    ]
+    assert handoff.state == Ended(Outcome.DONE, document=SEALED, attempt=1)
+
+
+def test_a_prompting_handoff_asks_twice() -> None:
+    handoff, commands = begin(PROMPT, 0.0)
+    assert isinstance(handoff.state, Asked)
+    assert commands == (do.Prepare(),)
+    handoff, _ = through(
+        handoff,
+        on.Approved(1.0),
+        WORKING,
+        replace(WORKING, delivered=True),
+        replace(WORKING, draft=on.Draft.VALID),
+        on.DocumentSealed(20.0, SEALED),
+    )
+    assert handoff.state == Reviewing(SEALED)
+
+
+def test_a_straight_approval_answers_the_review_as_well() -> None:
+    handoff, _ = begin(PROMPT, 0.0)
+    handoff, _ = advance(handoff, on.Approved(1.0, straight=True))
+    assert not handoff.plan.review
+
+
+@pytest.mark.parametrize(
+    ("seen", "why"),
+    [
+        (replace(IDLE, git_busy="rebase"), "rebase"),
+        (replace(IDLE, turn=on.Turn.DIALOG), "question"),
+        (replace(IDLE, composer_clean=False), "typed"),
+        (replace(IDLE, turn=on.Turn.UNKNOWN), "told"),
+        (replace(IDLE, queue="queued behind api"), "queued behind api"),
+    ],
+)
+def test_a_bad_moment_is_waited_for_and_said(seen: on.Seen, why: str) -> None:
+    handoff, commands = advance(at(Waiting(0.0)), seen)
+    assert isinstance(handoff.state, Waiting)
+    assert why in handoff.state.why
+    assert commands == ()
+
+
+@pytest.mark.parametrize(
+    "seen",
+    [
+        replace(IDLE, subagents=("Explore",)),
+        WORKING,
+        replace(IDLE, composer_clean=False),
+        replace(IDLE, git_busy="merge"),
+        replace(IDLE, turn=on.Turn.DIALOG),
+    ],
+)
+def test_nothing_is_ended_at_a_bad_moment(seen: on.Seen) -> None:
+    handoff, commands = advance(at(Settling(SEALED, 0.0)), seen)
+    assert isinstance(handoff.state, Settling)
+    assert handoff.state.why
+    assert commands == ()
+
+
+def test_now_waits_only_for_its_own_interrupt() -> None:
+    plan = replace(AUTO, now=True)
+    handoff, commands = advance(at(Settling(SEALED, 0.0), plan), WORKING)
+    assert commands == (do.Interrupt(),)
+    handoff, commands = advance(handoff, replace(WORKING, now=10.0 + HURRY / 2))
+    assert commands == ()
+    handoff, commands = advance(handoff, replace(WORKING, now=11.0 + HURRY))
+    assert isinstance(handoff.state, Stopping)
+    assert commands == (do.EndPredecessor(),)
+
+
+def test_a_new_prompt_cancels_before_the_request_arrived() -> None:
+    handoff, commands = through(at(Waiting(0.0)), WORKING, replace(WORKING, pilot_spoke=True))
+    assert isinstance(handoff.state, Ended)
+    assert handoff.state.outcome is Outcome.CANCELLED
+    assert do.Withdraw() in commands
+
+
+def test_a_new_prompt_while_it_is_written_brings_a_review() -> None:
+    handoff = at(Documenting("agent", 0.0, 180.0))
+    handoff, _ = advance(handoff, replace(WORKING, pilot_spoke=True))
+    assert handoff.plan.review
+    handoff, _ = through(
+        handoff, replace(WORKING, draft=on.Draft.VALID), on.DocumentSealed(20.0, SEALED)
+    )
+    assert handoff.state == Reviewing(SEALED)
+
+
+def test_a_request_that_an_idle_agent_does_not_take_is_given_again_then_replaced() -> None:
+    handoff, now, requests = at(Waiting(0.0)), 10.0, 0
+    for _ in range(3 * DELIVERY_TRIES):
+        handoff, commands = advance(handoff, replace(IDLE, now=now))
+        requests += commands.count(do.Request())
+        now += DELIVERY_PATIENCE + 1
+    assert requests == DELIVERY_TRIES
+    assert isinstance(handoff.state, Documenting)
+    assert handoff.state.writer == "sdk"
+
+
+def test_a_silent_agent_is_asked_again_and_then_the_facts_are_taken() -> None:
+    handoff, now, again = at(Documenting("agent", 0.0, 1000.0)), 0.0, 0
+    for _ in range(6):
+        now += SILENCE + 1
+        handoff, commands = advance(handoff, replace(IDLE, now=now))
+        again += sum(isinstance(command, do.AskAgain) for command in commands)
+    assert again == AUTO.re_asks
+    assert isinstance(handoff.state, Documenting)
+    assert handoff.state.writer == "sdk"
+    handoff, commands = advance(handoff, on.DocumentFailed(now, "no budget"))
+    assert commands == (do.Compose("facts"),)
+
+
+def test_the_deadline_takes_the_pen_away() -> None:
+    _handoff, commands = advance(at(Documenting("agent", 0.0, 180.0)), replace(WORKING, now=181.0))
+    assert do.Withdraw() in commands
+    assert do.Compose("sdk") in commands
+
+
+def test_when_no_writer_can_write_the_agent_goes_on() -> None:
+    handoff, commands = advance(
+        at(Documenting("facts", 0.0, 180.0, composing=True)), on.DocumentFailed(5.0, "disk full")
+    )
+    assert isinstance(handoff.state, Ended)
+    assert handoff.state.outcome is Outcome.CANCELLED
+    assert "disk full" in handoff.state.why
+    assert commands == ()
+
+
+def test_a_document_that_was_given_is_not_asked_for() -> None:
+    handoff, commands = begin(replace(AUTO, given="/w/mine.md"), 0.0)
+    assert commands == (do.Compose("agent"),)
+    assert isinstance(handoff.state, Documenting)
+
+
+def test_an_agent_that_went_on_has_its_facts_renewed_before_it_is_ended() -> None:
+    handoff, commands = advance(at(Settling(SEALED, 0.0)), replace(IDLE, moved=True))
+    assert commands == (do.Refresh(SEALED),)
+    renewed = replace(SEALED, sha256="cd" * 32)
+    handoff, commands = advance(handoff, on.DocumentSealed(12.0, renewed))
+    assert handoff.state == Stopping(renewed)
+    assert commands == (do.EndPredecessor(),)
+
+
+def test_three_failed_starts_bring_the_old_session_back() -> None:
+    handoff = at(Starting(SEALED))
+    for attempt in (2, 3):
+        handoff, commands = advance(handoff, on.StartFailed("no such program"))
+        assert commands == (do.StartSuccessor(attempt),)
+    handoff, commands = advance(handoff, on.StartFailed("no such program"))
+    assert commands == (do.RevivePredecessor(),)
+    handoff, _ = advance(handoff, on.Started(50.0))
+    assert handoff.state == Ended(Outcome.REVIVED, "no such program", SEALED)
+
+
+def test_a_dialog_in_the_successors_pane_stops_its_clock() -> None:
+    handoff = at(Confirming(SEALED, 1, until=100.0))
+    handoff, _ = advance(handoff, replace(IDLE, now=99.0, successor_dialog=True))
+    handoff, commands = advance(handoff, replace(IDLE, now=150.0))
+    assert isinstance(handoff.state, Confirming)
+    assert commands == ()
+
+
+def test_a_predecessor_that_survives_is_never_started_over() -> None:
+    handoff, commands = advance(at(Stopping(SEALED)), on.PredecessorSurvived("pid 7"))
+    assert isinstance(handoff.state, Ended)
+    assert handoff.state.outcome is Outcome.FAILED
+    assert commands == ()
+
+
+def test_every_state_but_the_last_has_a_phase() -> None:
+    assert set(get_args(State)) - set(PHASES) == {Ended}
+
+
+# Properties
+
+moments = st.floats(0, 10_000, allow_nan=False)
+flags = st.booleans()
+seen_events = st.builds(
+    on.Seen,
+    now=moments,
+    turn=st.sampled_from(on.Turn),
+    composer_clean=st.sampled_from([True, False, None]),
+    subagents=st.sampled_from([(), ("Explore",)]),
+    git_busy=st.sampled_from([None, "rebase"]),
+    forced=flags,
+    queue=st.sampled_from([None, None, "queued"]),
+    delivered=flags,
+    pilot_spoke=st.sampled_from([False, False, False, True]),
+    moved=flags,
+    predecessor_alive=st.sampled_from([True, True, True, False]),
+    draft=st.sampled_from(on.Draft),
+    successor_alive=st.sampled_from([True, True, False]),
+    successor_replied=flags,
+    successor_dialog=flags,
+)
+documents = st.builds(
+    Document, st.just("/w/h.md"), st.text("abcdef", min_size=4, max_size=4), st.just("agent")
+)
+happenings = st.one_of(
+    seen_events,
+    seen_events,
+    st.builds(on.Approved, moments, flags),
+    st.just(on.Declined()),
+    st.builds(on.Snoozed, moments),
+    st.just(on.CalledOff("stopped")),
+    st.builds(on.DocumentSealed, moments, documents),
+    st.builds(on.DocumentFailed, moments, st.just("no")),
+    st.just(on.PredecessorGone()),
+    st.just(on.PredecessorSurvived("pid")),
+    st.builds(on.Started, moments),
+    st.just(on.StartFailed("no")),
+)
+plans = st.builds(
+    Plan,
+    reason=st.just("threshold"),
+    ask=flags,
+    review=flags,
+    successors=st.just(SUCCESSORS),
+    now=flags,
+    writers=st.sampled_from([("agent", "sdk", "facts"), ("agent", "facts"), ("facts",), ()]),
+    given=st.sampled_from([None, "/w/mine.md"]),
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(plans, st.lists(happenings, max_size=60))
+def test_no_path_ends_or_starts_what_it_must_not(plan: Plan, story: list[on.Event]) -> None:
+    """Any story at all: safety holds at each step, and commands carry what they need."""
+    handoff, commands = begin(plan, 0.0)
+    gone = False
+    for event in story:
+        before = handoff
+        handoff, commands = advance(handoff, event)
+        gone = gone or isinstance(event, on.PredecessorGone)
+        if isinstance(handoff.state, Stopping | Starting | Confirming | Reviving):
+            assert handoff.document is not None
+        for command in commands:
+            if isinstance(command, do.EndPredecessor):
+                assert isinstance(handoff.state, Stopping)
+                assert not isinstance(before.state, Stopping)
+            if isinstance(command, do.StartSuccessor | do.RevivePredecessor):
+                assert isinstance(before.state, Stopping | Starting | Confirming)
+                assert gone
+            if isinstance(command, do.StartSuccessor):
+                assert 1 <= command.attempt <= len(SUCCESSORS)
+        if isinstance(before.state, Stopping | Starting | Confirming | Reviving):
+            forward = (Stopping, Starting, Confirming, Reviving, Ended)
+            assert isinstance(handoff.state, forward)
+        if isinstance(before.state, Ended):
+            assert handoff == before
+        assert from_record(to_record(handoff)) == handoff
+
+
+@settings(max_examples=200, deadline=None)
+@given(plans, st.lists(happenings, max_size=30))
+def test_recovery_asks_for_nothing_that_the_state_had_not_asked_for(
+    plan: Plan, story: list[on.Event]
+) -> None:
+    handoff, _last = begin(plan, 0.0)
+    for event in story:
+        after, commands = advance(handoff, event)
+        if type(after.state) is not type(handoff.state):
+            # A command of recovery is always one that entering this state gave.
+            assert set(map(type, entry(after))) <= set(map(type, commands))
+        handoff = after
+
+
+@settings(max_examples=100, deadline=None)
+@given(plans, st.lists(happenings, max_size=20), moments)
+def test_a_reboot_moves_every_deadline_to_the_new_clock(
+    plan: Plan, story: list[on.Event], now: float
+) -> None:
+    handoff, _ = begin(plan, 0.0)
+    handoff, _ = through(handoff, *story)
+    moved = rebased(handoff, now)
+    assert type(moved.state) is type(handoff.state)
+    for name in ("until", "since"):
+        held = getattr(moved.state, name, None)
+        assert held is None or held >= now
+
+
+def test_a_record_that_is_not_one_is_refused() -> None:
+    good = to_record(at(Settling(SEALED, 1.0)))
+    for bad in ({}, {"plan": {}, "state": {}}, {**good, "state": {"is": "Flying"}}, {"plan": 7}):
+        with pytest.raises(ValueError, match="not a handoff"):
+            from_record(bad)
