@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from cockpit.demo.conversation import DOCUMENT_PATH, Reply, Request, TokenCount, ToolCall
+from cockpit.demo.conversation import Reply, Request, TokenCount, ToolCall
 from cockpit.demo.jobs import JOBS, TESTS, Job, Step
 
 OUTPUT_TOKENS = 180
@@ -107,8 +107,7 @@ def shown_as_commit(subject: str, text: str) -> bool:
 
 def just_wrote_document(request: Request) -> bool:
     """Whether the model's last message was the writing of a handoff document."""
-    written = [call.path for call in request.last_calls if call.name == "Write"]
-    return any(DOCUMENT_PATH.fullmatch(path) for path in written)
+    return any(call.name == "Write" and call.is_about_document for call in request.last_calls)
 
 
 def take_over(job: Job, request: Request) -> tuple[str, tuple[ToolCall, ...]]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cockpit.demo.conversation import DOCUMENT_PATH, OVERLOADED, Reply, Request, ToolCall
+from cockpit.demo.conversation import OVERLOADED, Reply, Request, ToolCall
 from cockpit.demo.jobs import JOBS, Job, Step, bash, ending
 from cockpit.demo.script import Growth, Script
 from cockpit.demo.standin.conduct import Conduct
@@ -73,7 +73,6 @@ class Mind:
 
     def _bent(self, call: ToolCall) -> ToolCall | None:
         """A call as the faults leave it; None when it is not made."""
-        about_document = DOCUMENT_PATH.fullmatch(call.path) is not None
         if call.name == "Write" and call.is_about_document:
             if "nodocument" in self._conduct.faults:
                 return None

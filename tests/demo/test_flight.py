@@ -1,0 +1,46 @@
+"""A whole flight, from the scratch folder to the summary, with nothing left behind."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cockpit.core.errors import Failed
+from cockpit.demo.flight import fly_headless
+from cockpit.demo.leftovers import carriers
+
+pytestmark = pytest.mark.tmux
+
+
+def folder_of(told: list[str]) -> Path:
+    return Path(told[0].split(" in ")[1].split(";")[0])
+
+
+def test_a_flight_of_stand_ins_says_so_and_is_complete() -> None:
+    told: list[str] = []
+    assert fly_headless(3, keep=False, say=told.append, standin=True) == 0
+    assert "scripted stand-in" in told[2]
+    assert any("demo answers for the pilot: approve durations (review)" in line for line in told)
+    assert told[-1].startswith("3 agents, 5 sessions, 2 handoffs, 2 documents")
+    assert not folder_of(told).exists()
+
+
+def test_a_flight_that_fails_leaves_nothing_either() -> None:
+    told: list[str] = []
+    with pytest.raises(Failed, match="Time is up"):
+        fly_headless(1, keep=False, say=told.append, standin=True, cap=1.0)
+    assert not folder_of(told).exists()
+    assert carriers(folder_of(told)) == []
+
+
+@pytest.mark.claude
+def test_the_command_flies_the_real_cli() -> None:
+    command = [sys.executable, "-P", "-m", "cockpit", "demo", "--headless"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=280, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "The agents are Claude Code" in done.stdout
+    assert "3 agents, 5 sessions, 2 handoffs, 2 documents" in done.stdout
+    assert not folder_of(done.stdout.splitlines()).exists()
