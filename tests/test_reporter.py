@@ -77,9 +77,13 @@ def test_what_it_is_given_is_never_run(state: Path, hostile: bytes, tmp_path: Pa
 
 def test_megabytes_are_read_to_the_end_and_kept_in_part(state: Path) -> None:
     payload = b'{"tool_response":"' + b"x" * 5_000_000 + b'"}'
-    done = run(state, "PostToolUse", payload)
+    command = [str(REPORTER), str(state), "api", "PostToolUse"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as reporter:
+        assert reporter.stdin is not None
+        reporter.stdin.write(payload)
+        reporter.stdin.close()
     (report,) = left(state)
-    assert done.returncode == 0
+    assert reporter.returncode == 0
     assert report.read_bytes() == payload[: 128 * 1024]
 
 
@@ -156,8 +160,10 @@ def test_an_answer_is_for_its_own_event_only(state: Path) -> None:
     assert (state / "verdicts" / "api" / "Stop").exists()
 
 
-def test_a_subagent_gets_no_answer(state: Path) -> None:
-    verdict = state / "verdicts" / "api" / "PostToolUse"
+@pytest.mark.parametrize("place", ["PostToolUse", "ask/PostToolUse"])
+def test_a_subagent_gets_no_answer(state: Path, place: str) -> None:
+    verdict = state / "verdicts" / "api" / place
+    verdict.parent.mkdir(exist_ok=True)
     verdict.write_text("{}")
     inside = b'{"session_id":"s","agent_id":"a4d8","hook_event_name":"PostToolUse"}'
     assert run(state, "PostToolUse", inside).stdout == b""
