@@ -65,11 +65,8 @@ def _rendered(source: str, document: Document, template: Path) -> str:
                 raise _bad(template, f"it makes more than {LARGEST // 1024} KiB.")
             pieces.append(piece)
     except TemplateError as error:
-        line = getattr(error, "lineno", None)
-        where = f"line {line}: " if line else ""
-        raise _bad(
-            template, f"{where}{safe_line(error.message or type(error).__name__)}."
-        ) from None
+        words = safe_line(error.message or type(error).__name__)
+        raise _bad(template, f"{words}.", getattr(error, "lineno", None)) from None
     except (
         ArithmeticError,
         LookupError,
@@ -108,9 +105,10 @@ def _source(template: Path) -> str:
         raise _bad(template, "it is not UTF-8.") from None
 
 
-def _bad(template: Path, why: str) -> BadConfig:
+def _bad(template: Path, why: str, line: int | None = None) -> BadConfig:
+    where = f"{safe_line(str(template))}:{line}" if line else safe_line(str(template))
     return BadConfig(
-        f"{safe_line(str(template))}: the handoff template cannot be used",
+        f"{where}: the handoff template cannot be used",
         why[:1].upper() + why[1:],
         "Mend it, or leave `handoff.template` empty.",
     )

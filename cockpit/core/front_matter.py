@@ -8,6 +8,7 @@ of another type has its default.
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -100,6 +101,8 @@ def _take(known: dict[str, Any], key: str, value: str, kind: tuple[type, ...]) -
     try:
         read = json.loads(value)
     except (ValueError, RecursionError):
+        return
+    if isinstance(read, float) and not math.isfinite(read):
         return
     if isinstance(read, kind) and not isinstance(read, bool):
         known[key] = plain(read) if isinstance(read, str) else read

@@ -18,13 +18,13 @@ class Shape:
 
     kind: str
     words: tuple[str, ...]
-    """One of them occurs in every text that has such a credential (lower case)."""
+    """One of them occurs in every text that has such a credential."""
     expression: str
     """The group `s`, or the whole match, is the secret."""
 
-    def found(self, text: str, folded: str) -> Iterator[re.Match[str]]:
-        """Every match in a text; `folded` is the text in lower case."""
-        if any(word in folded for word in self.words):
+    def found(self, text: str, searched: str) -> Iterator[re.Match[str]]:
+        """Every match in a text, if a word occurs in `searched`: the text, or its lower case."""
+        if any(word in searched for word in self.words):
             yield from _compiled(self.expression).finditer(text)
 
 
@@ -36,8 +36,7 @@ def _compiled(expression: str) -> re.Pattern[str]:
 
 def _token(kind: str, prefix: str, rest: str, *words: str) -> Shape:
     """A credential that says by its first letters what it is."""
-    bare = prefix.replace("\\", "").casefold()
-    return Shape(kind, words or (bare,), rf"(?<![A-Za-z0-9]){prefix}{rest}")
+    return Shape(kind, words or (prefix.replace("\\", ""),), rf"(?<![A-Za-z0-9]){prefix}{rest}")
 
 
 _PLAIN = "[A-Za-z0-9]"
@@ -51,7 +50,7 @@ _TOKENS = (
     _token("github", "gh[pousr]_", _PLAIN + "{30,}", "ghp_", "gho_", "ghu_", "ghs_", "ghr_"),
     _token("github", "github_pat_", "[A-Za-z0-9_]{22,}"),
     _token(
-        "aws", "A(?:KIA|SIA|BIA|CCA)", "[0-9A-Z]{16}(?![A-Za-z0-9])", "kia", "sia", "bia", "cca"
+        "aws", "A(?:KIA|SIA|BIA|CCA)", "[0-9A-Z]{16}(?![A-Za-z0-9])", "AKIA", "ASIA", "ABIA", "ACCA"
     ),
     _token("google", "AIza", _DASHED + "{35}"),
     _token("google", "GOCSPX-", _DASHED + "{20,}"),
@@ -59,8 +58,9 @@ _TOKENS = (
     _token("huggingface", "hf_", _PLAIN + "{30,}"),
     _token("slack", "xox[abeoprs]-", "[A-Za-z0-9-]{10,}", "xox"),
     _token("slack", "xapp-", "[0-9]-[A-Za-z0-9-]{20,}"),
-    _token(
-        "gitlab", "gl(?:[pdr]t|pat|cbt|ptt|ft|soat|imt|agent|oas)-", "[A-Za-z0-9_.-]{20,}", "gl"
+    *(
+        _token("gitlab", f"gl{name}-", "[A-Za-z0-9_.-]{20,}")
+        for name in ("pat", "dt", "rt", "cbt", "ptt", "ft", "soat", "imt", "agent", "oas")
     ),
     _token("npm", "npm_", _PLAIN + "{36}"),
     _token("pypi", "pypi-", _DASHED + "{50,}"),
@@ -86,7 +86,7 @@ _TOKENS = (
     _token("planetscale", "pscale_(?:tkn|pw|oauth)_", "[A-Za-z0-9_.=-]{30,}", "pscale_"),
     _token("sentry", "sntry[su]_", "[A-Za-z0-9+/=_-]{40,}", "sntry"),
     _token("notion", "ntn_", _PLAIN + "{40,}"),
-    _token("telegram", "[0-9]{8,10}:AA", _DASHED + "{33}", ":aa"),
+    _token("telegram", "[0-9]{8,10}:AA", _DASHED + "{33}", ":AA"),
     _token("age", "AGE-SECRET-KEY-1", "[0-9A-Z]{58}"),
     _token("jwt", "eyJ", _DASHED + r"{8,}\.eyJ" + _DASHED + r"{8,}\." + _DASHED + "*"),
 )
@@ -136,83 +136,94 @@ _OTHERS = (
     ),
 )
 
-_URL_PASSWORD = re.compile(
-    r"(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{0,20}://[^\s:/@\"'<>`]{0,200}:(?P<s>[^\s/@\"'<>`]{3,200})@"
+_URL_USER = re.compile(
+    # A password, or a token that stands alone where the user's name would be.
+    r"[^\s:/@\"'<>`]{0,200}:(?P<p>[^\s/@\"'<>`]{3,200})@"
+    r"|(?P<t>(?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{20,200})@"
 )
-_URL_TOKEN = re.compile(
-    r"(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{0,20}://"
-    r"(?P<s>(?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{20,200})@"
+_KEY_WORDS = (
+    "password", "passwd", "passphrase", "secret", "token", "credential", "credentials", "apikey",
+    *(
+        f"{what}{between}key"
+        for what in ("api", "access", "secret", "private", "auth", "encryption")
+        for between in ("_", "-", "")
+    ),
+)  # fmt: skip
+_VALUE = re.compile(
+    r"(?:_(?:id|base64|b64))?(?P<sep>[\"']?[ \t]{0,4}(?:=>|:=|=|:)[ \t]{0,4})"
+    r"(?:(?P<q>[\"'])(?P<quoted>[^\"'\n]{8,400})(?P=q)|(?P<bare>[^\s\"'`,;()<>{}\[\]]{8,400}))",
+    re.IGNORECASE,
 )
-_KEY = (
-    r"password|passwd|passphrase|secret|api[_-]?key|apikey|access[_-]?key|secret[_-]?key|"
-    r"private[_-]?key|auth[_-]?key|encryption[_-]?key|token|credentials?"
-)
-_ASSIGNED = re.compile(
-    rf"(?P<name>(?i:{_KEY})(?:_(?:id|base64|b64))?)"
-    r"(?P<sep>[\"']?[ \t]{0,4}(?:=>|:=|=|:)[ \t]{0,4})"
-    r"(?:(?P<q>[\"'])(?P<quoted>[^\"'\n]{8,400})(?P=q)|(?P<bare>[^\s\"'`,;()<>{}\[\]]{8,400}))"
-)
-_ASSIGNED_WORDS = ("password", "passwd", "passphrase", "secret", "key", "token", "credential")
 _PLACEHOLDER = re.compile(
     r"(?i)[<{$%*\[]|x{4,}|\.{3}|…|your[_-]|example|changeme|change[_-]me|placeholder|redacted|dummy"
     r"|^(?:test|fake|none|null|true|false|undefined|optional|required)"
 )
-_CODE = re.compile(r"[A-Za-z_][A-Za-z_]*(?:[.:]+[A-Za-z_]+)*")
+_CODE = re.compile(r"[A-Za-z_]+(?:[.:]+[A-Za-z_]+)*")
 _PATH = re.compile(r"(?:~|\.{1,2})?/")
 
 
 def shaped_secrets(text: str) -> Iterator[tuple[int, int, str]]:
     """Where credentials stand in a text: start, end and kind; they may overlap."""
-    folded = text.lower()
-    for shape in (*_TOKENS, *_OTHERS):
-        for found in shape.found(text, folded):
-            start, end = found.span("s" if "s" in found.re.groupindex else 0)
-            yield start, end, shape.kind
-    if "://" in text:
-        yield from _in_urls(text)
-    if any(word in folded for word in _ASSIGNED_WORDS):
-        yield from _assigned(text)
+    # The one letter whose lower case is longer would move everything behind it.
+    folded = text.replace("İ", "I").lower()
+    for shapes, searched in ((_TOKENS, text), (_OTHERS, folded)):
+        for shape in shapes:
+            for found in shape.found(text, searched):
+                start, end = found.span("s" if "s" in found.re.groupindex else 0)
+                yield start, end, shape.kind
+    yield from _in_urls(text)
+    yield from _assigned(text, folded)
 
 
 def looks_secret(value: str) -> bool:
     """Whether a value as a whole has the shape of a credential."""
-    folded = value.lower()
-    return any(
-        found.span() == (0, len(value)) for shape in _TOKENS for found in shape.found(value, folded)
-    )
+    whole = (0, len(value))
+    return any(found.span() == whole for shape in _TOKENS for found in shape.found(value, value))
 
 
 def url_passwords(value: str) -> Iterator[str]:
     """The passwords that stand in URLs in a value."""
-    if "://" in value:
-        for start, end, _ in _in_urls(value):
-            yield value[start:end]
+    for start, end, _ in _in_urls(value):
+        yield value[start:end]
 
 
 def _in_urls(text: str) -> Iterator[tuple[int, int, str]]:
-    for pattern in (_URL_PASSWORD, _URL_TOKEN):
-        for found in pattern.finditer(text):
-            if not _PLACEHOLDER.search(found["s"]) and found["s"] not in ("password", "pass"):
-                yield *found.span("s"), "url"
+    for at in _places(text, "://"):
+        found = _URL_USER.match(text, at)
+        if found is None or at < 4 or not text[at - 4].isalnum():
+            continue
+        group = "t" if found["p"] is None else "p"
+        if not _PLACEHOLDER.search(found[group]) and found[group] not in ("password", "pass"):
+            yield *found.span(group), "url"
 
 
-def _assigned(text: str) -> Iterator[tuple[int, int, str]]:
-    for found in _ASSIGNED.finditer(text):
-        quoted = found["quoted"]
-        value = quoted if quoted is not None else found["bare"]
-        if _is_password(found["name"], value, found["sep"], quoted=quoted is not None):
-            yield *found.span("quoted" if quoted is not None else "bare"), "assigned"
+def _assigned(text: str, folded: str) -> Iterator[tuple[int, int, str]]:
+    for word in _KEY_WORDS:
+        for at in _places(folded, word):
+            found = _VALUE.match(text, at)
+            if found is None:
+                continue
+            group = "bare" if found["quoted"] is None else "quoted"
+            is_call = group == "bare" and text[found.end() : found.end() + 1] in ("(", "[")
+            if not is_call and _is_meant(text[at - len(word) : at], found, found[group]):
+                yield *found.span(group), "assigned"
 
 
-def _is_password(name: str, value: str, separator: str, *, quoted: bool) -> bool:
+def _places(text: str, word: str) -> Iterator[int]:
+    """Where the text goes on after each occurrence of a word."""
+    at = text.find(word)
+    while at >= 0:
+        yield at + len(word)
+        at = text.find(word, at + len(word))
+
+
+def _is_meant(name: str, found: re.Match[str], value: str) -> bool:
     """Whether an assigned value is meant: code, paths, URLs, prose and placeholders are not."""
     if _PLACEHOLDER.search(value) or _PATH.match(value) or "://" in value or " " in value:
         return False
     has_digit = any(char.isdigit() for char in value)
     has_letter = any(char.isalpha() for char in value)
     if "pass" in name.casefold():
-        shouted = name.isupper() and separator == "="
-        return quoted or shouted or (has_digit and has_letter)
-    if _CODE.fullmatch(value):
-        return False
-    return has_digit and has_letter and len(value) >= 12
+        shouted = name.isupper() and found["sep"] == "="
+        return found["quoted"] is not None or shouted or (has_digit and has_letter)
+    return not _CODE.fullmatch(value) and has_digit and has_letter and len(value) >= 12

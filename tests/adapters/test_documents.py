@@ -1,0 +1,389 @@
+"""Documents on a real disk: durable, private, and never through what an agent laid in the way."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta, timezone
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from cockpit.adapters.documents import FOLDER, NOTICE, Documents, document_name
+from cockpit.core.document import LARGEST
+from cockpit.core.errors import BadUsage, Failed
+
+CREATED = datetime(2026, 11, 21, 20, 15, 0, tzinfo=UTC)
+ID = "0a1b2c3d-0000-4000-8000-000000000001"
+OTHER = "ffff2c3d-0000-4000-8000-000000000002"
+
+
+@pytest.fixture
+def worktree(tmp_path: Path) -> Path:
+    made = tmp_path / "worktree"
+    made.mkdir()
+    return made.resolve()
+
+
+@pytest.fixture
+def documents(tmp_path: Path) -> Documents:
+    return Documents(tmp_path / "state" / "handoffs")
+
+
+@pytest.fixture
+def open_umask() -> Iterator[None]:
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.lstat().st_mode)
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_the_name_is_the_moment_in_utc() -> None:
+    there = CREATED.astimezone(timezone(timedelta(hours=5)))
+    assert document_name(there) == "handoff-2026-11-21-201500.md"
+    assert document_name(there, 3) == "handoff-2026-11-21-201500-3.md"
+
+
+def test_a_sealed_document_is_there_twice_with_its_hash(
+    documents: Documents, worktree: Path
+) -> None:
+    sealed = documents.seal(worktree, ID, "text ö", CREATED)
+    assert sealed.path == worktree / FOLDER / "handoff-2026-11-21-201500.md"
+    assert sealed.copy == documents.copy_path(ID)
+    assert sealed.path.read_text() == sealed.copy.read_text() == "text ö"
+    assert sealed.sha256 == sha256("text ö".encode()).hexdigest()
+    assert names(sealed.path.parent) == [sealed.path.name]
+    assert documents.is_intact(sealed.path, sealed.sha256)
+    sealed.path.write_text("changed")
+    assert not documents.is_intact(sealed.path, sealed.sha256)
+    sealed.path.unlink()
+    assert not documents.is_intact(sealed.path, sealed.sha256)
+    assert documents.is_intact(sealed.copy, sealed.sha256)
+
+
+@pytest.mark.usefixtures("open_umask")
+def test_everything_is_private_whatever_the_umask(documents: Documents, worktree: Path) -> None:
+    documents.draft_path(worktree, ID)
+    sealed = documents.seal(worktree, ID, "text", CREATED)
+    notice = documents.leave_notice(worktree, "waiting")
+    assert {mode(path) for path in (sealed.path, sealed.copy, notice)} == {0o600}
+    assert {mode(worktree / ".cockpit"), mode(sealed.path.parent), mode(sealed.copy.parent)} == {
+        0o700
+    }
+
+
+def test_a_umask_that_takes_everything_takes_nothing(documents: Documents, worktree: Path) -> None:
+    before = os.umask(0o777)
+    try:
+        sealed = documents.seal(worktree, ID, "text", CREATED)
+    finally:
+        os.umask(before)
+    assert mode(sealed.path) == 0o600
+    assert mode(sealed.path.parent) == mode(worktree / ".cockpit") == 0o700
+
+
+def test_a_name_that_is_taken_is_never_overwritten(documents: Documents, worktree: Path) -> None:
+    first = documents.seal(worktree, ID, "first", CREATED)
+    second = documents.seal(worktree, OTHER, "second", CREATED)
+    assert second.path.name == "handoff-2026-11-21-201500-2.md"
+    assert first.path.read_text() == "first"
+
+
+def test_the_same_document_again_is_the_same_file(documents: Documents, worktree: Path) -> None:
+    first = documents.seal(worktree, ID, "first", CREATED)
+    assert documents.seal(worktree, ID, "first", CREATED) == first
+    assert names(first.path.parent) == [first.path.name]
+
+
+def test_a_link_in_the_place_of_a_document_is_a_taken_name(
+    documents: Documents, worktree: Path, tmp_path: Path
+) -> None:
+    target = tmp_path / "target"
+    target.write_text("precious")
+    place = documents.draft_path(worktree, ID).parent
+    (place / document_name(CREATED)).symlink_to(target)
+    sealed = documents.seal(worktree, ID, "precious", CREATED)
+    assert sealed.path.name == document_name(CREATED, 2)
+    assert target.read_text() == "precious"
+    (place / NOTICE).symlink_to(target)
+    documents.leave_notice(worktree, "waiting")
+    assert target.read_text() == "precious"
+    assert not (place / NOTICE).is_symlink()
+
+
+def test_a_document_can_be_sealed_anew_in_its_place(documents: Documents, worktree: Path) -> None:
+    first = documents.seal(worktree, ID, "first", CREATED)
+    again = documents.reseal(first.path, ID, "second")
+    assert again.path == first.path
+    assert again.path.read_text() == again.copy.read_text() == "second"
+    assert again.sha256 != first.sha256
+
+
+@pytest.mark.parametrize("laid", [".cockpit", ".cockpit/handoffs"])
+@pytest.mark.parametrize("kind", ["link out", "dangling", "file", "fifo"])
+def test_a_folder_that_is_none_is_refused(
+    documents: Documents, worktree: Path, tmp_path: Path, laid: str, kind: str
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    place = worktree / laid
+    place.parent.mkdir(exist_ok=True)
+    if kind == "fifo":
+        os.mkfifo(place)
+    elif kind == "file":
+        place.write_text("x")
+    else:
+        place.symlink_to(outside if kind == "link out" else tmp_path / "nowhere")
+    for act in every_act(documents, worktree):
+        with pytest.raises(Failed, match="cannot be used for handoff documents"):
+            act()
+    assert list(outside.iterdir()) == []
+    assert not (tmp_path / "nowhere").exists()
+
+
+def every_act(documents: Documents, worktree: Path) -> list[Callable[[], object]]:
+    return [
+        lambda: documents.draft_path(worktree, ID),
+        lambda: documents.look_at_draft(worktree / FOLDER / "draft-0a1b2c3d.md"),
+        lambda: documents.seal(worktree, ID, "text", CREATED),
+        lambda: documents.reseal(worktree / FOLDER / "handoff.md", ID, "text"),
+        lambda: documents.leave_notice(worktree, "text"),
+    ]
+
+
+def test_a_worktree_that_is_itself_reached_by_a_link_is_fine(
+    documents: Documents, worktree: Path, tmp_path: Path
+) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(worktree)
+    path = documents.draft_path(link, ID)
+    assert path == worktree / FOLDER / "draft-0a1b2c3d.md"
+    assert documents.seal(link, ID, "text", CREATED).path.parent == path.parent
+
+
+def test_a_worktree_that_is_gone_is_not_made_again(documents: Documents, worktree: Path) -> None:
+    worktree.rmdir()
+    with pytest.raises(Failed, match="There is no place"):
+        documents.draft_path(worktree, ID)
+    with pytest.raises(Failed, match="No such file"):
+        documents.seal(worktree, ID, "text", CREATED)
+    assert not worktree.exists()
+    assert documents.copy_path(ID).read_text() == "text"
+
+
+@pytest.mark.parametrize("folder", ["/tmp/x", "../x", "a/../../x", "", "."])
+def test_a_folder_outside_of_the_worktree_is_bad_usage(
+    documents: Documents, worktree: Path, folder: str
+) -> None:
+    with pytest.raises(BadUsage):
+        documents.draft_path(worktree, ID, folder)
+
+
+def test_a_folder_of_the_pilots_own_keeps_its_mode_but_lets_nobody_write(
+    documents: Documents, worktree: Path
+) -> None:
+    own = worktree / "docs"
+    own.mkdir()
+    own.chmod(0o775)
+    documents.seal(worktree, ID, "text", CREATED, "docs")
+    assert mode(own) == 0o755
+
+
+def test_an_id_that_is_a_path_is_refused(documents: Documents, worktree: Path) -> None:
+    for ident in ("../../x", "a/b", "", "x" * 65, "a\0"):
+        with pytest.raises(BadUsage):
+            documents.seal(worktree, ident, "text", CREATED)
+
+
+def test_a_directory_that_cannot_be_told_is_refused(documents: Documents, tmp_path: Path) -> None:
+    odd = tmp_path / "new\nline"
+    odd.mkdir()
+    with pytest.raises(Failed, match="cannot be told"):
+        documents.draft_path(odd, ID)
+
+
+# Drafts
+
+
+def test_a_draft_is_seen_once_it_is_there(documents: Documents, worktree: Path) -> None:
+    path = documents.draft_path(worktree, ID)
+    assert documents.look_at_draft(path).signature is None
+    path.write_bytes(b"half \xff")
+    seen = documents.look_at_draft(path)
+    assert seen.text == "half �"
+    assert documents.look_at_draft(path) == seen
+    path.write_text("whole")
+    assert documents.look_at_draft(path).signature != seen.signature
+    documents.discard_draft(path)
+    documents.discard_draft(path)
+    assert documents.look_at_draft(path).signature is None
+
+
+def test_a_draft_of_before_the_request_is_none(documents: Documents, worktree: Path) -> None:
+    path = documents.draft_path(worktree, ID)
+    path.write_text("old")
+    os.utime(path, (1000, 1000))
+    assert documents.look_at_draft(path, since=2000).signature is None
+    assert documents.look_at_draft(path, since=1001).text == "old"
+    assert documents.look_at_draft(path).text == "old"
+    documents.draft_path(worktree, ID)
+    assert not path.exists()
+
+
+def test_a_draft_must_be_what_it_seems(
+    documents: Documents, worktree: Path, tmp_path: Path
+) -> None:
+    path = documents.draft_path(worktree, ID)
+    secret = tmp_path / "secret"
+    secret.write_text("private")
+    ways: list[tuple[Callable[[], object], str]] = [
+        (lambda: path.symlink_to(secret), "not a plain file"),
+        (lambda: path.hardlink_to(secret), "second name"),
+        (lambda: os.mkfifo(path), "not a plain file"),
+        (lambda: path.symlink_to("/dev/zero"), "not a plain file"),
+        (lambda: path.write_bytes(b"x" * (LARGEST + 1)), "256 KiB is the limit"),
+    ]
+    for lay, words in ways:
+        lay()
+        with pytest.raises(Failed, match=words):
+            documents.look_at_draft(path)
+        path.unlink()
+    path.mkdir()
+    with pytest.raises(Failed, match="not a plain file"):
+        documents.look_at_draft(path)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+def test_a_draft_of_another_user_is_refused(documents: Documents, worktree: Path) -> None:
+    path = documents.draft_path(worktree, ID)
+    path.write_text("x")
+    os.chown(path, 12345, 12345)
+    with pytest.raises(Failed, match="another user"):
+        documents.look_at_draft(path)
+
+
+def test_what_a_crash_left_is_swept_when_it_is_old(documents: Documents, worktree: Path) -> None:
+    place = documents.draft_path(worktree, ID).parent
+    for name in (".handoff-x.md.0011.tmp", ".handoff-y.md.0011.tmp"):
+        (place / name).write_text("half")
+    os.utime(place / ".handoff-x.md.0011.tmp", (1000, 1000))
+    documents.draft_path(worktree, ID)
+    assert names(place) == [".handoff-y.md.0011.tmp"]
+
+
+# Notices, and documents that the pilot names
+
+
+def test_a_notice_comes_and_goes(documents: Documents, worktree: Path) -> None:
+    documents.withdraw_notice(worktree)
+    notice = documents.leave_notice(worktree, "one")
+    documents.leave_notice(worktree, "two \x1b[31m")
+    assert notice.read_text() == "two "
+    documents.withdraw_notice(worktree)
+    documents.withdraw_notice(worktree)
+    assert not notice.exists()
+
+
+def test_a_document_of_the_pilots_is_read_also_through_a_link(
+    documents: Documents, tmp_path: Path
+) -> None:
+    real, link = tmp_path / "real.md", tmp_path / "link.md"
+    real.write_bytes(b"text \xff")
+    link.symlink_to(real)
+    assert documents.read(link) == "text �"
+
+
+def test_what_cannot_be_a_document_is_bad_usage(documents: Documents, tmp_path: Path) -> None:
+    long, fifo = tmp_path / "long.md", tmp_path / "fifo"
+    long.write_bytes(b"x" * (LARGEST + 1))
+    os.mkfifo(fifo)
+    for path in (long, fifo, tmp_path, tmp_path / "none.md", Path("/dev/zero")):
+        with pytest.raises(BadUsage):
+            documents.read(path)
+
+
+# Faults
+
+
+CHILD = """
+import resource, signal, sys
+from datetime import UTC, datetime
+from pathlib import Path
+from cockpit.adapters.documents import Documents
+from cockpit.core.errors import CockpitError
+worktree, copies, limit = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
+worktree.mkdir(exist_ok=True)
+if limit:
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+else:
+    (worktree / "filler").write_bytes(b"x" * 150_000)
+try:
+    Documents(copies).seal(worktree, "id", "y" * 200_000, datetime.now(UTC))
+except CockpitError as error:
+    print(error)
+print(sorted(path.name for path in (worktree / ".cockpit" / "handoffs").glob("*")))
+"""
+
+
+def in_a_child(tmp_path: Path, *before: str, worktree: Path, limit: int) -> str:
+    """Seal a long document in a process of its own; what it said, and the names it left."""
+    script = tmp_path / "child.py"
+    script.write_text(CHILD)
+    argv = [sys.executable, str(script), str(worktree), str(tmp_path / "copies"), str(limit)]
+    ran = subprocess.run(
+        [*before, *argv],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
+    )
+    return ran.stdout if ran.returncode == 0 else f"status {ran.returncode}: {ran.stderr}"
+
+
+def test_a_file_that_may_not_grow_leaves_no_scrap(tmp_path: Path, worktree: Path) -> None:
+    said = in_a_child(tmp_path, worktree=worktree, limit=4096)
+    assert "The handoff document could not be written" in said
+    assert "File too large" in said
+    assert said.rstrip().endswith("[]")
+    assert names(tmp_path / "copies") == []
+
+
+def test_a_disk_that_is_full_is_said_with_a_remedy(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = 'mount -t tmpfs -o size=256k none "$1" 2>/dev/null || exit 77; shift; exec "$@"'
+    said = in_a_child(
+        tmp_path,
+        *("unshare", "--mount", "sh", "-c", mount, "sh", str(disk)),
+        worktree=disk / "wt",
+        limit=0,
+    )
+    if said.startswith(("status 77", "status 1: unshare")):
+        pytest.skip("no disk of our own can be mounted here")
+    assert "The handoff document could not be written" in said
+    assert "Free some space on that disk." in said
+    assert said.rstrip().endswith("[]")
+    assert names(tmp_path / "copies") == ["id.md"]
+
+
+def test_an_edit_that_fails_leaves_the_last_document(documents: Documents, worktree: Path) -> None:
+    first = documents.seal(worktree, ID, "first", CREATED)
+    first.copy.unlink()
+    first.copy.mkdir()
+    with pytest.raises(Failed, match="could not be written"):
+        documents.reseal(first.path, ID, "second")
+    assert first.path.read_text() == "first"
+    assert names(first.path.parent) == [first.path.name]
+    assert names(first.copy.parent) == [first.copy.name]

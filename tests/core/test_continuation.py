@@ -1,0 +1,74 @@
+"""A successor's first words: where the document is, what was asked, and where to stay."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cockpit.core.continuation import LONGEST_GOAL, Succession, continuation, first_prompt
+from cockpit.core.markdown import has_controls
+
+FULL = Succession(
+    document="/w/.cockpit/handoffs/handoff-2026-11-21-201500.md",
+    goal="Give the login form its second factor.",
+    first_step="Run `make test`.",
+    number=2,
+    branch="agent/api/lin-42",
+    marker="HANDOFF: COMPLETE",
+)
+
+
+def test_it_says_everything_that_a_successor_needs() -> None:
+    text = continuation(FULL)
+    assert FULL.document in text.split("\n")
+    for words in ("session 2 of this job", FULL.goal, "Run `make test`.", "agent/api/lin-42"):
+        assert words is not None
+        assert words in text
+    for words in ("git log -20 --oneline", "git diff", "Do not repeat work that is finished"):
+        assert words in text
+    assert text.endswith("\nHANDOFF: COMPLETE")
+    assert len(text) < 1_500
+
+
+def test_without_git_it_does_not_speak_of_it() -> None:
+    text = continuation(Succession(document="/d.md", goal="g", has_git=False))
+    assert "git log" not in text
+    assert "branch" not in text
+    assert "no git repository" in text
+
+
+def test_a_long_goal_is_shortened_and_says_so() -> None:
+    text = continuation(Succession(document="/d.md", goal="word " * 10_000))
+    assert len(text) < LONGEST_GOAL + 1_500
+    assert "shortened; all of it is under Goal in the document" in text
+
+
+def test_what_is_not_known_is_not_invented() -> None:
+    text = continuation(Succession(document="/d.md"))
+    assert "The goal is not on record" in text
+    assert "first step" not in text
+    assert "When the whole job is done" not in text
+
+
+def test_in_a_loop_it_says_which_time() -> None:
+    text = continuation(Succession(document="/d.md", iteration=(3, 20)))
+    assert "(iteration 3 of at most 20)" in text
+
+
+@given(st.text(), st.text(), st.text())
+def test_no_foreign_text_brings_control_bytes_or_leaves_its_quotes(
+    goal: str, step: str, branch: str
+) -> None:
+    text = continuation(
+        Succession(document="/d.md", goal=goal, first_step=step, branch=branch, marker="DONE")
+    )
+    assert not has_controls(text)
+    assert text.startswith("You continue a job in a fresh session: ")
+    assert text.endswith("\nDONE")
+
+
+def test_the_first_prompt_is_the_pilots_own() -> None:
+    prompt = "  Fix `it`\n\n"
+    assert first_prompt(prompt) == prompt
+    assert first_prompt(prompt, "LOOP_COMPLETE").startswith(prompt)
+    assert first_prompt(prompt, "LOOP_COMPLETE").endswith("\nLOOP_COMPLETE")

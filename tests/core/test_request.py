@@ -1,0 +1,46 @@
+"""The request: short, factual, and with everything that a writer has to know."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+
+from cockpit.core.document import ASKED, Problem
+from cockpit.core.request import LONGEST, Occasion, ask_again, request
+
+PATH = "/" + "directory/" * 27 + "draft-0a1b2c3d.md"
+
+
+@pytest.mark.parametrize("occasion", get_args(Occasion))
+def test_a_request_is_short_and_names_everything(occasion: Occasion) -> None:
+    text = request(PATH, occasion, used="142k of 200k tokens")
+    assert len(text) <= LONGEST
+    assert PATH in text.split("\n")
+    assert "(142k of 200k tokens)" in text
+    assert all(f"`## {title}`" in text for title in ASKED)
+    assert "did not work" in text
+    assert "end your turn" in text
+
+
+def test_only_in_the_middle_of_a_turn_there_is_a_step_to_finish() -> None:
+    assert "Finish the step in hand" in request(PATH, "tool")
+    assert "Finish" not in request(PATH, "stop") + request(PATH, "prompt")
+
+
+@pytest.mark.parametrize("word", ["must", "never", "immediately", "critical", "IMPORTANT", "!"])
+def test_it_neither_orders_about_nor_threatens(word: str) -> None:
+    texts = request(PATH, "tool") + request(PATH, "prompt") + ask_again(PATH, ["x"])
+    assert word not in texts
+
+
+def test_asking_again_tells_what_is_wrong() -> None:
+    wrong: list[Problem | str] = [Problem("missing", "The section `## Goal` is missing."), "Short."]
+    text = ask_again(PATH, wrong)
+    assert "\n- The section `## Goal` is missing.\n- Short.\n" in text
+    assert PATH in text.split("\n")
+
+
+def test_asking_again_stays_short_whatever_is_wrong() -> None:
+    assert len(ask_again(PATH, ["It is wrong. " * 40] * 50)) <= LONGEST + 6 * 200
+    assert "… and 44 more" in ask_again(PATH, ["wrong"] * 50)
