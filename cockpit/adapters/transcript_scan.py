@@ -42,7 +42,14 @@ class Latest:
     """Size of the file when it was looked at."""
 
 
-def last_reading(path: Path, parse: Parse, needles: Sequence[bytes]) -> Latest:
+def last_reading(
+    path: Path,
+    parse: Parse,
+    needles: Sequence[bytes],
+    *,
+    first_block: int = FIRST_BLOCK,
+    longest_line: int = LONGEST_LINE,
+) -> Latest:
     """Look backwards for the last reply of the main chain, in growing blocks.
 
     `needles` are bytes of which every line with a reply or a compaction holds at least one;
@@ -52,7 +59,14 @@ def last_reading(path: Path, parse: Parse, needles: Sequence[bytes]) -> Latest:
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         size = os.fstat(descriptor).st_size
-        latest = _latest(descriptor, size, parse, needles)
+        latest = Latest()
+        for start, end in _candidates(descriptor, size, needles, first_block):
+            if end - start > longest_line:
+                continue
+            found = _ending(parse(os.pread(descriptor, end - start, start)))
+            if found is not None:
+                latest = found
+                break
         head = os.pread(descriptor, min(size, FIRST_BLOCK), 0)
     finally:
         os.close(descriptor)
@@ -63,19 +77,14 @@ def last_reading(path: Path, parse: Parse, needles: Sequence[bytes]) -> Latest:
     return Latest(latest.reply, latest.compacted, model, size)
 
 
-def _latest(descriptor: int, size: int, parse: Parse, needles: Sequence[bytes]) -> Latest:
-    for start, end in _candidates(descriptor, size, needles):
-        if end - start > LONGEST_LINE:
-            continue
-        found = parse(os.pread(descriptor, end - start, start))
-        if isinstance(found, Skipped):
-            continue
-        for event in found:
-            if isinstance(event, Compacted):
-                return Latest(compacted=True)
-            if _is_reading(event):
-                return Latest(event)
-    return Latest()
+def _ending(found: Sequence[SessionEvent] | Skipped) -> Latest | None:
+    """What a line says about the end of the conversation; None if nothing."""
+    for event in () if isinstance(found, Skipped) else found:
+        if isinstance(event, Compacted):
+            return Latest(compacted=True)
+        if _is_reading(event):
+            return Latest(event)
+    return None
 
 
 def _is_reading(event: SessionEvent) -> TypeGuard[AssistantReplied]:
@@ -84,11 +93,12 @@ def _is_reading(event: SessionEvent) -> TypeGuard[AssistantReplied]:
     return event.context.context > 0
 
 
-def _candidates(descriptor: int, size: int, needles: Sequence[bytes]) -> Iterator[tuple[int, int]]:
+def _candidates(
+    descriptor: int, size: int, needles: Sequence[bytes], length: int
+) -> Iterator[tuple[int, int]]:
     """Start and end of each complete line that holds a needle, last first."""
     longest = max(len(needle) for needle in needles)
     top = _last_newline(descriptor, size)
-    length = FIRST_BLOCK
     while top > 0:
         begin = max(0, top - length)
         block = os.pread(descriptor, top - begin, begin)
@@ -152,7 +162,14 @@ def _identity(head: bytes, parse: Parse) -> str | None:
     return None
 
 
-def read_all(path: Path, parse: Parse, feed: Callable[[SessionEvent | Skipped], None]) -> None:
+def read_all(
+    path: Path,
+    parse: Parse,
+    feed: Callable[[SessionEvent | Skipped], None],
+    *,
+    block: int = BLOCK,
+    longest_line: int = LONGEST_LINE,
+) -> None:
     """Hand every event of a transcript to `feed`, in order.
 
     A last line without its newline is read too: a session that ended leaves none, and one that
@@ -160,7 +177,7 @@ def read_all(path: Path, parse: Parse, feed: Callable[[SessionEvent | Skipped], 
     read.
     """
     with path.open("rb", buffering=0) as file:
-        for line in _lines(file.fileno()):
+        for line in _lines(file.fileno(), block, longest_line):
             found = parse(line) if line is not None else Skipped("too-long")
             if isinstance(found, Skipped):
                 feed(found)
@@ -169,27 +186,26 @@ def read_all(path: Path, parse: Parse, feed: Callable[[SessionEvent | Skipped], 
                 feed(event)
 
 
-def _lines(descriptor: int) -> Iterator[bytes | None]:
+def _lines(descriptor: int, block: int, longest: int) -> Iterator[bytes | None]:
     """Every line without its newline; None for one that is too long to be held."""
     held: list[bytes] = []
     held_bytes = 0
-    while block := os.read(descriptor, BLOCK):
-        lines = block.split(b"\n")
+    while data := os.read(descriptor, block):
+        lines = data.split(b"\n")
         rest = lines.pop()
-        if lines:
-            if held:
-                held.append(lines[0])
-                lines[0] = b"".join(held)
-                held = []
-            if held_bytes <= LONGEST_LINE:
-                yield lines[0]
+        if lines and held_bytes:
+            held.append(lines[0])
+            lines[0] = b"".join(held)
+            held.clear()
+            if held_bytes > longest:
+                del lines[0]
             held_bytes = 0
-            yield from lines[1:]
-        if rest and held_bytes <= LONGEST_LINE:
+        yield from lines
+        if rest and held_bytes <= longest:
             held.append(rest)
             held_bytes += len(rest)
-            if held_bytes > LONGEST_LINE:
-                held = []
+            if held_bytes > longest:
+                held.clear()
                 yield None
     if held:
         yield b"".join(held)

@@ -29,13 +29,16 @@ class Tail:
     `restarts` grows by one: whoever counts must start again too.
     """
 
-    def __init__(self, path: Path, parse: Parse, *, offset: int = 0) -> None:
+    def __init__(
+        self, path: Path, parse: Parse, *, offset: int = 0, longest_line: int = LONGEST_LINE
+    ) -> None:
         self.path = path
         self.restarts = 0
         """Times that the file turned out to be another one; compare before and after `poll`."""
         self.behind = 0
         """Bytes that were there at the last look and are still to be read."""
         self._parse = parse
+        self._longest_line = longest_line
         self._read = offset
         self._partial = bytearray()
         self._too_long = False
@@ -109,7 +112,7 @@ class Tail:
             self._partial.clear()
         if not self._too_long:
             self._partial += rest
-        if len(self._partial) > LONGEST_LINE:
+        if len(self._partial) > self._longest_line:
             self._too_long = True
             self._partial.clear()
             events.append(Skipped("too-long"))

@@ -28,9 +28,12 @@ SHARED_FROM = 24_000_000
 Report = dict[str, Any]
 
 
-def usage(paths: Sequence[Path], as_json: bool) -> int:
-    """Print every transcript's usage in the order asked; 1 if any could not be read."""
-    reports = _read_shared(paths)
+def usage(paths: Sequence[Path], as_json: bool, *, shared_from: int = SHARED_FROM) -> int:
+    """Print every transcript's usage in the order asked; 1 if any could not be read.
+
+    `shared_from` is the bytes in all from which several processes read.
+    """
+    reports = _read_all(paths, shared_from)
     if as_json:
         print(json.dumps(reports, indent=2))
     else:
@@ -87,9 +90,9 @@ def _read(path: Path) -> Report:
     return reader.report(path) if error is None else unreadable_report(str(path), error)
 
 
-def _read_shared(paths: Sequence[Path]) -> list[Report]:
-    workers = min(len(paths), os.cpu_count() or 1)
-    if workers < 2 or sum(map(_size, paths)) < SHARED_FROM or not sys.platform.startswith("linux"):
+def _read_all(paths: Sequence[Path], shared_from: int) -> list[Report]:
+    workers = min(len(paths), len(os.sched_getaffinity(0)) if sys.platform == "linux" else 1)
+    if workers < 2 or sum(map(_size, paths)) < shared_from:
         return [_read(path) for path in paths]
     from multiprocessing import get_context
 

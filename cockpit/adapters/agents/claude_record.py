@@ -34,7 +34,9 @@ _ATTACHED = re.compile(
     rb'\{"parentUuid":(?:null|"[^"]*"),(?:"logicalParentUuid":(?:null|"[^"]*"),)?'
     rb'"isSidechain":(?:true|false),(?:"agentId":"[^"]*",)?"attachment":\{"type":"([a-z_]+)"'
 )
-_BARE_WANTED = frozenset({b"assistant", b"user", b"system", b"cost-state", b"permission-mode"})
+_BARE_WANTED = frozenset(
+    {b"assistant", b"attachment", b"cost-state", b"permission-mode", b"system", b"user"}
+)
 _ATTACHED_WANTED = frozenset(
     {b"model", b"hook_additional_context", b"hook_blocking_error", b"hook_success"}
 )

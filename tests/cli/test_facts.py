@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from cockpit.cli.facts import facts, read_facts
+from cockpit.core.errors import Failed
+
+RECORDED = Path(__file__).parents[1] / "data" / "transcripts"
+PRINTED = RECORDED / "print_hooks_commit_subagent.jsonl"
+
+
+def moved(tmp_path: Path, directory: Path) -> Path:
+    """The recorded transcript, as if it had run in another directory."""
+    path = tmp_path / "moved.jsonl"
+    path.write_bytes(PRINTED.read_bytes().replace(b"/home/pilot/project", str(directory).encode()))
+    return path
+
+
+def test_the_form_is_the_contracts(capsys: pytest.CaptureFixture[str]) -> None:
+    assert facts(PRINTED, True) == 0
+    told = json.loads(capsys.readouterr().out)
+    usage = told.pop("usage")
+    assert usage["context"]["tokens"] == 131_008
+    assert told == {
+        "goal": "MAIN please do the thing",
+        "todos": [{"content": "write tests", "status": "pending"}],
+        "files_modified": ["/home/pilot/project/a.py"],
+        "commits": [{"hash": "d0da3da", "subject": "Add a"}],
+        "git_status": None,
+        "branch": None,
+        "head": None,
+        "subagents": [
+            {
+                "id": "a1db92850d86b78e5",
+                "type": "general-purpose",
+                "status": "completed",
+                "task": "look around",
+            }
+        ],
+        "recent_activity": [
+            "Bash git add -A && git commit -m 'Add a'",
+            "Edit a.py",
+            "Bash false",
+            "Agent look around",
+            "TaskCreate write tests",
+        ],
+    }
+
+
+def test_git_is_asked_where_the_session_ran(tmp_path: Path) -> None:
+    repository = tmp_path / "project"
+    repository.mkdir()
+    for words in (["init", "-q", "-b", "work"], ["commit", "-q", "--allow-empty", "-m", "x"]):
+        subprocess.run(["git", *words], cwd=repository, check=True)
+    (repository / "new.py").touch()
+    told = read_facts(moved(tmp_path, repository))
+    assert (told["branch"], told["git_status"]) == ("work", "?? new.py")
+    assert len(told["head"]) == 40
+
+
+def test_a_directory_without_git_is_not_known(tmp_path: Path) -> None:
+    plain = tmp_path / "plain"
+    plain.mkdir()
+    told = read_facts(moved(tmp_path, plain))
+    assert (told["branch"], told["git_status"], told["head"]) == (None, None, None)
+
+
+def test_what_cannot_be_read_is_a_failure_with_a_reason(tmp_path: Path) -> None:
+    with pytest.raises(Failed) as failed:
+        read_facts(tmp_path / "no.jsonl")
+    assert failed.value.detail == "no such file or directory"
+
+
+def test_for_people(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    strange = tmp_path / "strange.jsonl"
+    strange.write_bytes(
+        PRINTED.read_bytes().replace(b"MAIN please", b"MAIN \\u001b[31m\\nplease\\ud800")
+    )
+    assert facts(strange, False) == 0
+    said = capsys.readouterr().out
+    assert "Commits   d0da3da Add a" in said
+    assert "\x1b" not in said

@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cockpit.cli.usage import SHARED_FROM, usage
+
+RECORDED = Path(__file__).parents[1] / "data" / "transcripts"
+TUI = RECORDED / "tui_tasks_compaction.jsonl"
+LARGE = RECORDED / "print_large_window_todos.jsonl"
+
+
+def asked(
+    capsys: pytest.CaptureFixture[str], *paths: Path, shared_from: int = SHARED_FROM
+) -> tuple[int, list[dict[str, Any]], str]:
+    code = usage(paths, True, shared_from=shared_from)
+    said = capsys.readouterr()
+    return code, json.loads(said.out), said.err
+
+
+def test_the_form_is_the_contracts(capsys: pytest.CaptureFixture[str]) -> None:
+    code, (told,), err = asked(capsys, TUI)
+    assert (code, err) == (0, "")
+    assert told == {
+        "transcript": str(TUI),
+        "session_id": "34c0bd96-7f62-4afc-9311-5b19ece5e52a",
+        "model": "claude-opus-5-5",
+        "context": {
+            "tokens": 141_008,
+            "window": 1_000_000,
+            "used": 0.141008,
+            "confidence": "derived",
+            "source": "transcript",
+        },
+        "compactions": 1,
+        "api_calls": 12,
+        "totals": {"input": 96, "cache_creation": 12_000, "cache_read": 830_000, "output": 504},
+        "skipped_lines": 0,
+        "error": None,
+    }
+
+
+def test_in_the_order_asked_and_one_bad_file_spoils_no_other(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    missing = tmp_path / "no.jsonl"
+    code, told, err = asked(capsys, LARGE, missing, tmp_path, TUI)
+    assert code == 1
+    assert [one["transcript"] for one in told] == [
+        str(LARGE),
+        str(missing),
+        str(tmp_path),
+        str(TUI),
+    ]
+    assert [one["error"] is None for one in told] == [True, False, False, True]
+    assert told[1]["totals"] is None
+    assert told[1]["context"]["tokens"] is None
+    assert told[0]["context"]["window"] == 1_000_000
+    assert "no.jsonl: no such file" in err
+
+
+def test_an_empty_file_holds_nothing_and_is_no_error(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    empty = tmp_path / "empty.jsonl"
+    empty.touch()
+    code, (told,), _ = asked(capsys, empty)
+    assert (code, told["error"], told["model"], told["session_id"]) == (0, None, None, None)
+    assert told["context"] == {
+        "tokens": None,
+        "window": 200_000,
+        "used": None,
+        "confidence": "unknown",
+        "source": None,
+    }
+
+
+def test_a_file_of_something_else_says_so(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    other = tmp_path / "other.txt"
+    other.write_bytes(b"hello\nworld\n\0\xff")
+    code, (told,), _ = asked(capsys, other)
+    assert (code, told["error"]) == (1, "not a transcript: no line of it is a record")
+
+
+def test_bad_lines_are_counted(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    bad = tmp_path / "bad.jsonl"
+    lines = TUI.read_bytes().split(b"\n")
+    bad.write_bytes(b"\n".join([*lines[:40], b"\0\0", b'{"type":"assi', *lines[40:]])[:-30])
+    _, (told,), _ = asked(capsys, bad)
+    assert told["skipped_lines"] == 3
+    assert told["api_calls"] == 12
+
+
+def test_shared_out_over_processes_it_is_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    paths = [LARGE, TUI, *sorted(RECORDED.glob("*.jsonl"))] * 3
+    assert asked(capsys, *paths, shared_from=0) == asked(capsys, *paths)
+
+
+def test_for_people(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    strange = tmp_path / "a\x1b[31m\nb.jsonl"
+    strange.write_bytes(TUI.read_bytes())
+    assert usage([TUI, strange, RECORDED / "print_api_error.jsonl"], False) == 0
+    said = capsys.readouterr()
+    header, first, second, third = said.out.splitlines()
+    assert header.split()[:3] == ["context", "tokens", "model"]
+    assert "14%" in first
+    assert "141k/1M" in first
+    assert "\x1b" not in second
+    assert "?/1M" in third
+    assert said.err == ""
