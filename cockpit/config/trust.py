@@ -29,9 +29,8 @@ def trust(places: Places, path: Path) -> ConfigFile:
     """
     file = read_config_file(path.absolute(), follow_links=True)
     known = _remembered(places)
-    if known.get(str(file.path.resolve())) != file.digest:
-        places.make()
-        _remember(places, {**known, str(file.path.resolve()): file.digest})
+    places.make()
+    _remember(places, {**known, str(file.path.resolve()): file.digest})
     return file
 
 

@@ -104,8 +104,6 @@ def write_first_file(path: Path, text: str) -> None:
     except OSError as error:
         raise Failed(f"{shown_path(path)} cannot be written", error.strerror or "") from None
     with os.fdopen(handle, "w", encoding="utf-8") as stream:
-        # Whatever the umask: a file that others can write is not read.
-        os.fchmod(stream.fileno(), 0o644)
         stream.write(text)
 
 

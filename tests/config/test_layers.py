@@ -77,6 +77,16 @@ def test_each_value_has_its_source(project: Any) -> None:
     assert "agents.a.directory" not in told
 
 
+@pytest.mark.parametrize("branch", ["agent/{agent}", "work/{job}", "work/{work_item}"])
+def test_worktrees_of_one_pattern_are_fine_where_their_branches_differ(
+    project: Any, branch: str
+) -> None:
+    project.load_named(
+        f'[defaults.worktree]\nstrategy = "git_worktree"\nbranch = "{branch}"\n'
+        '[[agents]]\nname = "a"\n[[agents]]\nname = "b"\n'
+    )
+
+
 def test_what_this_version_does_not_run_is_said_in_one_line(project: Any) -> None:
     loaded = project.load_named(
         '[notifications]\nurls = ["ntfy://x"]\n[[hosts]]\nname = "g"\nconnect = ["ssh", "g"]\n'
@@ -108,6 +118,7 @@ def test_what_the_command_line_says_of_an_agent_is_checked_too(project: Any) -> 
     agent = project.load_named('[[agents]]\nname = "a"\n[agents.context]\nact = "65%"\n').agent("a")
     changed = changed_agent(agent, mode="auto", prompt="x")
     assert (changed.mode, changed.prompt, changed.context.act) == ("auto", "x", "65%")
+    assert changed.context.model_fields_set == {"act"}
     with pytest.raises(BadUsage, match="a: mode: expected observe, prompt or auto"):
         changed_agent(agent, mode="never")
     with pytest.raises(BadUsage, match="needs a command"):

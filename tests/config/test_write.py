@@ -40,7 +40,7 @@ def test_the_first_file_is_right_as_it_is(project: Any, branch: str | None) -> N
     assert ("git_worktree" in text) == (branch is not None)
 
 
-def test_the_first_file_is_readable_whatever_the_umask(tmp_path: Path) -> None:
+def test_the_first_file_is_closed_to_other_writers_whatever_the_umask(tmp_path: Path) -> None:
     path = tmp_path / "cockpit.toml"
     old = os.umask(0)
     try:
