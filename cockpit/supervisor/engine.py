@@ -12,12 +12,14 @@ from dataclasses import replace
 from uuid import uuid4
 
 from cockpit.core.errors import NotNow
+from cockpit.core.facts import Facts
 from cockpit.core.handoff import advance as rules
 from cockpit.core.handoff.commands import Command
 from cockpit.core.handoff.events import Event
 from cockpit.core.handoff.record import from_record, to_record
 from cockpit.core.handoff.states import (
     PHASES,
+    Asked,
     Confirming,
     Documenting,
     Ended,
@@ -25,10 +27,13 @@ from cockpit.core.handoff.states import (
     Outcome,
     Plan,
     Reason,
+    Reviewing,
     Reviving,
+    Settling,
     Starting,
     Stopping,
     Successor,
+    Waiting,
     Writer,
 )
 from cockpit.core.ids import HandoffId
@@ -45,6 +50,19 @@ STARTS = 3
 """Successors that are tried before the old session is reopened."""
 UNDER_WAY = (Documenting, Stopping, Starting, Confirming, Reviving)
 """States that count against `concurrent`; a question to the pilot does not."""
+
+PHASE_WORDS: dict[type, str] = {
+    Asked: "the handoff waits for your word",
+    Waiting: "the handoff waits for a moment to ask the agent",
+    Documenting: "the handoff document is being written",
+    Reviewing: "the handoff document waits for your review",
+    Settling: "the document is agreed; the agent finishes its turn",
+    Stopping: "the old session is being ended",
+    Starting: "the new session is being started",
+    Confirming: "the new session runs; waiting for its first reply",
+    Reviving: "no new session would start; the old one is being reopened",
+}
+"""What an event says of each phase."""
 
 
 class Engine:
@@ -111,6 +129,10 @@ class Engine:
     async def preview(self, seat: Seat, given: str | None) -> str:
         """The document that facts alone would give, now; nothing is begun or written."""
         return await self._paperwork.preview(seat, given)
+
+    def facts(self, seat: Seat) -> Facts:
+        """What the session's record says, the papers of handoffs aside."""
+        return self._paperwork.facts(seat)
 
     def _plan(
         self, seat: Seat, reason: Reason, *, ask: bool, review: bool, now: bool, given: str | None
@@ -231,9 +253,8 @@ class Engine:
             return
         seat.note_detail(phase_since=rfc3339(self._now()))
         if old != new:
-            self._in.feed.tell(
-                f"handoff.{new}", f"The handoff of {seat.name}: {new}", seat.name, phase=new
-            )
+            words = PHASE_WORDS[type(after.state)]
+            self._in.feed.tell(f"handoff.{new}", f"{seat.name}: {words}", seat.name, phase=new)
 
     def _write(self, seat: Seat) -> None:
         """The intent, durable, before anything of it is done."""

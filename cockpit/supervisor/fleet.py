@@ -7,6 +7,7 @@ nothing: the fleet keeps what it had, and the caller hears why.
 from __future__ import annotations
 
 import difflib
+import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,7 @@ class Fleet:
         self._in = instruments
         self._seats: dict[AgentName, Seat] = {}
         self.loaded: Loaded | None = None
+        self._named: dict[Path, str] = {}
 
     def __iter__(self) -> Iterator[Seat]:
         return iter(tuple(self._seats.values()))
@@ -53,13 +55,20 @@ class Fleet:
         Raises `BadConfig`, and `NotNow` for a name that another file has taken.
         """
         where = config.parent if config is not None else Path("/")
+        named = named or self._was_named(config)
         loaded = load(self._in.places, config, where, self._in.environment, named=named)
         for settings in loaded.settings.agents:
             self._check_owner(settings.name, loaded.file_of(settings.name))
         for settings in loaded.settings.agents:
             self.take_up(settings, loaded.file_of(settings.name))
         self.loaded = loaded
+        if named and config is not None:
+            self._named[config] = content_mark(config)
         return loaded
+
+    def _was_named(self, config: Path | None) -> bool:
+        """The pilot named this very content to this supervisor: finding it again is no news."""
+        return config is not None and self._named.get(config) == content_mark(config)
 
     def _check_owner(self, name: str, file: Path | None) -> None:
         seat = self.find(name)
@@ -144,3 +153,11 @@ def plain(settings: AgentSettings) -> dict[str, Any]:
     """Settings as they are written down: only what was said, so that defaults stay defaults."""
     held: dict[str, Any] = settings.model_dump(mode="json", exclude_unset=True)
     return held
+
+
+def content_mark(path: Path) -> str:
+    """What tells one content of a file from another; empty for one that cannot be read."""
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return ""

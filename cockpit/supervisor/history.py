@@ -79,7 +79,7 @@ def _places(record: HandoffRecord) -> list[Path]:
 
 async def facts(supervisor: Supervisor, seat: Seat) -> dict[str, Any]:
     """The session's facts, now; what is not known is null or empty."""
-    found = seat.sitting.collector.facts()
+    found = supervisor.engine.facts(seat)
     git = await supervisor.instruments.worktrees.facts(
         seat.directory, since_commit=seat.job.base_commit if seat.job else None
     )

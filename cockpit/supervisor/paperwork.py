@@ -168,7 +168,11 @@ class Paperwork:
     # Facts
 
     def facts(self, seat: Seat) -> Facts:
-        return seat.sitting.collector.facts()
+        """What the record says; the papers of handoffs are no work of the session's."""
+        found = seat.sitting.collector.facts()
+        papers = str(seat.directory / seat.settings.handoff.directory)
+        files = tuple(path for path in found.files_modified if not path.startswith(papers))
+        return replace(found, files_modified=files)
 
     async def git_view(self, seat: Seat, claims: list[str] | None = None) -> GitView:
         """What git says of the seat's directory, now; which of the claimed commits it knows."""

@@ -12,6 +12,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from cockpit.core.activity import activity
 from cockpit.core.moments import (
     CompactionBegins,
     CompactionOver,
@@ -27,6 +28,7 @@ from cockpit.core.moments import (
     TurnOver,
 )
 from cockpit.core.safetext import safe_line
+from cockpit.core.session import ToolUse
 from cockpit.ports.runtimes import Signal
 
 Payload = Mapping[str, Any]
@@ -50,17 +52,14 @@ def _line(payload: Payload, key: str, limit: int = 200) -> str:
 
 
 def tool_words(payload: Payload) -> str:
-    """A tool call in one line: its name, and what it was about."""
-    tool = _line(payload, "tool_name", 60) or "a tool"
+    """A tool call in one line; paths under the session's directory lose that prefix."""
     given = payload.get("tool_input")
-    if not isinstance(given, Mapping):
-        return tool
-    for key in ("file_path", "notebook_path", "command", "pattern", "url", "description", "prompt"):
-        if value := _text(given, key):
-            return (
-                f"{tool} {safe_line(value.strip().splitlines()[0] if value.strip() else '', 120)}"
-            )
-    return tool
+    tool = ToolUse(
+        _line(payload, "tool_use_id", 64),
+        _line(payload, "tool_name", 60) or "a tool",
+        dict(given) if isinstance(given, Mapping) else {},
+    )
+    return activity(tool, _text(payload, "cwd") or None)
 
 
 def _session_start(payload: Payload) -> Sequence[Moment]:
