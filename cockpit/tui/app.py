@@ -32,6 +32,7 @@ class CockpitApp(App[None]):
         "screens/review.tcss",
     ]
     TITLE = "cockpit"
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (20, "-tall")]  # noqa: RUF012 (Textual declares it so)
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "quit", show=False, priority=True)]
 
     def __init__(

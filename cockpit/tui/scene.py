@@ -32,7 +32,7 @@ def band(tokens: int) -> BandName:
     found: BandName = "calm"
     for name in ("notice", "warn", "act", "force"):
         if tokens >= (getattr(MARKS, name) or 0):
-            found = name  # type: ignore[assignment]  # one of the four literals above
+            found = name
     return found
 
 
@@ -150,7 +150,7 @@ DOCUMENT = (
             percent=71.2,
             confidence="reported",
             trigger="threshold",
-        )  # fmt: skip
+        )
     )
     + """
 # Handoff

@@ -65,9 +65,9 @@ def _right(agents: list[AgentStatus], host: str) -> str:
 def _lost(connection: Connection, now: float) -> str:
     if connection.lost_at is None:
         return "asking the supervisor…"
-    if not connection.why and connection.retry_at is None:
-        return "no supervisor answers"
-    return f"no supervisor answers · this picture is {words.age(now - connection.lost_at)} old"
+    seconds = now - connection.lost_at
+    age = f"{words.age(seconds)} ago" if seconds >= 60 else "just now"
+    return f"no supervisor answers · last seen {age}"
 
 
 def _length(spans: list[Span]) -> int:

@@ -103,7 +103,7 @@ class FleetScreen(Screen[None]):
     def on_resize(self) -> None:
         size = self.app.size
         self.set_class(size.width >= WIDE, "-wide")
-        self.set_class(size.height < LOW, "-low")
+        self.set_class(size.height < LOW, "-cramped")
         self._share_height()
 
     @on(FleetList.Grew)
@@ -188,7 +188,7 @@ class FleetScreen(Screen[None]):
         height = max(0, self.app.size.height - 2)
         if self.has_class("-wide"):
             self.fleet.styles.max_height = "100%"
-        elif self.has_class("-low"):
+        elif self.has_class("-cramped"):
             self.fleet.styles.max_height = max(3, height)
         else:
             self.fleet.styles.max_height = max(4, height * 11 // 20)

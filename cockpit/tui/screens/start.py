@@ -49,7 +49,9 @@ class StartScreen(ModalScreen[Start]):
             first, placeholder="name", suggester=SuggestFromList(stopped), id="name", compact=True
         )
         self.where = Input(str(directory), placeholder="directory", id="where", compact=True)
-        self.prompt = PromptArea(id="prompt", soft_wrap=True, compact=True)
+        self.prompt = PromptArea(
+            id="prompt", placeholder="first prompt", soft_wrap=True, compact=True
+        )
         self.mode = RadioSet(
             *(
                 RadioButton(f"{mode}: {words}", value=not i)
@@ -68,12 +70,12 @@ class StartScreen(ModalScreen[Start]):
             yield Static("Start an agent", classes="dialog--title", markup=False)
             yield Static("name", classes="dialog--label")
             yield self.named
+            yield self._verdict
             yield Static("directory", classes="dialog--label -new")
             yield self.where
             yield Static("first prompt", classes="dialog--label")
             yield self.prompt
             yield self.mode
-            yield self._verdict
             yield Static("Tab next field    Ctrl-S start    Ctrl-G back", classes="dialog--keys")
 
     def on_mount(self) -> None:

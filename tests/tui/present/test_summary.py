@@ -27,7 +27,7 @@ def test_counts_and_the_total_cost_are_at_the_top() -> None:
 def test_a_lost_supervisor_is_said_with_the_age_of_the_picture() -> None:
     lost = Connection(live=False, lost_at=100.0, why="gone", retry_at=101.0)
     line = plain(summary(fleet(), "local", lost, 110, 100.0 + 240))
-    assert "no supervisor answers · this picture is 4m old" in line
+    assert "no supervisor answers · last seen 4m ago" in line
 
 
 @pytest.mark.parametrize("width", [*range(1, 60), 110, 300])

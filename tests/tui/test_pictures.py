@@ -1,0 +1,160 @@
+"""How the screens look, at the sizes that people have; only for looks, behaviour is elsewhere."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from cockpit.client.memory import MemoryClient
+from cockpit.tui.app import CockpitApp
+from cockpit.tui.pace import Pace
+from cockpit.tui.scene import agent, context, scene
+from cockpit.tui.screens.fleet import Surroundings
+from cockpit.wire.status import HandoffStatus, Needs, Status
+
+THEMES = Path(__file__).parents[2] / "themes"
+SIZES = {"100x30": (100, 30), "60x15": (60, 15)}
+MORE_SIZES = {**SIZES, "40x10": (40, 10), "200x60": (200, 60)}
+
+Compare = Callable[..., bool]
+
+
+@pytest.fixture(autouse=True)
+def one_time_zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Times of day are the pilot's own; here the pilot lives at Greenwich."""
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    yield
+    monkeypatch.delenv("TZ")
+    time.tzset()
+
+
+async def nowhere(_name: object) -> None:
+    """Nobody attaches from a picture."""
+
+
+def app(client: MemoryClient, theme: str = "night", selected: str | None = "api") -> CockpitApp:
+    around = Surroundings(attach=nowhere, edit=nowhere, pace=Pace(0.0, 0.0))
+    made = CockpitApp(client, around, theme=theme, theme_folders=[THEMES])
+    made.model.select(selected)
+    return made
+
+
+async def settled(pilot: Pilot[None]) -> None:
+    """The supervisor has answered, and the pane is drawn."""
+    model = pilot.app.model  # type: ignore[attr-defined]
+    deadline = time.monotonic() + 10
+    while not model.connection.live and time.monotonic() < deadline:
+        await pilot.pause(0.02)
+    await pilot.pause(0.1)
+
+
+def pressing(*keys: str) -> Callable[[Pilot[None]], object]:
+    async def press(pilot: Pilot[None]) -> None:
+        await settled(pilot)
+        await pilot.press(*keys)
+        await pilot.pause(0.2)
+
+    return press
+
+
+@pytest.mark.parametrize("size", MORE_SIZES.values(), ids=MORE_SIZES)
+def test_fleet(snap_compare: Compare, size: tuple[int, int]) -> None:
+    assert snap_compare(app(scene()), terminal_size=size, run_before=settled)
+
+
+@pytest.mark.parametrize("theme", ["day", "high-contrast", "colour-blind", "textual-light"])
+def test_fleet_in_each_theme(snap_compare: Compare, theme: str) -> None:
+    assert snap_compare(app(scene(), theme), terminal_size=(100, 30), run_before=settled)
+
+
+@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
+def test_each_band_and_each_confidence(snap_compare: Compare, size: tuple[int, int]) -> None:
+    agents = [
+        agent("calm", tokens=61_000),
+        agent("notice", tokens=104_000),
+        agent("warn", tokens=127_000),
+        agent("act", tokens=142_000),
+        agent("force", tokens=149_000),
+        agent("beyond", tokens=204_000),
+        agent("unknown", tokens=None),
+        agent("derived", context=context(80_000, confidence="derived")),
+        agent("assumed", context=context(80_000, confidence="assumed")),
+        agent("stale", context=context(80_000, age_seconds=400.0)),
+        agent("large", context=context(260_000, window=1_000_000, compacts_at=967_000)),
+    ]
+    client = MemoryClient(Status(agents=agents))
+    assert snap_compare(app(client, selected="act"), terminal_size=size, run_before=settled)
+
+
+SCREENS = {
+    "review": ("d",),
+    "help": ("question_mark",),
+    "send": ("s", *"Now the changelog"),
+    "start": ("n", *"Big"),
+    "stop": ("x",),
+    "filter": ("slash", *"pytest"),
+    "toast": ("A",),
+}
+
+
+@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
+@pytest.mark.parametrize("keys", SCREENS.values(), ids=SCREENS)
+def test_screen(snap_compare: Compare, keys: tuple[str, ...], size: tuple[int, int]) -> None:
+    assert snap_compare(app(scene()), terminal_size=size, run_before=pressing(*keys))
+
+
+@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
+def test_events(snap_compare: Compare, size: tuple[int, int]) -> None:
+    client = MemoryClient(Status(agents=[agent("api")]))
+    client.happen("agent.started", "api was started", "api", at="2026-11-21T20:15:00Z")
+    client.happen("band.crossed", "api crossed its act point", "api", at="2026-11-21T20:17:00Z")
+    assert snap_compare(app(client), terminal_size=size, run_before=pressing("e"))
+
+
+@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
+def test_the_question_before_a_handoff(snap_compare: Compare, size: tuple[int, int]) -> None:
+    client = scene()
+    asked = HandoffStatus(id="h-api", reason="threshold", phase="asked", since="", document="/x.md")
+    client.change(
+        "api", handoff=asked, needs=Needs(kind="handoff", detail="142k of 200k. Hand off?")
+    )
+    assert snap_compare(app(client), terminal_size=size, run_before=pressing("d"))
+
+
+@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
+def test_nobody(snap_compare: Compare, size: tuple[int, int]) -> None:
+    empty = app(MemoryClient(), selected=None)
+    assert snap_compare(empty, terminal_size=size, run_before=settled)
+
+
+@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
+def test_a_hundred_agents(snap_compare: Compare, size: tuple[int, int]) -> None:
+    agents = [agent(f"agent-{number}", tokens=1_000 * number) for number in range(100)]
+    crowd = app(MemoryClient(Status(agents=agents)), selected="agent-60")
+    assert snap_compare(crowd, terminal_size=size, run_before=pressing("j"))
+
+
+@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
+def test_no_supervisor(snap_compare: Compare, size: tuple[int, int]) -> None:
+    client = scene()
+
+    async def lose(pilot: Pilot[None]) -> None:
+        await settled(pilot)
+        client.disconnect()
+        await pilot.pause(0.3)
+
+    assert snap_compare(app(client), terminal_size=size, run_before=lose)
+
+
+@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
+def test_hostile_names_and_panes(snap_compare: Compare, size: tuple[int, int]) -> None:
+    text = "[/b] \x1b]52;c;eA==\x07漢字 \u202eevil\u2069 [@click=app.quit]x[/] 👩‍👩‍👧"
+    hostile = agent("api", activity=text, branch=text, model=text, note=text)
+    client = MemoryClient(Status(host=text, agents=[hostile]))
+    client.show("api", [text, f"\x1b[41m{text}", "\x1b[2Jcleared?"])
+    assert snap_compare(app(client), terminal_size=size, run_before=settled)
