@@ -7,6 +7,8 @@ import sys
 from types import FrameType
 from typing import NoReturn
 
+_ENDING = (signal.SIGTERM, signal.SIGHUP)
+
 
 def demo(agents: int = 3, headless: bool = False, keep: bool = False) -> int:
     """Fly; 0 when all is well. Raises `CockpitError` with the reason otherwise.
@@ -16,7 +18,7 @@ def demo(agents: int = 3, headless: bool = False, keep: bool = False) -> int:
     """
     from cockpit.demo.flight import fly_headless, fly_on_screen
 
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    for number in _ENDING:
         signal.signal(number, _leave)
     if headless:
         return fly_headless(agents, keep=keep, say=_say)
@@ -32,5 +34,7 @@ def _say(text: str) -> None:
 
 
 def _leave(_number: int, _frame: FrameType | None) -> NoReturn:
-    """End as by Ctrl-C, so that the flight lands."""
+    """End as by Ctrl-C, so that the flight lands; once is enough, and landing is not hurried."""
+    for number in _ENDING:
+        signal.signal(number, signal.SIG_IGN)
     raise KeyboardInterrupt

@@ -151,16 +151,19 @@ def take_off(flown: Flight) -> None:
 
 
 def land(flown: Flight, *, keep: bool) -> None:
-    """End everything that the flight has started, and take its folder away."""
+    """End everything that the flight has started, and take its folder away.
+
+    Speaks last: the terminal may be gone.
+    """
     with suppress(subprocess.TimeoutExpired):
         flown.run("down", "--agents", seconds=COMMAND_SECONDS)
     left = end_leftovers(flown.scratch.folder)
+    if not keep:
+        flown.scratch.remove()
     if left:
         flown.say(f"{len(left)} processes had to be ended by hand.")
     if keep:
         flown.say(f"Kept: {flown.scratch.folder}")
-    else:
-        flown.scratch.remove()
 
 
 @contextmanager
