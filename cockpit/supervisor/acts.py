@@ -36,6 +36,7 @@ from cockpit.core.handoff.events import (
     Turn,
 )
 from cockpit.core.handoff.states import Reviving, Stopping, Successor
+from cockpit.core.permission import successors_mode
 from cockpit.core.request import ask_again, request
 from cockpit.ports.panes import PanesSilent
 from cockpit.ports.records import SessionRecord
@@ -156,6 +157,9 @@ class Acts:
         assert seat.handoff is not None
         assert seat.handoff_record is not None
         assert isinstance(seat.handoff.state, Stopping)
+        if seat.sitting.permission_mode:
+            seat.note_detail(permission_mode=seat.sitting.permission_mode)
+            self._write(seat)
         self._paperwork.check_sealed(seat.handoff.state.document, seat.handoff_record.id)
         seat.runtime.withdraw_ask(seat.name)
         ending = await self._sessions.end(seat)
@@ -206,8 +210,14 @@ class Acts:
             run=successor.run,
             created=self._now(),
             document=seat.handoff.document.path,
-            permission_mode=old.permission_mode,
+            permission_mode=self._frozen_mode(seat, old),
         )
+
+    def _frozen_mode(self, seat: Seat, old: SessionRecord) -> str:
+        """What the pilot last chose in the old session counts, unless it is the wider one."""
+        assert seat.handoff_record is not None
+        observed = seat.handoff_record.details.get("permission_mode")
+        return successors_mode(old.permission_mode or seat.settings.permission_mode, observed)
 
     def _continuation(self, seat: Seat) -> str:
         assert seat.handoff is not None

@@ -7,7 +7,6 @@ nothing: the fleet keeps what it had, and the caller hears why.
 from __future__ import annotations
 
 import difflib
-import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from pydantic import ValidationError
 from cockpit.config.loaded import Loaded
 from cockpit.config.read import load
 from cockpit.config.schema import AgentSettings
+from cockpit.config.trust import trust
 from cockpit.core.errors import CockpitError, NoSuchAgent, NotNow
 from cockpit.core.gauge import Gauge
 from cockpit.core.handoff.states import Outcome
@@ -33,7 +33,6 @@ class Fleet:
         self._in = instruments
         self._seats: dict[AgentName, Seat] = {}
         self.loaded: Loaded | None = None
-        self._named: dict[Path, str] = {}
 
     def __iter__(self) -> Iterator[Seat]:
         return iter(tuple(self._seats.values()))
@@ -55,7 +54,6 @@ class Fleet:
         Raises `BadConfig`, and `NotNow` for a name that another file has taken.
         """
         where = config.parent if config is not None else Path("/")
-        named = named or self._was_named(config)
         loaded = load(self._in.places, config, where, self._in.environment, named=named)
         for settings in loaded.settings.agents:
             self._check_owner(settings.name, loaded.file_of(settings.name))
@@ -63,12 +61,9 @@ class Fleet:
             self.take_up(settings, loaded.file_of(settings.name))
         self.loaded = loaded
         if named and config is not None:
-            self._named[config] = content_mark(config)
+            # Naming a file is trusting what it says now; finding the same content later is no news.
+            trust(self._in.places, config)
         return loaded
-
-    def _was_named(self, config: Path | None) -> bool:
-        """The pilot named this very content to this supervisor: finding it again is no news."""
-        return config is not None and self._named.get(config) == content_mark(config)
 
     def _check_owner(self, name: str, file: Path | None) -> None:
         seat = self.find(name)
@@ -153,11 +148,3 @@ def plain(settings: AgentSettings) -> dict[str, Any]:
     """Settings as they are written down: only what was said, so that defaults stay defaults."""
     held: dict[str, Any] = settings.model_dump(mode="json", exclude_unset=True)
     return held
-
-
-def content_mark(path: Path) -> str:
-    """What tells one content of a file from another; empty for one that cannot be read."""
-    try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError:
-        return ""

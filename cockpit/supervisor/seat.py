@@ -22,6 +22,7 @@ from cockpit.core.gauge import Gauge
 from cockpit.core.handoff.states import Handoff
 from cockpit.core.ids import AgentName
 from cockpit.core.meter import Meter
+from cockpit.core.moments import CompactionOver, Moment, PromptTaken
 from cockpit.core.session import (
     AssistantReplied,
     Compacted,
@@ -37,6 +38,8 @@ from cockpit.ports.processes import ProcessId
 from cockpit.ports.records import HandoffRecord, JobRecord, SeatRecord, SessionRecord
 from cockpit.ports.runtimes import Report, Runtime
 
+NOTIFIED = "<task-notification>"
+"""How a prompt begins that the CLI gives itself when something in the background ended."""
 HEARD = 4000
 """Characters kept of a prompt or an injected context; a request names its file well before."""
 
@@ -193,6 +196,19 @@ class Seat:
         self.sitting.gauge.derive_window(self.runtime.window(self.sitting.model, self.environment))
         if meter.tokens is not None:
             self.sitting.gauge.tell(meter.tokens, "transcript", at)
+
+    def hear(self, moment: Moment, at: float) -> None:
+        """Take in what a hook told."""
+        self.sitting.conduct.hear(moment, at)
+        match moment:
+            case CompactionOver():
+                self.sitting.gauge.compacted(at)
+            case PromptTaken(text=text) if not text.startswith(NOTIFIED):
+                # A prompt that is queued while the agent works never becomes a user's record.
+                note_bounded(self.sitting.pilot_prompts, (at, text[:HEARD]))
+                note_bounded(self.sitting.heard, text[:HEARD])
+            case _:
+                pass
 
     def report(self, report: Report, at: float) -> None:
         """Take in a status line of this session."""

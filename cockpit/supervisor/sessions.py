@@ -266,7 +266,7 @@ class Sessions:
             if seen is not None:
                 status, signal = seen.exit_status, seen.exit_signal
                 assert pane is not None
-                screen = await self._in.panes.capture(pane)
+                screen = await self._in.panes.capture(pane, history=50)
                 words = last_words(screen.lines)
         except (PanesSilent, CockpitError):
             pass  # the end itself is certain; only its words are lost

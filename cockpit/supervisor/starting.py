@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cockpit.config.loaded import changed_agent
+from cockpit.config.loaded import Loaded, changed_agent
 from cockpit.config.schema import AgentSettings
 from cockpit.core.continuation import first_prompt
 from cockpit.core.errors import BadUsage, CockpitError, Failed, NoSuchAgent, NotNow
@@ -20,6 +20,9 @@ from cockpit.ports.records import SessionRecord
 from cockpit.supervisor.seat import Seat
 from cockpit.supervisor.supervisor import Supervisor
 from cockpit.wire.verbs import Start
+
+DECISIVE = frozenset({"arguments", "command", "env", "permission_mode"})
+"""Settings whose absence changes what an agent is."""
 
 
 def seat_for(supervisor: Supervisor, name: AgentName, asked: Start) -> Seat:
@@ -50,6 +53,7 @@ def _settings(
     loaded = supervisor.fleet.loaded
     assert loaded is not None
     seat = supervisor.fleet.find(name)
+    _refuse_if_held(loaded, name)
     try:
         known = loaded.agent(name)
         return (changed_agent(known, **said) if said else known), loaded.file_of(name)
@@ -63,6 +67,17 @@ def _settings(
             raise
         directory = said.pop("directory")
         return loaded.new_agent(name, directory, **said), None
+
+
+def _refuse_if_held(loaded: Loaded, name: AgentName) -> None:
+    """Without its own environment or mode an agent would run as something nobody asked for."""
+    held = [one for one in loaded.held_for(name) if one.key.rpartition(".")[2] in DECISIVE]
+    if held:
+        raise NotNow(
+            f"{name} is held until its file is trusted",
+            "\n".join(str(one) for one in held),
+            f"Read the file, then: cockpit config trust {held[0].file}",
+        )
 
 
 async def start(

@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from cockpit.adapters.agents.trust import asks_for_trust
 from cockpit.core.errors import CockpitError
 from cockpit.core.handoff.events import Turn
-from cockpit.core.moments import CompactionOver, SessionBegan
+from cockpit.core.moments import SessionBegan
 from cockpit.ports.runtimes import Activity, Report, Signal
 from cockpit.supervisor.instruments import Instruments
 from cockpit.supervisor.seat import Seat
@@ -100,10 +100,10 @@ class Watch:
             return True
         if not signal.subagent:
             seat.sitting.last_activity = max(signal.at, seat.sitting.last_activity or 0.0)
+            if isinstance(mode := signal.payload.get("permission_mode"), str):
+                seat.sitting.permission_mode = mode
         for moment in seat.runtime.moments(signal):
-            seat.sitting.conduct.hear(moment, signal.at)
-            if isinstance(moment, CompactionOver):
-                seat.sitting.gauge.compacted(signal.at)
+            seat.hear(moment, signal.at)
         return True
 
     def _take_report(self, seat: Seat, report: Report, at: float) -> None:

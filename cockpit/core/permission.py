@@ -1,0 +1,35 @@
+"""Which permission mode a successor may have: never a wider one than its predecessor had.
+
+Modes are Claude Code's (2.1.330), from the narrowest to the widest. A mode that is not known is
+taken for the widest, so that it is never chosen over one that is.
+"""
+
+from __future__ import annotations
+
+WIDTH: dict[str, int] = {
+    "plan": 0,
+    "default": 1,
+    "manual": 1,
+    "acceptEdits": 2,
+    "dontAsk": 3,
+    "auto": 3,
+    "bypassPermissions": 4,
+}
+UNKNOWN_WIDTH = 5
+
+
+def width(mode: str) -> int:
+    """How much a mode allows; larger is wider."""
+    return WIDTH.get(mode, UNKNOWN_WIDTH)
+
+
+def successors_mode(configured: str, observed: str | None) -> str:
+    """The mode to start a successor with: the narrower of what was configured and last seen.
+
+    Empty means the CLI's own default, which nobody narrowed or widened: what was seen decides.
+    """
+    if not observed:
+        return configured
+    if not configured:
+        return observed
+    return configured if width(configured) <= width(observed) else observed
