@@ -26,7 +26,11 @@ HEAVY = {
         ("import cockpit.client.http", {"pydantic", "asyncio"}),
         ("import cockpit.config.read", {"pydantic"}),
         ("import cockpit.adapters.agents.claude", {"asyncio"}),
-        ("import cockpit.supervisor.main", {"pydantic", "asyncio", "starlette", "uvicorn"}),
+        # uvicorn has a command line of its own, hence click.
+        (
+            "import cockpit.supervisor.main",
+            {"pydantic", "asyncio", "starlette", "uvicorn", "click"},
+        ),
         ("import cockpit.tui.app", {"pydantic", "asyncio", "textual", "rich"}),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

@@ -39,9 +39,9 @@ async def _print_events(*, follow: bool, as_json: bool, after: int) -> None:
         print(event.model_dump_json() if as_json else safe_line(line, 500), flush=True)
 
     client = HttpClient(our_places().socket)
+    for event in await client.events(after=after):
+        after = event.id
+        tell(event)
     if follow:
         async for event in client.follow(after=after):
-            tell(event)
-    else:
-        for event in await client.events(after=after):
             tell(event)

@@ -105,10 +105,14 @@ def _spawn(places: Places, config: Path | None) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-P", "-m", "cockpit", "up", "--foreground"]
     if config is not None:
         command += ["--config", str(config)]
-    with _first_words(places).open("wb") as log:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+    log = os.open(_first_words(places), flags, 0o600)
+    try:
         return subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
         )
+    finally:
+        os.close(log)
 
 
 def _first_words(places: Places) -> Path:

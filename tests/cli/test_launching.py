@@ -1,0 +1,126 @@
+"""`cockpit up` and `down` with the real supervisor, as processes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.tmux
+
+
+def cockpit(*words: str) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end; a pipe that somebody kept open would hold this up."""
+    return subprocess.run(
+        [sys.executable, "-P", "-m", "cockpit", *words], capture_output=True, text=True, timeout=60,
+        check=False,
+    )  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _nothing_left(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.chdir(own_home)
+    yield
+    monkeypatch.setenv("COCKPIT_HOME", str(own_home / "ck"))
+    if (own_home / "ck" / "run" / "tmux.sock").exists():
+        cockpit("up")
+        cockpit("down", "--agents")
+
+
+def ended(pid: int) -> bool:
+    """Gone, or a zombie that whoever adopted it has not collected yet."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except FileNotFoundError:
+        return True
+    return stat.rpartition(")")[2].split()[0] == "Z"
+
+
+def test_up_twice_is_up_once_and_down_returns_when_it_is_gone() -> None:
+    first, second = cockpit("up"), cockpit("up")
+
+    assert (first.returncode, second.returncode) == (0, 0)
+    assert first.stdout == second.stdout
+    pid = int(first.stdout)
+    assert json.loads(cockpit("status", "--json").stdout)["supervisor"]["pid"] == pid
+
+    assert cockpit("down").returncode == 0
+    assert ended(pid)
+    assert cockpit("status").returncode == 4
+    assert cockpit("down").returncode == 0
+
+
+def test_two_at_once_become_one() -> None:
+    command = [sys.executable, "-m", "cockpit", "up"]
+    racing = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+
+    said = {one.communicate(timeout=60)[0] for one in racing}
+
+    assert [one.returncode for one in racing] == [0, 0, 0]
+    assert len(said) == 1
+
+
+def test_a_second_one_in_the_foreground_is_refused_with_the_pid_of_the_first() -> None:
+    pid = cockpit("up").stdout.strip()
+
+    second = cockpit("up", "--foreground")
+
+    assert second.returncode == 5
+    assert pid in second.stderr
+
+
+def test_a_bad_file_is_told_where_it_was_asked(own_home: Path) -> None:
+    (own_home / "bad.toml").write_text("[defaults]\nmood = 1\n")
+
+    refused = cockpit("up", "--config", "bad.toml")
+
+    assert refused.returncode == 2
+    assert f"{own_home / 'bad.toml'}:2" in refused.stderr
+    assert "Traceback" not in refused.stderr
+    assert cockpit("status").returncode == 4
+
+
+def test_a_folder_of_the_project_is_not_taken_for_one_of_our_modules(own_home: Path) -> None:
+    (own_home / "click.py").write_text("raise SystemExit('a stranger')\n")
+    (own_home / "uvicorn.py").write_text("raise SystemExit('a stranger')\n")
+
+    done = cockpit("up")
+
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_running_supervisor_takes_up_the_file_that_is_named(own_home: Path) -> None:
+    cockpit("up")
+    (own_home / "mine.toml").write_text(
+        '[[agents]]\nname = "api"\nruntime = "command"\ncommand = ["sleep", "60"]\n'
+    )
+
+    assert cockpit("up", "--config", "mine.toml").returncode == 0
+
+    agents = json.loads(cockpit("status", "--json").stdout)["agents"]
+    assert [(one["name"], one["state"]) for one in agents] == [("api", "stopped")]
+
+
+def test_a_socket_path_that_is_too_long_is_a_mistake_with_a_name(
+    own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COCKPIT_HOME", str(own_home / ("x" * 120)))
+
+    for words in (["up"], ["status"], ["down"]):
+        refused = cockpit(*words)
+        assert refused.returncode == 2
+        assert "COCKPIT_HOME" in refused.stderr
+
+
+def test_agents_without_a_supervisor_are_not_ended_behind_its_back(own_home: Path) -> None:
+    cockpit("up")
+    cockpit("down")
+
+    refused = cockpit("down", "--agents")
+
+    assert refused.returncode == 4
+    assert "cockpit up" in refused.stderr
