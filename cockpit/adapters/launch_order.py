@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import secrets
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -43,12 +44,14 @@ class LaunchOrders:
         keep = ["--keep"] if kept_as else []
         return [sys.executable, "-I", "-S", str(LAUNCHER), *keep, str(path)]
 
-    def sweep(self) -> None:
-        """Remove what earlier launches left. Only while nothing of them lives."""
+    def sweep(self, *, older_than: float = 0.0) -> None:
+        """Remove what launches left more than so many seconds ago, once nothing of them lives."""
+        youngest = time.time() - older_than
         for pattern in ("*.order", "prompt-*.md", ".*.tmp"):
             for path in self.folder.glob(pattern):
                 with suppress(OSError):
-                    path.unlink()
+                    if path.lstat().st_mtime <= youngest:
+                        path.unlink()
 
     def _fields(self, launch: Launch) -> Iterator[bytes]:
         if not launch.argv:

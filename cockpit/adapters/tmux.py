@@ -71,7 +71,8 @@ class Tmux:
     async def start_server(self) -> int:
         pid, fresh = await self.server.start()
         if fresh:
-            self.orders.sweep()
+            # What is younger may be about to start in this very server.
+            self.orders.sweep(older_than=60.0)
         self._server = pid
         return pid
 

@@ -64,6 +64,7 @@ class TmuxCommand:
         Only with `start` may the client start the server. Raises `PanesSilent` (its `ServerGone`
         when nobody listens), `PaneGone`, `PaneOccupied`, `NoSession`, `Failed`, `ProgramMissing`.
         """
+        check_socket_path(self.socket)
         argv = self.argv(*commands, flags=() if start else ("-N",))
         try:
             answer = await asyncio.to_thread(self._call, argv, stdin)

@@ -67,7 +67,7 @@ set -g window-status-format ""
 set -g window-status-current-format " #{{window_name}} "
 set -g window-status-separator ""
 
-unbind -a -T prefix
+unbind -a -q -T prefix
 unbind -n MouseDown3Pane
 unbind -n M-MouseDown3Pane
 unbind -n MouseDown3Status

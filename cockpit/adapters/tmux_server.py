@@ -20,7 +20,6 @@ from cockpit.adapters.tmux_command import (
     NoSession,
     ServerGone,
     TmuxCommand,
-    check_socket_path,
     check_version,
 )
 from cockpit.adapters.tmux_config import HOME_WINDOW, SESSION, write_configuration
@@ -95,7 +94,6 @@ class TmuxServer:
                 path.unlink()
 
     async def _start(self) -> int:
-        check_socket_path(self.command.socket)
         await asyncio.to_thread(check_version, self.command.program, self.command.environment)
         self._prepare()
         lines = await self.command.run(

@@ -1,13 +1,18 @@
 """What a pilot's terminal shows of the private tmux server.
 
 Each attach is a session of its own beside the main one: it has the same windows and its own choice
-among them, and it is gone when the terminal is. The first window holds the cockpit's own screen;
-`F12` goes back to it. Needs no supervisor; opens no agent's pane.
+among them. The first window holds the cockpit's own screen; `F12` goes back to it. Needs no
+supervisor; opens no agent's pane.
+
+A session that lost its terminal is removed at the next attach, not by tmux's `destroy-unattached`:
+together with a detach that option kills the server of tmux 3.3a, and every agent with it, more
+often than not. For the same reason a terminal is let go by ending its session.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 
 from cockpit.adapters.tmux import Tmux, check_pane, prepared
 from cockpit.adapters.tmux_command import NoSession, ServerGone
@@ -65,15 +70,16 @@ class TmuxViews:
     ) -> list[str]:
         """The argument vector that shows the home window, or a pane, in the caller's terminal.
 
-        To be executed with that terminal as standard input and output and without `TMUX` in the
-        environment. `environment` is the terminal's own: its COLORTERM says whether it has true
-        colour. Raises `PaneGone`.
+        Sessions that have lost their terminal are removed first. The vector is to be executed with
+        that terminal as standard input and output and without `TMUX` in the environment.
+        `environment` is the terminal's own: its COLORTERM says whether it has true colour. Raises
+        `PaneGone`.
         """
+        await self._sweep()
         window = f":{HOME_WINDOW}" if pane is None else f":{await self._window(pane)}"
         colors = (environment or {}).get("COLORTERM", "") in TRUE_COLOR
         return self.tmux.command.argv(
             ["new-session", "-t", SESSION],
-            ["set-option", "destroy-unattached", "on"],
             ["select-window", "-t", window],
             flags=("-T", "RGB") if colors else (),
         )
@@ -84,13 +90,19 @@ class TmuxViews:
         Nobody else's terminal moves. Raises `PaneGone`, and `NotNow` when no terminal is there.
         """
         window = await self._window(pane)
-        session = await self._pilot()
-        await self.tmux.server.ask(["select-window", "-t", f"{session}:{window}"])
+        session, client = await self._pilot()
+        target = f"{session}:{window}"
+        await self.tmux.server.ask(
+            # This makes the window the terminal's own, and the size of it counts there at once...
+            ["switch-client", "-c", client, "-t", target],
+            # ...that is, as soon as something has sizes worked out again.
+            ["select-window", "-t", target],
+        )
 
     async def detach(self) -> None:
         """Let go of the terminal that `show` would turn. Raises `NotNow` when there is none."""
-        session = await self._pilot()
-        await self.tmux.server.ask(["detach-client", "-s", session])
+        session, _ = await self._pilot()
+        await self.tmux.server.ask(["kill-session", "-t", session])
 
     async def attached(self) -> int:
         """How many terminals are attached."""
@@ -99,23 +111,34 @@ class TmuxViews:
         except (ServerGone, NoSession):
             return 0
 
-    async def _pilot(self) -> str:
-        """The session of the terminal at the home window that was active last."""
-        lines = await self.tmux.server.ask(
-            ["list-clients", "-F", "#{client_activity} #{window_index} #{session_id}"]
+    async def _sweep(self) -> None:
+        lost = (
+            f"#{{&&:#{{==:#{{session_group}},{SESSION}}},"
+            f"#{{&&:#{{==:#{{session_attached}},0}},#{{!=:#{{session_name}},{SESSION}}}}}}}"
         )
-        here = [line.split(" ") for line in lines if line]
+        try:
+            lines = await self.tmux.server.ask(["list-sessions", "-f", lost, "-F", "#{session_id}"])
+        except (ServerGone, NoSession):
+            return
+        for session in filter(None, lines):
+            with suppress(Failed):
+                await self.tmux.server.ask(["kill-session", "-t", session])
+
+    async def _pilot(self) -> tuple[str, str]:
+        """Session and name of the terminal at the home window that was active last."""
+        fields = "#{client_activity} #{window_index} #{session_id} #{client_name}"
+        lines = await self.tmux.server.ask(["list-clients", "-F", fields])
+        here = [line.split(" ", 3) for line in lines if line]
         at_home = [fields for fields in here if fields[1] == str(HOME_WINDOW)]
         if not at_home:
             raise NotNow("No terminal shows the cockpit", hint="Attach one: cockpit")
-        return max(at_home, key=lambda fields: int(fields[0]))[2]
+        _, _, session, client = max(at_home, key=lambda fields: int(fields[0]))
+        return session, client
 
     async def _window(self, pane: PaneId) -> str:
         check_pane(pane)
         try:
-            lines = await self.tmux.server.ask(
-                ["display-message", "-p", "-t", pane, "#{window_id}"]
-            )
+            lines = await self.tmux.server.ask(["list-panes", "-t", pane, "-F", "#{window_id}"])
         except (ServerGone, NoSession) as error:
             raise PaneGone("The pane is gone", error.detail) from error
         return lines[0]

@@ -1,0 +1,221 @@
+"""Real processes, hostile ones too, are recognised, waited for and ended for good."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from cockpit.adapters.processes import LocalProcesses
+from cockpit.ports.processes import Processes, ProcessId
+
+MARKER = "api:7f3a"
+
+DEAF = """
+import signal, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN); signal.signal(signal.SIGHUP, signal.SIG_IGN)
+print("ready", flush=True); time.sleep(600)
+"""
+
+ORPHANING = """
+import os, subprocess, sys, time
+child = ("import os, signal, time; os.setsid(); signal.signal(signal.SIGHUP, signal.SIG_IGN);"
+         "print(os.getpid(), flush=True); time.sleep(600)")
+subprocess.Popen([sys.executable, "-c", child], close_fds=False); time.sleep(600)
+"""
+
+Start = Callable[..., subprocess.Popen[str]]
+
+
+@pytest.fixture
+def processes() -> LocalProcesses:
+    return LocalProcesses()
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Starts Python programs; whoever is left at the end is killed."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start_program(code: str, marker: str = "") -> subprocess.Popen[str]:
+        environment = {**os.environ, **({"COCKPIT_RUN": marker} if marker else {})}
+        process = subprocess.Popen(
+            [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, env=environment
+        )
+        started.append(process)
+        return process
+
+    yield start_program
+    for process in started:
+        process.kill()
+        process.wait()
+        if process.stdout:
+            process.stdout.close()
+
+
+def heard(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().strip()
+
+
+def identity(processes: Processes, pid: int) -> ProcessId:
+    found = processes.identify(pid)
+    assert found is not None
+    return found
+
+
+def test_a_process_is_itself_and_nobody_else(processes: LocalProcesses, start: Start) -> None:
+    process = start("import time; time.sleep(600)")
+    known = identity(processes, process.pid)
+    assert processes.alive(known)
+    assert not processes.alive(replace(known, started=known.started + 1))
+    assert not processes.alive(replace(known, boot="another"))
+
+
+def test_another_process_with_the_same_number_is_never_signalled(
+    processes: LocalProcesses, start: Start
+) -> None:
+    process = start("import time; time.sleep(600)")
+    stranger = replace(identity(processes, process.pid), started=1)
+    assert not processes.signal(stranger, signal.SIGKILL)
+    ending = asyncio.run(processes.end(stranger, "", patience=0.1))
+    assert ending.gone
+    assert process.poll() is None
+
+
+def test_a_zombie_is_gone(processes: LocalProcesses, start: Start) -> None:
+    process = start("import time; time.sleep(600)")
+    known = identity(processes, process.pid)
+    process.kill()
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    assert not processes.alive(known)
+    assert processes.identify(process.pid) is None
+    assert asyncio.run(processes.gone(known, 0))
+
+
+def test_no_process_has_no_identity(processes: LocalProcesses) -> None:
+    assert processes.identify(2**22 + 1) is None
+
+
+def test_waiting_ends_with_the_process_or_with_its_time(
+    processes: LocalProcesses, start: Start
+) -> None:
+    process = start("import sys; sys.stdin.read(); import time; time.sleep(600)")
+    known = identity(processes, process.pid)
+
+    async def wait() -> tuple[bool, bool, float]:
+        early = await processes.gone(known, 0.05)
+        asyncio.get_running_loop().call_later(0.05, process.kill)
+        begun = time.monotonic()
+        return early, await processes.gone(known, 30), time.monotonic() - begun
+
+    early, late, took = asyncio.run(wait())
+    assert (early, late) == (False, True)
+    assert took < 5
+
+
+def test_an_exit_is_told_unless_it_was_forgotten(processes: LocalProcesses, start: Start) -> None:
+    first, second = start("input()"), start("import time; time.sleep(600)")
+    told: list[str] = []
+
+    async def watch() -> None:
+        done = asyncio.Event()
+        identity_of_second = identity(processes, second.pid)
+        forget = processes.on_exit(identity_of_second, lambda: told.append("second"))
+        processes.on_exit(identity(processes, first.pid), done.set)
+        forget()
+        forget()
+        second.kill()
+        first.kill()
+        await asyncio.wait_for(done.wait(), 10)
+        await processes.gone(identity_of_second, 10)
+        await asyncio.sleep(0)
+
+    asyncio.run(watch())
+    assert told == []
+
+
+def test_the_exit_of_one_that_is_gone_is_told_at_once(
+    processes: LocalProcesses, start: Start
+) -> None:
+    process = start("pass")
+    known = ProcessId(process.pid, 1, "another boot")
+
+    async def watch() -> None:
+        done = asyncio.Event()
+        processes.on_exit(known, done.set)
+        await asyncio.wait_for(done.wait(), 10)
+
+    asyncio.run(watch())
+
+
+def test_one_that_listens_ends_by_term(processes: LocalProcesses, start: Start) -> None:
+    process = start("import time; print(1, flush=True); time.sleep(600)", MARKER)
+    heard(process)
+    ending = asyncio.run(processes.end(identity(processes, process.pid), MARKER))
+    assert (ending.gone, ending.killed, ending.stragglers) == (True, False, ())
+    assert process.wait(10) == -signal.SIGTERM
+
+
+def test_one_that_is_deaf_is_killed(processes: LocalProcesses, start: Start) -> None:
+    process = start(DEAF)
+    heard(process)
+    ending = asyncio.run(processes.end(identity(processes, process.pid), "", patience=0.2))
+    assert (ending.gone, ending.killed) == (True, True)
+
+
+def test_one_that_is_stopped_gets_its_signal(processes: LocalProcesses, start: Start) -> None:
+    process = start("import time; print(1, flush=True); time.sleep(600)")
+    heard(process)
+    process.send_signal(signal.SIGSTOP)
+    ending = asyncio.run(processes.end(identity(processes, process.pid), "", patience=10))
+    assert (ending.gone, ending.killed) == (True, False)
+
+
+def test_a_child_that_left_the_session_is_found_by_its_marker(
+    processes: LocalProcesses, start: Start
+) -> None:
+    process = start(ORPHANING, MARKER)
+    orphan = int(heard(process))
+    bystander = start("import time; time.sleep(600)", MARKER + "0")
+    assert {one.pid for one in processes.marked(MARKER)} == {process.pid, orphan}
+    ending = asyncio.run(processes.end(identity(processes, process.pid), MARKER, patience=1))
+    assert ending.gone
+    assert ending.stragglers == (orphan,)
+    assert processes.identify(orphan) is None
+    assert processes.marked(MARKER) == []
+    assert bystander.poll() is None
+
+
+def test_stragglers_are_ended_when_the_process_is_gone_already(
+    processes: LocalProcesses, start: Start
+) -> None:
+    process = start(ORPHANING, MARKER)
+    orphan = int(heard(process))
+    process.kill()
+    process.wait()
+    ending = asyncio.run(processes.end(None, MARKER, patience=1))
+    assert (ending.gone, ending.stragglers) == (True, (orphan,))
+
+
+def test_no_marker_marks_nobody(processes: LocalProcesses, start: Start) -> None:
+    process = start("import time; time.sleep(600)", " ")
+    assert processes.marked("") == []
+    assert asyncio.run(processes.end(None, "")).gone
+    assert process.poll() is None
+
+
+def test_we_never_end_ourselves(own_home: Path, start: Start) -> None:
+    code = (
+        "import asyncio; from cockpit.adapters.processes import LocalProcesses;"
+        f"print(asyncio.run(LocalProcesses().end(None, {MARKER!r}, patience=0.1)).gone, flush=True)"
+    )
+    assert heard(start(code, MARKER)) == "True"

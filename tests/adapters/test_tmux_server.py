@@ -1,0 +1,265 @@
+"""The private server is started once, found again, told from a silent one, and ended."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import libtmux
+import pytest
+
+from cockpit.adapters.tmux import Tmux
+from cockpit.adapters.tmux_command import check_version, literal, new_enough
+from cockpit.adapters.tmux_config import TEXT
+from cockpit.core.errors import Failed, ProgramMissing
+from cockpit.ports.panes import Launch, PanesSilent
+
+pytestmark = pytest.mark.tmux
+
+
+def agent(directory: Path) -> Launch:
+    home = os.environ["HOME"]
+    return Launch(
+        ("sleep", "600"),
+        directory,
+        {"PATH": os.environ["PATH"], "HOME": home, "COCKPIT_RUN": home},
+    )
+
+
+def another(tmux: Tmux) -> Tmux:
+    """What a second process has that uses the same server."""
+    command = tmux.command
+    return Tmux(command.socket, command.config, command.environment, orders=tmux.orders.folder)
+
+
+def witness(tmux: Tmux) -> libtmux.Server:
+    """The server as somebody else's library sees it."""
+    return libtmux.Server(socket_path=str(tmux.command.socket))
+
+
+def test_starting_twice_or_at_once_is_one_server(tmux: Tmux) -> None:
+    async def story() -> None:
+        others = [another(tmux) for _ in range(4)]
+        pids = set(await asyncio.gather(*(one.start_server() for one in [tmux, *others])))
+        pids |= {await tmux.start_server(), await another(tmux).start_server()}
+        assert len(pids) == 1
+        assert await tmux.server_pid() in pids
+
+    asyncio.run(story())
+    assert [session.name for session in witness(tmux).sessions] == ["cockpit"]
+
+
+def test_the_server_is_ours_alone(tmux: Tmux, own_home: Path) -> None:
+    (own_home / "home" / ".tmux.conf").write_text("set -g status-left PILOT\nset -g prefix C-a\n")
+
+    async def story() -> None:
+        await tmux.start_server()
+        lines = await tmux.command.run(
+            ["show-options", "-s"], ["show-options", "-g"], ["show-options", "-gw"]
+        )
+        options = {name: value for name, _, value in (line.partition(" ") for line in lines)}
+        expected = {
+            "exit-empty": "off",
+            "escape-time": "10",
+            "focus-events": "on",
+            "set-clipboard": "external",
+            "default-terminal": "tmux-256color",
+            "prefix": "None",
+            "mouse": "on",
+            "history-limit": "5000",
+            "status-left": "''",
+            "status-interval": "0",
+            "remain-on-exit": "on",
+            "window-size": "latest",
+            "allow-passthrough": "off",
+            "allow-rename": "off",
+            "automatic-rename": "off",
+        }
+        assert {name: options[name] for name in expected} == expected
+        assert await tmux.command.run(["list-keys", "-T", "root", "F12"])
+        environment = await tmux.command.run(["show-environment", "-g"])
+        names = {line.split("=")[0] for line in environment}
+        assert names - {"PWD", "SHLVL", "_"} == {"PATH", "HOME"}
+
+    asyncio.run(story())
+
+
+def test_the_configuration_is_all_understood(tmux: Tmux) -> None:
+    """tmux keeps quiet about errors in a file it is started with, so each is asked for."""
+    asyncio.run(tmux.start_server())
+    answer = witness(tmux).cmd("source-file", "-v", str(tmux.command.config))
+    assert answer.stderr == []
+    assert "F12" in TEXT
+
+
+def test_agents_outlive_whoever_opened_them(tmux: Tmux, own_home: Path) -> None:
+    pane = asyncio.run(tmux.open("api", agent(own_home)))
+    assert asyncio.run(another(tmux).look()) == {pane.id: pane}
+
+
+def test_a_server_that_was_killed_is_gone_and_another_can_be_started(
+    tmux: Tmux, own_home: Path
+) -> None:
+    async def story() -> None:
+        await tmux.open("api", agent(own_home))
+        first = await tmux.server_pid()
+        assert first is not None
+        identity = tmux.processes.identify(first)
+        assert identity is not None
+        os.kill(first, signal.SIGKILL)
+        assert await tmux.processes.gone(identity, 10)
+        assert tmux.command.socket.exists(), "what a killed server leaves"
+        assert await tmux.look() == {}
+        assert await tmux.server_pid() is None
+        pane = await tmux.open("api", agent(own_home))
+        assert list(await tmux.look()) == [pane.id]
+        assert await tmux.server_pid() != first
+
+    asyncio.run(story())
+
+
+def test_a_server_without_its_socket_is_found_again(tmux: Tmux, own_home: Path) -> None:
+    async def story() -> None:
+        pane = await tmux.open("api", agent(own_home))
+        tmux.command.socket.unlink()
+        assert await another(tmux).look() == {pane.id: pane}
+        assert tmux.command.socket.exists()
+
+    asyncio.run(story())
+
+
+def test_a_server_that_does_not_answer_is_silent_and_not_gone(tmux: Tmux, own_home: Path) -> None:
+    impatient = Tmux(
+        tmux.command.socket,
+        tmux.command.config,
+        tmux.command.environment,
+        orders=tmux.orders.folder,
+        deadline=0.3,
+    )
+
+    async def story() -> None:
+        pane = await tmux.open("api", agent(own_home))
+        server = await tmux.server_pid()
+        assert server is not None
+        os.kill(server, signal.SIGSTOP)
+        try:
+            for asked in (
+                impatient.look(),
+                impatient.server_pid(),
+                impatient.start_server(),
+                impatient.capture(pane.id),
+                impatient.open("web", agent(own_home)),
+            ):
+                begun = time.monotonic()
+                with pytest.raises(PanesSilent):
+                    await asked
+                assert time.monotonic() - begun < 5
+        finally:
+            os.kill(server, signal.SIGCONT)
+        assert pane.id in await tmux.look()
+
+    asyncio.run(story())
+
+
+def test_a_server_that_does_not_answer_is_ended_all_the_same(tmux: Tmux) -> None:
+    impatient = replace(tmux.command, deadline=0.3)
+
+    async def story() -> None:
+        server = await tmux.start_server()
+        tmux.server.command = impatient
+        os.kill(server, signal.SIGSTOP)
+        await tmux.server.stop(patience=0.3)
+        assert tmux.processes.identify(server) is None
+
+    asyncio.run(story())
+
+
+def test_a_session_that_was_closed_by_hand_comes_back(tmux: Tmux, own_home: Path) -> None:
+    async def story() -> None:
+        server = await tmux.start_server()
+        await tmux.command.run(["kill-session", "-t", "cockpit"])
+        assert await tmux.look() == {}
+        pane = await tmux.open("api", agent(own_home))
+        assert list(await tmux.look()) == [pane.id]
+        assert await tmux.server_pid() == server
+
+    asyncio.run(story())
+
+
+def test_stopping_leaves_no_server_and_no_file(tmux: Tmux, own_home: Path) -> None:
+    async def story() -> None:
+        server = await tmux.start_server()
+        await tmux.stop_server()
+        assert tmux.processes.identify(server) is None
+        await tmux.stop_server()
+
+    asyncio.run(story())
+    left = {path.name for path in tmux.command.socket.parent.iterdir()}
+    assert left <= {"t.conf", "orders"}
+
+
+def test_a_socket_path_that_is_too_long_is_said(own_home: Path) -> None:
+    folder = own_home / ("d" * 120)
+    tmux = Tmux(folder / "t.sock", folder / "t.conf", {"PATH": os.environ["PATH"]})
+
+    async def story() -> None:
+        with pytest.raises(Failed, match="too long") as caught:
+            await tmux.start_server()
+        assert "COCKPIT_HOME" in caught.value.hint
+        assert not folder.exists()
+
+    asyncio.run(story())
+
+
+def test_a_tmux_that_is_missing_is_said(tmux: Tmux, own_home: Path) -> None:
+    alone = Tmux(own_home / "s", own_home / "c", {"PATH": str(own_home)})
+
+    async def story() -> None:
+        with pytest.raises(ProgramMissing, match="tmux is not installed"):
+            await alone.start_server()
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize(
+    ("said", "will_do"),
+    [
+        ("tmux 3.3a", True),
+        ("tmux 3.4", True),
+        ("tmux 3.6a", True),
+        ("tmux 10.0", True),
+        ("tmux next-3.5", True),
+        ("tmux master", True),
+        ("tmux 3.2a", False),
+        ("tmux 2.9", False),
+        ("", False),
+    ],
+)
+def test_an_old_tmux_is_known_by_its_version(said: str, will_do: bool) -> None:
+    assert new_enough(said) is will_do
+
+
+def test_an_old_tmux_is_refused(own_home: Path) -> None:
+    old = own_home / "tmux"
+    old.write_text("#!/bin/sh\necho tmux 2.9a\n")
+    old.chmod(0o700)
+    with pytest.raises(ProgramMissing, match="too old"):
+        check_version("tmux", {"PATH": str(own_home)})
+
+
+@pytest.mark.parametrize(
+    "word", [";", "a;", "a\\;", "a\\\\;", ";;", "#(touch X);", "a;b", "{", "'"]
+)
+def test_every_word_reaches_tmux_as_it_is(tmux: Tmux, word: str) -> None:
+    async def story() -> list[str]:
+        await tmux.start_server()
+        return await tmux.command.run(
+            ["set-option", "-g", "@word", word], ["show-options", "-gv", "@word"]
+        )
+
+    assert asyncio.run(story()) == [word]
+    assert literal("a") == "a"

@@ -1,0 +1,288 @@
+"""What pilots see: their own choice of window, the way back, and a screen that survives them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import libtmux
+import pytest
+
+from cockpit.adapters.tmux import Tmux
+from cockpit.adapters.tmux_views import TmuxViews
+from cockpit.core.errors import NotNow
+from cockpit.core.ids import PaneId
+from cockpit.ports.panes import Launch, Pane, PaneGone
+
+if TYPE_CHECKING:
+    from tests.adapters.conftest import Terminal, Waiting
+
+pytestmark = pytest.mark.tmux
+
+F12 = b"\x1b[24~"
+SCREEN = 'stty -echo; echo "the screen of $$"; exec cat'
+
+OpenTerminal = Callable[..., "Terminal"]
+Clients = Callable[[], dict[str, dict[str, Any]]]
+
+
+def launch(directory: Path, code: str = SCREEN) -> Launch:
+    home = os.environ["HOME"]
+    environment = {"PATH": os.environ["PATH"], "HOME": home, "COCKPIT_RUN": home}
+    return Launch(("/bin/sh", "-c", code), directory, environment)
+
+
+@pytest.fixture
+def views(tmux: Tmux) -> TmuxViews:
+    return TmuxViews(tmux)
+
+
+@pytest.fixture
+def clients(tmux: Tmux) -> Clients:
+    """Attached terminals by their tty, as another library sees them."""
+    server = libtmux.Server(socket_path=str(tmux.command.socket))
+
+    def look() -> dict[str, dict[str, Any]]:
+        fields = "#{client_tty} #{session_name} #{window_index} #{client_width}x#{client_height}"
+        lines = server.cmd("list-clients", "-F", fields).stdout
+        rows = [line.split(" ") for line in lines]
+        return {
+            tty: {"session": name, "window": int(index), "size": size}
+            for tty, name, index, size in rows
+        }
+
+    return look
+
+
+def tty_of(terminal: Terminal) -> str:
+    return str(Path(f"/proc/{terminal.process.pid}/fd/0").readlink())
+
+
+async def opened(tmux: Tmux, directory: Path) -> list[Pane]:
+    return [
+        await tmux.open(name, launch(directory, f"echo I am {name}; exec cat")) for name in "ab"
+    ]
+
+
+def test_the_screen_opens_once_in_the_first_window(
+    views: TmuxViews, own_home: Path, waiting: Waiting
+) -> None:
+    async def story() -> None:
+        with pytest.raises(PaneGone):
+            await views.home()
+        first, *rest = await asyncio.gather(*(views.open_home(launch(own_home)) for _ in range(4)))
+        assert set(rest) == {first}
+        assert await views.home() == (first, True)
+        await waiting.shows(views.tmux, first, "the screen of")
+        assert await views.tmux.look() == {}, "it is no agent"
+
+    asyncio.run(story())
+
+
+def test_a_screen_that_died_is_opened_again(
+    views: TmuxViews, own_home: Path, waiting: Waiting
+) -> None:
+    async def story() -> None:
+        pane = await views.open_home(launch(own_home, "exit 3"))
+        async with asyncio.timeout(10):
+            while (await views.home())[1]:
+                await asyncio.sleep(0.01)
+        assert await views.open_home(launch(own_home)) == pane
+        await waiting.shows(views.tmux, pane, "the screen of")
+
+    asyncio.run(story())
+
+
+def test_a_home_window_that_was_closed_by_hand_comes_back(
+    views: TmuxViews, own_home: Path, waiting: Waiting
+) -> None:
+    async def story() -> None:
+        await opened(views.tmux, own_home)
+        lost = await views.open_home(launch(own_home))
+        await views.tmux.command.run(["kill-pane", "-t", lost])
+        found = await views.open_home(launch(own_home))
+        assert found != lost
+        await waiting.shows(views.tmux, found, "the screen of")
+
+    asyncio.run(story())
+
+
+def test_a_pilot_attaches_goes_to_an_agent_and_comes_back(
+    views: TmuxViews,
+    own_home: Path,
+    waiting: Waiting,
+    terminal: OpenTerminal,
+    clients: Clients,
+) -> None:
+    async def fly() -> tuple[list[Pane], list[str]]:
+        panes = await opened(views.tmux, own_home)
+        await views.open_home(launch(own_home))
+        return panes, await views.attach_command()
+
+    panes, command = asyncio.run(fly())
+    with pytest.raises(NotNow):
+        asyncio.run(views.show(panes[0].id))
+    pilot = terminal(command)
+    waiting(lambda: b"the screen of" in pilot.seen)
+    asyncio.run(views.show(panes[1].id))
+    waiting(lambda: b"I am b" in pilot.seen)
+    waiting(lambda: b"F12 back to the cockpit" in pilot.seen)
+    pilot.type(b"typed by hand\r")
+    asyncio.run(waiting.shows(views.tmux, panes[1].id, "typed by hand\ntyped by hand"))
+    assert [one["window"] for one in clients().values()] == [2]
+    pilot.type(F12)
+    waiting(lambda: [one["window"] for one in clients().values()] == [0])
+    asyncio.run(views.detach())
+    assert pilot.process.wait(10) == 0, pilot.seen[-300:]
+    assert asyncio.run(views.attached()) == 0
+
+
+def test_the_return_key_opens_a_screen_that_died(
+    views: TmuxViews, own_home: Path, waiting: Waiting, terminal: OpenTerminal
+) -> None:
+    async def fly() -> tuple[PaneId, list[str]]:
+        pane = await views.open_home(
+            launch(own_home, f"[ -e {own_home}/again ] || exit 1; {SCREEN}")
+        )
+        return pane, await views.attach_command()
+
+    pane, command = asyncio.run(fly())
+    pilot = terminal(command)
+
+    def says_why() -> bool:
+        # Up to tmux 3.5 the server may have missed the end, and is reminded of it.
+        asyncio.run(views.tmux.server.collect())
+        return b"This process has ended with status 1. F12 goes back." in pilot.seen
+
+    waiting(says_why)
+    (own_home / "again").touch()
+    pilot.type(F12)
+    asyncio.run(waiting.shows(views.tmux, pane, "the screen of"))
+
+
+def test_two_pilots_do_not_drag_each_other(
+    views: TmuxViews,
+    own_home: Path,
+    waiting: Waiting,
+    terminal: OpenTerminal,
+    clients: Clients,
+) -> None:
+    async def fly() -> tuple[list[Pane], list[list[str]]]:
+        panes = await opened(views.tmux, own_home)
+        await views.open_home(launch(own_home))
+        ways = [await views.attach_command(), await views.attach_command(panes[0].id)]
+        return panes, ways
+
+    panes, (home, agent) = asyncio.run(fly())
+    wide, small = terminal(home, (300, 100)), terminal(agent, (40, 10))
+    waiting(lambda: len(clients()) == 2)
+    waiting(lambda: b"I am a" in small.seen)
+
+    def windows() -> tuple[int, int]:
+        seen = clients()
+        return seen[tty_of(wide)]["window"], seen[tty_of(small)]["window"]
+
+    assert windows() == (0, 1)
+    asyncio.run(views.show(panes[1].id))
+    assert windows() == (2, 1), "only the one at the screen was turned"
+    small.type(F12)
+    waiting(lambda: windows() == (2, 0))
+
+    def size_of_b() -> tuple[int, int]:
+        pane = asyncio.run(views.tmux.look())[panes[1].id]
+        return pane.width, pane.height
+
+    # The small terminal, active last, does not shrink what the wide one looks at.
+    waiting(lambda: size_of_b() == (300, 99))
+    small.hang_up()
+    waiting(lambda: list(clients()) == [tty_of(wide)])
+
+
+def windows_of(tmux: Tmux) -> list[str]:
+    """The names of all sessions: one of all, one of each pilot."""
+    return asyncio.run(tmux.command.run(["list-sessions", "-F", "#{session_name}"]))
+
+
+def test_a_hang_up_ends_nothing_but_the_pilots_own_session(
+    views: TmuxViews,
+    own_home: Path,
+    waiting: Waiting,
+    terminal: OpenTerminal,
+) -> None:
+    async def fly() -> tuple[PaneId, list[str]]:
+        return await views.open_home(launch(own_home)), await views.attach_command()
+
+    pane, command = asyncio.run(fly())
+    pilot = terminal(command)
+    waiting(lambda: b"the screen of" in pilot.seen)
+    before = asyncio.run(views.tmux.capture(pane)).lines[0]
+    pilot.hang_up()
+    waiting(lambda: asyncio.run(views.attached()) == 0)
+    again = terminal(asyncio.run(views.attach_command()))
+    waiting(lambda: before.encode() in again.seen)
+    assert len(windows_of(views.tmux)) == 2, "nothing is left of the first attach"
+
+
+def test_letting_go_of_terminals_never_costs_the_server(
+    views: TmuxViews, own_home: Path, waiting: Waiting, terminal: OpenTerminal
+) -> None:
+    """Found by trying: a detach from a session with `destroy-unattached` kills tmux 3.3a."""
+
+    async def attach() -> list[str]:
+        await views.open_home(launch(own_home))
+        return await views.attach_command()
+
+    server = asyncio.run(views.tmux.start_server())
+    for turn in range(12):
+        pilot = terminal(asyncio.run(attach()))
+        waiting(lambda pilot=pilot: b"the screen of" in pilot.seen)  # type: ignore[misc]
+        if turn % 3 == 0:
+            pilot.hang_up()
+        elif turn % 3 == 1:
+            asyncio.run(views.detach())
+        else:
+            asyncio.run(views.tmux.command.run(["detach-client", "-a"], ["detach-client"]))
+        pilot.process.wait(10)
+        assert asyncio.run(views.tmux.server_pid()) == server
+
+
+@pytest.mark.parametrize("size", [(40, 10), (300, 100)])
+def test_a_terminal_of_any_size_will_do(
+    views: TmuxViews,
+    own_home: Path,
+    waiting: Waiting,
+    terminal: OpenTerminal,
+    size: tuple[int, int],
+) -> None:
+    async def fly() -> tuple[Pane, list[str]]:
+        (pane, _) = await opened(views.tmux, own_home)
+        await views.tmux.resize(pane.id, 90, 20)
+        return pane, await views.attach_command(pane.id)
+
+    pane, command = asyncio.run(fly())
+    terminal(command, size)
+    columns, rows = size
+
+    def has_the_size() -> bool:
+        seen = asyncio.run(views.tmux.look())[pane.id]
+        return (seen.width, seen.height) == (columns, rows - 1)
+
+    waiting(has_the_size)
+
+
+def test_true_colour_is_promised_where_the_terminal_has_it(
+    views: TmuxViews, own_home: Path
+) -> None:
+    async def story() -> None:
+        await views.open_home(launch(own_home))
+        assert "RGB" in await views.attach_command(environment={"COLORTERM": "truecolor"})
+        assert "RGB" not in await views.attach_command(environment={})
+        with pytest.raises(PaneGone):
+            await views.attach_command(PaneId("%99"))
+        with pytest.raises(PaneGone):
+            await views.show(PaneId("%99"))
+
+    asyncio.run(story())
