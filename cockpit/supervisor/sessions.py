@@ -121,7 +121,23 @@ class Sessions:
         folder.mkdir(mode=0o700, exist_ok=True)
         return folder / f"{seat.name}.lock"
 
+    def keep(self, seat: Seat) -> None:
+        """Write down what a chain is asked for later: tokens, cost, compactions."""
+        if seat.session is None:
+            return
+        sitting = seat.sitting
+        kept = replace(
+            seat.session,
+            tokens=sitting.gauge.tokens or seat.session.tokens,
+            cost_usd=sitting.cost_usd if sitting.cost_usd is not None else seat.session.cost_usd,
+            compactions=max(sitting.meter.compactions, seat.session.compactions),
+        )
+        if kept != seat.session:
+            seat.session = kept
+            self._in.store.save_session(kept)
+
     def _write_down(self, seat: Seat, session: SessionRecord) -> None:
+        self.keep(seat)
         with self._in.store.transaction():
             self._in.store.save_session(session)
             changed = seat.change(
@@ -211,6 +227,7 @@ class Sessions:
     def cleared(self, seat: Seat, session: str, transcript: str | None) -> None:
         """The pilot began another session in the same process (`/clear`): the seat follows."""
         assert seat.session is not None
+        self.keep(seat)
         old = seat.session
         self._in.store.save_session(replace(old, state="ended"))
         new = replace(

@@ -136,7 +136,7 @@ class Supervisor:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         for seat in self.fleet:
             self.sessions.unwatch(seat)
-            self._keep_reading(seat)
+            self.sessions.keep(seat)
         self._closing.close()
         self.feed.close()
         self.board.close()
@@ -206,22 +206,7 @@ class Supervisor:
             await asyncio.sleep(SAVE_READINGS)
             for seat in self.fleet:
                 if seat.alive:
-                    self._keep_reading(seat)
-
-    def _keep_reading(self, seat: Seat) -> None:
-        """Write down what a chain is asked for later: tokens, cost, compactions."""
-        if seat.session is None:
-            return
-        sitting = seat.sitting
-        kept = replace(
-            seat.session,
-            tokens=sitting.gauge.tokens,
-            cost_usd=sitting.cost_usd,
-            compactions=sitting.meter.compactions,
-        )
-        if kept != seat.session:
-            seat.session = kept
-            self.instruments.store.save_session(kept)
+                    self.sessions.keep(seat)
 
     # What is told
 
