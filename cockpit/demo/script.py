@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from cockpit.demo.conversation import Reply, Request, TokenCount, ToolCall
-from cockpit.demo.jobs import JOBS, TESTS, Job, Step
+from cockpit.demo.job import TESTS, Job, Step
+from cockpit.demo.jobs import JOBS
 
 OUTPUT_TOKENS = 180
 UNKNOWN_JOB = "I am a simulated model, and the jobs of the demo are all I know."

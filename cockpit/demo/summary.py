@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from cockpit.core.errors import Failed
-from cockpit.demo.jobs import Job, job_for, name_for
+from cockpit.demo.job import Job
+from cockpit.demo.jobs import job_for, name_for
 from cockpit.wire.status import AgentStatus, Status
 
 

@@ -14,7 +14,8 @@ import pytest
 
 from cockpit.core.document import validate
 from cockpit.core.request import request
-from cockpit.demo.jobs import ROUNDING, WEEKS, Job
+from cockpit.demo.job import Job
+from cockpit.demo.jobs import ROUNDING, WEEKS
 from cockpit.demo.leftovers import end_leftovers
 from cockpit.demo.model import ModelServer
 from cockpit.demo.scratch import MODEL, Scratch, agent_environment, make_scratch

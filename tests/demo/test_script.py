@@ -10,7 +10,8 @@ from cockpit.core.continuation import Succession, continuation
 from cockpit.core.document import read, validate
 from cockpit.core.request import ask_again, request
 from cockpit.demo.conversation import COMPACTED, Reply, Request
-from cockpit.demo.jobs import DURATIONS, JOBS, ROUNDING, WEEKS, Job
+from cockpit.demo.job import Job
+from cockpit.demo.jobs import DURATIONS, JOBS, ROUNDING, WEEKS
 from cockpit.demo.script import Script, document, position, summary
 
 PATH = "/w/.cockpit/handoffs/handoff-2026-11-21-201500.md"

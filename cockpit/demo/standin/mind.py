@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from cockpit.demo.conversation import OVERLOADED, Reply, Request, ToolCall
-from cockpit.demo.jobs import JOBS, Job, Step, bash, ending
+from cockpit.demo.job import Job, Step, bash, ending
+from cockpit.demo.jobs import JOBS
 from cockpit.demo.script import Growth, Script
 from cockpit.demo.standin.conduct import Conduct
 from cockpit.demo.standin.tools import OFFERED
