@@ -1,4 +1,4 @@
-"""What a job for an agent consists of, and the few tools its steps use. The jobs are in `jobs.py`."""
+"""What a job consists of, and the few tools its steps use; the jobs are in `jobs.py`."""
 
 from __future__ import annotations
 
