@@ -92,7 +92,7 @@ def _assistant(record: Record) -> Sequence[SessionEvent]:
     model, usage = message.get("model"), message.get("usage")
     if model == "<synthetic>" or not isinstance(model, str) or not isinstance(usage, dict):
         return ()
-    text, tools = _content(message.get("content"))
+    text, tools = content_of(message.get("content"))
     stop_reason = message.get("stop_reason")
     return (
         AssistantReplied(
@@ -111,12 +111,13 @@ def _assistant(record: Record) -> Sequence[SessionEvent]:
 
 def _api_failure(record: Record, message: Record, at: datetime | None) -> ApiFailed:
     status = record.get("apiErrorStatus")
-    text, _ = _content(message.get("content"))
+    text, _ = content_of(message.get("content"))
     kind = record.get("apiErrorType") or record.get("error") or "unknown"
     return ApiFailed(text[:500] or str(kind), status if isinstance(status, int) else None, at)
 
 
-def _content(blocks: object) -> tuple[str, tuple[ToolUse, ...]]:
+def content_of(blocks: object) -> tuple[str, tuple[ToolUse, ...]]:
+    """The text and the tool calls of a message's content, whatever else is in it."""
     if isinstance(blocks, str):
         return blocks, ()
     if not isinstance(blocks, list):

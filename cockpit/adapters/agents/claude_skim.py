@@ -7,11 +7,12 @@ other line goes to `parse` itself, so that being unusual costs time and never a 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 
-from cockpit.adapters.agents.claude_record import parse
-from cockpit.core.session import AssistantReplied, SessionEvent, Skipped, Usage
+from cockpit.adapters.agents.claude_record import content_of, parse
+from cockpit.core.session import AssistantReplied, SessionEvent, Skipped, ToolUse, Usage
 
 _CHAINED = (
     rb'\{"parentUuid":(?:null|"[^"]*"),(?:"logicalParentUuid":(?:null|"[^"]*"),)?'
@@ -40,41 +41,70 @@ def parse_totals(line: bytes) -> Sequence[SessionEvent] | Skipped:
     reply = _REPLY.match(line)
     if reply is None:
         return () if _RESULT.match(line) else parse(line)
-    # Text that quotes a record has its quotes escaped, and a tool's input stands in the content:
-    # what follows the content's end is the record's own.
-    usage = _USAGE.match(line, line.rfind(b'],"stop_reason":'))
+    usage = _usage_of(line)
+    return parse(line) if usage is None else (_replied(reply, usage, "", ()),)
+
+
+def parse_facts(line: bytes) -> Sequence[SessionEvent] | Skipped:
+    """Like `parse`, without the tool results that no fact is made of; replies have no time."""
+    if line[-1:] != b"}":
+        return parse(line)
+    reply = _REPLY.match(line)
+    if reply is None:
+        return () if _RESULT.match(line) and not _tells(line) else parse(line)
+    usage = _usage_of(line)
     if usage is None:
         return parse(line)
+    try:
+        content = json.loads(line[reply.end() - 1 : usage.start() + 1])
+    except (ValueError, RecursionError):
+        return parse(line)
+    return (_replied(reply, usage, *content_of(content)),)
+
+
+def _usage_of(line: bytes) -> re.Match[bytes] | None:
+    """The usage that a reply's line ends with; None where only a full reading can tell.
+
+    Text that quotes a record has its quotes escaped, and a tool's input stands in the content:
+    what follows the content's end is the record's own.
+    """
+    usage = _USAGE.match(line, line.rfind(b'],"stop_reason":'))
+    if usage is None:
+        return None
     end = usage.end()
     unusual = (
         line.find(b'"iterations":[{', end) >= 0
         or line.find(b'"isApiErrorMessage"', end) >= 0
         or line.find(b'"usage":', end) >= 0
     )
-    if unusual:
-        return parse(line)
+    return None if unusual else usage
+
+
+def _replied(
+    reply: re.Match[bytes], usage: re.Match[bytes], text: str, tools: tuple[ToolUse, ...]
+) -> AssistantReplied:
     billed = Usage(int(usage[1]), int(usage[2]), int(usage[3]), int(usage[4]))
-    sidechain = reply[1] == b"true"
-    return (
-        AssistantReplied(
-            reply[2].decode(errors="replace"),
-            reply[3].decode(errors="replace"),
-            billed,
-            billed,
-            sidechain=sidechain,
-        ),
+    return AssistantReplied(
+        reply[2].decode(errors="replace"),
+        reply[3].decode(errors="replace"),
+        billed,
+        billed,
+        text,
+        tools,
+        sidechain=reply[1] == b"true",
     )
 
 
-def parse_facts(line: bytes) -> Sequence[SessionEvent] | Skipped:
-    """Like `parse`, without the tool results that no fact is made of."""
-    if line[-1:] == b"}" and _RESULT.match(line) and not _tells(line):
-        return ()
-    return parse(line)
-
-
 def _tells(result: bytes) -> bool:
-    """Whether a result can be a commit, a new task, a subagent or a failure."""
-    if b"Task #" in result[:800] or b'"is_error":true' in result or b'"agentId"' in result:
-        return True
-    return b"] " in result and _COMMITTED.search(result) is not None
+    """Whether a result can be a commit, a new task, a subagent or a failure.
+
+    The CLI writes what a tool said twice: for the model, then as `toolUseResult` for itself.
+    """
+    middle = result.rfind(b'"toolUseResult":')
+    end = middle if middle >= 0 else len(result)
+    return (
+        result.find(b"Task #", 0, 800) >= 0
+        or result.find(b'"is_error":true', 0, end) >= 0
+        or result.find(b'"agentId"', end) >= 0
+        or (result.find(b"] ", 0, end) >= 0 and _COMMITTED.search(result, 0, end) is not None)
+    )

@@ -1,0 +1,150 @@
+"""How fast transcripts are read, beside `ccusage` on the same files.
+
+Makes one large transcript and a corpus of 200 in a temporary folder and removes them. `ccusage`
+comes from npm, by its ordinary client, into the same folder; where npm has none, that is said.
+Commands are timed with their start-up, ours and theirs in turn.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import tracemalloc
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from statistics import median
+
+from cockpit.adapters.agents.claude_record import READING_NEEDLES, parse
+from cockpit.adapters.transcript_scan import last_reading
+from tests.bench.rows import row
+from tests.bench.synthetic_transcripts import Truth, write_transcript
+
+MEGABYTES = float(os.environ.get("COCKPIT_BENCH_MEGABYTES", "400"))
+RUNS = 5
+CORPUS_FILES = 200
+CCUSAGE = ("ccusage@20.0.26", "@ccusage/ccusage-linux-x64@20.0.24")
+"""The package, and the newest native binary of it that npm has."""
+TRAILING_RESULTS = 27_000_000
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory(prefix="cockpit-bench-") as name:
+        folder = Path(name)
+        one, many = folder / "one", folder / "many"
+        truth = make(one, MEGABYTES, 1)[0]
+        make(many, MEGABYTES / CORPUS_FILES, CORPUS_FILES)
+        large = transcripts(one)[0]
+        readings(large, folder)
+        check(truth, large)
+        peer = ccusage(folder / "npm")
+        if peer is None:
+            print("  (no ccusage: npm is not here, or has none for this machine)")
+        usage(f"one file of {MEGABYTES:.0f} MB", one, peer)
+        usage(f"{CORPUS_FILES} files of {MEGABYTES:.0f} MB", many, peer)
+        facts = [timed(["facts", "--json", str(large)]) for _ in range(RUNS)]
+        row(f"cockpit facts, {MEGABYTES:.0f} MB", median(facts), "s", "<= 2")
+
+
+def make(folder: Path, megabytes: float, count: int) -> list[Truth]:
+    project = folder / "projects" / "p"
+    project.mkdir(parents=True)
+    return [
+        write_transcript(project / f"5f0c7c1e-5a53-4c5b-9d6a-{n:012d}.jsonl", megabytes, n)
+        for n in range(1, count + 1)
+    ]
+
+
+def transcripts(folder: Path) -> list[Path]:
+    return sorted((folder / "projects" / "p").iterdir())
+
+
+def readings(large: Path, folder: Path) -> None:
+    """The last reading: at the end of the file, and behind 27 MB of tool results."""
+    worst = folder / "worst.jsonl"
+    result = {"type": "user", "message": {"content": "x" * 60_000}, "toolUseResult": {}}
+    line = json.dumps(result, separators=(",", ":")).encode() + b"\n"
+    with large.open("rb") as source, worst.open("wb") as file:
+        head = source.read(1_000_000)
+        file.write(head[: head.rfind(b"\n") + 1])
+        for _ in range(TRAILING_RESULTS // len(line)):
+            file.write(line)
+    for what, path, reach in (
+        (f"last reading of {MEGABYTES:.0f} MB", large, "<= 2"),
+        ("last reading, behind 27 MB of results", worst, "<= 40"),
+    ):
+        row(
+            what,
+            1000 * median(seconds(partial(look, path)) for _ in range(20)),
+            "ms",
+            reach,
+        )
+        tracemalloc.start()
+        look(path)
+        row("  memory at its peak", tracemalloc.get_traced_memory()[1] / 1e6, "MB", "<= 5")
+        tracemalloc.stop()
+
+
+def look(path: Path) -> None:
+    assert last_reading(path, parse, READING_NEEDLES).reply is not None
+
+
+def check(truth: Truth, large: Path) -> None:
+    """A fast figure that is wrong is worth nothing."""
+    argv = [sys.executable, "-m", "cockpit", "usage", "--json", str(large)]
+    (told,) = json.loads(subprocess.run(argv, capture_output=True, check=True).stdout)
+    assert told["api_calls"] == truth.api_calls
+    assert told["context"]["tokens"] == truth.last
+    assert told["totals"]["cache_read"] == truth.totals.cache_read
+    assert told["totals"]["output"] == truth.totals.output
+
+
+def usage(what: str, folder: Path, peer: Path | None) -> None:
+    ours, theirs = [], []
+    for _ in range(RUNS):
+        ours.append(timed(["usage", "--json", *map(str, transcripts(folder))]))
+        if peer is not None:
+            environment = {**os.environ, "CLAUDE_CONFIG_DIR": str(folder)}
+            argv = [str(peer), "session", "--json", "--offline"]
+            theirs.append(seconds(partial(run, argv, environment)))
+    row(f"cockpit usage, {what}", median(ours), "s")
+    if theirs:
+        row(f"ccusage session, {what}", median(theirs), "s")
+        row("  times as fast as ccusage", median(theirs) / median(ours), "", ">= 1")
+
+
+def ccusage(folder: Path) -> Path | None:
+    """Its native binary, which is faster than its wrapper by the start of node."""
+    if shutil.which("npm") is None:
+        return None
+    folder.mkdir()
+    (folder / "package.json").write_text("{}")
+    argv = ["npm", "install", "--silent", "--no-audit", "--no-fund", "--force", *CCUSAGE]
+    subprocess.run(argv, cwd=folder, capture_output=True, check=False, timeout=300)
+    for path in folder.glob("node_modules/@ccusage/*/bin/ccusage"):
+        path.chmod(0o755)
+        return path
+    return None
+
+
+def timed(words: Sequence[str]) -> float:
+    return seconds(partial(run, [sys.executable, "-m", "cockpit", *words]))
+
+
+def run(argv: Sequence[str], environment: dict[str, str] | None = None) -> None:
+    subprocess.run(argv, stdout=subprocess.DEVNULL, check=True, env=environment)
+
+
+def seconds(call: Callable[[], None]) -> float:
+    began = time.perf_counter()
+    call()
+    return time.perf_counter() - began
+
+
+if __name__ == "__main__":
+    main()
