@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cockpit.core.markdown import fenced, one_line, plain, shortened
+from cockpit.core.markdown import code, fenced, one_line, plain, shortened
 
 LONGEST_GOAL = 2_000
 """Characters; the whole goal stands in the document."""
@@ -81,7 +81,7 @@ def _first_step(step: str | None) -> str:
 
 def _ground(succession: Succession) -> str:
     if succession.has_git:
-        branch = f" ({one_line(succession.branch, 250)})" if succession.branch else ""
+        branch = f" ({code(succession.branch, 250)})" if succession.branch else ""
         where = (
             f"Work in this directory and on this branch{branch}; do not make another one. Check "
             "what the document says with `git log -20 --oneline`, `git status` and `git diff`; "

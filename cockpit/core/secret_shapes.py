@@ -190,7 +190,7 @@ def url_passwords(value: str) -> Iterator[str]:
 def _in_urls(text: str) -> Iterator[tuple[int, int, str]]:
     for at in _places(text, "://"):
         found = _URL_USER.match(text, at)
-        if found is None or at < 4 or not text[at - 4].isalnum():
+        if found is None:
             continue
         group = "t" if found["p"] is None else "p"
         if not _PLACEHOLDER.search(found[group]) and found[group] not in ("password", "pass"):
