@@ -25,6 +25,12 @@ _BEGIN: dict[Occasion, str] = {
     "prompt": "Write the document now",
 }
 
+EXACT = (
+    "Be exact: files with lines, decisions with reasons, and what did not work and why, so "
+    "that nobody tries it again. The first of the Next Steps is a command in backticks. "
+    "Leave out passwords and keys. cockpit adds the original request and git's facts."
+)
+
 
 def request(path: str, occasion: Occasion, *, used: str | None = None) -> str:
     """Ask for the document; `path` is absolute, `used` as in `142k of 200k tokens`.
@@ -40,9 +46,22 @@ def request(path: str, occasion: Occasion, *, used: str | None = None) -> str:
             f"{_BEGIN[occasion]} with your Write tool to\n{path}\nand end your turn; start "
             f"nothing new.",
             _headings(),
-            "Be exact: files with lines, decisions with reasons, and what did not work and why, so "
-            "that nobody tries it again. The first of the Next Steps is a command in backticks. "
-            "Leave out passwords and keys. cockpit adds the original request and git's facts.",
+            EXACT,
+        )
+    )
+
+
+def request_reply(*, used: str | None = None) -> str:
+    """Ask a copy of the session, which has no tools, for the document as its whole answer."""
+    full = f" ({used})" if used else ""
+    return "\n\n".join(
+        (
+            f"Note from cockpit: the context of this session is filling up{full}, so the job goes "
+            "on in a fresh session in the same directory. That session will know only what your "
+            "handoff document says. Answer with the document itself and nothing else; you have no "
+            "tools now.",
+            _headings(),
+            EXACT,
         )
     )
 

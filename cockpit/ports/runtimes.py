@@ -152,5 +152,14 @@ class Runtime(Protocol):
     def withdraw_ask(self, agent: AgentName) -> bool:
         """Take it back; False if it was delivered already, or never laid."""
 
+    async def answer_aside(
+        self, order: SessionOrder, program: Program, question: str, deadline: float
+    ) -> str:
+        """What a copy of the session, without tools, answers; the session is not touched.
+
+        Costs a request with the whole context. Raises `Failed`, and `NotNow` where the CLI has
+        no such way.
+        """
+
     def resumable(self, order: SessionOrder) -> None:
         """Raise `BadUsage` or `NotNow` unless the order's session may be opened."""

@@ -41,7 +41,7 @@ from cockpit.core.request import ask_again, request
 from cockpit.ports.panes import PanesSilent
 from cockpit.ports.records import SessionRecord
 from cockpit.supervisor.instruments import Instruments
-from cockpit.supervisor.paperwork import Paperwork
+from cockpit.supervisor.paperwork import Paperwork, words_of_use
 from cockpit.supervisor.seat import Seat
 from cockpit.supervisor.sessions import Sessions
 from cockpit.supervisor.sight import draft_path
@@ -242,11 +242,3 @@ class Acts:
 
     def _now(self) -> float:
         return self._in.clock.now().timestamp()
-
-
-def words_of_use(seat: Seat) -> str | None:
-    """`142k of 200k tokens`, where that is known."""
-    reading = seat.sitting.gauge.reading
-    if reading.tokens is None or not reading.window:
-        return None
-    return f"{reading.tokens // 1000}k of {reading.window // 1000}k tokens"

@@ -79,7 +79,7 @@ class Engine:
         self._sessions = sessions
         self._seats = seats
         self._changed = changed
-        self._paperwork = Paperwork(instruments)
+        self._paperwork = Paperwork(instruments, sessions)
         self._acts = Acts(instruments, sessions, self._paperwork, self._write)
         self._sight = Sight(instruments)
         self._locks: dict[str, asyncio.Lock] = {}
@@ -121,9 +121,9 @@ class Engine:
 
     def writers(self, seat: Seat) -> tuple[Writer, ...]:
         """Who would write this seat's document, in turn; the agent stands first or not at all."""
-        known = [each for each in seat.settings.handoff.writers if each in self._paperwork.writers]
+        known = seat.settings.handoff.writers
         if not seat.runtime.has_readings:
-            known = [each for each in known if each != "agent"]
+            known = ("facts",)
         return tuple(sorted(known, key=lambda writer: writer != "agent"))
 
     async def preview(self, seat: Seat, given: str | None) -> str:

@@ -19,21 +19,21 @@ from cockpit.core.front_matter import FrontMatter
 from cockpit.core.handoff.states import Document, Writer
 from cockpit.core.ids import HandoffId
 from cockpit.core.redaction import Redactor, secret_values
+from cockpit.core.request import request_reply
 from cockpit.core.verified_facts import GitView, claimed_commits
 from cockpit.ports.records import SessionRecord
 from cockpit.supervisor.feed import rfc3339
 from cockpit.supervisor.instruments import Instruments
 from cockpit.supervisor.seat import Seat
+from cockpit.supervisor.sessions import Sessions
 
 
 class Paperwork:
     """Writes for the handoffs of all seats."""
 
-    writers: tuple[Writer, ...] = ("agent", "facts")
-    """Those that can write here; others in the configuration are passed over."""
-
-    def __init__(self, instruments: Instruments) -> None:
+    def __init__(self, instruments: Instruments, sessions: Sessions) -> None:
         self._in = instruments
+        self._sessions = sessions
 
     # Drafts
 
@@ -69,7 +69,7 @@ class Paperwork:
         """
         assert seat.handoff is not None
         assert seat.handoff_record is not None
-        chosen: Writer = "agent" if writer == "agent" else "facts"
+        chosen = _writer(writer)
         draft = await self._draft(seat, chosen)
         text = await self._composed(seat, chosen, draft)
         problems = document.validate(text, complete=True)
@@ -85,7 +85,7 @@ class Paperwork:
         """The sealed document with facts of now, sealed again in its place."""
         assert seat.handoff_record is not None
         held = await asyncio.to_thread(self._in.documents.read, Path(path))
-        chosen: Writer = "agent" if seat.handoff_record.writer == "agent" else "facts"
+        chosen = _writer(seat.handoff_record.writer)
         text = await self._composed(seat, chosen, None if chosen == "facts" else held)
         sealed = await asyncio.to_thread(
             self._in.documents.reseal, Path(path), seat.handoff_record.id, text
@@ -145,6 +145,8 @@ class Paperwork:
         assert seat.handoff_record is not None
         if writer == "facts":
             return None
+        if writer == "sdk":
+            return await self._written_aside(seat)
         given = seat.handoff.plan.given
         path = Path(given or seat.handoff_record.details["draft"])
         since = None if given else seat.handoff_record.created
@@ -155,6 +157,20 @@ class Paperwork:
         if problems:
             raise Failed(f"{path} is not a handoff document", "; ".join(problems))
         return seen.text
+
+    async def _written_aside(self, seat: Seat) -> str:
+        """What a copy of the session answers; the session itself is left alone."""
+        old = self._old(seat)
+        assert old is not None
+        order = self._sessions.order(seat, old, None, resume=True)
+        program = await asyncio.to_thread(seat.runtime.program, order.environment)
+        question = request_reply(used=words_of_use(seat))
+        deadline = seat.settings.handoff.deadline
+        text = await seat.runtime.answer_aside(order, program, question, deadline)
+        problems = [each.text for each in document.validate(text) if not each.mends]
+        if problems:
+            raise Failed("The copy's answer is not a handoff document", "; ".join(problems))
+        return text
 
     def _save(self, seat: Seat, text: str, writer: Writer) -> Document:
         assert seat.handoff_record is not None
@@ -244,6 +260,19 @@ class Paperwork:
         """The session that leaves the document."""
         record = seat.handoff_record
         return self._in.store.session(record.old_session) if record else seat.session
+
+
+def _writer(name: str | None) -> Writer:
+    """A writer by its name; what is not known counts as no model's."""
+    return name if name in ("agent", "sdk", "facts") else "facts"  # type: ignore[return-value]
+
+
+def words_of_use(seat: Seat) -> str | None:
+    """`142k of 200k tokens`, where that is known."""
+    reading = seat.sitting.gauge.reading
+    if reading.tokens is None or not reading.window:
+        return None
+    return f"{reading.tokens // 1000}k of {reading.window // 1000}k tokens"
 
 
 def pending_words(agent: str, path: str) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from cockpit.adapters.agents import claude_presence
 from cockpit.adapters.agents.claude_answers import additional_context, block
 from cockpit.adapters.agents.claude_composer import composer_empty
+from cockpit.adapters.agents.claude_fork import ForkOrder, ask_a_fork
 from cockpit.adapters.agents.claude_program import find_program
 from cockpit.adapters.agents.claude_sessions import check_resumable, record_path
 from cockpit.adapters.agents.claude_settings import (
@@ -164,6 +165,20 @@ class Claude:
         }
         self.verdicts.ask(agent, {**context, "Stop": block("Stop", at_end)})
         return True
+
+    async def answer_aside(
+        self, order: SessionOrder, program: Program, question: str, deadline: float
+    ) -> str:
+        """See `claude_fork.ask_a_fork`."""
+        fork = ForkOrder(
+            session=order.session_id,
+            directory=str(order.directory),
+            question=question,
+            program=str(program.path),
+            model=order.model,
+            environment=scrubbed(order.environment),
+        )
+        return await ask_a_fork(fork, deadline)
 
     def withdraw_ask(self, agent: AgentName) -> bool:
         return self.verdicts.withdraw_ask(agent)

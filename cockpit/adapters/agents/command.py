@@ -76,6 +76,14 @@ class Command:
     def ask(self, agent: AgentName, mid_turn: str, at_end: str) -> bool:
         return False
 
+    async def answer_aside(
+        self, order: SessionOrder, program: Program, question: str, deadline: float
+    ) -> str:
+        raise NotNow(
+            f"{order.agent} cannot be asked anything",
+            'A runtime of "command" has no session that could be copied.',
+        )
+
     def withdraw_ask(self, agent: AgentName) -> bool:
         return False
 
