@@ -100,6 +100,16 @@ def test_a_file_cut_short_is_read_again_from_its_start(path: Path) -> None:
     assert tail.restarts == 1
 
 
+def test_a_long_file_cut_short_is_noticed_by_its_length(path: Path) -> None:
+    tail = Tail(path, parse)
+    path.write_bytes(b"x" * 200 + b"\ntwo\n")
+    tail.poll()
+    with path.open("r+b") as file:
+        file.truncate(201)
+    assert texts(tail.poll()) == ["x" * 200]
+    assert tail.restarts == 1
+
+
 def test_another_file_in_its_place_is_noticed(path: Path) -> None:
     tail = Tail(path, parse)
     path.write_bytes(b"one\n")

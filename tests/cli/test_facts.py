@@ -78,7 +78,9 @@ def test_what_cannot_be_read_is_a_failure_with_a_reason(tmp_path: Path) -> None:
 def test_for_people(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     strange = tmp_path / "strange.jsonl"
     strange.write_bytes(
-        PRINTED.read_bytes().replace(b"MAIN please", b"MAIN \\u001b[31m\\nplease\\ud800")
+        PRINTED.read_bytes()
+        .replace(b"MAIN please", b"MAIN \\u001b[31m\\nplease\\ud800")
+        .replace(b"] Add a", b"] Add \\u001b[31ma")
     )
     assert facts(strange, False) == 0
     said = capsys.readouterr().out

@@ -94,6 +94,14 @@ def test_after_a_compaction_nothing_is_known_until_the_next_reply() -> None:
     assert meter.turns_left(30_000) == 0
 
 
+def test_growth_before_a_compaction_tells_nothing_of_after() -> None:
+    before = (reply("a", 140_000), reply("b", 150_000), reply("x", 160_000))
+    meter = fed(*before, Compacted(), reply("c", 30_000))
+    assert meter.tokens_per_turn is None
+    meter.feed(reply("d", 31_000))
+    assert meter.tokens_per_turn == 1_000
+
+
 def test_growth_is_a_robust_median_of_the_calls_since_the_compaction() -> None:
     sizes = [10_000, 12_000, 14_000, 90_000, 92_000, 94_000]
     assert fed(*(reply(str(i), size) for i, size in enumerate(sizes))).tokens_per_turn == 2_000

@@ -273,6 +273,14 @@ def test_what_is_of_no_interest_gives_nothing() -> None:
     assert parse(b'{"type":"api-request-shape","shape":{"system":"' + b"x" * 40_000 + b'"}}') == ()
 
 
+@pytest.mark.parametrize(("kind", "meta"), [("human", False), ("task-notification", True)])
+def test_the_record_says_who_spoke(kind: str, meta: bool) -> None:
+    message = {"role": "user", "content": "go on"}
+    events = parse(line(type="user", message=message, origin={"kind": kind}))
+    (said,) = of(UserSaid, list(events))  # type: ignore[arg-type]
+    assert said.meta is meta
+
+
 def test_a_record_that_quotes_a_reply_is_no_reply() -> None:
     quoted = reply_line().decode()
     message = {"role": "user", "content": [{"type": "tool_result", "content": quoted}]}

@@ -60,6 +60,33 @@ def real_reply() -> bytes:
     return next(line for line in lines if b'"text":"Looking."' in line)
 
 
+@pytest.mark.parametrize(
+    ("found", "put"),
+    [
+        (b'"iterations":[]', b'"iterations":[{"type":"message","input_tokens":5}]'),
+        (b',"type":"assistant"', b',"isApiErrorMessage":true,"type":"assistant"'),
+        (b'"isSidechain":false', b'"isSidechain":true'),
+        (b'"stop_reason":"tool_use"', b'"stop_reason":null'),
+        (b'"model":"claude-opus-5-5"', b'"model":"<synthetic>"'),
+        (b'"stop_sequence":null,"usage"', b'"stop_sequence":"],","usage"'),
+        (b',"type":"assistant"', b',"later":{"usage":{"input_tokens":1}},"type":"assistant"'),
+    ],
+)
+def test_what_is_unusual_about_a_real_reply_is_seen(found: bytes, put: bytes) -> None:
+    line = real_reply()
+    assert found in line
+    line = line.replace(found, put, 1)
+    assert counted([line], parse_totals) == counted([line], parse)
+    assert counted([line], parse_facts) == counted([line], parse)
+
+
+@pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.stem)
+def test_every_result_of_a_subagent_is_read(path: Path) -> None:
+    for line in path.read_bytes().split(b"\n"):
+        if b'"agentId"' in line or b'is_error":true' in line:
+            assert parse_facts(line) == parse(line)
+
+
 USAGE = {
     "input_tokens": 1,
     "cache_creation_input_tokens": 2,
