@@ -13,6 +13,7 @@ import logging.handlers
 import os
 import signal
 from pathlib import Path
+from typing import TextIO
 
 from cockpit.adapters.agents import runtime
 from cockpit.adapters.clock import SystemClock
@@ -41,7 +42,6 @@ def run(places: Places, config: Path | None) -> int:
     Raises `NotNow` when another one holds the state folder, and `BadConfig` before anything was
     touched. An inherited `config` of None means the files that hold in the current directory.
     """
-    os.umask(0o077)
     places.make()
     lock = take_lock(places.lease)
     try:
@@ -129,10 +129,16 @@ async def _answer(supervisor: Supervisor, listener: object) -> None:
     await task
 
 
+class PrivateLog(logging.handlers.RotatingFileHandler):
+    """A log of mode 0600 whatever the umask: that one is the agents', and stays the pilot's."""
+
+    def _open(self) -> TextIO:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
+        return os.fdopen(os.open(self.baseFilename, flags, 0o600), "a", encoding="utf-8")
+
+
 def _log_to(path: Path) -> None:
-    handler = logging.handlers.RotatingFileHandler(
-        path, maxBytes=LOG_BYTES, backupCount=LOGS_KEPT, encoding="utf-8"
-    )
+    handler = PrivateLog(path, maxBytes=LOG_BYTES, backupCount=LOGS_KEPT, encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     root = logging.getLogger()
     root.addHandler(handler)

@@ -136,6 +136,13 @@ class Sessions:
             seat.session = kept
             self._in.store.save_session(kept)
 
+    def finish(self, seat: Seat) -> None:
+        """Write down that the seat's session is over; its record and its place stay."""
+        self.keep(seat)
+        if seat.session is not None and seat.session.state == "live":
+            seat.session = replace(seat.session, state="ended")
+            self._in.store.save_session(seat.session)
+
     def _write_down(self, seat: Seat, session: SessionRecord) -> None:
         self.keep(seat)
         with self._in.store.transaction():

@@ -180,6 +180,7 @@ class Supervisor:
         seat.exit = known
         swapping = seat.handoff is not None
         if not swapping:
+            self.sessions.finish(seat)
             self.feed.tell("agent.exited", f"{seat.name} {known}. {known.words}", seat.name)
         self.board.changed(seat)
         if swapping:

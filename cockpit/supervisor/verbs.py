@@ -82,6 +82,7 @@ async def stop(supervisor: Supervisor, asked: Stop) -> Done:
         pids = ", ".join(str(pid) for pid in ending.survivors)
         raise Failed(f"{seat.name} cannot be ended", f"Processes {pids} survive even KILL.")
     seat.exit, seat.gave_up, seat.handoff_failed = None, None, None
+    supervisor.sessions.finish(seat)
     supervisor.feed.tell("agent.stopped", f"{seat.name} was stopped", seat.name)
     supervisor.board.changed(seat)
     words = f" ({seat.record.worktree})" if seat.record.worktree else ""
