@@ -12,8 +12,8 @@ import logging
 import logging.handlers
 import os
 import signal
+from io import TextIOWrapper
 from pathlib import Path
-from typing import TextIO
 
 from cockpit.adapters.agents import runtime
 from cockpit.adapters.clock import SystemClock
@@ -132,7 +132,7 @@ async def _answer(supervisor: Supervisor, listener: object) -> None:
 class PrivateLog(logging.handlers.RotatingFileHandler):
     """A log of mode 0600 whatever the umask: that one is the agents', and stays the pilot's."""
 
-    def _open(self) -> TextIO:
+    def _open(self) -> TextIOWrapper:
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
         return os.fdopen(os.open(self.baseFilename, flags, 0o600), "a", encoding="utf-8")
 
