@@ -70,6 +70,7 @@ _ALIASES = {
     "instructions for new instance": "Instructions for the Successor",
 }
 _KNOWN = {title.casefold(): title for title in SECTIONS} | _ALIASES
+_WRAPPING = re.compile(r"(?:`{3,}|~{3,})(?:markdown|md)?\n(?:---\n|#)", re.IGNORECASE)
 _NUMBERED = re.compile(r"\d{1,3}[.)][ \t]+")
 _ITEM = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]+")
 _SPAN = re.compile(r"`[^`\n]+`")
@@ -123,9 +124,10 @@ class Document:
 def read(text: str) -> Document:
     """Any text as a document. Sections that stand there twice are joined; case does not matter.
 
-    Front matter is read from the very start only.
+    Front matter is read from the very start only. A document that is wrapped in one code block
+    as a whole, as a reply often is, is unwrapped first.
     """
-    front, body = front_matter.load(plain(text))
+    front, body = front_matter.load(_unwrapped(plain(text)))
     opening: list[str] = []
     found: dict[str, list[str]] = {}
     current = opening
@@ -199,6 +201,14 @@ def is_runnable(step: str) -> bool:
     )
 
 
+def _unwrapped(text: str) -> str:
+    bare = text.strip()
+    if not _WRAPPING.match(bare):
+        return text
+    inner = unfenced(bare)
+    return text if inner is None else inner
+
+
 def _title(line: str) -> str | None:
     """The section that a line opens; `TITLE` for the document's own title; None for neither."""
     found = heading(line)
@@ -252,7 +262,7 @@ def _problems_of_form(text: str) -> list[Problem]:
     if has_controls(text):
         words = "The document holds control characters; only newlines and tabs may stand there."
         problems.append(Problem("control-bytes", words, mends=True))
-    fence = open_fence(plain(text))
+    fence = open_fence(_unwrapped(plain(text)))
     if fence:
         words = f"A code block that begins with {fence} is never closed, which hides what follows."
         problems.append(Problem("open-fence", words))

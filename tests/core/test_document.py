@@ -123,6 +123,14 @@ def test_front_matter_of_the_writers_own_is_no_section_and_no_opening() -> None:
     assert list(document.sections) == list(BODIES)
 
 
+@pytest.mark.parametrize("fence", ["```", "````markdown", "~~~md"])
+def test_a_document_wrapped_in_one_code_block_is_unwrapped(fence: str) -> None:
+    body = draft(**{"Next Steps": "```sh\nmake\n```"})
+    text = f"\n{fence}\n{body}{fence.rstrip('markdown')}\n"
+    assert read(text).sections == read(body).sections
+    assert validate(text) == []
+
+
 def test_what_has_no_place_is_kept() -> None:
     document = read("Hello.\n\n# Handoff: COMPLETE\n\n## Weather\n\nRain.\n\n## Goal\n\ng\n")
     assert document.opening == "Hello."
