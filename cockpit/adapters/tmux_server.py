@@ -28,6 +28,9 @@ from cockpit.ports.panes import PanesSilent
 from cockpit.ports.processes import ProcessId
 
 HOME_OPTION = "@cockpit_home"
+EMPTY, OPEN = "empty", "open"
+"""Whether a screen was ever started in the home window. Its first process is none: it ends at once,
+and until tmux has noticed that, the window looks as if something ran there."""
 
 
 class TmuxServer:
@@ -139,7 +142,7 @@ class TmuxServer:
         home = f"={SESSION}:{HOME_WINDOW}"
         return [
             ["new-session", "-d", "-s", SESSION, "-n", SESSION, "--", "true"],
-            ["set-option", "-p", "-t", home, HOME_OPTION, "1"],
+            ["set-option", "-p", "-t", home, HOME_OPTION, EMPTY],
         ]
 
     def _prepare(self) -> None:

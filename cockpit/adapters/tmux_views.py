@@ -11,18 +11,21 @@ often than not. For the same reason a terminal is let go by ending its session.
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 
-from cockpit.adapters.tmux import Tmux, check_pane, prepared
+from cockpit.adapters.tmux import SETTLE, Tmux, check_pane, prepared
 from cockpit.adapters.tmux_command import NoSession, ServerGone
 from cockpit.adapters.tmux_config import HOME_WINDOW, SESSION
-from cockpit.adapters.tmux_server import HOME_OPTION
+from cockpit.adapters.tmux_server import HOME_OPTION, OPEN
 from cockpit.core.errors import Failed, NotNow
 from cockpit.core.ids import PaneId
-from cockpit.ports.panes import Launch, PaneGone
+from cockpit.ports.panes import Launch, PaneGone, PaneOccupied
 
 HOME_ORDER = "home"
+HOME = f"#{{pane_id}} #{{pane_dead}} #{{{HOME_OPTION}}}"
 TRUE_COLOR = ("truecolor", "24bit")
 
 
@@ -36,14 +39,14 @@ class TmuxViews:
         """The home window's pane, and whether its screen runs. Raises `PaneGone` if it is lost."""
         try:
             lines = await self.tmux.server.ask(
-                ["list-panes", "-a", "-f", f"#{{{HOME_OPTION}}}", "-F", "#{pane_id} #{pane_dead}"]
+                ["list-panes", "-a", "-f", f"#{{{HOME_OPTION}}}", "-F", HOME]
             )
         except (ServerGone, NoSession):
             lines = []
         if not lines:
             raise PaneGone("The home window is gone")
-        identity, dead = lines[0].split(" ")
-        return PaneId(identity), dead == "0"
+        identity, dead, state = lines[0].split(" ")
+        return PaneId(identity), dead == "0" and state == OPEN
 
     async def open_home(self, launch: Launch) -> PaneId:
         """Make sure that the screen runs in the home window. One that runs is left alone.
@@ -56,13 +59,20 @@ class TmuxViews:
             pane, runs = await self.home()
         except PaneGone:
             return await self._new_home(argv)
-        if not runs:
+        end = time.monotonic() + SETTLE
+        while not runs:
             try:
-                await self.tmux.server.ask(["respawn-pane", "-t", pane, "--", *argv])
-            except Failed:
-                # Another terminal opened it between the look and now.
-                if not (await self.home())[1]:
+                await self.tmux.server.ask(
+                    ["respawn-pane", "-t", pane, "--", *argv],
+                    ["set-option", "-p", "-t", pane, HOME_OPTION, OPEN],
+                )
+                break
+            except PaneOccupied:
+                # Its last process has only just ended, or another terminal was quicker.
+                if time.monotonic() > end:
                     raise
+                await asyncio.sleep(0.01)
+                pane, runs = await self.home()
         return pane
 
     async def attach_command(
@@ -147,7 +157,7 @@ class TmuxViews:
         home = f"={SESSION}:{HOME_WINDOW}"
         lines = await self.tmux.server.ask(
             ["new-window", "-d", "-k", "-t", home, "-n", SESSION, "--", *argv],
-            ["set-option", "-p", "-t", home, HOME_OPTION, "1"],
+            ["set-option", "-p", "-t", home, HOME_OPTION, OPEN],
             ["display-message", "-p", "-t", home, "#{pane_id}"],
         )
         return PaneId(lines[0])

@@ -153,6 +153,7 @@ def test_a_program_that_is_missing_says_so_in_its_pane(
     async def story() -> None:
         pane = await tmux.open("api", launch(own_home, "/nothing/here;"))
         await waiting.shows(tmux, pane.id, "not started: /nothing/here;: no such program")
+        await ended(tmux, pane)
         assert (await tmux.look())[pane.id].exit_status == 127
         gone = await tmux.open("api", launch(own_home / "gone", "sleep", "1"))
         await waiting.shows(tmux, gone.id, "cannot be entered")

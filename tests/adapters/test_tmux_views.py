@@ -144,13 +144,14 @@ def test_the_return_key_opens_a_screen_that_died(
     views: TmuxViews, own_home: Path, waiting: Waiting, terminal: OpenTerminal
 ) -> None:
     async def fly() -> tuple[PaneId, list[str]]:
-        pane = await views.open_home(
-            launch(own_home, f"[ -e {own_home}/again ] || exit 1; {SCREEN}")
-        )
+        frail = f"[ -e {own_home}/again ] || {{ echo frail; read line; exit 1; }}; {SCREEN}"
+        pane = await views.open_home(launch(own_home, frail))
         return pane, await views.attach_command()
 
     pane, command = asyncio.run(fly())
     pilot = terminal(command)
+    waiting(lambda: b"frail" in pilot.seen)
+    pilot.type(b"\r")
 
     def says_why() -> bool:
         # Up to tmux 3.5 the server may have missed the end, and is reminded of it.

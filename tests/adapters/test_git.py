@@ -1,0 +1,353 @@
+"""What git says of real repositories, hostile ones too, and the worktrees made of them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from cockpit.adapters.clock import ManualClock
+from cockpit.adapters.git import Git
+from cockpit.core.errors import BadUsage, Failed, ProgramMissing
+from cockpit.ports.worktrees import GitFacts, Worktrees
+
+
+def run(directory: Path, *arguments: str) -> str:
+    done = subprocess.run(
+        ["git", *arguments], cwd=directory, check=True, capture_output=True, text=True
+    )
+    return done.stdout.strip()
+
+
+def commit(directory: Path, subject: str) -> str:
+    run(directory, "commit", "-q", "--allow-empty", "-m", subject)
+    return run(directory, "rev-parse", "HEAD")
+
+
+def facts(directory: Path, since: datetime | None = None, commit: str | None = None) -> GitFacts:
+    git: Worktrees = Git()
+    return asyncio.run(git.facts(directory, since=since, since_commit=commit))
+
+
+def ensure(repository: Path, directory: Path, branch: str, base: str = "") -> bool:
+    made = asyncio.run(Git().ensure(repository, directory, branch, base))
+    assert (made.directory, made.branch) == (directory, branch)
+    return made.created
+
+
+@pytest.fixture
+def empty(own_home: Path) -> Path:
+    repository = own_home / "repository"
+    repository.mkdir()
+    run(repository, "init", "-q")
+    return repository
+
+
+@pytest.fixture
+def repository(empty: Path) -> Path:
+    (empty / "file").write_text("one\n")
+    run(empty, "add", "file")
+    commit(empty, "one")
+    return empty
+
+
+def test_no_repository_is_no_error(own_home: Path) -> None:
+    assert facts(own_home) == GitFacts()
+    assert facts(own_home / "gone").root is None
+    (own_home / "file").touch()
+    assert facts(own_home / "file").root is None
+
+
+def test_before_the_first_commit_there_is_a_branch_and_no_head(empty: Path) -> None:
+    (empty / "new").touch()
+    seen = facts(empty, since=datetime(2020, 1, 1, tzinfo=UTC))
+    assert (seen.root, seen.branch, seen.head) == (empty, "main", None)
+    assert seen.status == ("?? new",)
+    assert seen.commits == ()
+
+
+def test_a_repository_is_described(repository: Path) -> None:
+    first = run(repository, "rev-parse", "HEAD")
+    second = commit(repository, "two: #(touch X) \x1b[31mü")
+    (repository / "file").write_text("two\n")
+    (repository / "deep").mkdir()
+    (repository / "deep" / "new ü\n\x1b[2Jname").touch()
+    seen = facts(repository / "deep", commit=first)
+    assert (seen.root, seen.branch, seen.head) == (repository, "main", second)
+    assert seen.status == (" M file", "?? deep/")
+    assert [one.subject for one in seen.commits] == ["two: #(touch X) ü"]
+    assert second.startswith(seen.commits[0].hash)
+    assert seen.busy is None
+    run(repository, "add", "deep")
+    assert facts(repository).status == ("A  deep/new ü name", " M file")
+
+
+def test_a_detached_head_has_no_branch(repository: Path) -> None:
+    run(repository, "checkout", "-q", "--detach")
+    seen = facts(repository)
+    assert seen.branch is None
+    assert seen.head == run(repository, "rev-parse", "HEAD")
+
+
+def test_commits_are_those_since_the_commit_or_else_the_time(repository: Path) -> None:
+    first = run(repository, "rev-parse", "HEAD")
+    for number in range(25):
+        commit(repository, str(number))
+    assert [one.subject for one in facts(repository, commit=first).commits] == [
+        str(number) for number in range(24, 4, -1)
+    ]
+    hour = datetime.now(UTC) - timedelta(hours=1)
+    assert len(facts(repository, since=hour).commits) == 20
+    assert len(facts(repository, since=hour, commit="f" * 40).commits) == 20
+    assert facts(repository, since=hour + timedelta(hours=2)).commits == ()
+    assert facts(repository).commits == ()
+    for hostile in ("--output=X", "HEAD", "", "main..HEAD"):
+        assert facts(repository, commit=hostile).commits == ()
+
+
+def test_a_status_has_an_end(repository: Path) -> None:
+    for number in range(250):
+        (repository / f"new-{number:03}").touch()
+    assert len(facts(repository).status) == 200
+
+
+@pytest.mark.parametrize(
+    ("name", "busy"),
+    [
+        ("rebase-merge/", "rebase"),
+        ("rebase-apply/", "rebase"),
+        ("MERGE_HEAD", "merge"),
+        ("CHERRY_PICK_HEAD", "cherry-pick"),
+        ("REVERT_HEAD", "revert"),
+        ("BISECT_LOG", "bisect"),
+        ("index.lock", "index.lock 3 s old"),
+    ],
+)
+def test_an_operation_in_progress_is_seen_in_its_own_worktree(
+    repository: Path, own_home: Path, name: str, busy: str
+) -> None:
+    ensure(repository, own_home / "tree", "agent/api")
+    folder = Path(run(own_home / "tree", "rev-parse", "--absolute-git-dir"))
+    if name.endswith("/"):
+        (folder / name).mkdir()
+    else:
+        (folder / name).write_text("")
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    os.utime(folder / name, (now.timestamp() - 3,) * 2)
+    git = Git(clock=ManualClock(now))
+    assert asyncio.run(git.facts(own_home / "tree")).busy == busy
+    assert asyncio.run(git.facts(repository)).busy is None
+
+
+def test_looking_runs_nothing_that_the_repository_names(repository: Path, own_home: Path) -> None:
+    trap = own_home / "trap"
+    trap.write_text(f"#!/bin/sh\ntouch {own_home}/sprung\ncat\n")
+    trap.chmod(0o700)
+    settings = [
+        "core.fsmonitor",
+        "core.pager",
+        "core.sshCommand",
+        "core.editor",
+        "diff.external",
+        "diff.x.textconv",
+        "gpg.program",
+        "credential.helper",
+    ]
+    for name in settings:
+        run(repository, "config", name, str(trap))
+    run(repository, "config", "log.showSignature", "true")
+    hooks = own_home / "hooks"
+    hooks.mkdir()
+    for name in (
+        "post-index-change",
+        "post-checkout",
+        "reference-transaction",
+        "fsmonitor-watchman",
+    ):
+        (hooks / name).write_bytes(trap.read_bytes())
+        (hooks / name).chmod(0o700)
+    run(repository, "config", "core.hooksPath", str(hooks))
+    (repository / ".gitattributes").write_text("* diff=x\n")
+    (repository / "file").write_text("changed\n")
+    first = run(repository, "rev-list", "--max-parents=0", "HEAD")
+    (own_home / "sprung").unlink(missing_ok=True)
+    before = (repository / ".git" / "index").stat().st_mtime_ns
+    seen = facts(repository, commit=first)
+    assert seen.status_known
+    assert " M file" in seen.status
+    ensure(repository, own_home / "tree", "agent/api")
+    assert not (own_home / "sprung").exists()
+    assert (repository / ".git" / "index").stat().st_mtime_ns == before
+
+
+@pytest.mark.parametrize("setting", ["filter.x.clean", "filter.x.process", "filter.UP.clean"])
+def test_a_status_that_would_run_a_filter_is_unknown(
+    repository: Path, own_home: Path, setting: str
+) -> None:
+    trap = own_home / "trap"
+    trap.write_text(f"#!/bin/sh\ntouch {own_home}/sprung\ncat\n")
+    trap.chmod(0o700)
+    (own_home / "included").write_text("")
+    run(repository, "config", "--file", str(own_home / "included"), setting, str(trap))
+    run(repository, "config", "include.path", str(own_home / "included"))
+    (repository / ".gitattributes").write_text("* filter=x\n")
+    (repository / "file").write_text("changed\n")
+    seen = facts(repository)
+    assert not seen.status_known
+    assert (seen.status, seen.branch) == ((), "main")
+    assert not (own_home / "sprung").exists()
+
+
+def test_the_pilots_own_filters_leave_the_status_known(repository: Path) -> None:
+    run(repository, "config", "--global", "filter.lfs.clean", "cat")
+    assert facts(repository).status_known
+
+
+def test_a_surrounding_git_is_not_obeyed(repository: Path, own_home: Path) -> None:
+    surrounded = Git({**os.environ, "GIT_DIR": str(own_home), "GIT_INDEX_FILE": "/nowhere"})
+    assert asyncio.run(surrounded.facts(repository)).root == repository
+
+
+def test_a_git_that_hangs_is_given_up_with_its_children(own_home: Path) -> None:
+    slow = own_home / "git"
+    slow.write_text("#!/bin/sh\nsleep 600 & sleep 600\n")
+    slow.chmod(0o700)
+    git = Git({**os.environ, "PATH": f"{own_home}:{os.environ['PATH']}"})
+
+    async def story() -> None:
+        with pytest.raises(Failed, match="took longer than"):
+            await git.command.run(own_home, "status", deadline=0.2)
+
+    asyncio.run(story())
+
+
+def test_a_git_that_is_missing_is_said(repository: Path) -> None:
+    git = Git({"PATH": "/nowhere"}, program="git-of-no-name")
+    with pytest.raises(ProgramMissing, match="git is not installed"):
+        asyncio.run(git.facts(repository))
+
+
+def test_a_worktree_is_made_then_adopted(repository: Path, own_home: Path) -> None:
+    tree = own_home / "trees" / "api tree #(touch X);"
+    assert ensure(repository, tree, "agent/api/lin-42") is True
+    assert (tree / "file").read_text() == "one\n"
+    (tree / "file").write_text("half done\n")
+    assert ensure(repository, tree, "agent/api/lin-42") is False
+    assert (tree / "file").read_text() == "half done\n"
+    assert ensure(tree, own_home / "second", "agent/web", "main") is True
+    assert facts(tree).branch == "agent/api/lin-42"
+
+
+def test_a_branch_that_exists_is_used_and_an_empty_folder_filled(
+    repository: Path, own_home: Path
+) -> None:
+    run(repository, "branch", "agent/api")
+    (own_home / "tree").mkdir()
+    assert ensure(repository, own_home / "tree", "agent/api", "no such base") is True
+
+
+@pytest.mark.parametrize("kind", ["file", "folder", "repository", "link", "inside"])
+def test_a_path_that_holds_something_else_is_refused(
+    repository: Path, own_home: Path, kind: str
+) -> None:
+    tree = own_home / "tree"
+    if kind == "file":
+        tree.write_text("mine")
+    elif kind == "link":
+        tree.symlink_to(own_home / "nowhere")
+    elif kind == "inside":
+        tree = repository / "folder"
+        tree.mkdir()
+        (tree / "mine").touch()
+    else:
+        tree.mkdir()
+        (tree / "mine").touch()
+        if kind == "repository":
+            run(tree, "init", "-q", "-b", "agent/api")
+    with pytest.raises(Failed, match="is there already"):
+        ensure(repository, tree, "agent/api")
+
+
+def test_a_worktree_on_another_branch_is_refused(repository: Path, own_home: Path) -> None:
+    ensure(repository, own_home / "tree", "agent/api")
+    with pytest.raises(Failed, match="is on branch agent/api, not on agent/web"):
+        ensure(repository, own_home / "tree", "agent/web")
+
+
+def test_a_branch_that_is_elsewhere_is_refused(repository: Path, own_home: Path) -> None:
+    with pytest.raises(Failed, match="checked out elsewhere") as caught:
+        ensure(repository, own_home / "tree", "main")
+    assert caught.value.detail == str(repository)
+
+
+@pytest.mark.parametrize(
+    "branch", ["", "-f", "a b", "a..b", "a~1", "/a", "a.lock", "a\x1b", "@{-1}"]
+)
+def test_a_branch_that_git_would_misread_is_refused(
+    repository: Path, own_home: Path, branch: str
+) -> None:
+    with pytest.raises(BadUsage, match="cannot be the name of a branch"):
+        ensure(repository, own_home / "tree", branch)
+
+
+@pytest.mark.parametrize("base", ["nothing", "-f", "--help", "a\nb", "$(touch X)"])
+def test_a_base_that_is_no_commit_is_refused(repository: Path, own_home: Path, base: str) -> None:
+    with pytest.raises(Failed, match="There is no commit"):
+        ensure(repository, own_home / "tree", "agent/api", base)
+    assert not (own_home / "tree").exists()
+
+
+def test_what_has_no_commit_gets_no_worktree(empty: Path, own_home: Path) -> None:
+    with pytest.raises(Failed) as caught:
+        ensure(empty, own_home / "tree", "agent/api")
+    assert caught.value.detail == "The repository has no commit yet."
+    (own_home / "plain").mkdir()
+    with pytest.raises(Failed) as caught:
+        ensure(own_home / "plain", own_home / "tree", "agent/api")
+    assert caught.value.detail == "This is no git repository."
+
+
+def test_what_is_kept_out_is_kept_out_of_every_worktree_once(
+    repository: Path, own_home: Path
+) -> None:
+    tree = own_home / "tree"
+    ensure(repository, tree, "agent/api")
+    (repository / ".git" / "info" / "exclude").write_text("theirs")
+
+    async def story() -> None:
+        git = Git()
+        await asyncio.gather(*(git.keep_out(tree, "/.cockpit/") for _ in range(3)))
+        await git.keep_out(repository, "/.worktrees/")
+        await git.keep_out(own_home, "/elsewhere/")
+
+    asyncio.run(story())
+    lines = (repository / ".git" / "info" / "exclude").read_text()
+    assert lines == "theirs\n/.cockpit/\n/.worktrees/\n"
+    for folder in (tree, repository):
+        (folder / ".cockpit").mkdir()
+        (folder / ".cockpit" / "handoff.md").touch()
+        assert facts(folder).status == ()
+
+
+def test_a_link_is_not_followed_to_be_written(repository: Path, own_home: Path) -> None:
+    (own_home / "profile").write_text("precious\n")
+    (repository / ".git" / "info" / "exclude").unlink()
+    (repository / ".git" / "info" / "exclude").symlink_to(own_home / "profile")
+    with pytest.raises(Failed, match="is a link"):
+        asyncio.run(Git().keep_out(repository, "/.cockpit/"))
+    assert (own_home / "profile").read_text() == "precious\n"
+    with pytest.raises(BadUsage):
+        asyncio.run(Git().keep_out(repository, "one\ntwo"))
+
+
+def test_only_a_commit_of_the_repository_is_known(repository: Path) -> None:
+    head = run(repository, "rev-parse", "HEAD")
+    tree = run(repository, "rev-parse", "HEAD^{tree}")
+    known = [asyncio.run(Git().known(repository, one)) for one in (head, head[:10], tree, "f" * 40)]
+    assert known == [True, True, False, False]
+    for hostile in ("", "HEAD", "--help", "-e", head.upper() + "\n"):
+        assert not asyncio.run(Git().known(repository, hostile))
