@@ -15,7 +15,7 @@ from cockpit.core.errors import NotNow
 from cockpit.core.facts import Facts
 from cockpit.core.handoff import advance as rules
 from cockpit.core.handoff.commands import Command
-from cockpit.core.handoff.events import Event
+from cockpit.core.handoff.events import DocumentSealed, Event
 from cockpit.core.handoff.record import from_record, to_record
 from cockpit.core.handoff.states import (
     PHASES,
@@ -196,6 +196,21 @@ class Engine:
         """Something happened to the seat's handoff."""
         async with self._lock(seat):
             await self._advance(seat, event)
+
+    async def take_edit(self, seat: Seat) -> bool:
+        """Seal what the pilot changed in the document under review; False if nothing was."""
+        async with self._lock(seat):
+            if seat.handoff is None or not isinstance(seat.handoff.state, Reviewing):
+                return False
+            document = await self._paperwork.edited(seat, seat.handoff.state.document)
+            if document is None:
+                return False
+            seat.note_detail(edited=True)
+            await self._advance(seat, DocumentSealed(self._in.clock.monotonic(), document))
+            self._in.feed.tell(
+                "handoff.edited", f"You changed the handoff document of {seat.name}", seat.name
+            )
+            return True
 
     async def resume(self, seat: Seat, record: HandoffRecord) -> None:
         """Take up a handoff that an earlier supervisor left; what its state asks for is redone.

@@ -10,14 +10,16 @@ import asyncio
 from dataclasses import replace
 from pathlib import Path
 
+from cockpit.adapters.document_template import laid_out
 from cockpit.adapters.private_file import write_private
 from cockpit.core import composition, document
 from cockpit.core.continuation import Succession, continuation
-from cockpit.core.errors import Failed
-from cockpit.core.facts import CommitMade, Facts
+from cockpit.core.errors import BadUsage, Failed
+from cockpit.core.facts import CommitMade, Facts, Subagent
 from cockpit.core.front_matter import FrontMatter
 from cockpit.core.handoff.states import Document, Writer
 from cockpit.core.ids import HandoffId
+from cockpit.core.markdown import plain
 from cockpit.core.redaction import Redactor, secret_values
 from cockpit.core.request import request_reply
 from cockpit.core.verified_facts import GitView, claimed_commits
@@ -86,11 +88,37 @@ class Paperwork:
         assert seat.handoff_record is not None
         held = await asyncio.to_thread(self._in.documents.read, Path(path))
         chosen = _writer(seat.handoff_record.writer)
-        text = await self._composed(seat, chosen, None if chosen == "facts" else held)
+        keep = chosen != "facts" or seat.handoff_record.details.get("edited")
+        text = await self._composed(seat, chosen, held if keep else None)
+        problems = document.validate(text, complete=True)
+        if problems:
+            raise Failed("The renewed document is not valid", "; ".join(map(str, problems)))
         sealed = await asyncio.to_thread(
             self._in.documents.reseal, Path(path), seat.handoff_record.id, text
         )
         return Document(str(sealed.path), sealed.sha256, chosen)
+
+    async def edited(self, seat: Seat, sealed: Document) -> Document | None:
+        """The document as the pilot changed it on disk, checked and sealed; None if unchanged.
+
+        Raises `BadUsage` with what is wrong; nothing is sealed then.
+        """
+        assert seat.handoff_record is not None
+        path = Path(sealed.path)
+        documents = self._in.documents
+        if await asyncio.to_thread(documents.is_intact, path, sealed.sha256):
+            return None
+        text = plain(await asyncio.to_thread(documents.read, path))
+        problems = document.validate(text, complete=True)
+        if problems:
+            raise BadUsage(
+                "The edited document is not complete",
+                "\n".join(each.text for each in problems),
+                f"Mend {path} and approve again, or refuse.",
+            )
+        clean = self._redactor(seat).redact(text).text
+        saved = await asyncio.to_thread(documents.reseal, path, seat.handoff_record.id, clean)
+        return Document(str(saved.path), saved.sha256, sealed.writer)
 
     def check_sealed(self, sealed: Document, handoff: str) -> None:
         """Raise `Failed` unless the document on disk, or our copy, is the one that was agreed."""
@@ -106,7 +134,7 @@ class Paperwork:
 
     def continuation(self, seat: Seat, sealed: Document) -> str:
         """The successor's first prompt."""
-        old = self._old(seat)
+        old, record = self._old(seat), seat.handoff_record
         try:
             read = document.read(Path(sealed.path).read_text("utf-8"))
             first_step = read.first_step
@@ -118,7 +146,7 @@ class Paperwork:
                 goal=seat.job.prompt if seat.job else None,
                 first_step=first_step,
                 number=old.number + 1 if old else None,
-                has_git=seat.record.branch is not None,
+                has_git=bool(record.details.get("has_git", True)) if record else True,
                 branch=seat.record.branch,
                 marker=seat.settings.handoff.completion_marker,
             )
@@ -147,16 +175,17 @@ class Paperwork:
             return None
         if writer == "sdk":
             return await self._written_aside(seat)
-        given = seat.handoff.plan.given
-        path = Path(given or seat.handoff_record.details["draft"])
-        since = None if given else seat.handoff_record.created
-        seen = await asyncio.to_thread(self._in.documents.look_at_draft, path, since)
-        if seen.text is None:
-            raise Failed(f"{path} is not there", "", "Write it, or hand off without a document.")
-        problems = [each.text for each in document.validate(seen.text) if not each.mends]
+        documents = self._in.documents
+        if given := seat.handoff.plan.given:
+            path, text = Path(given), await asyncio.to_thread(documents.read, Path(given))
+        else:
+            path = Path(seat.handoff_record.details["draft"])
+            since = seat.handoff_record.created
+            text = (await asyncio.to_thread(documents.look_at_draft, path, since)).text or ""
+        problems = [each.text for each in document.validate(text) if not each.mends]
         if problems:
             raise Failed(f"{path} is not a handoff document", "; ".join(problems))
-        return seen.text
+        return text
 
     async def _written_aside(self, seat: Seat) -> str:
         """What a copy of the session answers; the session itself is left alone."""
@@ -188,7 +217,11 @@ class Paperwork:
         found = seat.sitting.collector.facts()
         papers = str(seat.directory / seat.settings.handoff.directory)
         files = tuple(path for path in found.files_modified if not path.startswith(papers))
-        return replace(found, files_modified=files)
+        tasks = tuple(
+            Subagent("", "background task", "running when the turn ended", words)
+            for words in seat.sitting.conduct.background
+        )
+        return replace(found, files_modified=files, subagents=found.subagents + tasks)
 
     async def git_view(self, seat: Seat, claims: list[str] | None = None) -> GitView:
         """What git says of the seat's directory, now; which of the claimed commits it knows."""
@@ -214,20 +247,35 @@ class Paperwork:
         facts = self.facts(seat)
         git = await self.git_view(seat, claimed_commits(draft) if draft else None)
         text = draft if draft is not None else composition.draft_from_facts(facts, git, goal)
-        redactor = Redactor(secret_values({**self._in.environment, **seat.settings.env}))
-        return await asyncio.to_thread(
+        if seat.handoff_record is not None:
+            seat.note_detail(has_git=git.is_repository)
+        composed = await asyncio.to_thread(
             composition.compose,
             text,
             self._front(seat, git, writer),
             facts,
             git,
             goal,
-            redactor=redactor,
+            redactor=self._redactor(seat),
             links=composition.Links(
                 transcript=seat.session.transcript if seat.session else None,
                 copy=str(self._in.documents.copy_path(self._ident(seat))),
             ),
         )
+        return await self._in_pilots_layout(seat, composed)
+
+    def _redactor(self, seat: Seat) -> Redactor:
+        return Redactor(secret_values({**self._in.environment, **seat.settings.env}))
+
+    async def _in_pilots_layout(self, seat: Seat, composed: str) -> str:
+        """In the layout of the pilot's template, if there is one that works."""
+        template = seat.settings.handoff.template
+        if template is None:
+            return composed
+        text, complaint = await asyncio.to_thread(laid_out, composed, template)
+        if complaint is not None:
+            self._in.feed.tell("handoff.template_failed", complaint, seat.name)
+        return text
 
     def _front(self, seat: Seat, git: GitView, writer: Writer) -> FrontMatter:
         old = self._old(seat)

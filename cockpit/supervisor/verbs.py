@@ -205,6 +205,7 @@ async def approve(supervisor: Supervisor, asked: Approve) -> Done:
     seat = _questioned(supervisor, asked.name, asked.handoff)
     assert seat.handoff is not None
     first = isinstance(seat.handoff.state, Asked)
+    await supervisor.engine.take_edit(seat)
     now = supervisor.instruments.clock.monotonic()
     await supervisor.engine.tell(seat, Approved(now, straight=asked.straight))
     await supervisor.engine.look(seat)
