@@ -5,11 +5,13 @@ Only looks. The shapes are those of `cockpit history --json` and `cockpit facts 
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from cockpit.core.errors import NoSuchAgent
+from cockpit.core.facts import CommitMade
+from cockpit.core.session_report import facts_report, usage_report
 from cockpit.ports.records import HandoffRecord, JobRecord
 from cockpit.supervisor.feed import rfc3339
 from cockpit.supervisor.seat import Seat
@@ -78,29 +80,27 @@ def _places(record: HandoffRecord) -> list[Path]:
 
 
 async def facts(supervisor: Supervisor, seat: Seat) -> dict[str, Any]:
-    """The session's facts, now; what is not known is null or empty."""
-    found = supervisor.engine.facts(seat)
+    """The session's facts, now: its goal is the job's, its commits are git's."""
     git = await supervisor.instruments.worktrees.facts(
         seat.directory, since_commit=seat.job.base_commit if seat.job else None
     )
-    meter, reading = seat.sitting.meter, seat.sitting.gauge.reading
-    return {
-        "goal": seat.job.prompt if seat.job else found.goal,
-        "todos": [asdict(todo) for todo in found.todos],
-        "files_modified": list(found.files_modified),
-        "commits": [asdict(commit) for commit in git.commits],
-        "git_status": list(git.status) if git.status_known else None,
-        "branch": git.branch,
-        "head": git.head,
-        "subagents": [asdict(agent) for agent in found.subagents],
-        "recent_activity": list(found.recent_activity),
-        "usage": {
-            "tokens": reading.tokens,
-            "window": reading.window,
-            "used": reading.used,
-            "confidence": reading.confidence.value,
-            "source": reading.source,
-            "api_calls": meter.api_calls,
-            "compactions": meter.compactions,
-        },
-    }
+    found = replace(
+        supervisor.engine.facts(seat),
+        commits=tuple(CommitMade(each.hash, each.subject) for each in git.commits),
+    )
+    if seat.job is not None and seat.job.prompt:
+        found = replace(found, goal=seat.job.prompt)
+    session = seat.session
+    usage = usage_report(
+        (session.transcript if session else None) or "",
+        seat.sitting.meter,
+        seat.sitting.gauge.window,
+        seat.record.session,
+    )
+    return facts_report(
+        found,
+        usage,
+        git_status=git.status if git.root is not None and git.status_known else None,
+        branch=git.branch,
+        head=git.head,
+    )
