@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cockpit.core.reading import DEFAULT_WINDOW, LARGE_WINDOW, Confidence, Reading, Source, Window
+from cockpit.core.reading import Confidence, Reading, Source, Window, resolve_window
 
 
 @dataclass(slots=True)
@@ -59,15 +59,9 @@ class Gauge:
     @property
     def window(self) -> Window:
         """The best witness's word for the window."""
-        if self.override:
-            return Window(self.override, Confidence.REPORTED)
-        if self._reported:
-            return Window(self._reported, Confidence.REPORTED)
-        known = self._derived or Window(DEFAULT_WINDOW, Confidence.ASSUMED)
-        if self.peak > known.tokens and known.tokens < LARGE_WINDOW:
-            # More was seen than the window is said to hold: it is the large one.
-            return Window(LARGE_WINDOW, Confidence.DERIVED)
-        return known
+        return resolve_window(
+            override=self.override, reported=self._reported, table=self._derived, seen=self.peak
+        )
 
     @property
     def reading(self) -> Reading:
