@@ -143,6 +143,9 @@ class Runtime(Protocol):
     def composer(self, screen: Screen) -> bool | None:
         """Whether the prompt box on the screen is empty; None where it cannot be told."""
 
+    def first_dialog(self, screen: Screen) -> str | None:
+        """What a dialog that stands before the session asks, with the next step; None if none."""
+
     def ask(self, agent: AgentName, mid_turn: str, at_end: str) -> bool:
         """Lay a text ready for the agent at its next tool boundary, or at its turn's end.
 

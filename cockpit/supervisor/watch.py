@@ -12,7 +12,6 @@ import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Iterable
 
-from cockpit.adapters.agents.trust import asks_for_trust
 from cockpit.core.errors import CockpitError
 from cockpit.core.handoff.events import Turn
 from cockpit.core.moments import SessionBegan
@@ -203,7 +202,7 @@ class Watch:
             return
         with contextlib.suppress(CockpitError):
             screen = await self._in.panes.capture(seat.record.pane)
-            seat.trust_asked = asks_for_trust(screen)
+            seat.trust_asked = seat.runtime.first_dialog(screen)
 
     async def _safely(self, seat: Seat, work: Awaitable[None]) -> None:
         """One agent's trouble is told on its row and in the log; the others are watched on."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from cockpit.adapters.agents import claude_presence
 from cockpit.adapters.agents.claude_answers import additional_context, block
 from cockpit.adapters.agents.claude_composer import composer_empty
+from cockpit.adapters.agents.claude_dialogs import first_dialog
 from cockpit.adapters.agents.claude_fork import ForkOrder, ask_a_fork
 from cockpit.adapters.agents.claude_program import find_program
 from cockpit.adapters.agents.claude_sessions import check_resumable, record_path
@@ -153,6 +154,9 @@ class Claude:
 
     def composer(self, screen: Screen) -> bool | None:
         return composer_empty(screen)
+
+    def first_dialog(self, screen: Screen) -> str | None:
+        return first_dialog(screen)
 
     def ask(self, agent: AgentName, mid_turn: str, at_end: str) -> bool:
         """Lay a text ready: seen by the model after its next tool, or at the end of its turn.

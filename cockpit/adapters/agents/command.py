@@ -73,6 +73,9 @@ class Command:
     def composer(self, screen: Screen) -> bool | None:
         return None
 
+    def first_dialog(self, screen: Screen) -> str | None:
+        return None
+
     def ask(self, agent: AgentName, mid_turn: str, at_end: str) -> bool:
         return False
 

@@ -26,7 +26,7 @@ _DIALOGS: tuple[tuple[re.Pattern[str], str], ...] = (
 _SGR = re.compile(r"\x1b\[[0-9;:]*m")
 
 
-def asks_for_trust(screen: Screen) -> str | None:
+def first_dialog(screen: Screen) -> str | None:
     """What the dialog asks, in words with the next step; None if none is recognised."""
     text = "\n".join(safe_line(_SGR.sub("", line), 400) for line in screen.lines)
     for pattern, words in _DIALOGS:
