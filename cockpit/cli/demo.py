@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import signal
 import sys
+from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
 _ENDING = (signal.SIGTERM, signal.SIGHUP)
 
 
-def demo(agents: int = 3, headless: bool = False, keep: bool = False) -> int:
+def demo(
+    agents: int = 3, headless: bool = False, keep: bool = False, picture: Path | None = None
+) -> int:
     """Fly; 0 when all is well. Raises `CockpitError` with the reason otherwise.
 
     Events and the summary are data, so they go to stdout. However the flight is ended, it takes
@@ -20,8 +23,8 @@ def demo(agents: int = 3, headless: bool = False, keep: bool = False) -> int:
 
     for number in _ENDING:
         signal.signal(number, _leave)
-    if headless:
-        return fly_headless(agents, keep=keep, say=_say)
+    if headless or picture is not None:
+        return fly_headless(agents, keep=keep, say=_say, picture=picture)
     if not sys.stdin.isatty() or not sys.stdout.isatty():
         from cockpit.core.errors import BadUsage
 

@@ -16,20 +16,26 @@ _TRANSCRIPT = click.Path(path_type=Path)
     epilog="""\b
 Examples:
   cockpit demo               three agents, in the cockpit
-  cockpit demo --headless    the same without a screen; exit 0 when all jobs are done"""
+  cockpit demo --headless    the same without a screen; exit 0 when all jobs are done
+  cockpit demo --picture fleet.svg    and a picture of the screen, as in the README"""
 )
 @everywhere
 @click.option("--agents", type=click.IntRange(1, 9), default=3, show_default=True)
 @click.option("--headless", is_flag=True, help="Print what happens, and answer the questions.")
 @click.option("--keep", is_flag=True, help="Leave the scratch folder, and say where it is.")
-def demo(agents: int, headless: bool, keep: bool) -> int:
+@click.option(
+    "--picture",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Fly headless, and leave the screen of the first review there as SVG.",
+)
+def demo(agents: int, headless: bool, keep: bool, picture: Path | None) -> int:
     """A whole flight, with no account and no network.
 
     The real Claude Code CLI in real panes; only the model is simulated.
     """
     from cockpit.cli.demo import demo as fly
 
-    return fly(agents=agents, headless=headless, keep=keep)
+    return fly(agents=agents, headless=headless, keep=keep, picture=picture)
 
 
 @click.command(

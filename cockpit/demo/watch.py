@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 from cockpit.client.http import HttpClient
@@ -16,6 +16,8 @@ from cockpit.core.errors import Failed, NotNow
 from cockpit.core.safetext import safe_line
 from cockpit.wire.status import AgentStatus, Status
 from cockpit.wire.verbs import Approve
+
+AtReview = Callable[[str], Awaitable[None]]
 
 LOOK_SECONDS = 0.5
 PROGRESS_SECONDS = 15.0
@@ -27,8 +29,16 @@ LOOK_CLOSER = "Run it with --keep to have its logs and transcripts afterwards."
 class Watch:
     """One look after another at one supervisor, until all jobs are done."""
 
-    def __init__(self, client: HttpClient, say: Callable[[str], None], seconds: float) -> None:
+    def __init__(
+        self,
+        client: HttpClient,
+        say: Callable[[str], None],
+        seconds: float,
+        at_review: AtReview | None = None,
+    ) -> None:
+        """`at_review` is called once, with the first agent whose review stands."""
         self._client, self._say = client, say
+        self._at_review = at_review
         self._began = time.monotonic()
         self._deadline = self._began + seconds
         self._spoken = self._began
@@ -69,6 +79,9 @@ class Watch:
         if question in self._answered:
             return
         self._answered.add(question)
+        if agent.needs.kind == "review" and self._at_review is not None:
+            at_review, self._at_review = self._at_review, None
+            await at_review(agent.name)
         self._tell(f"demo answers for the pilot: approve {agent.name} ({agent.needs.kind})")
         # The question may have been settled between the look and the answer.
         with suppress(NotNow):
