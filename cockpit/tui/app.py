@@ -9,6 +9,8 @@ from typing import ClassVar
 
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
+from textual.driver import Driver
+from textual.drivers.linux_driver import LinuxDriver
 from textual.screen import Screen
 
 from cockpit.client.client import Client
@@ -18,6 +20,7 @@ from cockpit.tui.actions import ACTIONS
 from cockpit.tui.background import in_background
 from cockpit.tui.bindings import keymap
 from cockpit.tui.follow import follow
+from cockpit.tui.frugal import FrugalDriver
 from cockpit.tui.model import Change, Model
 from cockpit.tui.remembered import remember, remembered
 from cockpit.tui.screens.fleet import FleetScreen, Surroundings
@@ -52,6 +55,15 @@ class CockpitApp(App[None]):
         self._themes = themes.load(theme_folders)
         self._theme_wanted = theme
         self.model = Model(selected=remembered(remember_in))
+
+    def get_driver_class(self) -> type[Driver]:
+        usual = super().get_driver_class()
+        return FrugalDriver if usual is LinuxDriver else usual
+
+    def on_redraw_wanted(self) -> None:
+        if isinstance(self._driver, FrugalDriver):
+            self._driver.forget()
+        self.refresh(layout=True)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         return themes.defaults(self.current_theme.to_color_system().generate())

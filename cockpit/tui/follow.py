@@ -7,13 +7,13 @@ less and less often, and whatever came meanwhile is taken up.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import aclosing
 from time import monotonic
 from typing import Protocol, cast
 
 from cockpit.client.client import Client
-from cockpit.core.errors import CockpitError
+from cockpit.core.errors import CockpitError, Failed
 from cockpit.core.safetext import safe_line
 from cockpit.tui.model import Model
 from cockpit.wire.stream import Snapshot, WatchLine
@@ -44,8 +44,21 @@ async def follow(client: Client, model: Model) -> None:
 async def _follow_once(client: Client, model: Model) -> None:
     lines = client.watch()
     async with aclosing(cast("_Closing", lines)):
-        async for line in lines:
+        while (line := await _next(lines)) is not None:
             await _take(client, model, line)
+
+
+async def _next(lines: AsyncIterator[WatchLine]) -> WatchLine | None:
+    """The next line; None at the end. Raises `Failed` for one that makes no sense to us."""
+    try:
+        return await anext(lines)
+    except StopAsyncIteration:
+        return None
+    except ValueError as error:
+        raise Failed(
+            "the supervisor was not understood",
+            "It is of another version than this screen: cockpit down, then cockpit up.",
+        ) from error
 
 
 async def _take(client: Client, model: Model, line: WatchLine) -> None:

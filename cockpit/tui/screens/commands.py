@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from cockpit.tui.actions import BY_ID
 from cockpit.tui.attach import step_aside
 from cockpit.tui.background import in_background
+from cockpit.tui.frugal import RedrawWanted
 from cockpit.tui.screens.confirm import ConfirmScreen
 from cockpit.tui.screens.errands import Errands, cannot, tell
 from cockpit.tui.screens.help import HelpScreen
@@ -168,7 +169,7 @@ class Commands:
             feed.show(self._model.events)
 
     def _redraw(self) -> None:
-        self._screen.app.refresh(layout=True)
+        self._screen.post_message(RedrawWanted())
 
     def _help(self) -> None:
         self._screen.app.push_screen(HelpScreen("fleet", self._screen.around.keys))

@@ -103,8 +103,9 @@ class FleetScreen(Screen[None]):
     def on_resize(self) -> None:
         size = self.app.size
         self.set_class(size.width >= WIDE, "-wide")
-        self.set_class(size.height < LOW, "-cramped")
+        self.set_class(size.height < LOW and size.width < WIDE, "-cramped")
         self._share_height()
+        self._look_where_it_shows()
 
     @on(FleetList.Grew)
     def _fleet_grew(self) -> None:
@@ -170,17 +171,22 @@ class FleetScreen(Screen[None]):
         self._reason.say(reason(self.model.agent))
         self._keys.show()
         self.app.sub_title = title(self.model.agents.values())
+        self._look_where_it_shows()
+
+    def _look_where_it_shows(self) -> None:
         if self._pane_of() != self._looking_at:
             self._follow_selection()
 
     def _pane_of(self) -> tuple[str | None, str | None]:
-        agent = self.model.agent
+        """Whose pane is to be looked at: nobody's where there is no room for it."""
+        agent = None if self.has_class("-cramped") else self.model.agent
         return (agent.name, agent.pane) if agent else (None, None)
 
     def _follow_selection(self) -> None:
         """Look at the selected agent's pane, and at no other."""
         self._looking_at = self._pane_of()
-        task = partial(look, self.client, self.model.agent, self.pane, self.around.pace.pane)
+        agent = self.model.agents.get(self._looking_at[0] or "")
+        task = partial(look, self.client, agent, self.pane, self.around.pace.pane)
         in_background(self, task, group="pane", alone=True)
 
     def _share_height(self) -> None:

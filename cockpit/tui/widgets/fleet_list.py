@@ -51,6 +51,7 @@ class FleetList(Lines, can_focus=True):
         self._model = model
         self._now = now
         self._rows: dict[str, Row] = {}
+        self._outdated: set[str] = set()
         self._places: list[Line] = []
         self._layout = Layout(0, ())
         self._spans_of: dict[str, tuple[tuple[object, ...], list[Span]]] = {}
@@ -64,7 +65,7 @@ class FleetList(Lines, can_focus=True):
 
     def outdated(self, name: str) -> None:
         """Have this agent's row made anew at the next `show`; the others keep theirs."""
-        self._rows.pop(name, None)
+        self._outdated.add(name)
 
     def show(self, *, afresh: bool = False) -> int:
         """Draw what the model holds now, where it differs; how many lines that were.
@@ -73,12 +74,14 @@ class FleetList(Lines, can_focus=True):
         """
         agents = self._model.agents
         now, heard = self._now(), monotonic()
-        known = {} if afresh else self._rows
+        kept = {} if afresh else self._rows
         self._rows = {
-            name: known.get(name)
-            or row_of(agent, heard_seconds=heard - self._model.heard_at[name], now=now)
+            name: kept[name]
+            if name in kept and name not in self._outdated
+            else row_of(agent, heard_seconds=heard - self._model.heard_at[name], now=now)
             for name, agent in agents.items()
         }
+        self._outdated.clear()
         before = len(self._places)
         self._places = lines_of(agents.values(), self.filter)
         if len(self._places) != before:
@@ -89,10 +92,7 @@ class FleetList(Lines, can_focus=True):
         """Mark a row and bring it into view."""
         self._model.select(name)
         self._draw()
-        line = self._line_of(name)
-        if line is not None:
-            top = line - 1 if line and isinstance(self._places[line - 1], Heading) else line
-            self.scroll_to_region(Region(0, top, 1, line - top + 1), animate=False, force=True)
+        self._bring_into_view()
 
     def move(self, steps: int) -> None:
         """Select another row, so many further down; the ends hold."""
@@ -119,6 +119,7 @@ class FleetList(Lines, can_focus=True):
 
     def resized(self) -> None:
         self._draw()
+        self.call_after_refresh(self._bring_into_view)
 
     def on_click(self, event: events.Click) -> None:
         line = self.scroll_offset.y + event.y
@@ -156,3 +157,10 @@ class FleetList(Lines, can_focus=True):
             if isinstance(line, Place) and line.name == name:
                 return index
         return None
+
+    def _bring_into_view(self) -> None:
+        """Scroll to the selected row, and to its group's title where it is the first of it."""
+        line = self._line_of(self._model.selected)
+        if line is not None:
+            top = line - 1 if line and isinstance(self._places[line - 1], Heading) else line
+            self.scroll_to_region(Region(0, top, 1, line - top + 1), animate=False, force=True)

@@ -204,6 +204,16 @@ def test_what_changes_is_shown_and_what_does_not_is_not_drawn_again(fly: Fly) ->
     asyncio.run(play())
 
 
+def test_moving_before_a_change_is_drawn_is_no_trouble(fly: Fly) -> None:
+    async def play() -> None:
+        async with fly(scene()) as flight:
+            flight.fleet.fleet.outdated("mailer")
+            flight.fleet.fleet.move(1)
+            assert flight.app.model.selected == "mailer"
+
+    asyncio.run(play())
+
+
 def test_one_changed_agent_is_one_line(fly: Fly) -> None:
     async def play() -> None:
         client = scene()
@@ -304,5 +314,30 @@ def test_a_hundred_agents_scroll(fly: Fly) -> None:
             await flight.reads("a99")
             await flight.press("g")
             await flight.reads("working 100")
+
+    asyncio.run(play())
+
+
+def test_the_selected_agent_stays_in_view_on_another_size(fly: Fly) -> None:
+    async def play() -> None:
+        client = MemoryClient(Status(agents=[agent(f"a{number}") for number in range(100)]))
+        async with fly(client, selected="a70") as flight:
+            await flight.press("j", "k")
+            await flight.pilot.resize_terminal(70, 18)
+            await flight.until(lambda: "▌" in flight.text())
+            assert flight.app.model.selected == "a70"
+
+    asyncio.run(play())
+
+
+def test_a_screen_without_room_for_the_pane_has_nobody_capture_it(fly: Fly) -> None:
+    async def play() -> None:
+        client = scene()
+        async with fly(client, size=(60, 12)) as flight:
+            await flight.press("j")
+            assert flight.app.model.selected == "mailer"
+            assert client.onlookers("mailer") == 0
+            await flight.pilot.resize_terminal(60, 30)
+            await flight.until(lambda: client.onlookers("mailer") == 1)
 
     asyncio.run(play())
