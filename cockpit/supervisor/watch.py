@@ -139,8 +139,10 @@ class Watch:
                     hot = hot or seat.sitting.conduct.turn is Turn.WORKING or self._starting(seat)
                     await self._safely(seat, self._read_seat(seat))
             self._wake.clear()
+            # Not `wait_for`: before Python 3.12 it can swallow a cancellation, and never end.
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._wake.wait(), HOT if hot else CALM)
+                async with asyncio.timeout(HOT if hot else CALM):
+                    await self._wake.wait()
 
     def _starting(self, seat: Seat) -> bool:
         return not seat.sitting.replied
