@@ -259,7 +259,7 @@ class Paperwork:
             redactor=self._redactor(seat),
             links=composition.Links(
                 transcript=seat.session.transcript if seat.session else None,
-                copy=str(self._in.documents.copy_path(self._ident(seat))),
+                copy=self._copy(seat),
             ),
         )
         return await self._in_pilots_layout(seat, composed)
@@ -303,6 +303,11 @@ class Paperwork:
 
     def _ident(self, seat: Seat) -> str:
         return seat.handoff_record.id if seat.handoff_record else ""
+
+    def _copy(self, seat: Seat) -> str | None:
+        """Where our copy will be; a preview has none."""
+        record = seat.handoff_record
+        return str(self._in.documents.copy_path(record.id)) if record else None
 
     def _old(self, seat: Seat) -> SessionRecord | None:
         """The session that leaves the document."""
