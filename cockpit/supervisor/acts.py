@@ -160,7 +160,10 @@ class Acts:
         if seat.sitting.permission_mode:
             seat.note_detail(permission_mode=seat.sitting.permission_mode)
             self._write(seat)
-        self._paperwork.check_sealed(seat.handoff.state.document, seat.handoff_record.id)
+        try:
+            self._paperwork.check_sealed(seat.handoff.state.document, seat.handoff_record.id)
+        except CockpitError as wrong:
+            return PredecessorSurvived(f"{wrong.title}; nothing was ended")
         seat.runtime.withdraw_ask(seat.name)
         ending = await self._sessions.end(seat)
         if not ending.gone:

@@ -113,7 +113,7 @@ class PredecessorGone:
 
 @dataclass(frozen=True, slots=True)
 class PredecessorSurvived:
-    """Not even KILL ended it; nothing may be started over it."""
+    """It was not ended: not even KILL did it, or its document is not there any more."""
 
     why: str
 
