@@ -320,6 +320,8 @@ class Engine:
             words = f"The handoff of {seat.name} failed: {ended.why}"
         elif ended.outcome is Outcome.REVIVED:
             words = f"No new session of {seat.name} would start, the old one is back: {ended.why}"
+            note = f"the handoff failed, this is the old session again: {ended.why}"
+            self._in.store.save_seat(seat.change(note=note))
         else:
             words = f"The handoff of {seat.name} was {ended.outcome.value}: {ended.why}"
         kind = "confirmed" if ended.outcome is Outcome.DONE else ended.outcome.value
