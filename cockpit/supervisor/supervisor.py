@@ -18,8 +18,11 @@ from typing import Any
 from cockpit import __version__
 from cockpit.adapters.spool import Spool
 from cockpit.core.errors import CockpitError
+from cockpit.core.handoff.events import CalledOff
+from cockpit.core.handoff.states import Asked
 from cockpit.ports.panes import PanesSilent
 from cockpit.ports.processes import ProcessId
+from cockpit.ports.records import HandoffRecord
 from cockpit.supervisor.board import Board
 from cockpit.supervisor.engine import Engine
 from cockpit.supervisor.feed import rfc3339
@@ -69,38 +72,45 @@ class Supervisor:
         self.fleet.load(config, named=named)
         await self.instruments.panes.start_server()
         panes = await self.instruments.panes.look()
+        swapping = {record.agent for record in self.instruments.store.open_handoffs()}
         for seat in self.fleet:
             found = await self.sessions.find(seat, {str(key): pane for key, pane in panes.items()})
-            self._tell_found(seat, found)
+            self._tell_found(seat, found, swapping=seat.name in swapping)
         self.watch.hear_once()
         for seat in self.fleet:
             while seat.sitting.tail is not None and self.watch.read_once(seat):
                 pass
-        await self._resume_handoffs()
+        self._resume_handoffs()
 
-    def _tell_found(self, seat: Seat, found: bool) -> None:
+    def _tell_found(self, seat: Seat, found: bool, *, swapping: bool) -> None:
         if found:
             self.feed.tell("agent.found", f"{seat.name} is alive and watched again", seat.name)
         elif seat.record.wanted and seat.record.session is not None:
             seat.exit = Exit(self._now())
-            if seat.handoff is None:
+            if not swapping:
                 self.feed.tell("agent.exited", f"{seat.name} ended while nobody watched", seat.name)
 
-    async def _resume_handoffs(self) -> None:
+    def _resume_handoffs(self) -> None:
+        """Beside, because ending a deaf agent takes seconds; no trouble of one stops the start."""
         for record in self.instruments.store.open_handoffs():
             seat = self.fleet.find(record.agent)
-            if seat is None:
-                continue
-            try:
-                await self.engine.resume(seat, record)
-            except ValueError as wrong:
-                self.feed.tell(
-                    "handoff.not_understood",
-                    f"A handoff of {seat.name} cannot be taken up: {wrong}",
-                    seat.name,
-                )
-                ended = replace(record, ended=self._now(), outcome="failed", why=str(wrong))
-                self.instruments.store.save_handoff(ended)
+            if seat is not None:
+                self.spawn(self._resume_handoff(seat, record))
+
+    async def _resume_handoff(self, seat: Seat, record: HandoffRecord) -> None:
+        try:
+            await self.engine.resume(seat, record)
+        except ValueError as wrong:
+            self.feed.tell(
+                "handoff.not_understood",
+                f"A handoff of {seat.name} cannot be taken up: {wrong}",
+                seat.name,
+            )
+            ended = replace(record, ended=self._now(), outcome="failed", why=str(wrong))
+            self.instruments.store.save_handoff(ended)
+        except (CockpitError, OSError) as refused:
+            seat.trouble = str(refused)
+            self.board.changed(seat)
 
     def run(self) -> None:
         """Start watching. Must be called on the event loop that serves."""
@@ -163,6 +173,8 @@ class Supervisor:
             compactions=seat.sitting.meter.compactions,
         )
         self.triggers.rearm(seat)
+        if seat.handoff is not None and isinstance(seat.handoff.state, Asked):
+            self.spawn(self.engine.tell(seat, CalledOff("the context was compacted")))
 
     def _process_ended(self, seat: Seat, process: ProcessId) -> None:
         self.spawn(self._take_end(seat, process))
@@ -173,7 +185,9 @@ class Supervisor:
             return
         seat.exit = Exit(self._now())
         known = await self.sessions.how_it_ended(seat)
-        self.watch.hear_once()
+        for other in self.watch.hear_once():
+            if other is not seat:
+                self.spawn(self._news(other))
         self.watch.read_once(seat)
         if seat.process != process:
             return  # another one was started in the meantime
