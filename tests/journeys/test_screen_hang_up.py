@@ -1,0 +1,113 @@
+"""The connection drops while something is going on: it goes on, and the next `cockpit` shows it."""
+
+from __future__ import annotations
+
+import os
+import signal
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cockpit.demo.leftovers import carriers
+
+if TYPE_CHECKING:
+    from tests.journeys.conftest import Flight
+
+pytestmark = pytest.mark.tmux
+
+SOON = 10.0
+"""Seconds in which a terminal that has just come back must show what it showed before."""
+
+
+@pytest.fixture
+def fleet(flight: Flight) -> Flight:
+    """Two agents that wait for a prompt; the second in the list is in mode prompt."""
+    agent = flight.cockpit.agent
+    flight.fly(
+        agent("able", "observe", pause=2, step_tokens=1000),
+        agent("api", "prompt", pause=2, step_tokens=1000, pace=1.0),
+    )
+    flight.start("able", "api")
+    for name in ("able", "api"):
+        flight.until(lambda row: row.state == "idle", name)
+    return flight
+
+
+def test_while_the_document_is_being_written(fleet: Flight) -> None:
+    line = fleet.line()
+    line.until("── able ")
+    line.type("j")
+    line.shows("── api ")
+    line.type("h")
+    fleet.phase("documenting")
+    pid = fleet.row().pid
+
+    line.hang_up()
+    row = fleet.phase("review")
+
+    assert row.pid == pid
+    assert row.handoff is not None
+    assert Path(row.handoff.document or "").is_file()
+    kinds = [event.kind for event in fleet.do(fleet.cockpit.events())]
+    assert "handoff.document" in kinds
+    again = fleet.line()
+    again.until("── api ", "◆ review", "▌ 1 api", within=SOON)
+    again.type("a")
+    row = fleet.until(lambda row: row.handoffs == 1 and row.handoff is None)
+    assert row.session_number == 2
+
+
+def test_while_a_review_is_open_on_the_screen(fleet: Flight) -> None:
+    line = fleet.line()
+    line.until("── able ")
+    line.type("j")
+    line.shows("── api ")
+    line.type("h")
+    fleet.phase("review")
+    line.shows("d document")
+    line.type("d")
+    line.shows("Handoff api", "Current Task")
+
+    line.hang_up()
+
+    assert fleet.phase("review").needs is not None
+    again = fleet.line()
+    again.until("Handoff api", "Current Task", "a approve", within=SOON)
+    again.type("q")
+    again.shows("── api ", "◆ review")
+    again.type("d")
+    again.type("r")
+    fleet.until(lambda row: row.handoff is None)
+
+
+def test_a_screen_that_was_killed_comes_back_with_its_selection(fleet: Flight) -> None:
+    line = fleet.line()
+    line.until("── able ")
+    line.type("j")
+    line.shows("── api ")
+    fleet.hand_off()
+    fleet.phase("review")
+    line.shows("d document")
+    line.type("d")
+    line.shows("Handoff api")
+    line.hang_up()
+
+    for pid in screens(fleet.cockpit.home):
+        os.kill(pid, signal.SIGKILL)
+
+    again = fleet.line()
+    again.until("▌ 1 api", "◆ review")
+    again.type("d")
+    again.shows("Handoff api", "Current Task")
+
+
+def screens(home: Path) -> list[int]:
+    """Processes that draw the cockpit's screen in the home window."""
+    found = []
+    for pid in carriers(home):
+        with suppress(OSError):
+            if b"--in-home-window" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                found.append(pid)
+    return found
