@@ -65,11 +65,13 @@ class SessionRecord:
     transcript: str | None = None
     permission_mode: str = ""
     state: str = "live"
-    """`live`, `handed_off`, `ended`, `failed`."""
+    """`live`, `handed_off`, `ended`, `undoing` (to give way to the one before it), `undone`."""
     cost_usd: float | None = None
     tokens: int | None = None
     """In context when last seen."""
     compactions: int = 0
+    ended: float | None = None
+    """When it was seen to be over; None while it lives."""
 
 
 @dataclass(frozen=True, slots=True)

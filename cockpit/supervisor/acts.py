@@ -208,7 +208,7 @@ class Acts:
             id=successor.session,
             agent=seat.name,
             job=old.job,
-            number=old.number + 1,
+            number=self._sessions.next_number(old.job, seat.handoff.plan),
             previous=old.id,
             run=successor.run,
             created=self._now(),
@@ -237,6 +237,8 @@ class Acts:
         assert old is not None
         await self._paperwork.leave_notice(seat, seat.handoff.state.document)
         _, run = self._sessions.mint(seat)
+        mode = self._frozen_mode(seat, old)
+        again = replace(old, run=run, state="live", ended=None, permission_mode=mode)
         try:
             await self._sessions.open(seat, replace(old, run=run, state="live"), None, resume=True)
         except (CockpitError, OSError) as refused:

@@ -7,7 +7,8 @@ may be done twice. One seat is driven by one task at a time. Ends and starts not
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from uuid import uuid4
 
@@ -224,6 +225,21 @@ class Engine:
             seat.handoff, seat.handoff_record = handoff, record
             await self._run(seat, rules.entry(handoff))
 
+    @asynccontextmanager
+    async def alone(self, seat: Seat) -> AsyncIterator[None]:
+        """Keep handoffs of this seat out for as long as the block lasts.
+
+        Raises `NotNow` while one is under way or being begun, or while another such block lasts.
+        """
+        if seat.handoff is not None or self.is_driving(seat):
+            raise NotNow(
+                f"{seat.name} is between two sessions",
+                "Its session is being replaced by another one.",
+                "Try again in a few seconds.",
+            )
+        async with self._lock(seat):
+            yield
+
     def is_driving(self, seat: Seat) -> bool:
         """Whether something is being done for this seat right now."""
         return self._lock(seat).locked()
@@ -303,7 +319,7 @@ class Engine:
             self._in.store.save_handoff(seat.handoff_record)
             old = self._in.store.session(record.old_session)
             if done and old is not None:
-                self._in.store.save_session(replace(old, state="handed_off"))
+                self._in.store.save_session(replace(old, state="handed_off", ended=self._now()))
         await self._paperwork.tidy(seat, done=done)
         self._sight.forget(record.id)
         self._announce(seat, ended)

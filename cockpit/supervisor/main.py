@@ -32,6 +32,7 @@ from cockpit.supervisor.instruments import Instruments
 from cockpit.supervisor.server import application, bind, server
 from cockpit.supervisor.supervisor import Supervisor
 
+from cockpit.supervisor.undoing import finish_undos
 LOG_BYTES = 2_000_000
 LOGS_KEPT = 3
 
@@ -105,6 +106,7 @@ async def _serve(places: Places, config: Path | None) -> int:
         listener = bind(places.socket)
         try:
             await _answer(supervisor, listener)
+        await finish_undos(supervisor)
         finally:
             listener.close()
             places.socket.unlink(missing_ok=True)

@@ -134,7 +134,7 @@ class Paperwork:
 
     def continuation(self, seat: Seat, sealed: Document) -> str:
         """The successor's first prompt."""
-        old, record = self._old(seat), seat.handoff_record
+        record = seat.handoff_record
         try:
             read = document.read(Path(sealed.path).read_text("utf-8"))
             first_step = read.first_step
@@ -145,12 +145,17 @@ class Paperwork:
                 document=sealed.path,
                 goal=seat.job.prompt if seat.job else None,
                 first_step=first_step,
-                number=old.number + 1 if old else None,
+                number=self._place_of_successor(seat),
                 has_git=bool(record.details.get("has_git", True)) if record else True,
                 branch=seat.record.branch,
                 marker=seat.settings.handoff.completion_marker,
             )
         )
+
+    def _place_of_successor(self, seat: Seat) -> int | None:
+        if seat.job is None or seat.handoff is None:
+            return None
+        return self._sessions.next_number(seat.job.id, seat.handoff.plan)
 
     async def leave_notice(self, seat: Seat, sealed: Document) -> None:
         """Leave word, in the worktree, of a document that nobody took up."""

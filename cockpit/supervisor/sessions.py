@@ -16,6 +16,7 @@ from uuid import uuid4
 
 from cockpit.adapters.transcripts import Tail
 from cockpit.core.errors import CockpitError, Failed, NotNow
+from cockpit.core.handoff.states import Plan
 from cockpit.core.ids import JobId, SessionId
 from cockpit.core.safetext import safe_line
 from cockpit.ports.panes import Launch, Pane, PaneGone, PanesSilent
@@ -50,6 +51,15 @@ class Sessions:
         job = JobRecord(JobId(str(uuid4())), seat.name, prompt, self._now(), base_commit)
         self._in.store.add_job(job)
         return job
+
+    def next_number(self, job: JobId, plan: Plan | None = None) -> int:
+        """The next place in a job's chain; what was undone keeps its own.
+
+        The starts of a plan share one place: only one of them comes to live.
+        """
+        tried = {each.session for each in plan.successors} if plan else set()
+        places = (each.number for each in self._in.store.chain(job) if each.id not in tried)
+        return max(places, default=0) + 1
 
     # Starting
 
@@ -140,7 +150,7 @@ class Sessions:
         """Write down that the seat's session is over; its record and its place stay."""
         self.keep(seat)
         if seat.session is not None and seat.session.state == "live":
-            seat.session = replace(seat.session, state="ended")
+            seat.session = replace(seat.session, state="ended", ended=self._now())
             self._in.store.save_session(seat.session)
 
     def _write_down(self, seat: Seat, session: SessionRecord) -> None:
@@ -236,11 +246,11 @@ class Sessions:
         assert seat.session is not None
         self.keep(seat)
         old = seat.session
-        self._in.store.save_session(replace(old, state="ended"))
+        self._in.store.save_session(replace(old, state="ended", ended=self._now()))
         new = replace(
             old,
             id=SessionId(session),
-            number=old.number + 1,
+            number=self.next_number(old.job),
             previous=old.id,
             created=self._now(),
             document=None,

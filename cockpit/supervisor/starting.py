@@ -14,7 +14,7 @@ from typing import Any
 from cockpit.config.loaded import Loaded, changed_agent
 from cockpit.config.schema import AgentSettings
 from cockpit.core.continuation import first_prompt
-from cockpit.core.errors import BadUsage, CockpitError, Failed, NoSuchAgent, NotNow
+from cockpit.core.errors import BadUsage, CockpitError, NoSuchAgent, NotNow
 from cockpit.core.ids import AgentName, SessionId
 from cockpit.ports.records import SessionRecord
 from cockpit.supervisor.seat import Seat
@@ -211,39 +211,3 @@ async def start_automatic(supervisor: Supervisor) -> None:
             seat.gave_up = f"{refused.title}. {refused.hint}".strip()
             supervisor.feed.tell("agent.not_started", str(refused), seat.name)
         supervisor.board.changed(seat)
-
-
-def _record_is_there(session: SessionRecord | None) -> bool:
-    return bool(session and session.transcript and Path(session.transcript).is_file())
-
-
-async def reopen_previous(supervisor: Supervisor, seat: Seat) -> SessionRecord:
-    """End the seat's session, and reopen the one before it in its place."""
-    session = seat.session
-    if session is None or session.previous is None:
-        raise NotNow(
-            f"{seat.name} has no session before this one",
-            "Only a session that followed another one can be undone.",
-        )
-    before = supervisor.instruments.store.session(session.previous)
-    if before is None or not _record_is_there(before):
-        raise NotNow(
-            f"The session before this one of {seat.name} cannot be reopened",
-            "Its record is gone; the CLI removes old ones by itself.",
-            "Its handoff document is still there: cockpit history " + seat.name,
-        )
-    ending = await supervisor.sessions.end(seat)
-    if not ending.gone:
-        raise Failed(f"The session of {seat.name} cannot be ended", f"{ending.survivors}")
-    supervisor.instruments.store.save_session(replace(session, state="undone"))
-    _, run = supervisor.sessions.mint(seat)
-    reopened = replace(before, run=run, state="live")
-    await supervisor.sessions.open(seat, reopened, None, resume=True)
-    supervisor.feed.tell(
-        "handoff.undone",
-        f"{seat.name} is back in session {before.number}; session {session.number} is kept",
-        seat.name,
-        old_session=session.id,
-        new_session=before.id,
-    )
-    return reopened

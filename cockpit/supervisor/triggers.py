@@ -17,6 +17,8 @@ from cockpit.supervisor.seat import Seat
 BREAKER_SECONDS = 900.0
 BREAKER_HANDOFFS = 3
 """So many swaps of one agent within so many seconds pause its automatic handoffs."""
+UNDONE = "undone"
+"""Latch of a session that the pilot reopened: what follows it is the pilot's to say."""
 CROSSINGS = (Band.NOTICE, Band.WARN, Band.ACT, Band.FORCE)
 
 
@@ -97,6 +99,8 @@ class Triggers:
     def held_back(self, seat: Seat) -> str | None:
         """Why an automatic agent is asked about instead; None when nothing holds it back."""
         settings = seat.settings.handoff
+        if self._latched(seat, UNDONE):
+            return f"you went back to this session of {seat.name}; asking you"
         if seat.handoffs >= settings.max_per_job:
             return f"{seat.name} was handed off {seat.handoffs} times in this job; asking you"
         cost = chain_cost(seat)
@@ -118,11 +122,14 @@ class Triggers:
                 return True
 
     def _cooling(self, seat: Seat) -> bool:
-        """A session that was just swapped in is left alone for a while."""
+        """A session that was just swapped in, or gone back to, is left alone for a while."""
         assert seat.session is not None
-        if seat.session.previous is None:
-            return False
-        age = self._in.clock.now().timestamp() - seat.session.created
+        began = self._in.store.latched(seat.session.id, UNDONE)
+        if began is None:
+            if seat.session.previous is None:
+                return False
+            began = seat.session.created
+        age = self._in.clock.now().timestamp() - began
         return 0 <= age < seat.settings.handoff.cooldown
 
     def _born_full(self, seat: Seat) -> bool:

@@ -15,7 +15,7 @@ from cockpit.core.errors import BadUsage, CockpitError, Failed, NotNow
 from cockpit.core.handoff.events import Approved, CalledOff, Declined, Snoozed, Turn
 from cockpit.core.handoff.states import PHASES, Asked, Documenting, Reviewing, Settling, Waiting
 from cockpit.core.ids import agent_name
-from cockpit.supervisor import starting
+from cockpit.supervisor import starting, undoing
 from cockpit.supervisor.seat import Seat
 from cockpit.supervisor.sessions import refuse_if_alive
 from cockpit.supervisor.supervisor import Supervisor
@@ -237,7 +237,7 @@ async def undo(supervisor: Supervisor, asked: Undo) -> Done:
     """End this session and reopen the one before it, with everything it knew."""
     seat = supervisor.fleet.seat(asked.name)
     await _call_off(supervisor, seat)
-    before = await starting.reopen_previous(supervisor, seat)
+    before = await undoing.undo(supervisor, seat)
     supervisor.board.changed(seat)
     return Done(message=f"{seat.name} is back in session {before.number}", name=seat.name)
 

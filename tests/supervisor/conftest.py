@@ -31,6 +31,7 @@ from cockpit.supervisor import starting
 from cockpit.supervisor.main import instruments, take_lock
 from cockpit.supervisor.server import application, bind, server
 from cockpit.supervisor.supervisor import Supervisor
+from cockpit.supervisor.undoing import finish_undos
 from cockpit.wire.status import AgentStatus, Status
 from cockpit.wire.stream import Event
 from cockpit.wire.verbs import Done, Start, Verb
@@ -109,6 +110,7 @@ class Cockpit:
         self.supervisor = supervisor = Supervisor(parts, Spool(self.places.spool))
         try:
             await supervisor.take_up(self.config, named=True)
+            await finish_undos(supervisor)
             supervisor.run()
             listener = bind(self.places.socket)
             serving = server(application(supervisor))

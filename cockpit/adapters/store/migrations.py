@@ -46,4 +46,9 @@ def m001_first(database: sqlite3.Connection) -> None:
         database.execute(statement)
 
 
-MIGRATIONS: tuple[Migration, ...] = (m001_first,)
+def m002_ended(database: sqlite3.Connection) -> None:
+    """When a session was over."""
+    database.execute("alter table sessions add column ended real")
+
+
+MIGRATIONS: tuple[Migration, ...] = (m001_first, m002_ended)
