@@ -240,7 +240,7 @@ class Acts:
         mode = self._frozen_mode(seat, old)
         again = replace(old, run=run, state="live", ended=None, permission_mode=mode)
         try:
-            await self._sessions.open(seat, replace(old, run=run, state="live"), None, resume=True)
+            await self._sessions.open(seat, again, None, resume=True)
         except (CockpitError, OSError) as refused:
             return StartFailed(str(refused))
         return Started(self._in.clock.monotonic())
