@@ -8,8 +8,9 @@
 # runs, and does nothing once the state folder is gone. Everything it needs is in its
 # arguments: an agent may change its environment as it likes.
 #
-# An answer is STATE/verdicts/AGENT/EVENT, or STATE/verdicts/AGENT/ask/EVENT for something
-# that is to be said at the first of several events and at no other. It is printed once.
+# An answer is STATE/verdicts/AGENT/EVENT, or STATE/verdicts/AGENT/GROUP/EVENT for something
+# that is to be said at the first of several events and at no other; the groups are `ask` and
+# `facts`. It is printed once, and one event gets one answer: the others wait for the next.
 #
 # StatusLine is different: only the latest report is kept, and what is printed is the line of
 # PILOT_COMMAND, the pilot's own, called with the same input.
@@ -79,6 +80,8 @@ if [ -f "$verdicts/ask/$event" ] && ! from_subagent "$report"; then
     mv "$verdicts/ask" "$taken" 2>/dev/null && answer=$taken/$event || :
 elif [ -f "$verdicts/$event" ] && ! from_subagent "$report"; then
     mv "$verdicts/$event" "$taken" 2>/dev/null && answer=$taken || :
+elif [ -f "$verdicts/facts/$event" ] && ! from_subagent "$report"; then
+    mv "$verdicts/facts" "$taken" 2>/dev/null && answer=$taken/$event || :
 fi
 
 name=$spool/$$-$event${answer:+.verdict}

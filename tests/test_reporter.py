@@ -154,13 +154,24 @@ def test_of_an_ask_only_the_first_event_is_answered(state: Path) -> None:
             report.unlink()
 
 
+def test_facts_wait_until_what_is_asked_was_said(state: Path) -> None:
+    for group in ("ask", "facts"):
+        folder = state / "verdicts" / "api" / group
+        folder.mkdir()
+        for event in ("PostToolUse", "UserPromptSubmit"):
+            (folder / event).write_text(group)
+    said = [run(state, event, STOP).stdout for event in ("PostToolUse",) * 3]
+    assert said == [b"ask", b"facts", b""]
+    assert list((state / "verdicts" / "api").iterdir()) == []
+
+
 def test_an_answer_is_for_its_own_event_only(state: Path) -> None:
     (state / "verdicts" / "api" / "Stop").write_text("{}")
     assert run(state, "PostToolUse", b"{}").stdout == b""
     assert (state / "verdicts" / "api" / "Stop").exists()
 
 
-@pytest.mark.parametrize("place", ["PostToolUse", "ask/PostToolUse"])
+@pytest.mark.parametrize("place", ["PostToolUse", "ask/PostToolUse", "facts/PostToolUse"])
 def test_a_subagent_gets_no_answer(state: Path, place: str) -> None:
     verdict = state / "verdicts" / "api" / place
     verdict.parent.mkdir(exist_ok=True)

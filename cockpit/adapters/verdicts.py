@@ -1,7 +1,7 @@
 """Answers laid ready for an agent's hooks, printed by the reporter.
 
-`verdicts/<agent>/<event>` is an answer to one event, `verdicts/<agent>/ask/` holds one for each of
-several events of which only the first is answered. Whoever renames the file (or the folder) away
+`verdicts/<agent>/<event>` is an answer to one event, `verdicts/<agent>/<group>/` holds one for each
+of several events of which only the first is answered. Whoever renames the file (or the folder) away
 owns it: the reporter to print it, we to take it back. So an answer reaches the agent at most
 once, and a withdrawal says truthfully whether it came in time.
 """
@@ -20,7 +20,9 @@ from cockpit.core.errors import Failed
 from cockpit.core.ids import AgentName
 
 ASK = "ask"
-"""The folder of answers of which only one is given; no event of a CLI has this name."""
+"""The group of what the agent is asked; no event of a CLI has this name."""
+FACTS = "facts"
+"""The group of what a session is told again after a compaction."""
 
 _EVENT = re.compile(r"[A-Za-z]{1,40}")
 
@@ -43,28 +45,30 @@ class Verdicts:
         """Take an answer back; False if it was delivered already, or never made."""
         return _take(self._path(agent, event))
 
-    def ask(self, agent: AgentName, answers: Mapping[str, Mapping[str, Any]]) -> None:
+    def ask(
+        self, agent: AgentName, answers: Mapping[str, Mapping[str, Any]], group: str = ASK
+    ) -> None:
         """Lay an answer ready for each event; the first that happens takes them all.
 
-        It takes the place of an earlier ask that was not delivered.
+        It takes the place of an earlier one of its group that was not delivered.
         """
         for event in answers:
             self._path(agent, event)
-        self.withdraw_ask(agent)
+        self.withdraw_ask(agent, group)
         folder = self.folder / agent
-        temporary = folder / f".{ASK}.{os.getpid()}"
+        temporary = folder / f".{group}.{os.getpid()}"
         shutil.rmtree(temporary, ignore_errors=True)
         temporary.mkdir(parents=True, mode=0o700)
         for event, answer in answers.items():
             _write(temporary / event, answer)
-        temporary.rename(folder / ASK)
+        temporary.rename(folder / group)
 
-    def withdraw_ask(self, agent: AgentName) -> bool:
-        """Take an ask back; False if it was delivered already, or never made."""
-        return _take(self.folder / agent / ASK)
+    def withdraw_ask(self, agent: AgentName, group: str = ASK) -> bool:
+        """Take a group back; False if it was delivered already, or never made."""
+        return _take(self.folder / agent / group)
 
     def lying(self, agent: AgentName) -> set[str]:
-        """What lies ready: the names of events, and `ask`."""
+        """What lies ready: the names of events and of groups."""
         try:
             names = {entry.name for entry in (self.folder / agent).iterdir()}
         except FileNotFoundError:

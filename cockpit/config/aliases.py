@@ -96,7 +96,7 @@ OLD_NAMES: tuple[OldName, ...] = (
     OldName("autonomous_handoff.extract.recent_activity", why=_FACTS),
     OldName("autonomous_handoff.git.max_commits", why="it is always twenty"),
     OldName("autonomous_handoff.git.include_diff_stats", why="the successor has git itself"),
-    OldName("autonomous_handoff.injection_format", why="what is given back is always structured"),
+    OldName("autonomous_handoff.injection_format", "handoff.format"),
     OldName("handoff.enabled", "mode", _on_or_off(None, "observe")),
     OldName("handoff.threshold", "context.act", _used),
     OldName("handoff.notify_user_at", "context.notice", _used),

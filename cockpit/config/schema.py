@@ -39,6 +39,7 @@ RuntimeName = Literal["claude", "codex", "gemini", "command"]
 Mode = Literal["observe", "prompt", "auto"]
 Strategy = Literal["handoff", "compact", "hybrid"]
 Writer = Literal["agent", "sdk", "facts"]
+Form = Literal["structured", "narrative"]
 
 
 class CockpitSettings(Section):
@@ -131,13 +132,20 @@ class HandoffSettings(Section):
     template: OwnFile = Field(
         default=None, description="A Jinja2 file of your own for the document."
     )
+    format: Form = Field(
+        default="structured",
+        description="How facts are given back after a compaction: structured or narrative.",
+    )
 
 
 class LimitSettings(Section):
     """When a session has lasted long enough, whatever its context holds; 0: no limit."""
 
     turns: int = Field(
-        default=0, ge=0, le=1_000_000, description="Turns of one session, then a handoff."
+        default=0,
+        ge=0,
+        le=1_000_000,
+        description="Turns of the model (replies) in one session, then a handoff.",
     )
     session_time: Seconds = Field(
         default=0.0, description='Time of one session, then a handoff: "24h".'

@@ -90,8 +90,8 @@ def verified_facts(facts: Facts, git: GitView, front: FrontMatter, claims: Seque
     parts = [
         "Written by cockpit from git and the session's own record, not by the agent.",
         "### Repository\n\n" + _repository(git),
-        "### Uncommitted Changes\n\n" + _status(git),
-        "### Commits of This Session\n\n" + _commits(facts, git, claims),
+        "### Uncommitted Changes\n\n" + uncommitted(git),
+        "### Commits of This Session\n\n" + commits(facts, git, claims),
         "### Files Modified\n\n" + _files(facts, git),
         "### Todos\n\n" + todos(facts.todos),
         "### Last Tool Calls\n\n" + _activity(facts),
@@ -161,7 +161,8 @@ def _repository(git: GitView) -> str:
     return _listed(lines)
 
 
-def _status(git: GitView) -> str:
+def uncommitted(git: GitView) -> str:
+    """What git calls changed, as it lists it."""
     if not git.is_repository:
         return NOT_KNOWN
     if not git.status_known:
@@ -180,7 +181,8 @@ def _flat(line: str) -> str:
     return " " * min(lead, 8) + one_line(line, 300)
 
 
-def _commits(facts: Facts, git: GitView, claims: Sequence[str]) -> str:
+def commits(facts: Facts, git: GitView, claims: Sequence[str] = ()) -> str:
+    """Those that git has, newest first; then what only the record or a text tells of, marked."""
     lines = [f"{code(made.hash, 40)} {_words(made.subject)}" for made in git.commits]
     known = [made.hash for made in git.commits]
     for made in facts.commits:

@@ -155,6 +155,23 @@ class Runtime(Protocol):
     def withdraw_ask(self, agent: AgentName) -> bool:
         """Take it back; False if it was delivered already, or never laid."""
 
+    def supplement(self, agent: AgentName, text: str, *, at_start: bool) -> bool:
+        """Lay facts ready for the next beginning of a session, or else for its next step.
+
+        Given at most once; an earlier one that was not delivered is replaced. At a beginning
+        means: after a compaction or a clear, in the same process. False if this CLI has no such
+        way.
+        """
+
+    def withdraw_supplement(self, agent: AgentName) -> bool:
+        """Take it back; False if it was delivered already, or never laid."""
+
+    def hold_compaction(self, agent: AgentName, reason: str) -> bool:
+        """Have the next compaction of its own put off, once. False if this CLI cannot."""
+
+    def release_compaction(self, agent: AgentName) -> bool:
+        """Let it compact again; False if one was put off already, or nothing was laid."""
+
     async def answer_aside(
         self, order: SessionOrder, program: Program, question: str, deadline: float
     ) -> str:

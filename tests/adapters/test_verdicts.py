@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cockpit.adapters.verdicts import Verdicts
+from cockpit.adapters.verdicts import FACTS, Verdicts
 from cockpit.core.errors import Failed
 from cockpit.core.ids import AgentName
 
@@ -66,6 +66,9 @@ def test_an_ask_is_taken_back_as_a_whole(verdicts: Verdicts) -> None:
         "PostToolUse": {"n": 2},
         "Stop": {"n": 2},
     }
+    verdicts.ask(API, {"Stop": {"n": 3}}, group=FACTS)
+    assert verdicts.lying(API) == {"ask", "facts"}
     assert verdicts.withdraw_ask(API) is True
     assert verdicts.withdraw_ask(API) is False
+    assert verdicts.withdraw_ask(API, FACTS) is True
     assert list((verdicts.folder / "api").iterdir()) == []

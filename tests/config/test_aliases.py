@@ -28,7 +28,7 @@ EFFECTS: dict[str, tuple[str, str, object]] = {
     "autonomous_handoff.enabled": ("true", "mode", "prompt"),
     "autonomous_handoff.extract.todowrite": ("true", "mode", "prompt"),
     "autonomous_handoff.git.max_commits": ("20", "mode", "prompt"),
-    "autonomous_handoff.injection_format": ('"structured"', "strategy", "handoff"),
+    "autonomous_handoff.injection_format": ('"narrative"', "handoff.format", "narrative"),
     "handoff.enabled": ("true", "mode", "prompt"),
     "handoff.threshold": ("65", "context.act", "65%"),
     "handoff.notify_user_at": ("45", "context.notice", "45%"),

@@ -15,6 +15,7 @@ from cockpit.adapters.agents.claude_answers import additional_context, block
 from cockpit.adapters.agents.claude_composer import composer_empty
 from cockpit.adapters.agents.claude_dialogs import first_dialog
 from cockpit.adapters.agents.claude_fork import ForkOrder, ask_a_fork
+from cockpit.adapters.agents.claude_plugin import install_plugin
 from cockpit.adapters.agents.claude_program import find_program
 from cockpit.adapters.agents.claude_sessions import check_resumable, record_path
 from cockpit.adapters.agents.claude_settings import (
@@ -25,7 +26,7 @@ from cockpit.adapters.agents.claude_settings import (
     write_settings,
 )
 from cockpit.adapters.spool import STATUS_LINE, Spool
-from cockpit.adapters.verdicts import Verdicts
+from cockpit.adapters.verdicts import FACTS, Verdicts
 from cockpit.core.errors import BadUsage
 from cockpit.core.ids import AgentName
 from cockpit.core.session import Usage
@@ -54,6 +55,9 @@ SCRUBBED = frozenset(
     }
 )
 """What a Claude Code session gives its children: inherited, it would make the agent one."""
+
+STEPS = ("UserPromptSubmit", "PostToolUse", "PostToolUseFailure")
+"""What a session does next that takes added context."""
 
 OURS_TO_SAY = {
     "--session-id": "cockpit mints the session's id",
@@ -102,7 +106,7 @@ class Claude:
         settings = self._settings(order)
         argv = [str(program.path)]
         argv += ["--resume" if order.resume else "--session-id", order.session_id]
-        argv += ["--settings", str(settings)]
+        argv += ["--settings", str(settings), "--plugin-dir", str(install_plugin(self.state))]
         if order.permission_mode:
             argv += ["--permission-mode", order.permission_mode]
         if order.model:
@@ -186,6 +190,23 @@ class Claude:
 
     def withdraw_ask(self, agent: AgentName) -> bool:
         return self.verdicts.withdraw_ask(agent)
+
+    def supplement(self, agent: AgentName, text: str, *, at_start: bool) -> bool:
+        """See `Runtime.supplement`; a prompt or a tool call is a step."""
+        events = ("SessionStart",) if at_start else STEPS
+        answers = {event: additional_context(event, text) for event in events}
+        self.verdicts.ask(agent, answers, group=FACTS)
+        return True
+
+    def withdraw_supplement(self, agent: AgentName) -> bool:
+        return self.verdicts.withdraw_ask(agent, FACTS)
+
+    def hold_compaction(self, agent: AgentName, reason: str) -> bool:
+        self.verdicts.offer(agent, "PreCompact", block("PreCompact", reason))
+        return True
+
+    def release_compaction(self, agent: AgentName) -> bool:
+        return self.verdicts.withdraw(agent, "PreCompact")
 
     def offer(self, agent: AgentName, event: str, answer: Mapping[str, Any]) -> None:
         """Lay any answer ready for one event; see `claude_answers` for what may be said."""

@@ -90,6 +90,18 @@ class Command:
     def withdraw_ask(self, agent: AgentName) -> bool:
         return False
 
+    def supplement(self, agent: AgentName, text: str, *, at_start: bool) -> bool:
+        return False
+
+    def withdraw_supplement(self, agent: AgentName) -> bool:
+        return False
+
+    def hold_compaction(self, agent: AgentName, reason: str) -> bool:
+        return False
+
+    def release_compaction(self, agent: AgentName) -> bool:
+        return False
+
     def resumable(self, order: SessionOrder) -> None:
         raise NotNow(
             f"{order.agent} has no session to reopen",

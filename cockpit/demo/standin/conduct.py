@@ -97,6 +97,7 @@ def read_flags(arguments: Sequence[str]) -> Flags:
     parser.add_argument("--append-system-prompt")
     parser.add_argument("--effort")
     parser.add_argument("--add-dir", nargs="*")
+    parser.add_argument("--plugin-dir", action="append")
     parser.add_argument("prompt", nargs="?")
     found = parser.parse_args(arguments)
     return Flags(

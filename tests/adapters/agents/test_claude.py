@@ -48,7 +48,11 @@ def claude(tmp_path: Path) -> Claude:
 def test_a_new_session_is_opened_under_its_minted_id(claude: Claude, tmp_path: Path) -> None:
     launch = claude.launch(order(tmp_path, prompt="--go; $(x)"), PROGRAM)
     settings = tmp_path / "state" / "settings" / "api.json"
-    assert launch.argv == ("/opt/claude", "--session-id", SESSION, "--settings", str(settings))
+    plugin = tmp_path / "state" / "plugin"
+    assert launch.argv == (
+        *("/opt/claude", "--session-id", SESSION),
+        *("--settings", str(settings), "--plugin-dir", str(plugin)),
+    )
     assert launch.prompt == "--go; $(x)"
     assert launch.directory == tmp_path
     assert (tmp_path / "state" / "spool" / "api").is_dir()
@@ -66,7 +70,7 @@ def test_everything_the_pilot_chose_is_passed_on(claude: Claude, tmp_path: Path)
     )
     argv = claude.launch(chosen, PROGRAM).argv
     assert argv[1:3] == ("--resume", SESSION)
-    assert argv[5:] == (
+    assert argv[7:] == (
         *("--permission-mode", "acceptEdits", "--model", "opus"),
         *("--allowedTools", "Bash"),
     )
@@ -155,6 +159,34 @@ def test_an_ask_is_laid_for_the_next_tool_and_for_the_turns_end(
         assert laid[event] == {"hookSpecificOutput": said}
     assert claude.withdraw_ask(API) is True
     assert claude.withdraw_ask(API) is False
+
+
+def test_facts_are_laid_for_a_beginning_or_for_the_next_step(
+    claude: Claude, tmp_path: Path
+) -> None:
+    folder = tmp_path / "state" / "verdicts" / "api" / "facts"
+    assert claude.supplement(API, "exactly this", at_start=True) is True
+    assert [path.name for path in folder.iterdir()] == ["SessionStart"]
+    assert claude.supplement(API, "exactly this", at_start=False) is True
+    laid = {path.name: json.loads(path.read_text()) for path in folder.iterdir()}
+    assert set(laid) == {"UserPromptSubmit", "PostToolUse", "PostToolUseFailure"}
+    for event, answer in laid.items():
+        said = {"hookEventName": event, "additionalContext": "exactly this"}
+        assert answer == {"hookSpecificOutput": said}
+    assert claude.ask(API, "mid turn", "at the end") is True
+    assert claude.withdraw_ask(API) is True
+    assert claude.withdraw_supplement(API) is True
+    assert claude.withdraw_supplement(API) is False
+
+
+def test_a_compaction_is_held_by_a_verdict_that_can_be_taken_back(
+    claude: Claude, tmp_path: Path
+) -> None:
+    assert claude.release_compaction(API) is False
+    assert claude.hold_compaction(API, "a handoff is under way") is True
+    laid = json.loads((tmp_path / "state" / "verdicts" / "api" / "PreCompact").read_text())
+    assert laid == {"decision": "block", "reason": "a handoff is under way"}
+    assert claude.release_compaction(API) is True
 
 
 def test_there_is_no_presence_without_a_note(claude: Claude, tmp_path: Path) -> None:
