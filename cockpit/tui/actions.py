@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from cockpit.tui.model import Model
+from cockpit.wire.status import AgentStatus
 
 Context = Literal["fleet", "review"]
 WhyNot = Callable[[Model], str | None]
@@ -60,8 +61,18 @@ def _needs_running(model: Model) -> str | None:
     return None
 
 
+def has_ended(agent: AgentStatus) -> bool:
+    """Nothing runs in its pane any more, though its last words may still stand there."""
+    return agent.pid is None and agent.handoff is None
+
+
 def _cannot_talk(model: Model) -> str | None:
-    return _needs_supervisor(model) or _needs_running(model)
+    agent = model.agent
+    if (reason := _needs_supervisor(model) or _needs_running(model)) or agent is None:
+        return reason
+    if has_ended(agent):
+        return f"{agent.name} has ended. Press n to start it."
+    return None
 
 
 def _cannot_hand_off(model: Model) -> str | None:

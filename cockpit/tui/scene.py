@@ -76,6 +76,7 @@ def agent(
         "max_handoffs": 3,
         "session_number": 1 if running else None,
         "pane": f"%{len(name)}" if running else None,
+        "pid": 4000 + len(name) if running else None,
         "session_id": "5b0c2a9e-6d3f-4f1a-9b1e-000000000001" if running else None,
     }
     return AgentStatus.model_validate({**usual, **fields})

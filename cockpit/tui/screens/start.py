@@ -17,6 +17,7 @@ from textual.widgets import Input, RadioButton, RadioSet, Static, TextArea
 from cockpit.core.errors import BadUsage
 from cockpit.core.ids import agent_name
 from cockpit.core.safetext import safe_line
+from cockpit.tui.actions import has_ended
 from cockpit.tui.screens.send import PromptArea
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Start
@@ -43,7 +44,7 @@ class StartScreen(ModalScreen[Start]):
         super().__init__()
         self._agents = {agent.name: agent for agent in agents}
         self._directory = directory
-        stopped = [agent.name for agent in agents if agent.pane is None]
+        stopped = [agent.name for agent in agents if has_ended(agent)]
         first = selected if selected in stopped else ""
         self.named = Input(
             first, placeholder="name", suggester=SuggestFromList(stopped), id="name", compact=True
@@ -122,7 +123,7 @@ class StartScreen(ModalScreen[Start]):
         except BadUsage as error:
             return f"{error.detail} {error.hint}"
         known = self._agents.get(name)
-        if known and known.pane is not None:
+        if known and not has_ended(known):
             return f"{name} is running already."
         prompt = self.prompt.text if self.prompt.text.strip() else None
         if known:

@@ -27,7 +27,7 @@ class PaneView(ScrollView, can_focus=False):
     """The end of a pane, or why there is none."""
 
     DEFAULT_CSS = """
-    PaneView { overflow-x: hidden; scrollbar-size-vertical: 1; }
+    PaneView { overflow-x: hidden; scrollbar-size-vertical: 0; }
     """
 
     def __init__(self) -> None:
