@@ -47,7 +47,8 @@ class Conduct:
     subagents: dict[str, str] = field(default_factory=dict)
     background: tuple[str, ...] = ()
     last_words: str = ""
-    """The last thing the agent said when a turn ended."""
+    """The last thing the agent said when a turn ended; empty once it was given a new prompt."""
+    words_at: float = 0.0
     tools: int = 0
     """Calls of tools that came back."""
     activity: str | None = None
@@ -68,6 +69,7 @@ class Conduct:
             case PromptTaken():
                 self.prompts += 1
                 self.broken = None
+                self.spoke("", at)
                 if not late:
                     self._work(at)
             case ToolUsed(words=words):
@@ -77,7 +79,7 @@ class Conduct:
                     self._work(at)
             case TurnOver(text=text, background=background):
                 self.turns += 1
-                self.last_words = text
+                self.spoke(text, at)
                 self.background = background
                 if not late:
                     self._rest(at)
@@ -95,6 +97,14 @@ class Conduct:
                 self.subagents.pop(ident, None)
             case _:
                 pass
+
+    def spoke(self, words: str, at: float) -> None:
+        """What the agent said when a turn ended, or nothing because it was prompted anew.
+
+        Told by a hook or by the record, which alone remembers it for a supervisor that was away.
+        """
+        if at >= self.words_at:
+            self.last_words, self.words_at = words, at
 
     def interrupted(self, at: float) -> None:
         """The record shows that the pilot pressed Esc; subagents die with the turn."""

@@ -15,6 +15,7 @@ from cockpit.adapters.transcripts import Tail
 from cockpit.config.schema import AgentSettings
 from cockpit.config.thresholds import thresholds
 from cockpit.core import bands
+from cockpit.core.activity import activity
 from cockpit.core.bands import Band, Marks
 from cockpit.core.collect import Collector
 from cockpit.core.conduct import Conduct
@@ -40,6 +41,8 @@ from cockpit.ports.runtimes import Report, Runtime
 
 NOTIFIED = "<task-notification>"
 """How a prompt begins that the CLI gives itself when something in the background ended."""
+ENDS_TURN = "end_turn"
+"""The model's reason for stopping when it has nothing more to do."""
 HEARD = 4000
 """Characters kept of a prompt or an injected context; a request names its file well before."""
 
@@ -160,11 +163,13 @@ class Seat:
                 sitting.replied = True
                 sitting.last_activity = when
                 self._note_reads(event)
+                self._note_conduct(event, when)
                 self._gauge_from_record(when)
             case UserSaid(sidechain=False, compact_summary=False, text=text):
                 note_bounded(sitting.heard, text[:HEARD])
                 sitting.last_activity = when
                 if not event.meta:
+                    sitting.conduct.spoke("", when)
                     note_bounded(sitting.pilot_prompts, (when, text[:HEARD]))
             case ToolFinished(sidechain=False):
                 sitting.last_activity = when
@@ -188,6 +193,13 @@ class Seat:
                 value = tool.input.get(key)
                 if isinstance(value, str) and len(self.sitting.read_paths) < 500:
                     self.sitting.read_paths.add(value)
+
+    def _note_conduct(self, reply: AssistantReplied, at: float) -> None:
+        """What hooks tell too, for the time in which nobody heard them."""
+        if reply.tools:
+            self.sitting.conduct.activity = activity(reply.tools[-1], str(self.directory))
+        if reply.stop_reason == ENDS_TURN and reply.text:
+            self.sitting.conduct.spoke(reply.text, at)
 
     def _gauge_from_record(self, at: float) -> None:
         meter = self.sitting.meter

@@ -1,0 +1,119 @@
+"""Conduct: the newest word counts, whoever said it, and late ones only add their facts."""
+
+from __future__ import annotations
+
+from cockpit.core.conduct import NOTE_LAG, Conduct
+from cockpit.core.handoff.events import Turn
+from cockpit.core.moments import (
+    CompactionOver,
+    DialogOpened,
+    Moment,
+    PromptTaken,
+    SessionBegan,
+    SessionClosed,
+    SubagentBegan,
+    SubagentOver,
+    ToolUsed,
+    TurnBroken,
+    TurnOver,
+)
+
+PERMISSION = DialogOpened("permission", "Bash rm")
+
+
+def heard(*moments: Moment) -> Conduct:
+    """Moments in order, a second apart, the first at 1."""
+    conduct = Conduct()
+    for at, moment in enumerate(moments, start=1):
+        conduct.hear(moment, float(at))
+    return conduct
+
+
+def test_a_session_is_idle_until_its_first_prompt_and_after_each_turn() -> None:
+    assert Conduct().turn is Turn.UNKNOWN
+    assert heard(SessionBegan("s", "startup")).turn is Turn.IDLE
+    working = heard(SessionBegan("s", "startup"), PromptTaken("go"))
+    assert (working.turn, working.prompts, working.since) == (Turn.WORKING, 1, 2.0)
+    over = heard(PromptTaken("go"), ToolUsed("Bash ls"), TurnOver("Done.", ("a server",)))
+    assert (over.turn, over.turns, over.tools) == (Turn.IDLE, 1, 1)
+    assert (over.activity, over.last_words, over.background) == (
+        "Bash ls", "Done.", ("a server",),
+    )  # fmt: skip
+
+
+def test_a_session_that_begins_anew_in_the_middle_of_a_turn_goes_on_working() -> None:
+    assert heard(PromptTaken("go"), SessionBegan("s", "compact")).turn is Turn.WORKING
+
+
+def test_a_new_prompt_takes_back_the_last_words_and_the_error() -> None:
+    again = heard(TurnOver("HANDOFF: COMPLETE"), TurnBroken("overloaded"), PromptTaken("more"))
+    assert (again.last_words, again.broken) == ("", None)
+
+
+def test_the_words_of_the_record_and_of_the_hooks_are_the_newest_of_both() -> None:
+    conduct = heard(PromptTaken("go"))
+    conduct.spoke("from the record", 2.0)
+    assert conduct.last_words == "from the record"
+    conduct.spoke("older", 1.5)
+    assert conduct.last_words == "from the record"
+    conduct.hear(TurnOver("from the hook"), 2.1)
+    assert conduct.last_words == "from the hook"
+
+
+def test_a_dialog_stands_until_the_agent_moves() -> None:
+    asked = heard(PromptTaken("go"), PERMISSION)
+    assert (asked.turn, asked.dialog) == (Turn.DIALOG, PERMISSION)
+    asked.hear(ToolUsed("Bash ls"), 3.0)
+    assert (asked.turn, asked.dialog) == (Turn.WORKING, None)
+
+
+def test_a_late_moment_changes_no_turn_but_is_counted() -> None:
+    conduct = heard(PromptTaken("go"), ToolUsed("Bash ls"), TurnOver("Done."))
+    conduct.hear(ToolUsed("Bash late"), 2.5)
+    conduct.hear(PromptTaken("late"), 2.6)
+    conduct.hear(PERMISSION, 2.7)
+    assert (conduct.turn, conduct.tools, conduct.prompts) == (Turn.IDLE, 2, 2)
+    assert (conduct.dialog, conduct.last_words) == (None, "Done.")
+
+
+def test_subagents_are_known_until_they_end_or_die_with_the_turn() -> None:
+    conduct = heard(SubagentBegan("a", "Explore"), SubagentBegan("b", "Plan"), SubagentOver("a"))
+    assert conduct.subagents == {"b": "Plan"}
+    conduct.hear(SubagentOver("never seen"), 4.0)
+    conduct.interrupted(5.0)
+    assert (conduct.subagents, conduct.turn) == ({}, Turn.IDLE)
+
+
+def test_an_interrupt_of_long_ago_is_no_news() -> None:
+    conduct = heard(PromptTaken("go"), ToolUsed("Bash ls"))
+    conduct.interrupted(1.5)
+    assert conduct.turn is Turn.WORKING
+
+
+def test_the_clis_note_overrules_only_what_is_clearly_older() -> None:
+    conduct = heard(PromptTaken("go"))
+    conduct.noted(Turn.IDLE, None, 1.0 + NOTE_LAG / 2)
+    assert conduct.turn is Turn.WORKING
+    conduct.noted(Turn.UNKNOWN, None, 99.0)
+    assert conduct.turn is Turn.WORKING
+    conduct.noted(Turn.IDLE, None, 1.0 + NOTE_LAG)
+    assert conduct.turn is Turn.IDLE
+    conduct.noted(Turn.WORKING, None, 9.0)
+    assert conduct.turn is Turn.WORKING
+
+
+def test_a_dialog_that_only_the_note_tells_of_is_believed_at_once() -> None:
+    conduct = heard(PromptTaken("go"))
+    conduct.noted(Turn.DIALOG, "permission prompt", 1.1)
+    assert conduct.dialog == DialogOpened("permission", "permission prompt")
+    other = heard(PromptTaken("go"))
+    other.noted(Turn.DIALOG, None, 1.1)
+    assert other.dialog == DialogOpened("question", "a dialog is open")
+    known = heard(PromptTaken("go"), PERMISSION)
+    known.noted(Turn.DIALOG, "permission prompt", 9.0)
+    assert known.dialog == PERMISSION
+
+
+def test_what_says_nothing_of_turns_changes_none() -> None:
+    conduct = heard(PromptTaken("go"), CompactionOver("auto"), SessionClosed("other"))
+    assert (conduct.turn, conduct.closed) == (Turn.WORKING, "other")
