@@ -1,0 +1,224 @@
+"""The supervisor is killed, and comes back: one live agent, one whole document, one chain."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cockpit.core.errors import NoSupervisor
+from cockpit.wire.status import AgentStatus
+from cockpit.wire.verbs import Approve, Down, Handoff
+
+if TYPE_CHECKING:
+    from tests.supervisor.conftest import Cockpit
+
+pytestmark = pytest.mark.tmux
+
+
+async def killed_at(cockpit: Cockpit, *kinds: str) -> None:
+    """Kill the supervisor the moment that it tells of one of these."""
+    with suppress(NoSupervisor):
+        async for event in cockpit.client.follow():
+            if event.kind in kinds:
+                break
+    cockpit.kill()
+
+
+def check_whole(cockpit: Cockpit, first: AgentStatus, last: AgentStatus) -> None:
+    """What must hold after any crash: one agent, the agreed document, a chain without a gap."""
+    assert cockpit.living(last) == [last.pid]
+    assert last.pane == first.pane
+    assert last.job == first.job
+    assert last.previous_session_id == first.session_id
+    assert last.handoffs == 1
+
+
+async def check_papers(cockpit: Cockpit) -> None:
+    (chain,) = await cockpit.client.history("api")
+    assert [each["number"] for each in chain["sessions"]] == [1, 2]
+    paper = Path(chain["sessions"][0]["document"])
+    ident = chain["sessions"][0]["handoff"]
+    text = await cockpit.client.document(ident)
+    assert paper.read_text() == text
+    copy = cockpit.places.handoffs / f"{ident}.md"
+    assert hashlib.sha256(copy.read_bytes()).digest() == hashlib.sha256(text.encode()).digest()
+
+
+@pytest.mark.parametrize(
+    "moment",
+    [
+        "handoff.begun",
+        "handoff.documenting",
+        "handoff.document",
+        "handoff.waiting",
+        "handoff.stopping",
+        "agent.ended",
+        "handoff.starting",
+        "handoff.confirming",
+        "handoff.confirmed",
+    ],
+)
+def test_an_automatic_handoff_survives_a_kill_at(cockpit: Cockpit, moment: str) -> None:
+    async def journey() -> None:
+        await cockpit.launch(cockpit.agent(steps=400, pace=0.1))
+        watching = asyncio.create_task(killed_at(cockpit, moment))
+        first = await cockpit.start()
+        await asyncio.wait_for(watching, 30)
+        await cockpit.launch()
+        last = await cockpit.until(lambda row: row.handoffs == 1 and row.handoff is None)
+        last = await cockpit.until(lambda row: row.state in ("working", "done"))
+        check_whole(cockpit, first, last)
+        await check_papers(cockpit)
+
+    asyncio.run(journey())
+
+
+def test_a_handoff_survives_a_kill_while_a_deaf_agent_is_being_ended(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        await cockpit.launch(cockpit.agent(steps=30, faults="first:deaf,first:orphan"))
+        watching = asyncio.create_task(killed_at(cockpit, "handoff.stopping"))
+        first = await cockpit.start()
+        await asyncio.wait_for(watching, 30)
+        assert cockpit.living(first) == [first.pid]
+        await cockpit.launch()
+        last = await cockpit.until(lambda row: row.handoffs == 1 and row.handoff is None)
+        check_whole(cockpit, first, last)
+        await check_papers(cockpit)
+
+    asyncio.run(journey())
+
+
+@pytest.mark.parametrize("question", ["handoff", "review"])
+def test_a_question_survives_a_kill(cockpit: Cockpit, question: str) -> None:
+    async def journey() -> None:
+        await cockpit.launch(cockpit.agent(mode="prompt", steps=400, pace=0.2))
+        first = await cockpit.start()
+        asked = await cockpit.until(lambda row: row.needs and row.needs.kind == "handoff")
+        if question == "review":
+            await cockpit.ask(Approve(name="api"))
+            asked = await cockpit.until(lambda row: row.needs and row.needs.kind == "review")
+        cockpit.kill()
+        await cockpit.launch()
+        again = await cockpit.until(lambda row: row.needs)
+        assert again.needs is not None
+        assert again.needs.kind == question
+        assert again.handoff is not None
+        assert asked.handoff is not None
+        assert again.handoff.id == asked.handoff.id
+        assert again.pid == first.pid
+        await cockpit.ask(Approve(name="api", straight=True))
+        last = await cockpit.until(lambda row: row.handoffs == 1 and row.handoff is None)
+        check_whole(cockpit, first, last)
+        await check_papers(cockpit)
+
+    asyncio.run(journey())
+
+
+def test_a_kill_in_every_start_of_a_successor_that_will_not_start_brings_the_old_one_back(
+    cockpit: Cockpit,
+) -> None:
+    async def journey() -> None:
+        await cockpit.launch(cockpit.agent(steps=9, faults="successor:exit"))
+        watching = asyncio.create_task(killed_at(cockpit, "handoff.confirming"))
+        first = await cockpit.start()
+        await asyncio.wait_for(watching, 30)
+        await cockpit.launch()
+        await cockpit.event("handoff.revived")
+        back = await cockpit.until(lambda row: row.handoff is None and row.state == "idle")
+        assert (back.session_id, back.handoffs) == (first.session_id, 0)
+        assert cockpit.living(back) == [back.pid]
+
+    asyncio.run(journey())
+
+
+def test_agents_work_on_without_a_supervisor_and_are_found_again(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        await cockpit.launch(
+            cockpit.agent("one", "observe", steps=500, step_tokens=100),
+            cockpit.agent("two", "observe", steps=3),
+        )
+        one = await cockpit.start("one")
+        two = await cockpit.start("two")
+        two = await cockpit.until(lambda row: row.state == "done", "two")
+        before = await cockpit.until(lambda row: row.context.tokens, "one")
+        cockpit.kill()
+        size = Path(one.transcript or "").stat().st_size
+        while Path(one.transcript or "").stat().st_size == size:
+            await asyncio.sleep(0.02)
+        await cockpit.launch()
+        after = await cockpit.row("one")
+        assert (after.pid, after.pane, after.session_id) == (one.pid, one.pane, one.session_id)
+        assert after.context.tokens is not None
+        assert before.context.tokens is not None
+        assert after.context.tokens >= before.context.tokens
+        await cockpit.until(lambda row: row.state == "working", "one")
+        again = await cockpit.until(lambda row: row.state == "done", "two")
+        assert again.pid == two.pid
+        assert again.context.tokens == two.context.tokens
+        assert again.cost_usd == two.cost_usd
+        assert again.activity == two.activity
+        assert len(await cockpit.events("agent.found")) == 2
+
+    asyncio.run(journey())
+
+
+def test_an_agent_that_ended_meanwhile_is_told_of(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        await cockpit.launch(cockpit.agent(mode="observe", steps=3))
+        await cockpit.start()
+        row = await cockpit.until(lambda row: row.state == "done")
+        cockpit.kill()
+        assert row.pane is not None
+        cockpit.tmux("send-keys", "-t", row.pane, "C-d")
+        while cockpit.living(row):
+            await asyncio.sleep(0.02)
+        await cockpit.launch()
+        after = await cockpit.row()
+        assert (after.state, after.pid) == ("exited", None)
+        assert after.note
+        again = await cockpit.start()
+        assert again.pid is not None
+        assert again.session_id != row.session_id
+
+    asyncio.run(journey())
+
+
+def test_a_handoff_whose_worktree_is_gone_does_not_keep_the_supervisor_down(
+    cockpit: Cockpit,
+) -> None:
+    async def journey() -> None:
+        more = '[agents.worktree]\nstrategy = "git_worktree"\nbranch = "agent/{agent}"'
+        await cockpit.launch(cockpit.agent(mode="prompt", steps=30, more=more))
+        await cockpit.start()
+        row = await cockpit.until(lambda row: row.needs and row.needs.kind == "handoff")
+        cockpit.kill()
+        assert row.worktree is not None
+        Path(row.worktree).rename(cockpit.home / "elsewhere")
+        await cockpit.launch()
+        after = await cockpit.row()
+        assert after.pid == row.pid
+        await cockpit.ask(Down(agents=True))
+
+    asyncio.run(journey())
+
+
+def test_a_pilots_manual_handoff_is_remembered(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        busy = cockpit.repository / ".git" / "MERGE_HEAD"
+        await cockpit.launch(cockpit.agent(steps=9, pause=2, step_tokens=100))
+        first = await cockpit.start()
+        await cockpit.until(lambda row: row.state == "idle")
+        busy.write_text("0" * 40)
+        await cockpit.ask(Handoff(name="api"))
+        cockpit.kill()
+        await cockpit.launch()
+        busy.unlink()
+        last = await cockpit.until(lambda row: row.handoffs == 1 and row.handoff is None)
+        check_whole(cockpit, first, last)
+
+    asyncio.run(journey())
