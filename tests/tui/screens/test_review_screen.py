@@ -93,6 +93,7 @@ def test_a_question_that_was_answered_elsewhere_closes(fly: Fly) -> None:
             await flight.reads("Yes ends this session")
             flight.client.change("api", handoff=None, needs=None, state="working")
             await flight.until(lambda: len(flight.app.screen_stack) == 1)
+            await flight.until(flight.toasts)
             assert "no longer open" in flight.toasts()[0]
 
     asyncio.run(play())
