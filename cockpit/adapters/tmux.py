@@ -206,7 +206,7 @@ class Tmux:
             return False
         entry = process_table.entry(pane.pid)
         # A pane whose terminal is closed while the process goes on has no status to lose.
-        return entry.ended if entry is not None else pane.dead
+        return entry is None or entry.ended
 
     async def _wait_until_free(self, pane: PaneId) -> None:
         """Until tmux says that the pane is dead and its process is. Raises as `reopen` does."""

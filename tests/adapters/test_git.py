@@ -174,11 +174,18 @@ def test_looking_runs_nothing_that_the_repository_names(repository: Path, own_ho
     (repository / ".gitattributes").write_text("* diff=x\n")
     (repository / "file").write_text("changed\n")
     first = run(repository, "rev-list", "--max-parents=0", "HEAD")
+    commit(repository, "two")
+    signature = "gpgsig -----BEGIN PGP SIGNATURE-----\n -----END PGP SIGNATURE-----"
+    unsigned = run(repository, "cat-file", "commit", "HEAD")
+    (own_home / "signed").write_text(unsigned.replace("\n\n", f"\n{signature}\n\n", 1) + "\n")
+    signed = run(repository, "hash-object", "-t", "commit", "-w", str(own_home / "signed"))
+    run(repository, "update-ref", "HEAD", signed)
     (own_home / "sprung").unlink(missing_ok=True)
     before = (repository / ".git" / "index").stat().st_mtime_ns
     seen = facts(repository, commit=first)
     assert seen.status_known
     assert " M file" in seen.status
+    assert [one.subject for one in seen.commits] == ["two"]
     ensure(repository, own_home / "tree", "agent/api")
     assert not (own_home / "sprung").exists()
     assert (repository / ".git" / "index").stat().st_mtime_ns == before
@@ -321,12 +328,14 @@ def test_what_is_kept_out_is_kept_out_of_every_worktree_once(
     async def story() -> None:
         git = Git()
         await asyncio.gather(*(git.keep_out(tree, "/.cockpit/") for _ in range(3)))
-        await git.keep_out(repository, "/.worktrees/")
+        at_once = (git.keep_out(repository, f"/{number}/") for number in range(20))
+        await asyncio.gather(*at_once)
         await git.keep_out(own_home, "/elsewhere/")
 
     asyncio.run(story())
-    lines = (repository / ".git" / "info" / "exclude").read_text()
-    assert lines == "theirs\n/.cockpit/\n/.worktrees/\n"
+    lines = (repository / ".git" / "info" / "exclude").read_text().splitlines()
+    assert lines[:2] == ["theirs", "/.cockpit/"]
+    assert sorted(lines[2:]) == sorted(f"/{number}/" for number in range(20))
     for folder in (tree, repository):
         (folder / ".cockpit").mkdir()
         (folder / ".cockpit" / "handoff.md").touch()

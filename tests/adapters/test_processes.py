@@ -45,8 +45,8 @@ def start() -> Iterator[Start]:
     """Starts Python programs; whoever is left at the end is killed."""
     started: list[subprocess.Popen[str]] = []
 
-    def start_program(code: str, marker: str = "") -> subprocess.Popen[str]:
-        environment = {**os.environ, **({"COCKPIT_RUN": marker} if marker else {})}
+    def start_program(code: str, marker: str = "another") -> subprocess.Popen[str]:
+        environment = {**os.environ, "COCKPIT_RUN": marker}
         process = subprocess.Popen(
             [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, env=environment
         )
@@ -207,7 +207,7 @@ def test_stragglers_are_ended_when_the_process_is_gone_already(
 
 
 def test_no_marker_marks_nobody(processes: LocalProcesses, start: Start) -> None:
-    process = start("import time; time.sleep(600)", " ")
+    process = start("import time; time.sleep(600)", "")
     assert processes.marked("") == []
     assert asyncio.run(processes.end(None, "")).gone
     assert process.poll() is None

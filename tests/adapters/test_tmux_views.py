@@ -258,18 +258,21 @@ def test_a_terminal_of_any_size_will_do(
     terminal: OpenTerminal,
     size: tuple[int, int],
 ) -> None:
-    async def fly() -> tuple[Pane, list[str]]:
-        (pane, _) = await opened(views.tmux, own_home)
+    async def fly() -> tuple[Pane, Pane, list[str]]:
+        pane, other = await opened(views.tmux, own_home)
         await views.tmux.resize(pane.id, 90, 20)
-        return pane, await views.attach_command(pane.id)
+        return pane, other, await views.attach_command(pane.id)
 
-    pane, command = asyncio.run(fly())
+    pane, other, command = asyncio.run(fly())
     terminal(command, size)
     columns, rows = size
 
     def has_the_size() -> bool:
-        seen = asyncio.run(views.tmux.look())[pane.id]
-        return (seen.width, seen.height) == (columns, rows - 1)
+        panes = asyncio.run(views.tmux.look())
+        looked_at, unseen = panes[pane.id], panes[other.id]
+        # Only what is looked at takes the terminal's size; the others are not disturbed by it.
+        assert (unseen.width, unseen.height) == (other.width, other.height)
+        return (looked_at.width, looked_at.height) == (columns, rows - 1)
 
     waiting(has_the_size)
 
