@@ -35,7 +35,10 @@ COCKPIT = [sys.executable, "-P", "-m", "cockpit"]
 PATIENCE = 30.0
 LOOK = 0.05
 _SEQUENCE = re.compile(
-    r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[P_^X][^\x1b]*\x1b\\|\x1b[ -/]*[0-~]"
+    r"\x1b\[[0-?]*[ -/]*[@-~]"
+    r"|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)"
+    r"|\x1b[P_^X][^\x1b]*\x1b\\"
+    r"|\x1b[ -/]*[0-~]"
 )
 
 T = TypeVar("T")
@@ -263,6 +266,10 @@ class Flight:
     def until(self, true: Callable[[AgentStatus], object], name: str = "api") -> AgentStatus:
         return self.do(self.cockpit.until(true, name))
 
+    def wait_for(self, look: Callable[[], T]) -> T:
+        """The first true answer of `look`."""
+        return wait_for(look, lambda: f"{look} never came true")
+
     def phase(self, phase: str, name: str = "api") -> AgentStatus:
         """The row once the handoff has come to this phase."""
         return self.until(lambda row: row.handoff and row.handoff.phase == phase, name)
@@ -276,7 +283,7 @@ class Flight:
 
 
 @pytest.fixture
-def flight(cockpit: Cockpit) -> Iterator[Flight]:  # noqa: F811 (the fixture of that name)
+def flight(cockpit: Cockpit) -> Iterator[Flight]:
     """Nothing flies yet; whoever does, and every terminal, is ended afterwards."""
     flown = Flight(cockpit)
     yield flown
