@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
 import signal
 import sys
+from functools import partial
 from pathlib import Path
 from types import FrameType
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from cockpit.client.client import Client
 
 _ENDING = (signal.SIGTERM, signal.SIGHUP)
 
@@ -24,12 +30,25 @@ def demo(
     for number in _ENDING:
         signal.signal(number, _leave)
     if headless or picture is not None:
-        return fly_headless(agents, keep=keep, say=_say, picture=picture)
+        portray = partial(_portray, picture) if picture is not None else None
+        return fly_headless(agents, keep=keep, say=_say, portray=portray)
     if not sys.stdin.isatty() or not sys.stdout.isatty():
         from cockpit.core.errors import BadUsage
 
         raise BadUsage("There is no terminal for the cockpit here", hint="Add --headless.")
     return fly_on_screen(agents, keep=keep, say=_say)
+
+
+async def _portray(path: Path, client: Client, selected: str) -> None:
+    """Leave a picture of the fleet as it is now, with this agent selected."""
+    from cockpit.config.shipped import themes_folder
+    from cockpit.tui.picture import picture
+
+    svg = await picture(client, theme_folders=(themes_folder(),), selected=selected)
+    # The scratch folder has another name in every flight; the picture is the same in all.
+    told = re.sub(r"ckdemo-\w+", "demo", svg)
+    await asyncio.to_thread(path.write_text, told, encoding="utf-8")
+    _say(f"Picture: {path}")
 
 
 def _say(text: str) -> None:

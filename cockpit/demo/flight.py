@@ -11,11 +11,10 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 from cockpit.client.http import HttpClient
 from cockpit.core.errors import CockpitError, Failed
@@ -32,6 +31,7 @@ CAP_SECONDS = 300.0
 COMMAND_SECONDS = 90.0
 
 Say = Callable[[str], None]
+Portray = Callable[[HttpClient, str], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,37 +80,25 @@ def fly_headless(
     say: Say,
     cap: float = CAP_SECONDS,
     standin: bool = False,
-    picture: Path | None = None,
+    portray: Portray | None = None,
 ) -> int:
     """Fly without a screen; 0 when every job has reported its end. Raises `Failed` otherwise.
 
-    With `picture`, the screen as a pilot would see it at the first review is left there as SVG.
+    `portray` is called once, when the first review stands, with the client and that agent's name.
     """
     with flight(agents, keep=keep, say=say, standin=standin) as flown:
-        asyncio.run(watched(flown, cap, picture))
+        asyncio.run(watched(flown, cap, portray))
     return 0
 
 
-async def watched(flown: Flight, cap: float, picture: Path | None = None) -> None:
+async def watched(flown: Flight, cap: float, portray: Portray | None = None) -> None:
     """Start the agents, see their jobs through, and check what came of it."""
-    at_review = partial(portray, flown, picture) if picture is not None else None
+    at_review = partial(portray, flown.client) if portray is not None else None
     watch = Watch(flown.client, flown.say, cap, at_review)
     await flown.start_agents()
     status = await watch.until_done()
     flown.tell(status)
     check(status, flown.scratch.documents())
-
-
-async def portray(flown: Flight, path: Path, selected: str) -> None:
-    """Leave a picture of the fleet as it is now, with this agent selected."""
-    from cockpit.config.shipped import themes_folder
-    from cockpit.tui.picture import picture
-
-    svg = await picture(flown.client, theme_folders=(themes_folder(),), selected=selected)
-    # The scratch folder has another name in every flight; the picture is the same in all.
-    told = svg.replace(flown.scratch.folder.name, "demo")
-    await asyncio.to_thread(path.write_text, told, encoding="utf-8")
-    flown.say(f"Picture: {path}")
 
 
 def fly_on_screen(agents: int, *, keep: bool, say: Say) -> int:

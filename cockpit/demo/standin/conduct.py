@@ -19,6 +19,7 @@ keeps it to sessions that start a job or take one over, by what their prompt say
 | `permission` | asks for permission before its second tool and waits for a key |
 | `trust` | asks for trust at the start and waits for a key |
 | `overloaded` | gets an API error in place of its third reply |
+| `dropped` | loses what its hooks say at the start of a session |
 | `stuck` | starts a command that takes ten minutes with its third reply |
 """
 
@@ -46,6 +47,7 @@ FAULTS = frozenset(
         "permission",
         "trust",
         "overloaded",
+        "dropped",
         "stuck",
     }
 )

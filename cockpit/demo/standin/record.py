@@ -6,7 +6,7 @@ import json
 import re
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -109,7 +109,12 @@ class Record:
             "assistant", message=body, isApiErrorMessage=True, error=kind, apiErrorStatus=status
         )
 
-    def compacted(self, before: int, summary: str) -> None:
+    def another(self, session_id: str) -> Record:
+        """The record of another session of the same process."""
+        path = self.path.with_name(f"{session_id}.jsonl")
+        return replace(self, path=path, session_id=session_id)
+
+    def compacted(self, before: int, summary: str, trigger: str = "auto") -> None:
         """The conversation up to here gave way to a summary."""
         self._parent, last = None, self._parent
         self._chained(
@@ -117,7 +122,7 @@ class Record:
             subtype="compact_boundary",
             content="Conversation compacted",
             logicalParentUuid=last,
-            compactMetadata={"trigger": "auto", "preTokens": before, "postTokens": 2_800},
+            compactMetadata={"trigger": trigger, "preTokens": before, "postTokens": 2_800},
         )
         message = {"role": "user", "content": summary}
         self._chained("user", message=message, isCompactSummary=True)

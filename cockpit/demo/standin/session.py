@@ -67,10 +67,13 @@ class Session:
             if heard and heard[0] == "quit":
                 self._stay_if_deaf()
                 return 0
-            if heard and heard[0] == "prompt" and heard[1].strip():
-                if heard[1].strip() == "/exit":
+            if heard and heard[0] == "prompt" and (said := heard[1].strip()):
+                if said == "/exit":
                     return 0
-                self._queue.append(heard[1])
+                if said in ("/clear", "/compact"):
+                    self._clear() if said == "/clear" else self._compact("manual")
+                else:
+                    self._queue.append(heard[1])
 
     def _stay_if_deaf(self) -> None:
         """A deaf process outlives its terminal."""
@@ -172,18 +175,37 @@ class Session:
         self._record.prompt(feedback, permission_mode=self._flags.permission_mode, meta=True)
         self._hear(feedback)
 
-    def _compact(self) -> None:
+    def _clear(self) -> None:
+        """Begin another session in this process, as if nothing had been said."""
+        self._call("SessionEnd", reason="clear")
+        session = str(uuid.uuid4())
+        self._flags = replace(self._flags, session_id=session)
+        self._record = self._record.another(session)
+        self._presence.take(session)
+        self._mind = Mind(self._conduct, Path.cwd(), session)
+        self._messages, self._tokens, self._number = [], None, 0
+        self._begin("clear")
+        self._say_status()
+
+    def _begin(self, source: str) -> None:
+        """Say that a session begins in this process, and hear what it is told."""
+        verdict = self._call("SessionStart", source=source)
+        if verdict.context and "dropped" not in self._conduct.faults:
+            self._record.context("SessionStart", "", "SessionStart", verdict.context)
+            self._hear(reminder("SessionStart", verdict.context))
+
+    def _compact(self, trigger: str = "auto") -> None:
         before = self._tokens.context if self._tokens else 0
-        if self._call("PreCompact", trigger="auto", custom_instructions=None).reason is not None:
+        if self._call("PreCompact", trigger=trigger, custom_instructions=None).reason is not None:
             return
         request = f"Your task is to create a {COMPACTION_REQUEST} so far."
         asked = [*self._messages, {"role": "user", "content": request}]
         summary = f"{COMPACTED}.\n\n{self._mind.answer(asked).text}"
-        self._record.compacted(before, summary)
+        self._record.compacted(before, summary, trigger)
         self._messages = [{"role": "user", "content": [{"type": "text", "text": summary}]}]
         self._tokens = None
-        self._call("PostCompact", trigger="auto", compact_summary=summary)
-        self._call("SessionStart", source="compact")
+        self._call("PostCompact", trigger=trigger, compact_summary=summary)
+        self._begin("compact")
         self._say_status()
 
     def _fail(self, reply: Reply) -> None:
