@@ -24,6 +24,8 @@ from cockpit.core.safetext import safe_line
 
 FOLDER = ".cockpit/handoffs"
 NOTICE = "HANDOFF_PENDING.md"
+ARCHIVE = "archive"
+"""The folder among the copies for those of finished jobs."""
 COARSE_CLOCK = 2.0
 """Seconds by which a file system may date a file too early."""
 MOST_IN_A_SECOND = 100
@@ -99,6 +101,10 @@ class Documents:
     def copy_path(self, handoff: str) -> Path:
         """Where the copy of a handoff's document is, or will be."""
         return self._copies / f"{_checked(handoff)}.md"
+
+    def archived_path(self, handoff: str) -> Path:
+        """Where the copy is once its job is over."""
+        return self._copies / ARCHIVE / f"{_checked(handoff)}.md"
 
     def seal(
         self, worktree: Path, handoff: str, text: str, created: datetime, folder: str = FOLDER

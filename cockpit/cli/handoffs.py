@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import click
 
-from cockpit.cli.options import agent_names, everywhere
-from cockpit.core.errors import BadUsage, NotNow
+from cockpit.cli.options import agent_names, asked, everywhere
+from cockpit.core.errors import BadUsage
 
 
 @click.command(
@@ -72,21 +71,39 @@ def undo(name: str) -> int:
 @click.command(
     "continue",
     epilog="""\b
-Example:
-  cockpit continue .cockpit/handoffs/handoff-2026-11-21-201500.md --name api""",
+Examples:
+  cockpit continue .cockpit/handoffs/handoff-2026-11-21-201500.md
+  cockpit continue notes.md --name api-again --directory ../repository""",
 )
 @everywhere
 @click.argument("document", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--name", metavar="NAME", help="What the new agent is called.")
-def continue_(document: Path, name: str | None) -> int:
-    """Start a new agent from a handoff document. Not yet in this version."""
-    from cockpit.core.ids import agent_name
+@click.option(
+    "--name", metavar="NAME", help="What the new agent is called; else as the document's agent."
+)
+@click.option(
+    "--directory",
+    metavar="DIR",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Where it works; else where the document was left.",
+)
+def continue_(document: Path, name: str | None, directory: Path | None) -> int:
+    """Start a new agent from a handoff document.
 
-    if name is not None:
-        agent_name(name)
-    raise NotNow(
-        "An agent cannot be started from a document yet",
-        "A later version will do it.",
-        f"Until then: cockpit start {name or 'NAME'} --prompt 'Read {os.fspath(document)!a} "
-        "and go on from there'",
+    Any document with the sections of one will do. It is a new job; the old chain stays as it is.
+    """
+    from cockpit.cli.asking import ask
+    from cockpit.cli.project import file_to_read
+    from cockpit.core.ids import agent_name
+    from cockpit.wire.verbs import Continue
+
+    config, named = file_to_read(asked().config)
+    ask(
+        Continue(
+            document=str(document.absolute()),
+            name=None if name is None else agent_name(name),
+            directory=None if directory is None else str(directory.absolute()),
+            config=None if config is None else str(config),
+            named=named,
+        )
     )
+    return 0

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import click
 
 from cockpit.cli.options import agent_names, everywhere
 from cockpit.core.safetext import safe_line, safe_text
+
+TOO_MANY_HANDOFFS = 4
+"""From so many on, a job is told to be too big."""
 
 
 @click.command(
@@ -21,7 +27,10 @@ Examples:
 @click.argument("name", required=False, shell_complete=agent_names)
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def history(name: str | None, as_json: bool) -> int:
-    """The sessions of each job, and their documents."""
+    """The sessions of each job, and their documents.
+
+    `162k -> 45k` is what the context held before a handoff, and after it.
+    """
     from cockpit.cli.asking import with_client
     from cockpit.core.ids import agent_name
 
@@ -30,38 +39,93 @@ def history(name: str | None, as_json: bool) -> int:
     if as_json:
         print(json.dumps(chains, indent=2, ensure_ascii=False))
         return 0
-    for chain in chains:
-        _print_chain(chain)
+    now = datetime.now(UTC)
+    print("\n\n".join("\n".join(words_of_chain(chain, now)) for chain in chains) or "Nothing yet.")
     return 0
 
 
 @click.command(
     epilog="""\b
-Example:
-  cockpit show 5f0c0f0e-6b1b-4a57-9f43-1d1f1f7f8a10 | less"""
+Examples:
+  cockpit show 5f0c0f0e | less
+  cockpit show .cockpit/handoffs/handoff-2026-11-21-201500.md"""
 )
 @everywhere
 @click.argument("handoff", metavar="ID")
 def show(handoff: str) -> int:
     """Print the document of a handoff.
 
-    `status --json` and `history` name the ids.
+    ID is what `history` and `status --json` name, or the beginning of it, or the document's path;
+    a document whose worktree is gone is printed from cockpit's own copy.
     """
     from cockpit.cli.asking import with_client
 
-    print(safe_text(with_client(lambda client: client.document(handoff))), end="")
+    named = str(Path(handoff).absolute()) if os.sep in handoff else handoff
+    print(safe_text(with_client(lambda client: client.document(named))), end="")
     return 0
 
 
-def _print_chain(chain: dict[str, Any]) -> None:
-    print(f"{safe_line(str(chain['agent']))}  job {safe_line(str(chain['job']))}")
-    for session in chain["sessions"]:
-        cost = session.get("cost_usd")
-        words = [
-            f"  {session['number']}.",
-            str(session["state"]),
-            str(session["id"]),
-            "" if cost is None else f"${cost:.2f}",
-            str(session.get("document") or ""),
-        ]
-        print(safe_line(" ".join(word for word in words if word), 400))
+def words_of_chain(chain: dict[str, Any], now: datetime) -> list[str]:
+    """A job in lines: what it is, its sessions in order, and a word if it is too big."""
+    sessions = chain["sessions"]
+    handoffs = int(chain.get("handoffs") or 0)
+    spent = [each["cost_usd"] for each in sessions if each.get("cost_usd") is not None]
+    sums = [
+        f"{handoffs} handoff{'' if handoffs == 1 else 's'}",
+        f"${sum(spent):.2f}" if spent else "",
+        _duration(chain.get("started_at"), _last_sign(sessions), now),
+    ]
+    goal = safe_line(str(chain.get("goal") or "no prompt"), 60)
+    lines = [f"{safe_line(str(chain['agent']))}  {goal}  ({', '.join(filter(None, sums))})"]
+    following = [*sessions[1:], None]
+    for session, after in zip(sessions, following, strict=True):
+        lines.append(f"  {_session_words(session, after, now)}")
+    if handoffs >= TOO_MANY_HANDOFFS:
+        lines.append(f"  this job was handed off {handoffs} times: its tasks are too big")
+    return lines
+
+
+def _session_words(session: dict[str, Any], after: dict[str, Any] | None, now: datetime) -> str:
+    cost = session.get("cost_usd")
+    words = [
+        f"{session['number']:>2}.",
+        f"{str(session['state']).replace('_', ' '):<10}",
+        f"{_fill(session, after):<12}",
+        f"{'' if cost is None else f'${cost:.2f}':>7}",
+        f"{_duration(session.get('started_at'), session.get('ended_at'), now):>8}",
+    ]
+    if session.get("document"):
+        words.append(
+            f" {str(session.get('handoff') or '')[:8]}  {session['document']}"
+            f" ({session.get('writer') or 'unknown writer'})"
+        )
+    return safe_line(" ".join(words), 400).rstrip()
+
+
+def _fill(session: dict[str, Any], after: dict[str, Any] | None) -> str:
+    """How full the context was at the end, and how full the next session's began."""
+    held = _thousands(session.get("tokens"))
+    if session.get("outcome") != "done" or after is None:
+        return held
+    began = after.get("tokens_at_start")
+    return f"{held} -> {_thousands(began)}" if began else held
+
+
+def _thousands(tokens: int | None) -> str:
+    if tokens is None:
+        return "-"
+    return str(tokens) if tokens < 1000 else f"{tokens // 1000}k"
+
+
+def _last_sign(sessions: list[dict[str, Any]]) -> str | None:
+    """When the job's last session was over; None while one lives."""
+    ends = [each.get("ended_at") for each in sessions]
+    return None if None in ends else max(filter(None, ends), default=None)
+
+
+def _duration(began: str | None, ended: str | None, now: datetime) -> str:
+    if began is None:
+        return ""
+    until = now if ended is None else datetime.fromisoformat(ended)
+    minutes = max(0, int((until - datetime.fromisoformat(began)).total_seconds() // 60))
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02} min"

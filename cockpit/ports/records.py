@@ -61,7 +61,7 @@ class SessionRecord:
     run: str
     created: float
     document: str | None = None
-    """The handoff document that it was started to read; None for a first session."""
+    """The handoff document that it was started to read; None for most first sessions."""
     transcript: str | None = None
     permission_mode: str = ""
     state: str = "live"

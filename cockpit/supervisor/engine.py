@@ -312,6 +312,7 @@ class Engine:
         assert seat.handoff is not None
         done = ended.outcome is Outcome.DONE
         new = seat.handoff.successor(ended.attempt).session if done else None
+        after = {"tokens_after": seat.sitting.gauge.tokens} if done else {}
         seat.handoff_record = replace(
             record, ended=self._now(), outcome=ended.outcome.value, why=ended.why, new_session=new
         )

@@ -9,8 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cockpit.core.errors import NoSuchAgent
+from cockpit.core.errors import BadUsage, NoSuchAgent
 from cockpit.core.facts import CommitMade
+from cockpit.core.handoff.states import Outcome
+from cockpit.core.safetext import safe_line
 from cockpit.core.session_report import facts_report, usage_report
 from cockpit.ports.records import HandoffRecord, JobRecord
 from cockpit.supervisor.feed import rfc3339
@@ -29,7 +31,9 @@ def chains(supervisor: Supervisor, name: str | None) -> list[dict[str, Any]]:
 
 def _chain(supervisor: Supervisor, job: JobRecord) -> dict[str, Any]:
     store = supervisor.instruments.store
-    handoffs = {each.old_session: each for each in store.handoffs(job.id) if each.document}
+    all_handoffs = store.handoffs(job.id)
+    handoffs = {each.old_session: each for each in all_handoffs if each.document}
+    begun = {each.new_session: each.details.get("tokens_after") for each in all_handoffs}
     seat = supervisor.fleet.find(job.agent)
     sessions = []
     for session in store.chain(job.id):
@@ -46,8 +50,11 @@ def _chain(supervisor: Supervisor, job: JobRecord) -> dict[str, Any]:
                 "outcome": left.outcome if left else None,
                 "cost_usd": seat.sitting.cost_usd if seat and now else session.cost_usd,
                 "tokens": seat.sitting.gauge.tokens if seat and now else session.tokens,
+                "tokens_at_start": begun.get(session.id),
                 "compactions": session.compactions,
+                "began_with": session.document,
                 "started_at": rfc3339(session.created),
+                "ended_at": rfc3339(session.ended) if session.ended else None,
                 "transcript": session.transcript,
             }
         )
@@ -56,27 +63,44 @@ def _chain(supervisor: Supervisor, job: JobRecord) -> dict[str, Any]:
         "job": job.id,
         "goal": job.prompt,
         "started_at": rfc3339(job.created),
+        "handoffs": sum(each.outcome == Outcome.DONE.value for each in all_handoffs),
         "sessions": sessions,
     }
 
 
-def document(supervisor: Supervisor, ident: str) -> str:
-    """The text of a handoff's document, from the worktree or our copy; else its draft of facts."""
-    record = supervisor.instruments.store.handoff(ident)
-    if record is None:
-        raise NoSuchAgent(f"There is no handoff {ident!a}", "", "List them: cockpit history")
-    for path in _places(record):
+def document(supervisor: Supervisor, named: str) -> str:
+    """The text of a handoff's document, from the worktree or our copy; else its draft of facts.
+
+    `named` is the id, the beginning of one that no other has, or the document's path.
+    """
+    record = _named(supervisor, named)
+    for path in _places(supervisor, record):
         if path.is_file():
             return supervisor.instruments.documents.read(path)
     raise NoSuchAgent(
-        f"The handoff {ident} has no document",
-        record.why or "It has not been written yet.",
+        f"The handoff {record.id} has no document",
+        record.why or "It was not written yet, or it is gone from the worktree and was not kept.",
     )
 
 
-def _places(record: HandoffRecord) -> list[Path]:
+def _named(supervisor: Supervisor, named: str) -> HandoffRecord:
+    found = supervisor.instruments.store.handoffs_named(named) if named else []
+    if len(found) == 1:
+        return found[0]
+    shown = safe_line(named, 200)
+    if not found:
+        raise NoSuchAgent(f"There is no handoff {shown!r}", "", "List them: cockpit history")
+    raise BadUsage(
+        f"{len(found)} handoffs begin with {shown!r}",
+        "\n".join(f"{each.id}  {each.agent}" for each in found[:10]),
+        "Give more of the id.",
+    )
+
+
+def _places(supervisor: Supervisor, record: HandoffRecord) -> list[Path]:
+    copies = supervisor.instruments.documents
     named = (record.document, record.copy, record.details.get("draft_facts"))
-    return [Path(path) for path in named if path]
+    return [*(Path(path) for path in named if path), copies.archived_path(record.id)]
 
 
 async def facts(supervisor: Supervisor, seat: Seat) -> dict[str, Any]:

@@ -266,10 +266,8 @@ class Seat:
 
     @property
     def must_read(self) -> str | None:
-        """The document that this session was started to read; None for a first session."""
-        if self.session is None or self.session.previous is None:
-            return None
-        return self.session.document
+        """The document that this session was started to read; None if there was none."""
+        return self.session.document if self.session else None
 
     def has_read(self, document: str) -> bool:
         """Whether a tool of this session was pointed at the document."""

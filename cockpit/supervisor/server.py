@@ -70,7 +70,7 @@ def application(supervisor: Supervisor) -> Starlette:
         Route("/v1/watch", views.watch),
         Route("/v1/screen/{name}", views.screen),
         Route("/v1/history", views.history),
-        Route("/v1/document/{ident}", views.document),
+        Route("/v1/document/{ident:path}", views.document),
         Route("/v1/facts/{name}", views.facts),
     ]
     return Starlette(

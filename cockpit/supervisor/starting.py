@@ -7,16 +7,17 @@ sessions in `acts`.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from cockpit.config.loaded import Loaded, changed_agent
 from cockpit.config.schema import AgentSettings
-from cockpit.core.continuation import first_prompt
+from cockpit.core.continuation import Succession, continuation, first_prompt
 from cockpit.core.errors import BadUsage, CockpitError, NoSuchAgent, NotNow
 from cockpit.core.ids import AgentName, SessionId
 from cockpit.ports.records import SessionRecord
+from cockpit.ports.worktrees import GitFacts
 from cockpit.supervisor.seat import Seat
 from cockpit.supervisor.supervisor import Supervisor
 from cockpit.wire.verbs import Start
@@ -25,10 +26,22 @@ DECISIVE = frozenset({"arguments", "command", "env", "permission_mode"})
 """Settings whose absence changes what an agent is."""
 
 
-def seat_for(supervisor: Supervisor, name: AgentName, asked: Start) -> Seat:
+@dataclass(frozen=True, slots=True)
+class Inheritance:
+    """What an agent is started to go on from, when it is not the first at its job."""
+
+    document: str
+    """Absolute path, where the agent can read it."""
+    first_step: str | None
+
+
+def seat_for(
+    supervisor: Supervisor, name: AgentName, asked: Start, *, in_place: bool = False
+) -> Seat:
     """The seat that is to be started, with what the command line says of it.
 
-    A name that no file knows needs a directory. Raises `NoSuchAgent`, `BadUsage`.
+    A name that no file knows needs a directory; `in_place` makes no worktree of it, whatever the
+    files say. Raises `NoSuchAgent`, `BadUsage`.
     """
     said: dict[str, Any] = {}
     if asked.directory:
@@ -39,6 +52,8 @@ def seat_for(supervisor: Supervisor, name: AgentName, asked: Start) -> Seat:
         said["mode"] = asked.mode
     if asked.worktree:
         said["worktree"] = {"strategy": "git_worktree"}
+    if in_place:
+        said["worktree"] = {"strategy": "none"}
     settings, file = _settings(supervisor, name, said)
     seat = supervisor.fleet.take_up(settings, file)
     supervisor.instruments.store.save_seat(
@@ -81,9 +96,17 @@ def _refuse_if_held(loaded: Loaded, name: AgentName) -> None:
 
 
 async def start(
-    supervisor: Supervisor, seat: Seat, prompt: str | None, *, resume: str | None = None
+    supervisor: Supervisor,
+    seat: Seat,
+    prompt: str | None,
+    *,
+    resume: str | None = None,
+    inheritance: Inheritance | None = None,
 ) -> None:
-    """Begin a job in the seat: worktree, first session, process."""
+    """Begin a job in the seat: worktree, first session, process.
+
+    The prompt is the job; with an inheritance, the session is told where to go on from instead.
+    """
     settings = seat.settings
     if not settings.directory.is_dir():
         raise BadUsage(
@@ -105,7 +128,8 @@ async def start(
     supervisor.instruments.store.save_seat(seat.change(job=job.id, branch=found.branch))
     seat.job, seat.handoffs = job, 0
     seat.gave_up = seat.handoff_failed = seat.breaker = seat.trust_asked = None
-    await _first_session(supervisor, seat, text, ident)
+    opening = _opening(seat, text, inheritance, found)
+    await _first_session(supervisor, seat, opening, ident, inheritance)
     words = "reopened a session" if resume else "started"
     supervisor.feed.tell(
         "agent.started",
@@ -122,8 +146,28 @@ async def _probe(supervisor: Supervisor, seat: Seat) -> None:
     await asyncio.to_thread(seat.runtime.program, seat.environment)
 
 
+def _opening(seat: Seat, text: str, inheritance: Inheritance | None, found: GitFacts) -> str | None:
+    """The first prompt; None to leave the first word to the pilot."""
+    if inheritance is None:
+        return first_prompt(text, _marker(seat)) if text else None
+    return continuation(
+        Succession(
+            document=inheritance.document,
+            goal=text or None,
+            first_step=inheritance.first_step,
+            has_git=found.root is not None,
+            branch=found.branch,
+            marker=_marker(seat),
+        )
+    )
+
+
 async def _first_session(
-    supervisor: Supervisor, seat: Seat, text: str, resume: SessionId | None
+    supervisor: Supervisor,
+    seat: Seat,
+    opening: str | None,
+    resume: SessionId | None,
+    inheritance: Inheritance | None,
 ) -> None:
     assert seat.job is not None
     minted, run = supervisor.sessions.mint(seat)
@@ -135,10 +179,10 @@ async def _first_session(
         previous=None,
         run=run,
         created=supervisor.instruments.clock.now().timestamp(),
+        document=inheritance.document if inheritance else None,
         permission_mode=seat.settings.permission_mode,
     )
-    prompt = first_prompt(text, _marker(seat)) if text else None
-    await supervisor.sessions.open(seat, session, prompt, resume=resume is not None)
+    await supervisor.sessions.open(seat, session, opening, resume=resume is not None)
 
 
 def _marker(seat: Seat) -> str | None:

@@ -15,13 +15,14 @@ from cockpit.core.errors import BadUsage, CockpitError, Failed, NotNow
 from cockpit.core.handoff.events import Approved, CalledOff, Declined, Snoozed, Turn
 from cockpit.core.handoff.states import PHASES, Asked, Documenting, Reviewing, Settling, Waiting
 from cockpit.core.ids import agent_name
-from cockpit.supervisor import starting, undoing
+from cockpit.supervisor import continuing, starting, undoing
 from cockpit.supervisor.seat import Seat
 from cockpit.supervisor.sessions import refuse_if_alive
 from cockpit.supervisor.supervisor import Supervisor
 from cockpit.wire.verbs import (
     Approve,
     Attach,
+    Continue,
     Done,
     Down,
     Handoff,
@@ -242,6 +243,14 @@ async def undo(supervisor: Supervisor, asked: Undo) -> Done:
     return Done(message=f"{seat.name} is back in session {before.number}", name=seat.name)
 
 
+async def continue_(supervisor: Supervisor, asked: Continue) -> Done:
+    """Start a new agent from a handoff document."""
+    seat = await continuing.continue_from(supervisor, asked)
+    supervisor.board.changed(seat)
+    words = f"{seat.name} goes on from {asked.document} in {seat.directory}"
+    return Done(message=words, name=seat.name, pane=seat.record.pane)
+
+
 async def attach(supervisor: Supervisor, asked: Attach) -> Done:
     """Where the agent's pane is."""
     seat = supervisor.fleet.seat(asked.name)
@@ -341,6 +350,7 @@ PERFORM: dict[type[Verb], Perform] = {
     Refuse: refuse,
     Snooze: snooze,
     Undo: undo,
+    Continue: continue_,
     Attach: attach,
     Down: down,
 }

@@ -101,6 +101,21 @@ class Undo(Verb):
     name: str
 
 
+class Continue(Verb):
+    """Start a new agent from a handoff document."""
+
+    verb: ClassVar[str] = "continue"
+    document: str
+    """Absolute."""
+    name: str | None = None
+    """None: as the document's agent, with a number if that is taken."""
+    directory: str | None = None
+    """Absolute; None: where the document was left."""
+    config: str | None = None
+    """As for `Start`."""
+    named: bool = False
+
+
 class Down(Verb):
     """End the supervisor; with `agents`, the agents and the tmux server too."""
 
@@ -125,7 +140,7 @@ class Attach(Verb):
 
 
 VERBS: tuple[type[Verb], ...] = (
-    Start, Stop, Send, Handoff, Approve, Refuse, Snooze, Undo, Down, Load, Attach,
+    Start, Stop, Send, Handoff, Approve, Refuse, Snooze, Undo, Continue, Down, Load, Attach,
 )  # fmt: skip
 
 

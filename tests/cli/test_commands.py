@@ -82,17 +82,21 @@ def test_paths_reach_the_supervisor_absolute(
     (own_home / "notes.md").touch()
     answering.say("POST /v1/start", DONE)
     answering.say("POST /v1/handoff", DONE)
+    answering.say("POST /v1/continue", DONE)
 
     run(["start", "api", "--directory", "work"])
     run(["handoff", "api", "--document", "notes.md"])
+    run(["continue", "notes.md", "--directory", "work"])
     monkeypatch.chdir(own_home / "work")
     run(["start", "api"])
 
     sent = [body for _, body in answering.asked]
     assert sent[0]["directory"] == str(own_home / "work")
     assert sent[1]["document"] == str(own_home / "notes.md")
-    assert sent[2]["config"] == str(own_home / "work" / "cockpit.toml")
-    assert sent[2]["named"] is False
+    assert sent[2]["document"] == str(own_home / "notes.md")
+    assert sent[2]["directory"] == str(own_home / "work")
+    assert sent[3]["config"] == str(own_home / "work" / "cockpit.toml")
+    assert sent[3]["named"] is False
 
 
 @pytest.mark.parametrize("before", [True, False])
@@ -151,7 +155,7 @@ def test_a_dry_run_prints_what_would_be_done(
         (["events"], 4, "cockpit up"),
         (["history"], 4, "cockpit up"),
         (["show", "x"], 4, "cockpit up"),
-        (["continue", __file__], 5, "cockpit start"),
+        (["continue", __file__], 4, "cockpit up"),
         (["serve"], 5, "browser"),
         ([], 2, "terminal"),
     ],

@@ -121,6 +121,15 @@ class Store:
             HandoffRecord, "select * from handoffs where job = ? order by created", job
         )
 
+    def handoffs_named(self, start: str) -> list[HandoffRecord]:
+        """Those whose id begins so, or whose document or copy has exactly this path."""
+        return self._all(
+            HandoffRecord,
+            "select * from handoffs where substr(id, 1, length(?1)) = ?1 or document = ?1 "
+            "or copy = ?1 order by created",
+            start,
+        )
+
     def open_handoffs(self) -> list[HandoffRecord]:
         """Those that have not ended, oldest first: what a supervisor comes back to."""
         return self._all(

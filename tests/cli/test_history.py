@@ -1,0 +1,115 @@
+"""`cockpit history` in words: what a pilot reads of a chain."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from cockpit.cli.commands import run
+from cockpit.cli.history import words_of_chain
+
+NOW = datetime(2026, 11, 21, 21, 0, tzinfo=UTC)
+FIRST = {
+    "id": "a",
+    "number": 1,
+    "state": "handed_off",
+    "document": "/w/.cockpit/handoffs/handoff-2026-11-21-201500.md",
+    "handoff": "5f0c0f0e-6b1b-4a57-9f43-1d1f1f7f8a10",
+    "writer": "agent",
+    "outcome": "done",
+    "cost_usd": 0.4,
+    "tokens": 162_400,
+    "tokens_at_start": None,
+    "started_at": "2026-11-21T19:34:00Z",
+    "ended_at": "2026-11-21T20:15:00Z",
+}
+SECOND = {
+    "id": "b",
+    "number": 2,
+    "state": "live",
+    "cost_usd": 0.13,
+    "tokens": 51_000,
+    "tokens_at_start": 45_200,
+    "started_at": "2026-11-21T20:15:00Z",
+    "ended_at": None,
+}
+
+
+def chain(**changed: Any) -> dict[str, Any]:
+    return {
+        "agent": "api",
+        "job": "j",
+        "goal": "Build the login\nand test it.",
+        "started_at": "2026-11-21T19:34:00Z",
+        "handoffs": 1,
+        "sessions": [FIRST, SECOND],
+        **changed,
+    }
+
+
+def test_a_chain_is_told_in_a_line_a_session() -> None:
+    head, first, second = words_of_chain(chain(), NOW)
+
+    assert head == "api  Build the login and test it.  (1 handoff, $0.53, 1 h 26 min)"
+    words = " ".join(first.split())
+    assert words.startswith("1. handed off 162k -> 45k $0.40 41 min 5f0c0f0e /w/")
+    assert words.endswith("handoff-2026-11-21-201500.md (agent)")
+    assert " ".join(second.split()) == "2. live 51k $0.13 45 min"
+
+
+@pytest.mark.parametrize(("handoffs", "told"), [(3, False), (4, True), (5, True)])
+def test_a_job_that_was_handed_off_too_often_is_told_so(handoffs: int, told: bool) -> None:
+    last = words_of_chain(chain(handoffs=handoffs), NOW)[-1]
+
+    words = f"this job was handed off {handoffs} times: its tasks are too big"
+    assert (last.strip() == words) is told
+
+
+def test_what_is_not_known_is_left_out() -> None:
+    bare = {"id": "a", "number": 1, "state": "ended", "tokens": None, "cost_usd": None}
+
+    lines = words_of_chain(chain(sessions=[bare], goal=None, handoffs=0, started_at=None), NOW)
+
+    assert lines == ["api  no prompt  (0 handoffs)", "   1. ended      -"]
+
+
+def test_a_handoff_that_was_refused_shows_no_successors_context() -> None:
+    refused = {**FIRST, "outcome": "refused"}
+
+    assert "->" not in words_of_chain(chain(sessions=[refused, SECOND]), NOW)[1]
+
+
+def test_a_goal_cannot_write_to_the_terminal() -> None:
+    head, *_ = words_of_chain(chain(goal="\x1b]0;owned\x07\x1b[2Jx\n\n## y"), NOW)
+
+    assert "\x1b" not in head
+    assert "\n" not in head
+
+
+def test_history_prints_chains_and_says_when_there_are_none(answering: Any, capsys: Any) -> None:
+    answering.say("GET /v1/history", [chain(), chain(agent="ui")])
+    answering.say("GET /v1/history?name=api", [])
+
+    assert run(["history"]) == 0
+    said = capsys.readouterr().out
+    assert [line.split()[0] for line in said.split("\n") if line[:1].isalpha()] == ["api", "ui"]
+    assert run(["history", "api"]) == 0
+    assert capsys.readouterr().out == "Nothing yet.\n"
+    assert run(["history", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)[1]["agent"] == "ui"
+
+
+def test_a_path_is_shown_by_its_absolute_name(
+    answering: Any, own_home: Any, capsys: Any, monkeypatch: Any
+) -> None:
+    monkeypatch.chdir(own_home)
+    answering.say(f"GET /v1/document/{str(own_home / 'a' / 'b.md').replace('/', '%2F')}", b"# x\n")
+    answering.say("GET /v1/document/5f0c", b"# y\n")
+
+    assert run(["show", "a/b.md"]) == 0
+    assert run(["show", "5f0c"]) == 0
+
+    assert capsys.readouterr().out == "# x\n# y\n"
