@@ -314,7 +314,12 @@ class Engine:
         new = seat.handoff.successor(ended.attempt).session if done else None
         after = {"tokens_after": seat.sitting.gauge.tokens} if done else {}
         seat.handoff_record = replace(
-            record, ended=self._now(), outcome=ended.outcome.value, why=ended.why, new_session=new
+            record,
+            ended=self._now(),
+            outcome=ended.outcome.value,
+            why=ended.why,
+            new_session=new,
+            details={**record.details, **after},
         )
         with self._in.store.transaction():
             self._in.store.save_handoff(seat.handoff_record)
