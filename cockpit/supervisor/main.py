@@ -103,10 +103,10 @@ async def _serve(places: Places, config: Path | None) -> int:
         )
     try:
         await supervisor.take_up(config, named=config is not None)
+        await finish_undos(supervisor)
         listener = bind(places.socket)
         try:
             await _answer(supervisor, listener)
-        await finish_undos(supervisor)
         finally:
             listener.close()
             places.socket.unlink(missing_ok=True)
