@@ -58,7 +58,7 @@ class Tmux:
         processes: LocalProcesses | None = None,
         deadline: float = 5.0,
     ) -> None:
-        """`environment` is the server's whole environment; `orders` a private folder of ours.
+        """`environment` is where the server's few variables come from; `orders` a private folder.
 
         `config` is written by us at each start of the server.
         """

@@ -24,6 +24,8 @@ from cockpit.ports.panes import PaneGone, PaneOccupied, PanesSilent
 LONGEST_SOCKET_PATH = 107
 """Bytes that the kernel takes (103 on macOS); tmux itself only says "File name too long"."""
 
+NEEDED = frozenset({"PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TERMINFO", "TERMINFO_DIRS"})
+
 INSTALL_HINT = "Install it (Debian: apt-get install tmux; macOS: brew install tmux)."
 
 
@@ -42,7 +44,7 @@ class TmuxCommand:
     socket: Path
     config: Path
     environment: Mapping[str, str]
-    """Of the clients and, when it is started by one, of the server."""
+    """Where clients, and a server that one of them starts, find the little they need."""
     program: str = "tmux"
     deadline: float = 5.0
     """Seconds until a call is given up; the client is killed then."""
@@ -119,8 +121,16 @@ def literal(word: str) -> str:
 
 
 def client_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """Without what ties a client to another tmux server, whose own rules it would then obey."""
-    kept = {name: value for name, value in environment.items() if not name.startswith("TMUX")}
+    """What a client, and a server that it starts, needs of an environment.
+
+    No more, because a server keeps it for ever and hands it to every pane that is made by hand;
+    agents get theirs from their launch.
+    """
+    kept = {
+        name: value
+        for name, value in environment.items()
+        if name in NEEDED or name.startswith("LC_")
+    }
     kept.setdefault("PATH", os.defpath)
     return kept
 

@@ -88,6 +88,24 @@ def test_the_server_is_ours_alone(tmux: Tmux, own_home: Path) -> None:
     asyncio.run(story())
 
 
+def test_secrets_of_whoever_starts_the_server_stay_outside(tmux: Tmux) -> None:
+    secrets = {"ANTHROPIC_API_KEY": "secret", "CLAUDECODE": "1", "TMUX": "/x,1,0"}
+    command = tmux.command
+    pilot = Tmux(
+        command.socket,
+        command.config,
+        {**command.environment, **secrets, "LC_ALL": "C.UTF-8"},
+        orders=tmux.orders.folder,
+    )
+
+    async def story() -> list[str]:
+        await pilot.start_server()
+        return await tmux.command.run(["show-environment", "-g"])
+
+    names = {line.split("=")[0] for line in asyncio.run(story())}
+    assert names - {"PWD", "SHLVL", "_"} == {"PATH", "HOME", "LC_ALL"}
+
+
 def test_the_configuration_is_all_understood(tmux: Tmux) -> None:
     """tmux keeps quiet about errors in a file it is started with, so each is asked for."""
     asyncio.run(tmux.start_server())
