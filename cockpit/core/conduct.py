@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 
 from cockpit.core.handoff.events import Turn
 from cockpit.core.moments import (
+    CompactionBegins,
+    CompactionOver,
     DialogOpened,
     Moment,
     PromptTaken,
@@ -51,6 +53,12 @@ class Conduct:
     words_at: float = 0.0
     tools: int = 0
     """Calls of tools that came back."""
+    compactions_announced: int = 0
+    """Times the CLI said that it is about to compact, or prepares to."""
+    compactions: int = 0
+    """Times it said that it has."""
+    begun_anew: int = 0
+    """Times it said that the session goes on from a compaction."""
     activity: str | None = None
     """The last tool call, in one line."""
     last_moment: float = 0.0
@@ -60,8 +68,9 @@ class Conduct:
         late = at < self.last_moment
         self.last_moment = max(at, self.last_moment)
         match moment:
-            case SessionBegan():
+            case SessionBegan(source=source):
                 self.began = True
+                self.begun_anew += source == "compact"
                 if self.turn is Turn.UNKNOWN:
                     self._turn(Turn.IDLE, at)
             case SessionClosed(reason=reason):
@@ -91,6 +100,10 @@ class Conduct:
                 if not late:
                     self.dialog = moment
                     self._turn(Turn.DIALOG, at)
+            case CompactionBegins():
+                self.compactions_announced += 1
+            case CompactionOver():
+                self.compactions += 1
             case SubagentBegan(id=ident, type=kind):
                 self.subagents[ident] = kind
             case SubagentOver(id=ident):

@@ -25,6 +25,8 @@ class Gauge:
     peak: int = 0
     """The most that was ever seen in this session."""
     compacted_at: float | None = None
+    before_compaction: int | None = None
+    """The reading that the last compaction ended."""
     _reported: int | None = None
     _derived: Window | None = None
 
@@ -52,6 +54,7 @@ class Gauge:
     def compacted(self, at: float) -> None:
         """Forget the reading: it was of a conversation that is gone."""
         self.compacted_at = at
+        self.before_compaction = self.tokens or self.before_compaction
         self.tokens = None
         self.source = None
         self.at = None

@@ -131,7 +131,8 @@ def _sentences(ground: Ground) -> Iterator[str]:
     """The same facts as running text, for those who like to read it so."""
     facts, git = ground.facts, ground.git
     if goal := _words_of_goal(ground):
-        yield f"The job was asked for in these words:\n\n{fenced(shortened(goal, LONGEST_GOAL), '')}"
+        words = fenced(shortened(goal, LONGEST_GOAL), "")
+        yield f"The job was asked for in these words:\n\n{words}"
     if (current := _current(facts)) is not None:
         done = sum(todo.status == "completed" for todo in facts.todos)
         yield (

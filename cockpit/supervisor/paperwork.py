@@ -7,6 +7,7 @@ before anybody hears of it. Ends and starts nothing.
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,15 +20,19 @@ from cockpit.core.facts import CommitMade, Facts, Subagent
 from cockpit.core.front_matter import FrontMatter
 from cockpit.core.handoff.states import Document, Writer
 from cockpit.core.ids import HandoffId
-from cockpit.core.markdown import plain
+from cockpit.core.markdown import plain, shortened
 from cockpit.core.redaction import Redactor, secret_values
 from cockpit.core.request import request_reply
+from cockpit.core.supplement import Ground, Occasion, supplement
 from cockpit.core.verified_facts import GitView, claimed_commits
 from cockpit.ports.records import SessionRecord
 from cockpit.supervisor.feed import rfc3339
 from cockpit.supervisor.instruments import Instruments
 from cockpit.supervisor.seat import Seat
 from cockpit.supervisor.sessions import Sessions
+
+HOOK_ANSWER = 10_000
+"""Characters that a hook may answer; a taken-out secret can be shorter than its mark."""
 
 
 class Paperwork:
@@ -66,8 +71,8 @@ class Paperwork:
     async def seal(self, seat: Seat, writer: str) -> Document:
         """The writer's text completed, checked and durably on disk, with its copy.
 
-        Raises `CockpitError` or `OSError` when there is nothing valid to seal; the draft of the
-        agent goes only after the document is on disk.
+        Raises `CockpitError` or `OSError` when there is nothing valid to seal. The agent's draft
+        stays until the handoff is over: what is not written down yet is done again, from it.
         """
         assert seat.handoff is not None
         assert seat.handoff_record is not None
@@ -77,11 +82,7 @@ class Paperwork:
         problems = document.validate(text, complete=True)
         if problems:
             raise Failed("The document is not valid", "; ".join(each.text for each in problems))
-        sealed = await asyncio.to_thread(self._save, seat, text, chosen)
-        if chosen == "agent" and seat.handoff.plan.given is None:
-            draft_path = Path(seat.handoff_record.details["draft"])
-            await asyncio.to_thread(self._in.documents.discard_draft, draft_path)
-        return sealed
+        return await asyncio.to_thread(self._save, seat, text, chosen)
 
     async def refresh(self, seat: Seat, path: str) -> Document:
         """The sealed document with facts of now, sealed again in its place."""
@@ -168,10 +169,16 @@ class Paperwork:
         assert seat.handoff_record is not None
         draft = seat.handoff_record.details.get("draft_facts")
         if draft:
-            await asyncio.to_thread(Path(draft).unlink, missing_ok=True)
+            with suppress(OSError):
+                await asyncio.to_thread(Path(draft).unlink, missing_ok=True)
+        await asyncio.to_thread(self._in.documents.discard_draft, self._asked_for(seat))
         if done:
             folder = str(seat.settings.handoff.directory)
             await asyncio.to_thread(self._in.documents.withdraw_notice, seat.directory, folder)
+
+    def _asked_for(self, seat: Seat) -> Path:
+        assert seat.handoff_record is not None
+        return Path(seat.handoff_record.details["draft"])
 
     async def _draft(self, seat: Seat, writer: Writer) -> str | None:
         assert seat.handoff is not None
@@ -217,9 +224,9 @@ class Paperwork:
 
     # Facts
 
-    def facts(self, seat: Seat) -> Facts:
+    def facts(self, seat: Seat, found: Facts | None = None) -> Facts:
         """What the record says; the papers of handoffs are no work of the session's."""
-        found = seat.sitting.collector.facts()
+        found = found or seat.sitting.collector.facts()
         papers = str(seat.directory / seat.settings.handoff.directory)
         files = tuple(path for path in found.files_modified if not path.startswith(papers))
         tasks = tuple(
@@ -246,6 +253,21 @@ class Paperwork:
             commits=tuple(CommitMade(each.hash, each.subject) for each in found.commits),
             known=frozenset(known),
         )
+
+    async def supplement(
+        self, seat: Seat, token: str, occasion: Occasion, facts: Facts | None = None
+    ) -> str:
+        """What the session is told again: of its own record, or of `facts`; secrets taken out."""
+        ground = Ground(
+            token=token,
+            facts=self.facts(seat, facts),
+            git=await self.git_view(seat),
+            goal=seat.job.prompt if seat.job else None,
+            work_item=seat.settings.worktree.work_item,
+            branch=seat.record.branch,
+        )
+        text = supplement(ground, occasion, seat.settings.handoff.format)
+        return shortened(self._redactor(seat).redact(text).text, HOOK_ANSWER)
 
     async def _composed(self, seat: Seat, writer: Writer, draft: str | None) -> str:
         goal = seat.job.prompt if seat.job else None

@@ -259,6 +259,9 @@ def note(seat: Seat) -> str | None:
 
 def unread(seat: Seat) -> bool:
     """A successor that went on for some turns without looking at its document."""
+    if seat.sitting.too_late:
+        late = seat.sitting.too_late
+        return f"it compacted by itself, {late}: a handoff would have been too late"
     document = seat.must_read
     if document is None or seat.sitting.conduct.turns < UNREAD_AFTER_TURNS:
         return False

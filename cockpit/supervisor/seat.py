@@ -19,6 +19,7 @@ from cockpit.core.activity import activity
 from cockpit.core.bands import Band, Marks
 from cockpit.core.collect import Collector
 from cockpit.core.conduct import Conduct
+from cockpit.core.facts import Facts
 from cockpit.core.gauge import Gauge
 from cockpit.core.handoff.states import Handoff
 from cockpit.core.ids import AgentName
@@ -90,6 +91,10 @@ class Sitting:
     began_at: float | None = None
     """When its process was started, in monotonic seconds; None for one that was found."""
     catching_up: bool = True
+    before: Facts | None = None
+    """Facts of the session that was cleared away for this one, until they are given back."""
+    too_late: str | None = None
+    """How far past the act mark the CLI compacted by itself, where a handoff was wanted."""
     """What is read of the record is older than this watching: it is counted, not alarmed at."""
 
 
@@ -267,6 +272,11 @@ class Seat:
     @property
     def must_read(self) -> str | None:
         """The document that this session was started to read; None if there was none."""
+    @property
+    def turns(self) -> int:
+        """Turns of this session that ended, by whichever witness saw more."""
+        return max(self.sitting.meter.turns, self.sitting.conduct.turns)
+
         return self.session.document if self.session else None
 
     def has_read(self, document: str) -> bool:

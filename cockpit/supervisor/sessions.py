@@ -26,6 +26,8 @@ from cockpit.ports.runtimes import SessionOrder
 from cockpit.supervisor.instruments import Instruments
 from cockpit.supervisor.seat import Exit, Seat
 
+LAUNCHES, LAUNCH_LOOK = 30, 0.05
+"""How often, and how many seconds apart, a launcher is looked at until it is the agent."""
 LAST_WORDS = 3
 """Lines of a dead pane that go on the row."""
 
@@ -80,11 +82,18 @@ class Sessions:
         launch = await self.prepare(seat, order)
         transcript = seat.runtime.transcript(order)
         session = replace(session, transcript=str(transcript) if transcript else None)
+        self._take_back(seat)
         self._write_down(seat, session)
         seat.begin_sitting(self._tail(seat, transcript))
         seat.sitting.began_at = self._in.clock.monotonic()
         pane = await self._place(seat, launch)
         self.seated(seat, pane)
+
+    def _take_back(self, seat: Seat) -> None:
+        """What lies ready was meant for the session before."""
+        seat.runtime.withdraw_ask(seat.name)
+        seat.runtime.withdraw_supplement(seat.name)
+        seat.runtime.release_compaction(seat.name)
 
     async def prepare(self, seat: Seat, order: SessionOrder) -> Launch:
         """Everything that can be refused, refused now: program, arguments, directory."""
@@ -143,8 +152,8 @@ class Sessions:
             compactions=max(sitting.meter.compactions, seat.session.compactions),
         )
         if kept != seat.session:
-            seat.session = kept
             self._in.store.save_session(kept)
+            seat.session = kept
 
     def finish(self, seat: Seat) -> None:
         """Write down that the seat's session is over; its record and its place stay."""
@@ -155,13 +164,19 @@ class Sessions:
 
     def _write_down(self, seat: Seat, session: SessionRecord) -> None:
         self.keep(seat)
+        sat = replace(
+            seat.record,
+            session=session.id,
+            run=session.run,
+            pid=None,
+            started=None,
+            boot=None,
+            wanted=True,
+        )
         with self._in.store.transaction():
             self._in.store.save_session(session)
-            changed = seat.change(
-                session=session.id, run=session.run, pid=None, started=None, boot=None, wanted=True
-            )
-            self._in.store.save_seat(changed)
-        seat.session = session
+            self._in.store.save_seat(sat)
+        seat.record, seat.session = sat, session
         seat.chain = self._in.store.chain(session.job)
 
     async def _place(self, seat: Seat, launch: Launch) -> Pane:
@@ -178,19 +193,20 @@ class Sessions:
         seat.process = process
         seat.exit = None
         seat.gave_up = None
-        self._in.store.save_seat(
-            seat.change(
-                pane=pane.id,
-                pid=process.pid if process else None,
-                started=process.started if process else None,
-                boot=process.boot if process else None,
-                note=None,
-            )
-        )
         if process is None:
             seat.exit = Exit(self._now(), pane.exit_status, pane.exit_signal)
-            return
-        self._watch(seat, process)
+        else:
+            self._watch(seat, process)
+        held = seat.record
+        seat.change(
+            pane=pane.id,
+            pid=process.pid if process else None,
+            started=process.started if process else None,
+            boot=process.boot if process else None,
+            note=None,
+        )
+        if seat.record != held:
+            self._in.store.save_seat(seat.record)
 
     def _watch(self, seat: Seat, process: ProcessId) -> None:
         self.unwatch(seat)
@@ -214,13 +230,12 @@ class Sessions:
         if record.session is None or record.run is None:
             return False
         pane = panes.get(record.pane or "") or _labelled(panes, seat.name)
-        alive = {process.pid: process for process in self._in.processes.marked(record.run)}
         if seat.session and seat.session.transcript:
             tail = self._tail(seat, Path(seat.session.transcript))
         else:
             tail = None
         seat.begin_sitting(tail)
-        if pane is not None and pane.pid in alive and not pane.dead:
+        if pane is not None and await self._is_sitter(seat, pane):
             self.seated(seat, pane)
             return True
         if pane is not None:
@@ -228,6 +243,37 @@ class Sessions:
         elif record.pane is not None:
             seat.change(pane=None)
         seat.process = None
+        return False
+
+    async def adopt(self, seat: Seat) -> bool:
+        """Whether the process that the record names lives here; it sits then.
+
+        For a start that was done and never written down: another one would be a second agent.
+        """
+        if seat.alive:
+            return True
+        panes = {str(key): pane for key, pane in (await self._in.panes.look()).items()}
+        pane = panes.get(seat.record.pane or "") or _labelled(panes, seat.name)
+        if pane is None or not await self._is_sitter(seat, pane):
+            return False
+        self.seated(seat, pane)
+        return True
+
+    async def _is_sitter(self, seat: Seat, pane: Pane) -> bool:
+        """Whether the pane's process carries the seat's marker, or is about to.
+
+        A launcher carries it only once it has become the agent, so it is given a moment.
+        """
+        assert seat.record.run is not None
+        if pane.dead:
+            return False
+        process = self._in.processes.identify(pane.pid)
+        for _ in range(LAUNCHES if seat.record.pid is None else 1):
+            if any(one.pid == pane.pid for one in self._in.processes.marked(seat.record.run)):
+                return True
+            if process is None or not self._in.processes.alive(process):
+                return False
+            await self._in.clock.sleep(LAUNCH_LOOK)
         return False
 
     def _tail(self, seat: Seat, transcript: Path | None) -> Tail | None:
@@ -241,11 +287,11 @@ class Sessions:
         self._in.store.save_session(seat.session)
         seat.begin_record(Tail(transcript, seat.runtime.parse))
 
-    def cleared(self, seat: Seat, session: str, transcript: str | None) -> None:
+    def cleared(self, seat: Seat, session: str, transcript: str | None, source: str) -> None:
         """The pilot began another session in the same process (`/clear`): the seat follows."""
         assert seat.session is not None
         self.keep(seat)
-        old = seat.session
+        old, facts = seat.session, seat.sitting.collector.facts()
         self._in.store.save_session(replace(old, state="ended", ended=self._now()))
         new = replace(
             old,
@@ -266,6 +312,7 @@ class Sessions:
             self._in.store.save_seat(seat.change(session=new.id))
         seat.chain = self._in.store.chain(new.job)
         seat.begin_sitting(self._tail(seat, Path(transcript) if transcript else None))
+        seat.sitting.before = facts if source == "clear" else None
         self._in.feed.tell(
             "session.cleared",
             f"{seat.name} was cleared by hand; its new session is number {new.number}",

@@ -17,19 +17,21 @@ from typing import Any
 
 from cockpit import __version__
 from cockpit.adapters.spool import Spool
-from cockpit.core.errors import CockpitError
-from cockpit.core.handoff.events import CalledOff
-from cockpit.core.handoff.states import Asked
-from cockpit.ports.panes import PanesSilent
+from cockpit.core.errors import CockpitError, Hindered
+from cockpit.core.ids import PaneId
+from cockpit.ports.panes import Pane, PanesSilent
 from cockpit.ports.processes import ProcessId
 from cockpit.ports.records import HandoffRecord
 from cockpit.supervisor.board import Board
+from cockpit.supervisor.compactions import Compactions
 from cockpit.supervisor.engine import Engine
 from cockpit.supervisor.feed import rfc3339
 from cockpit.supervisor.fleet import Fleet
 from cockpit.supervisor.instruments import Instruments
+from cockpit.supervisor.paperwork import Paperwork
 from cockpit.supervisor.seat import Exit, Seat
 from cockpit.supervisor.sessions import Sessions
+from cockpit.supervisor.supplements import Supplements
 from cockpit.supervisor.triggers import Triggers
 from cockpit.supervisor.watch import Watch
 from cockpit.wire.status import Status, SupervisorStatus
@@ -37,6 +39,8 @@ from cockpit.wire.status import Status, SupervisorStatus
 HANDOFFS_LOOK = 0.25
 """Seconds between two looks of a handoff at the world, when nothing calls it earlier."""
 SAVE_READINGS = 30.0
+ASKS, ASK_AGAIN = 4, 0.5
+"""How often tmux is asked for its panes at the start, and seconds between."""
 
 _log = logging.getLogger(__name__)
 
@@ -50,8 +54,10 @@ class Supervisor:
         self.fleet = Fleet(instruments)
         self.board = Board(instruments.clock, self.feed, lambda: list(self.fleet))
         self.sessions = Sessions(instruments, self._process_ended)
-        self.engine = Engine(instruments, self.sessions, lambda: self.fleet, self.board.changed)
+        self.engine = Engine(instruments, self.sessions, lambda: self.fleet, self._handoff_changed)
         self.triggers = Triggers(instruments, self.engine)
+        self.compactions = Compactions(instruments, self.engine)
+        self.supplements = Supplements(instruments, Paperwork(instruments, self.sessions))
         self.watch = Watch(
             instruments, self.sessions, lambda: self.fleet, spool.take, self._news, self._compacted
         )
@@ -70,8 +76,7 @@ class Supervisor:
         """
         self.fleet.remember()
         self.fleet.load(config, named=named)
-        await self.instruments.panes.start_server()
-        panes = await self.instruments.panes.look()
+        panes = await self._panes()
         swapping = {record.agent for record in self.instruments.store.open_handoffs()}
         for seat in self.fleet:
             found = await self.sessions.find(seat, {str(key): pane for key, pane in panes.items()})
@@ -81,6 +86,17 @@ class Supervisor:
             while seat.sitting.tail is not None and self.watch.read_once(seat):
                 pass
         self._resume_handoffs()
+
+    async def _panes(self) -> dict[PaneId, Pane]:
+        """Every pane. A multiplexer that is silent is asked again, then raises `PanesSilent`."""
+        panes = self.instruments.panes
+        for _ in range(ASKS - 1):
+            with contextlib.suppress(PanesSilent, Hindered, OSError):
+                await panes.start_server()
+                return await panes.look()
+            await asyncio.sleep(ASK_AGAIN)
+        await panes.start_server()
+        return await panes.look()
 
     def _tell_found(self, seat: Seat, found: bool, *, swapping: bool) -> None:
         if found:
@@ -92,10 +108,13 @@ class Supervisor:
 
     def _resume_handoffs(self) -> None:
         """Beside, because ending a deaf agent takes seconds; no trouble of one stops the start."""
-        for record in self.instruments.store.open_handoffs():
-            seat = self.fleet.find(record.agent)
-            if seat is not None:
-                self.spawn(self._resume_handoff(seat, record))
+        found = self.instruments.store.open_handoffs()
+        for seat in self.fleet:
+            if seat.name not in {record.agent for record in found}:
+                self.compactions.hold(seat)
+        for record in found:
+            if (open_one := self.fleet.find(record.agent)) is not None:
+                self.spawn(self._resume_handoff(open_one, record))
 
     async def _resume_handoff(self, seat: Seat, record: HandoffRecord) -> None:
         try:
@@ -155,26 +174,21 @@ class Supervisor:
 
     async def _news(self, seat: Seat) -> None:
         """Something about this seat is new."""
+        await self.supplements.consider(seat)
+        await self.compactions.settle(seat)
         if seat.handoff is not None:
             await self.engine.look(seat)
         await self.triggers.consider(seat)
         self.board.changed(seat)
 
     def _compacted(self, seat: Seat) -> None:
-        """The CLI compacted first: counted, told, and everything may alarm again."""
-        marks = seat.marks
-        late = ""
-        if marks is not None and seat.sitting.gauge.peak > marks.act.tokens:
-            late = f", {(seat.sitting.gauge.peak - marks.act.tokens) // 1000}k past the act mark"
-        self.feed.tell(
-            "agent.compacted",
-            f"{seat.name} compacted its context by itself{late}",
-            seat.name,
-            compactions=seat.sitting.meter.compactions,
-        )
+        """The CLI compacted first: told, and everything may alarm again."""
+        self.compactions.took_place(seat)
         self.triggers.rearm(seat)
-        if seat.handoff is not None and isinstance(seat.handoff.state, Asked):
-            self.spawn(self.engine.tell(seat, CalledOff("the context was compacted")))
+
+    def _handoff_changed(self, seat: Seat) -> None:
+        self.compactions.hold(seat)
+        self.board.changed(seat)
 
     def _process_ended(self, seat: Seat, process: ProcessId) -> None:
         self.spawn(self._take_end(seat, process))
@@ -208,20 +222,15 @@ class Supervisor:
                     self.spawn(self._drive(seat))
 
     async def _drive(self, seat: Seat) -> None:
-        try:
-            await self.engine.look(seat)
-        except PanesSilent:
-            return  # looked at again in a moment
-        except CockpitError as refused:
-            seat.trouble = str(refused)
-            self.board.changed(seat)
+        await self.engine.look(seat)
 
     async def _keep_readings(self) -> None:
         while True:
             await asyncio.sleep(SAVE_READINGS)
             for seat in self.fleet:
                 if seat.alive:
-                    self.sessions.keep(seat)
+                    with contextlib.suppress(Hindered):  # kept the next time
+                        self.sessions.keep(seat)
 
     # What is told
 

@@ -81,11 +81,19 @@ class Watch:
         touched: dict[str, Seat] = {}
         for signal in self._take():
             seat = by_name.get(signal.agent)
-            if seat is not None and self._hear(seat, signal):
+            if seat is not None and self._heard(seat, signal):
                 touched[seat.name] = seat
         if touched:
             self._wake.set()
         return list(touched.values())
+
+    def _heard(self, seat: Seat, signal: Signal) -> bool:
+        """Whether a report was about the sitter; a disk that refuses makes nobody deaf."""
+        try:
+            return self._hear(seat, signal)
+        except CockpitError as refused:
+            seat.trouble = str(refused)
+            return True
 
     def _hear(self, seat: Seat, signal: Signal) -> bool:
         """Take one report in. One of another session than the seat's is not about its sitter."""
@@ -124,8 +132,9 @@ class Watch:
         ]
         if not began:
             return False
-        transcript = signal.payload.get("transcript_path")
-        self._sessions.cleared(seat, theirs, transcript if isinstance(transcript, str) else None)
+        given = signal.payload.get("transcript_path")
+        transcript = given if isinstance(given, str) else None
+        self._sessions.cleared(seat, theirs, transcript, began[0].source)
         return True
 
     # Records

@@ -40,6 +40,10 @@ class Presence:
         temporary.write_text(json.dumps(self._note), encoding="utf-8")
         temporary.replace(self._path)
 
+    def take(self, session_id: str) -> None:
+        """Another session goes on in this process."""
+        self._note["sessionId"] = session_id
+
     def leave(self) -> None:
         """Take the note away. Twice is the same as once."""
         self._path.unlink(missing_ok=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections import deque
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -200,6 +201,7 @@ class Session:
             return
         request = f"Your task is to create a {COMPACTION_REQUEST} so far."
         asked = [*self._messages, {"role": "user", "content": request}]
+        time.sleep(self._conduct.pace)
         summary = f"{COMPACTED}.\n\n{self._mind.answer(asked).text}"
         self._record.compacted(before, summary, trigger)
         self._messages = [{"role": "user", "content": [{"type": "text", "text": summary}]}]
