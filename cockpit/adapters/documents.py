@@ -11,6 +11,7 @@ import hashlib
 import os
 import re
 import stat
+from collections.abc import Set
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -105,6 +106,33 @@ class Documents:
     def archived_path(self, handoff: str) -> Path:
         """Where the copy is once its job is over."""
         return self._copies / ARCHIVE / f"{_checked(handoff)}.md"
+
+    def archive(self, handoff: str) -> Path | None:
+        """Move a copy to those of finished jobs; its place, or None if there is no copy.
+
+        Twice is the same as once. Raises `OSError`.
+        """
+        copy, place = self.copy_path(handoff), self.archived_path(handoff)
+        if copy.is_file():
+            place.parent.mkdir(mode=0o700, exist_ok=True)
+            place.parent.chmod(0o700)
+            copy.replace(place)
+        return place if place.is_file() else None
+
+    def forget_copy(self, handoff: str) -> None:
+        """Remove a copy, wherever it is; the document in the worktree stays. Raises `OSError`."""
+        for path in (self.copy_path(handoff), self.archived_path(handoff)):
+            path.unlink(missing_ok=True)
+
+    def clear_strays(self, named: Set[str], oldest: float) -> None:
+        """Remove copies and drafts of facts that no handoff of these ids has, once so old.
+
+        `oldest` is in Unix seconds.
+        """
+        for path in self._copies.glob("*.md"):
+            ident = path.stem.removeprefix("draft-")
+            if ident not in named and path.stat().st_mtime < oldest:
+                path.unlink(missing_ok=True)
 
     def seal(
         self, worktree: Path, handoff: str, text: str, created: datetime, folder: str = FOLDER

@@ -29,6 +29,7 @@ from cockpit.supervisor.feed import rfc3339
 from cockpit.supervisor.fleet import Fleet
 from cockpit.supervisor.instruments import Instruments
 from cockpit.supervisor.paperwork import Paperwork
+from cockpit.supervisor.retention import Retention
 from cockpit.supervisor.seat import Exit, Seat
 from cockpit.supervisor.sessions import Sessions
 from cockpit.supervisor.supplements import Supplements
@@ -61,6 +62,7 @@ class Supervisor:
         self.watch = Watch(
             instruments, self.sessions, lambda: self.fleet, spool.take, self._news, self._compacted
         )
+        self.retention = Retention(instruments, self.fleet)
         self._spool = spool
         self._started = instruments.clock.now().timestamp()
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -143,6 +145,7 @@ class Supervisor:
             self.watch.note(),
             self._drive_handoffs(),
             self._keep_readings(),
+            self.retention.run(),
         ):
             self.spawn(work)
         self.watch.reported()

@@ -108,6 +108,15 @@ class Store:
             job,
         )
 
+    def sessions_over(self, since: float) -> list[SessionRecord]:
+        """Those that have ended and began after a time, and keep a record."""
+        return self._all(
+            SessionRecord,
+            "select * from sessions where state in ('handed_off', 'ended', 'undone') "
+            "and transcript is not null and created >= ? order by created",
+            since,
+        )
+
     # Handoffs
 
     def save_handoff(self, handoff: HandoffRecord) -> None:
@@ -128,6 +137,17 @@ class Store:
             "select * from handoffs where substr(id, 1, length(?1)) = ?1 or document = ?1 "
             "or copy = ?1 order by created",
             start,
+        )
+
+    def handoffs_with_copy(self) -> list[HandoffRecord]:
+        """Those whose document's copy is kept, oldest first."""
+        return self._all(
+            HandoffRecord, "select * from handoffs where copy is not null order by created"
+        )
+
+    def handoffs(self, job: JobId) -> list[HandoffRecord]:
+        return self._all(
+            HandoffRecord, "select * from handoffs where job = ? order by created", job
         )
 
     def open_handoffs(self) -> list[HandoffRecord]:

@@ -1,0 +1,242 @@
+"""What is kept for how long: copies of documents, and records of sessions that are over."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from cockpit.adapters.clock import ManualClock
+from cockpit.adapters.kept_records import LARGEST
+from cockpit.config.paths import Places
+from cockpit.config.schema import AgentSettings
+from cockpit.core.ids import AgentName, HandoffId, JobId, SessionId
+from cockpit.ports.records import HandoffRecord, JobRecord, SessionRecord
+from cockpit.supervisor.fleet import Fleet
+from cockpit.supervisor.instruments import Instruments
+from cockpit.supervisor.main import instruments
+from cockpit.supervisor.retention import Retention
+
+DAY = 86_400.0
+SECRET = "canary-4711-sk-secret"
+
+
+class Attic:
+    """A supervisor's papers with a clock that is moved by hand: one agent, and its past jobs."""
+
+    def __init__(self, home: Path, days: int = 90) -> None:
+        self.home = home
+        self.clock = ManualClock()
+        places = Places.of(os.environ)
+        places.make()
+        self.parts: Instruments = replace(instruments(places), clock=self.clock)
+        self.fleet = Fleet(self.parts)
+        self.fleet.load(None, named=False)
+        settings = AgentSettings.model_validate(
+            {
+                "name": "api",
+                "directory": home,
+                "env": {"API_TOKEN": SECRET},
+                "handoff": {"retention_days": days},
+            }
+        )
+        self.seat = self.fleet.take_up(settings, None)
+        self.retention = Retention(self.parts, self.fleet)
+
+    @property
+    def now(self) -> float:
+        return self.clock.now().timestamp()
+
+    def job(self, name: str, *, current: bool = False) -> HandoffRecord:
+        """A job with one session, its record, and the document that it left."""
+        store = self.parts.store
+        transcript = self.home / f"{name}.jsonl"
+        transcript.write_text(json.dumps({"said": f"the key is {SECRET}"}) + "\n")
+        store.add_job(JobRecord(JobId(name), AgentName("api"), "Do it.", self.now))
+        store.save_session(
+            SessionRecord(
+                id=SessionId(f"session-{name}"),
+                agent=AgentName("api"),
+                job=JobId(name),
+                number=1,
+                previous=None,
+                run="run",
+                created=self.now,
+                transcript=str(transcript),
+                state="handed_off",
+                ended=self.now,
+            )
+        )
+        document = self.home / ".cockpit" / "handoffs" / f"{name}.md"
+        document.parent.mkdir(parents=True, exist_ok=True)
+        document.write_text("# Handoff\n")
+        copy = self.parts.documents.copy_path(f"handoff-{name}")
+        copy.write_text("# Handoff\n")
+        record = HandoffRecord(
+            id=HandoffId(f"handoff-{name}"),
+            agent=AgentName("api"),
+            job=JobId(name),
+            old_session=SessionId(f"session-{name}"),
+            reason="manual",
+            created=self.now,
+            boot="b",
+            record={},
+            details={},
+            ended=self.now,
+            outcome="done",
+            document=str(document),
+            copy=str(copy),
+        )
+        store.save_handoff(record)
+        if current:
+            store.save_seat(self.seat.change(job=JobId(name)))
+        return record
+
+    def look(self, *, after_days: float = 0.0) -> None:
+        self.clock.advance(after_days * DAY)
+        asyncio.run(self.retention.look())
+
+    def copy(self, record: HandoffRecord) -> Path | None:
+        held = self.parts.store.handoff(record.id)
+        assert held is not None
+        return Path(held.copy) if held.copy else None
+
+    def kept(self, name: str) -> list[Path]:
+        return sorted((self.parts.places.state / "records").glob(f"session-{name}.*"))
+
+
+@pytest.fixture
+def attic(own_home: Path) -> Iterator[Callable[..., Attic]]:
+    made: list[Attic] = []
+
+    def make(days: int = 90) -> Attic:
+        made.append(Attic(own_home, days))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.parts.store.close()
+
+
+def test_papers_of_the_current_job_are_pinned(attic: Callable[..., Attic]) -> None:
+    here = attic()
+    record = here.job("a", current=True)
+
+    here.look(after_days=1)
+    here.look(after_days=1000)
+
+    assert here.copy(record) == here.parts.documents.copy_path(record.id)
+    assert here.copy(record).is_file()  # type: ignore[union-attr]
+    assert here.kept("a")
+
+
+def test_a_finished_jobs_copy_is_archived_and_then_removed(attic: Callable[..., Attic]) -> None:
+    here = attic()
+    record = here.job("a")
+    here.job("b", current=True)
+
+    here.look()
+    archived = here.copy(record)
+    assert archived == here.parts.places.handoffs / "archive" / f"{record.id}.md"
+    assert archived.is_file()
+    assert archived.parent.stat().st_mode & 0o777 == 0o700
+    here.look(after_days=89)
+    assert archived.is_file()
+
+    here.look(after_days=2)
+    assert here.copy(record) is None
+    assert not archived.exists()
+    assert here.kept("a") == []
+    # What is in the worktree is the pilot's, and a chain is never rewritten.
+    assert Path(str(record.document)).is_file()
+    assert [each.id for each in here.parts.store.chain(JobId("a"))] == ["session-a"]
+    assert here.parts.store.handoff(record.id) == replace(record, copy=None)
+
+
+def test_nothing_is_removed_when_papers_are_kept_for_ever(attic: Callable[..., Attic]) -> None:
+    here = attic(days=0)
+    record = here.job("a")
+
+    here.look()
+    here.look(after_days=5000)
+
+    assert here.copy(record).is_file()  # type: ignore[union-attr]
+    assert here.kept("a")
+
+
+def test_an_archive_that_was_cut_short_is_finished(attic: Callable[..., Attic]) -> None:
+    here = attic()
+    record = here.job("a")
+    here.parts.documents.archive(record.id)
+
+    here.look()
+
+    assert here.copy(record) == here.parts.documents.archived_path(record.id)
+
+
+def test_a_record_is_kept_without_its_secrets(attic: Callable[..., Attic]) -> None:
+    here = attic()
+    here.job("a", current=True)
+
+    here.look()
+    (kept,) = here.kept("a")
+    assert kept.name == "session-a.jsonl.gz"
+    assert kept.stat().st_mode & 0o777 == 0o600
+    text = gzip.decompress(kept.read_bytes()).decode()
+    assert json.loads(text)["said"].startswith("the key is [REDACTED:known:")
+    assert SECRET not in text
+
+    # The CLI's own clearing away takes nothing from us, and a record that grew is kept anew.
+    (here.home / "a.jsonl").write_text('{"more": 1}\n')
+    here.look()
+    assert gzip.decompress(kept.read_bytes()) == b'{"more": 1}\n'
+    (here.home / "a.jsonl").unlink()
+    here.look(after_days=35)
+    assert gzip.decompress(kept.read_bytes()) == b'{"more": 1}\n'
+
+
+def test_a_record_that_is_too_large_leaves_its_facts(attic: Callable[..., Attic]) -> None:
+    here = attic()
+    here.job("a", current=True)
+    with (here.home / "a.jsonl").open("ab") as record:
+        record.truncate(LARGEST + 1)
+    said = {"type": "user", "message": {"role": "user", "content": f"Go {SECRET}"}}
+    with (here.home / "a.jsonl").open("r+b") as record:
+        record.write(json.dumps(said).encode() + b"\n")
+
+    here.look()
+
+    (kept,) = here.kept("a")
+    assert kept.name == "session-a.facts.json"
+    assert json.loads(kept.read_text())["goal"].startswith("Go [REDACTED:known:")
+
+
+def test_trouble_with_one_paper_leaves_the_others(attic: Callable[..., Attic]) -> None:
+    here = attic()
+    here.job("a", current=True)
+    here.job("b", current=True)
+    (here.home / "a.jsonl").unlink()
+    (here.home / "a.jsonl").mkdir()
+
+    here.look()
+
+    assert here.kept("a") == []
+    assert here.kept("b")
+
+
+def test_strays_go_when_they_are_old(attic: Callable[..., Attic]) -> None:
+    here = attic()
+    stray = here.parts.places.handoffs / "no-such-handoff.md"
+    stray.write_text("# Handoff\n")
+    os.utime(stray, (here.now, here.now))
+
+    here.look(after_days=89)
+    assert stray.exists()
+    here.look(after_days=2)
+    assert not stray.exists()
