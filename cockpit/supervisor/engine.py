@@ -16,7 +16,7 @@ from cockpit.core.errors import NotNow
 from cockpit.core.facts import Facts
 from cockpit.core.handoff import advance as rules
 from cockpit.core.handoff.commands import Command
-from cockpit.core.handoff.events import DocumentSealed, Event
+from cockpit.core.handoff.events import CalledOff, DocumentSealed, Event
 from cockpit.core.handoff.record import from_record, to_record
 from cockpit.core.handoff.states import (
     PHASES,
@@ -189,14 +189,64 @@ class Engine:
         if seat.handoff is None or lock.locked():
             return
         async with lock:
+            now = self._in.clock.monotonic()
+            if seat.handoff is not None and (seat.stall is None or now >= seat.stall.again):
+                await self._unless_stalled(seat, self._look(seat))
+
+    async def _look(self, seat: Seat) -> None:
+        if seat.stall is not None:
+            await self._again(seat)
+        if seat.handoff is not None:
+            seen = await self._sight.see(seat, seat.handoff, self._queue(seat))
+            await self._advance(seat, seen)
+        seat.stall = None
+
+    async def abandon(self, seat: Seat, why: str) -> None:
+        """End the handoff wherever it stands, because all agents are being ended.
+
+        Waits for the step in hand. Who then lives in the seat is the caller's to end.
+        """
+        async with self._lock(seat):
+            await self._advance(seat, CalledOff(why))
             if seat.handoff is not None:
-                seen = await self._sight.see(seat, seat.handoff, self._queue(seat))
-                await self._advance(seat, seen)
+                ended = Ended(Outcome.CANCELLED, why, seat.handoff.document)
+                seat.handoff = replace(seat.handoff, state=ended)
+                self._write(seat)
+                await self._close(seat, ended)
 
     async def tell(self, seat: Seat, event: Event) -> None:
-        """Something happened to the seat's handoff."""
+        """Something happened to the seat's handoff. Raises only when it changed nothing."""
         async with self._lock(seat):
-            await self._advance(seat, event)
+            before = seat.handoff
+            try:
+                await self._advance(seat, event)
+            except Exception as wrong:
+                if seat.handoff is before:
+                    raise
+                self._stall(seat, wrong)
+
+    # What cannot be done now
+
+    async def _unless_stalled(self, seat: Seat, work: Awaitable[None]) -> None:
+        """Do it; if it cannot be done, the row says why, and it is done again in a while."""
+        try:
+            await work
+        except Exception as wrong:  # noqa: BLE001 - one handoff's trouble, told on its row
+            self._stall(seat, wrong)
+
+    def _stall(self, seat: Seat, wrong: Exception) -> None:
+        if not isinstance(wrong, CockpitError | OSError):
+            _log.error("the handoff of %s failed in a step", seat.name, exc_info=wrong)
+        if seat.stall is None:
+            self._in.feed.tell("handoff.stalled", f"{seat.name}: {words(wrong)}", seat.name)
+        seat.stall = stalled(seat.stall, wrong, self._in.clock.monotonic())
+        self._changed(seat)
+
+    async def _again(self, seat: Seat) -> None:
+        """What a supervisor does that comes back: the state's commands are given once more."""
+        assert seat.handoff is not None
+        seat.handoff = rules.taken_up(seat.handoff)
+        await self._run(seat, rules.entry(seat.handoff))
 
     async def take_edit(self, seat: Seat) -> bool:
         """Seal what the pilot changed in the document under review; False if nothing was."""

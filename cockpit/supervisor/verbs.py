@@ -279,9 +279,9 @@ async def down(supervisor: Supervisor, asked: Down) -> Done:
 
 async def _end_all(supervisor: Supervisor) -> None:
     async def one(seat: Seat) -> None:
+        # First, because a handoff would start another session for the one that is ended.
+        await supervisor.engine.abandon(seat, "cockpit down --agents")
         supervisor.instruments.store.save_seat(seat.change(wanted=False, note="stopped by you"))
-        if seat.handoff is not None:
-            await supervisor.engine.tell(seat, CalledOff("cockpit down --agents"))
         if seat.record.run is not None:
             await supervisor.sessions.end(seat)
 
