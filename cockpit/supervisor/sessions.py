@@ -349,9 +349,16 @@ class Sessions:
                 assert pane is not None
                 screen = await self._in.panes.capture(pane, history=50)
                 words = last_words(screen.lines)
+            elif pane is not None:
+                words = await self._why_the_pane_is_gone()
         except (PanesSilent, CockpitError):
             pass  # the end itself is certain; only its words are lost
         return Exit(self._now(), status, signal, words)
+
+    async def _why_the_pane_is_gone(self) -> str:
+        if await self._in.panes.server_pid() is None:
+            return "The tmux server has ended, and all its panes with it."
+        return "Its pane was closed."
 
     def _now(self) -> float:
         return self._in.clock.now().timestamp()
