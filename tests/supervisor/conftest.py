@@ -91,6 +91,7 @@ class Cockpit:
 
     def configure(self, *tables: str, defaults: str = "") -> Path:
         self.config.write_text("\n".join([DEFAULTS, defaults, *tables]), encoding="utf-8")
+        self.config.chmod(0o600)
         return self.config
 
     # The supervisor
