@@ -19,7 +19,7 @@ from pathlib import Path
 
 from cockpit.adapters import guarded_folder
 from cockpit.core.document import LARGEST
-from cockpit.core.errors import BadUsage, Failed
+from cockpit.core.errors import BadUsage, Hindered, Failed
 from cockpit.core.markdown import plain
 from cockpit.core.safetext import safe_line
 
@@ -309,10 +309,10 @@ def _holds(folder: int, name: str, data: bytes) -> bool:
     return False
 
 
-def _failed(title: str, path: Path, error: OSError) -> Failed:
+def _failed(title: str, path: Path, error: OSError) -> Hindered:
     why = os.strerror(error.errno) if error.errno else str(error)
     hints = {28: "Free some space on that disk.", 30: "The disk is mounted read-only."}
-    return Failed(
+    return Hindered(
         title,
         f"{safe_line(str(path))}: {why}.",
         hints.get(error.errno or 0, "`cockpit doctor` looks at the folders."),

@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from cockpit.core.errors import Failed, ProgramMissing
+from cockpit.core.errors import Failed, Hindered, ProgramMissing
 from cockpit.core.safetext import safe_line
 
 QUIET = {
@@ -122,4 +122,4 @@ class GitCommand:
                 f"There is no program {self.program!a} on the PATH.",
                 INSTALL_HINT,
             )
-        return Failed("git could not be run", f"{directory}: {error.strerror}")
+        return Hindered("git could not be run", f"{directory}: {error.strerror}")

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from cockpit.adapters.launcher import MAGIC
 from cockpit.adapters.private_file import write_private
-from cockpit.core.errors import BadUsage, Failed
+from cockpit.core.errors import BadUsage, Hindered
 from cockpit.ports.panes import Launch
 
 LONGEST_ARGUMENT = 120_000
@@ -35,7 +35,7 @@ class LaunchOrders:
         """Write the order; answer the argument vector that carries it out, once.
 
         `kept_as` names an order that stays and can be carried out again. Raises `BadUsage` for a
-        launch that no process can be started with, `Failed` when the folder cannot be written.
+        launch that no process can be started with, `Hindered` when it cannot be written.
         """
         self._make_folder()
         name = kept_as or secrets.token_hex(8)
@@ -81,13 +81,13 @@ class LaunchOrders:
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
-            raise Failed(f"Cannot make {self.folder}", str(error.strerror)) from error
+            raise Hindered(f"Cannot make {self.folder}", str(error.strerror)) from error
 
     def _write(self, path: Path, content: bytes) -> None:
         try:
             write_private(path, content)
         except OSError as error:
-            raise Failed(
+            raise Hindered(
                 "The launch could not be written down",
                 f"{path}: {error.strerror}",
                 "Free some space, or make the folder writable.",

@@ -2,6 +2,7 @@
 
     CockpitError
     ├── Failed              1  it was tried and did not work
+    │   └── Hindered        1  the machine would not let us; the same may work later
     ├── BadUsage            2  the command line does not make sense
     │   └── BadConfig       2  a configuration file does not; carries file, line and key
     ├── NoSuchAgent         3
@@ -40,6 +41,10 @@ class Failed(CockpitError):
     """It was tried, and did not work."""
 
     exit_code = 1
+
+
+class Hindered(Failed):
+    """The machine would not: a full disk, no more processes. The same may work in a moment."""
 
 
 class BadUsage(CockpitError):

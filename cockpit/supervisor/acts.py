@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import assert_never
 
 from cockpit.core.document import Problem
-from cockpit.core.errors import CockpitError
+from cockpit.core.errors import CockpitError, Hindered
 from cockpit.core.handoff.commands import (
     AskAgain,
     Command,
@@ -35,10 +35,10 @@ from cockpit.core.handoff.events import (
     StartFailed,
     Turn,
 )
-from cockpit.core.handoff.states import Reviving, Stopping, Successor
+from cockpit.core.handoff.states import Document, Reviving, Stopping, Successor
 from cockpit.core.permission import successors_mode
 from cockpit.core.request import ask_again, request
-from cockpit.ports.panes import PanesSilent
+from cockpit.ports.panes import PaneOccupied, PanesSilent
 from cockpit.ports.records import SessionRecord
 from cockpit.supervisor.instruments import Instruments
 from cockpit.supervisor.paperwork import Paperwork, words_of_use
@@ -50,8 +50,16 @@ PASTE_SETTLES = 0.3
 """Seconds between a paste and its Enter: a burst with the Enter in it is taken as text."""
 
 
+FOR_NOW = (Hindered, PanesSilent, PaneOccupied)
+"""Refusals that say nothing of the agent or its document: the same is tried again later."""
+
+
 class Acts:
-    """Performs commands for one engine."""
+    """Performs commands for one engine.
+
+    Raises, with the state unchanged, where the machine and not the agent is at fault: `FOR_NOW`
+    and `OSError`. The engine gives the command again.
+    """
 
     def __init__(
         self,
@@ -82,7 +90,7 @@ class Acts:
             case Compose(writer=writer):
                 return await self._compose(seat, writer)
             case Refresh(document=document):
-                return await self._refresh(seat, document.path)
+                return await self._refresh(seat, document)
             case EndPredecessor():
                 return await self._end_predecessor(seat)
             case StartSuccessor(attempt=attempt):
@@ -111,6 +119,7 @@ class Acts:
         """Paste into the composer and submit; Enter is a key of its own, after the paste."""
         if seat.record.pane is None:
             return
+        self._note(seat, typing=True)
         try:
             await self._in.panes.paste(seat.record.pane, text)
             await self._in.clock.sleep(PASTE_SETTLES)
@@ -119,6 +128,12 @@ class Acts:
             self._in.feed.tell(
                 "handoff.request_failed", f"The request did not go in: {refused.title}", seat.name
             )
+            return
+        self._note(seat, typing=False)
+
+    def _note(self, seat: Seat, **details: object) -> None:
+        seat.note_detail(**details)
+        self._write(seat)
 
     async def _press_escape(self, seat: Seat) -> None:
         self._in.feed.tell("handoff.interrupted", f"{seat.name} was interrupted once", seat.name)
@@ -128,12 +143,13 @@ class Acts:
     async def _compose(self, seat: Seat, writer: str) -> Event:
         try:
             document = await self._paperwork.seal(seat, writer)
-        except (CockpitError, OSError) as wrong:
-            title = wrong.title if isinstance(wrong, CockpitError) else str(wrong)
+        except FOR_NOW:
+            raise
+        except CockpitError as wrong:
             self._in.feed.tell(
-                "handoff.writer_failed", f"No document from {writer}: {title}", seat.name
+                "handoff.writer_failed", f"No document from {writer}: {wrong.title}", seat.name
             )
-            return DocumentFailed(self._in.clock.monotonic(), title)
+            return DocumentFailed(self._in.clock.monotonic(), wrong.title)
         seat.note_detail(sealed_calls=seat.sitting.meter.api_calls)
         self._in.feed.tell(
             "handoff.document",
@@ -144,10 +160,12 @@ class Acts:
         )
         return DocumentSealed(self._in.clock.monotonic(), document)
 
-    async def _refresh(self, seat: Seat, path: str) -> Event:
+    async def _refresh(self, seat: Seat, sealed: Document) -> Event:
         try:
-            document = await self._paperwork.refresh(seat, path)
-        except (CockpitError, OSError) as wrong:
+            document = await self._paperwork.refresh(seat, sealed.path)
+        except FOR_NOW:
+            raise
+        except CockpitError as wrong:
             return DocumentFailed(self._in.clock.monotonic(), str(wrong))
         seat.note_detail(sealed_calls=seat.sitting.meter.api_calls)
         return DocumentSealed(self._in.clock.monotonic(), document)
@@ -158,8 +176,7 @@ class Acts:
         assert seat.handoff_record is not None
         assert isinstance(seat.handoff.state, Stopping)
         if seat.sitting.permission_mode:
-            seat.note_detail(permission_mode=seat.sitting.permission_mode)
-            self._write(seat)
+            self._note(seat, permission_mode=seat.sitting.permission_mode)
         try:
             self._paperwork.check_sealed(seat.handoff.state.document, seat.handoff_record.id)
         except CockpitError as wrong:
@@ -181,8 +198,7 @@ class Acts:
     async def _start_successor(self, seat: Seat, attempt: int) -> Event:
         assert seat.handoff is not None
         successor = seat.handoff.successor(attempt)
-        running = self._in.processes.marked(successor.run)
-        if running and seat.record.run == successor.run and seat.alive:
+        if seat.record.run == successor.run and await self._sessions.adopt(seat):
             return Started(self._in.clock.monotonic())
         if seat.record.session in {each.session for each in seat.handoff.plan.successors}:
             ending = await self._sessions.end(seat)
@@ -192,9 +208,9 @@ class Acts:
             await self._sessions.open(
                 seat, self._next_session(seat, successor), self._continuation(seat)
             )
-        except PanesSilent as silent:
-            return StartFailed(f"tmux gave no answer: {silent.title}")
-        except (CockpitError, OSError) as refused:
+        except FOR_NOW:
+            raise
+        except CockpitError as refused:
             return StartFailed(str(refused))
         return Started(self._in.clock.monotonic())
 
@@ -232,16 +248,22 @@ class Acts:
         assert seat.handoff is not None
         assert seat.handoff_record is not None
         assert isinstance(seat.handoff.state, Reviving)
-        await self._sessions.end(seat)
         old = self._in.store.session(seat.handoff_record.old_session)
         assert old is not None
+        if seat.record.session == old.id and await self._sessions.adopt(seat):
+            return Started(self._in.clock.monotonic())
+        ending = await self._sessions.end(seat)
+        if not ending.gone:
+            return StartFailed(f"a new session cannot be ended: {ending.survivors}")
         await self._paperwork.leave_notice(seat, seat.handoff.state.document)
         _, run = self._sessions.mint(seat)
         mode = self._frozen_mode(seat, old)
         again = replace(old, run=run, state="live", ended=None, permission_mode=mode)
         try:
             await self._sessions.open(seat, again, None, resume=True)
-        except (CockpitError, OSError) as refused:
+        except FOR_NOW:
+            raise
+        except CockpitError as refused:
             return StartFailed(str(refused))
         return Started(self._in.clock.monotonic())
 

@@ -7,12 +7,13 @@ may be done twice. One seat is driven by one task at a time. Ends and starts not
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from uuid import uuid4
 
-from cockpit.core.errors import NotNow
+from cockpit.core.errors import CockpitError, NotNow
 from cockpit.core.facts import Facts
 from cockpit.core.handoff import advance as rules
 from cockpit.core.handoff.commands import Command
@@ -37,7 +38,7 @@ from cockpit.core.handoff.states import (
     Waiting,
     Writer,
 )
-from cockpit.core.ids import HandoffId
+from cockpit.core.ids import HandoffId, SessionId
 from cockpit.ports.records import HandoffRecord
 from cockpit.supervisor.acts import Acts
 from cockpit.supervisor.feed import rfc3339
@@ -46,6 +47,9 @@ from cockpit.supervisor.paperwork import Paperwork
 from cockpit.supervisor.seat import Seat
 from cockpit.supervisor.sessions import Sessions
 from cockpit.supervisor.sight import Sight
+from cockpit.supervisor.stall import stalled, words
+
+_log = logging.getLogger(__name__)
 
 STARTS = 3
 """Successors that are tried before the old session is reopened."""
@@ -96,8 +100,12 @@ class Engine:
         review: bool,
         now: bool = False,
         given: str | None = None,
+        offered: str | None = None,
     ) -> HandoffRecord:
-        """Begin a handoff of this seat's session. Raises `NotNow` when one is under way."""
+        """Begin a handoff of this seat's session. Raises `NotNow` when one is under way.
+
+        `offered` is the latch that is set with it: both are written down, or neither.
+        """
         async with self._lock(seat):
             if seat.handoff is not None:
                 raise NotNow(
@@ -114,10 +122,14 @@ class Engine:
             plan = self._plan(seat, reason, ask=ask, review=review, now=now, given=given)
             handoff, commands = rules.begin(plan, self._in.clock.monotonic())
             record = await self._first_record(seat, handoff, reason)
-            seat.handoff, seat.handoff_record = handoff, record
-            self._write(seat)
+            with self._in.store.transaction():
+                self._in.store.save_handoff(record)
+                if offered is not None:
+                    self._in.store.latch(seat.session.id, offered, record.created)
+            seat.handoff, seat.handoff_record, seat.stall = handoff, record, None
+            self._changed(seat)
             self._tell_begun(seat, plan)
-            await self._run(seat, commands)
+            await self._unless_stalled(seat, self._run(seat, commands))
             return record
 
     def writers(self, seat: Seat) -> tuple[Writer, ...]:
@@ -272,8 +284,8 @@ class Engine:
             handoff = from_record(record.record)
             if record.boot != self._in.clock.boot():
                 handoff = rules.rebased(handoff, self._in.clock.monotonic())
-            seat.handoff, seat.handoff_record = handoff, record
-            await self._run(seat, rules.entry(handoff))
+            seat.handoff, seat.handoff_record, seat.stall = handoff, record, None
+            await self._unless_stalled(seat, self._again(seat))
 
     @asynccontextmanager
     async def alone(self, seat: Seat) -> AsyncIterator[None]:
@@ -315,9 +327,9 @@ class Engine:
         before = seat.handoff
         after, commands = rules.advance(before, event)
         if after != before:
-            seat.handoff = after
-            self._note_change(seat, before, after)
-            self._write(seat)
+            # Memory follows the disk: where this raises, nothing has happened.
+            self._write(seat, after, **self._changes(before, after))
+            self._tell_change(seat, before, after)
         await self._run(seat, commands)
         if seat.handoff is not None and isinstance(seat.handoff.state, Ended):
             await self._close(seat, seat.handoff.state)
@@ -328,29 +340,38 @@ class Engine:
             if answer is not None:
                 await self._advance(seat, answer)
 
-    def _note_change(self, seat: Seat, before: Handoff, after: Handoff) -> None:
-        old, new = PHASES.get(type(before.state)), PHASES.get(type(after.state))
-        if new is None or type(before.state) is type(after.state):
-            return
-        seat.note_detail(phase_since=rfc3339(self._now()))
-        if old != new:
-            words = PHASE_WORDS[type(after.state)]
-            self._in.feed.tell(f"handoff.{new}", f"{seat.name}: {words}", seat.name, phase=new)
+    def _changes(self, before: Handoff, after: Handoff) -> dict[str, object]:
+        if type(after.state) is type(before.state) or type(after.state) not in PHASES:
+            return {}
+        return {"phase_since": rfc3339(self._now())}
 
-    def _write(self, seat: Seat) -> None:
-        """The intent, durable, before anything of it is done."""
-        assert seat.handoff is not None
-        assert seat.handoff_record is not None
-        document = seat.handoff.document
-        seat.handoff_record = replace(
-            seat.handoff_record,
-            record=to_record(seat.handoff),
+    def _tell_change(self, seat: Seat, before: Handoff, after: Handoff) -> None:
+        old, new = PHASES.get(type(before.state)), PHASES.get(type(after.state))
+        if new is not None and old != new:
+            text = f"{seat.name}: {PHASE_WORDS[type(after.state)]}"
+            self._in.feed.tell(f"handoff.{new}", text, seat.name, phase=new)
+
+    def _write(self, seat: Seat, handoff: Handoff | None = None, **details: object) -> None:
+        """The intent, durable, before anything of it is done; then it holds in memory too.
+
+        Raises `Hindered`, and then nothing has changed.
+        """
+        handoff = handoff or seat.handoff
+        held = seat.handoff_record
+        assert handoff is not None
+        assert held is not None
+        document = handoff.document
+        record = replace(
+            held,
+            record=to_record(handoff),
             boot=self._in.clock.boot(),
-            document=document.path if document else seat.handoff_record.document,
-            sha256=document.sha256 if document else seat.handoff_record.sha256,
-            writer=document.writer if document else seat.handoff_record.writer,
+            document=document.path if document else held.document,
+            sha256=document.sha256 if document else held.sha256,
+            writer=document.writer if document else held.writer,
+            details={**held.details, **details},
         )
-        self._in.store.save_handoff(seat.handoff_record)
+        self._in.store.save_handoff(record)
+        seat.handoff, seat.handoff_record = handoff, record
         self._changed(seat)
 
     # Ending
@@ -363,7 +384,8 @@ class Engine:
         done = ended.outcome is Outcome.DONE
         new = seat.handoff.successor(ended.attempt).session if done else None
         after = {"tokens_after": seat.sitting.gauge.tokens} if done else {}
-        seat.handoff_record = replace(
+        seat.runtime.withdraw_ask(seat.name)
+        closed = replace(
             record,
             ended=self._now(),
             outcome=ended.outcome.value,
@@ -372,15 +394,24 @@ class Engine:
             details={**record.details, **after},
         )
         with self._in.store.transaction():
-            self._in.store.save_handoff(seat.handoff_record)
+            self._in.store.save_handoff(closed)
             old = self._in.store.session(record.old_session)
             if done and old is not None:
                 self._in.store.save_session(replace(old, state="handed_off", ended=self._now()))
+            self._mark_failed_starts(seat.handoff, new)
+        seat.handoff_record = closed
         await self._paperwork.tidy(seat, done=done)
         self._sight.forget(record.id)
         self._announce(seat, ended)
-        seat.handoff = seat.handoff_record = None
+        seat.handoff = seat.handoff_record = seat.stall = None
+        seat.chain = self._in.store.chain(closed.job)
         self._changed(seat)
+
+    def _mark_failed_starts(self, handoff: Handoff, confirmed: SessionId | None) -> None:
+        for each in handoff.plan.successors:
+            tried = self._in.store.session(each.session)
+            if tried is not None and tried.id != confirmed:
+                self._in.store.save_session(replace(tried, state="failed", ended=self._now()))
 
     def _announce(self, seat: Seat, ended: Ended) -> None:
         if ended.outcome is Outcome.DONE:

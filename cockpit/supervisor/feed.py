@@ -7,11 +7,14 @@ rather than waited for; it comes back and asks for what it missed, by number.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from typing import Any
 
 from cockpit.adapters.store.store import Store
+from cockpit.core.errors import Hindered
+from cockpit.core.ids import AgentName
 from cockpit.core.safetext import safe_line
 from cockpit.ports.clock import Clock
 from cockpit.ports.records import EventRecord
@@ -19,6 +22,8 @@ from cockpit.wire.stream import Event
 
 BACKLOG = 1000
 """Lines a listener may be behind before it is cut off."""
+
+_log = logging.getLogger(__name__)
 
 
 class Listener:
@@ -58,9 +63,17 @@ class Feed:
         self._listeners: set[Listener] = set()
 
     def tell(self, kind: str, text: str, agent: str | None = None, **data: Any) -> Event:
-        """Write an event down, then tell it. Foreign text in it is made safe here."""
-        at = self._clock.now().timestamp()
-        record = self._store.add_event(at, agent, kind, safe_line(text, 500), data)
+        """Write an event down, then tell it. Foreign text in it is made safe here.
+
+        Never raises for a disk that refuses: what happened has happened. Such an event is in the
+        log only.
+        """
+        at, text = self._clock.now().timestamp(), safe_line(text, 500)
+        try:
+            record = self._store.add_event(at, agent, kind, text, data)
+        except Hindered as refused:
+            _log.warning("not written down (%s): %s: %s", refused.detail, kind, text)
+            return as_event(EventRecord(0, at, AgentName(agent or ""), kind, text, data))
         event = as_event(record)
         for listener in tuple(self._listeners):
             listener.tell(event)

@@ -12,6 +12,7 @@ import logging
 import logging.handlers
 import os
 import signal
+from collections.abc import Callable
 from io import TextIOWrapper
 from pathlib import Path
 
@@ -37,17 +38,20 @@ LOG_BYTES = 2_000_000
 LOGS_KEPT = 3
 
 
-def run(places: Places, config: Path | None) -> int:
+def run(
+    places: Places, config: Path | None, world: Callable[[Places], Instruments] | None = None
+) -> int:
     """Be the supervisor until told to end; answers the exit code.
 
     Raises `NotNow` when another one holds the state folder, and `BadConfig` before anything was
     touched. An inherited `config` of None means the files that hold in the current directory.
+    `world` puts another world together than the real one; `make faults` has one that breaks.
     """
     places.make()
     lock = take_lock(places.lease)
     try:
         _log_to(places.logs / "supervisor.log")
-        return asyncio.run(_serve(places, config))
+        return asyncio.run(_serve(places, config, (world or instruments)(places)))
     finally:
         os.close(lock)
 
@@ -93,8 +97,7 @@ def instruments(places: Places) -> Instruments:
     )
 
 
-async def _serve(places: Places, config: Path | None) -> int:
-    parts = instruments(places)
+async def _serve(places: Places, config: Path | None, parts: Instruments) -> int:
     supervisor = Supervisor(parts, Spool(places.spool))
     if parts.store.put_aside is not None:
         parts.feed.tell(

@@ -117,6 +117,9 @@ def need(seat: Seat, monotonic: float) -> Needs | None:
     """What the pilot has to do, if anything; the most pressing only."""
     if seat.handoff_failed:
         return Needs(kind="failed", detail=safe_line(seat.handoff_failed, 400))
+    if seat.handoff and seat.stall and seat.stall.is_told(monotonic):
+        words = f"the handoff cannot go on: {seat.stall.why}. It is tried again by itself"
+        return Needs(kind="failed", detail=safe_line(words, 400))
     conduct = seat.sitting.conduct
     if seat.alive and conduct.turn is Turn.DIALOG and conduct.dialog:
         detail = safe_line(conduct.dialog.detail, 300)
@@ -248,6 +251,8 @@ def chain_cost(seat: Seat) -> float | None:
 
 def note(seat: Seat) -> str | None:
     """Why the agent is in its state, where the state alone does not say."""
+    if seat.handoff and seat.stall:
+        return safe_line(f"the handoff waits: {seat.stall.why}", 300)
     if seat.trouble:
         return safe_line(seat.trouble, 300)
     if seat.exit is not None and seat.record.wanted:

@@ -39,6 +39,7 @@ from cockpit.core.session import (
 from cockpit.ports.processes import ProcessId
 from cockpit.ports.records import HandoffRecord, JobRecord, SeatRecord, SessionRecord
 from cockpit.ports.runtimes import Report, Runtime
+from cockpit.supervisor.stall import Stall
 
 NOTIFIED = "<task-notification>"
 """How a prompt begins that the CLI gives itself when something in the background ended."""
@@ -124,6 +125,8 @@ class Seat:
     """A bug or failure in watching this one agent, told on its row only."""
     handoff_failed: str | None = None
     """Why the last handoff left nobody, until the pilot acts."""
+    stall: Stall | None = None
+    """Why the handoff cannot go on for now; it is tried again."""
     breaker: str | None = None
     """Why automatic handoffs are paused for this agent."""
 

@@ -81,7 +81,9 @@ class Sight:
             screen = await self._in.panes.capture(seat.record.pane)
         except CockpitError:
             return None
-        return seat.runtime.composer(screen)
+        clean = seat.runtime.composer(screen)
+        # A paste of ours that was never submitted is nobody's half-typed text.
+        return True if clean is False and typing(seat) else clean
 
     async def _git_busy(self, seat: Seat) -> str | None:
         return await self._in.worktrees.busy(seat.directory)
@@ -124,6 +126,11 @@ def draft_token(seat: Seat) -> str:
     """What no other text would hold: the draft's file name, with the handoff's id in it."""
     path = draft_path(seat)
     return path.name if path else ""
+
+
+def typing(seat: Seat) -> bool:
+    """Whether we were between a paste and its Enter when we were last interrupted."""
+    return seat.handoff_record is not None and bool(seat.handoff_record.details.get("typing"))
 
 
 def pilot_spoke(seat: Seat) -> bool:

@@ -148,7 +148,14 @@ class Supervisor:
             self.retention.run(),
         ):
             self.spawn(work)
+        self.spawn(self._consider_everybody())
         self.watch.reported()
+
+    async def _consider_everybody(self) -> None:
+        """Once, at the start: an idle agent gives no news, and something may be due even so."""
+        for seat in self.fleet:
+            if seat.alive:
+                await self.watch.consider(seat)
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
         """Run something beside; a bug in it is logged, and ends nothing else."""
@@ -190,7 +197,8 @@ class Supervisor:
         self.triggers.rearm(seat)
 
     def _handoff_changed(self, seat: Seat) -> None:
-        self.compactions.hold(seat)
+        with contextlib.suppress(Hindered, OSError):  # tried again with the next change
+            self.compactions.hold(seat)
         self.board.changed(seat)
 
     def _process_ended(self, seat: Seat, process: ProcessId) -> None:
@@ -223,6 +231,9 @@ class Supervisor:
             for seat in self.fleet:
                 if seat.handoff is not None and not self.engine.is_driving(seat):
                     self.spawn(self._drive(seat))
+                elif seat.trouble is not None and seat.alive and not self.engine.is_driving(seat):
+                    # It may have kept a handoff from beginning.
+                    self.spawn(self.watch.consider(seat))
 
     async def _drive(self, seat: Seat) -> None:
         await self.engine.look(seat)

@@ -47,10 +47,12 @@ class Triggers:
         due = self.due(seat)
         if due is None:
             return
-        self._latch(seat, f"offered.{seat.band.value}")
         if due.why_ask:
             self._in.feed.tell("handoff.held_back", due.why_ask, seat.name)
-        await self._engine.begin(seat, "threshold", ask=due.ask, review=due.ask)
+        offered = f"offered.{seat.band.value}"
+        await self._engine.begin(
+            seat, "threshold", ask=due.ask, review=due.ask, offered=offered
+        )
 
     def _by_tool_calls(self, seat: Seat) -> None:
         if seat.session is None or seat.band is not Band.WARN:

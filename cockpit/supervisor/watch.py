@@ -75,6 +75,10 @@ class Watch:
             for seat in self.hear_once():
                 await self._safely(seat, self._consider(seat))
 
+    async def consider(self, seat: Seat) -> None:
+        """Have what is known of a seat looked at, without news."""
+        await self._safely(seat, self._consider(seat))
+
     def hear_once(self) -> list[Seat]:
         """Take what is there; the seats that it was about."""
         by_name = {seat.name: seat for seat in self._seats()}

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from cockpit.adapters.store.migrations import MIGRATIONS
-from cockpit.core.errors import Failed
+from cockpit.core.errors import Hindered, Failed
 from cockpit.core.ids import AgentName, JobId, SessionId
 from cockpit.ports.records import (
     EventRecord,
@@ -58,17 +58,22 @@ class Store:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All of it or nothing of it; may be nested, the outermost commits."""
+        """All of it or nothing of it; may be nested, the outermost commits.
+
+        Must not be left waiting: what others write meanwhile would be part of it.
+        """
         if self._database.in_transaction:
             yield
             return
-        self._database.execute("begin immediate")
+        self._run("begin immediate")
         try:
             yield
+            self._run("commit")
         except BaseException:
-            self._database.execute("rollback")
+            # SQLite may have rolled back by itself, on a full disk for one.
+            if self._database.in_transaction:
+                self._database.execute("rollback")
             raise
-        self._database.execute("commit")
 
     # Seats
 
@@ -169,6 +174,8 @@ class Store:
 
     def latch(self, session: SessionId, name: str, at: float) -> bool:
         """Set it; False if it was set already. Survives restarts, so nothing alarms twice."""
+        if self.latched(session, name) is not None:
+            return False  # asked after every reading: what stands is not written again
         done = self._run(
             "insert or ignore into latches(session, name, at) values (?, ?, ?)", session, name, at
         )
@@ -214,7 +221,15 @@ class Store:
         return found if after else found[::-1]
 
     def _run(self, sql: str, *values: Any) -> sqlite3.Cursor:
-        return self._database.execute(sql, values)
+        """Raises `Hindered` for what the disk does not take; nothing of it is written then."""
+        try:
+            return self._database.execute(sql, values)
+        except sqlite3.OperationalError as error:
+            raise Hindered(
+                "The database cannot be written",
+                f"{self.path}: {error}.",
+                "Is the disk full? It is tried again by itself.",
+            ) from error
 
     def _all(self, kind: type[Record], sql: str, *values: Any) -> list[Record]:
         names = {each.name for each in fields(kind)}

@@ -119,6 +119,17 @@ def rebased(handoff: Handoff, now: float) -> Handoff:
     return replace(handoff, state=state)
 
 
+def taken_up(handoff: Handoff) -> Handoff:
+    """The same handoff after an interruption of ours, before `entry` is given again.
+
+    Whether a request got as far as the agent is not known then: it is given again, unless the
+    record shows that it arrived.
+    """
+    if isinstance(handoff.state, Waiting):
+        return replace(handoff, state=replace(handoff.state, requested_at=None))
+    return handoff
+
+
 def advance(handoff: Handoff, event: Event) -> Step:
     """The next step. What means nothing here gives the same handoff and no command."""
     state = handoff.state
@@ -217,7 +228,7 @@ def _waiting(handoff: Handoff, state: Waiting, event: Event) -> Step:
 
 def _seen_waiting(handoff: Handoff, state: Waiting, seen: Seen) -> Step:
     plan = handoff.plan
-    if seen.delivered and state.requested_at is not None:
+    if seen.delivered and state.tries:
         until = seen.now + plan.deadline
         return _enter(handoff, Documenting("agent", since=seen.now, until=until))
     if seen.pilot_spoke:
