@@ -1,0 +1,204 @@
+"""What a hook is told: one shape for all events, with every field always there.
+
+`repo_root`, `worktree` and `cwd` mean the same in every event, and what is not known is null. The
+shape is described for others in `SCHEMA`, which a test holds against real payloads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from cockpit.core.hook_events import EVENTS, OUTCOMES, PAYLOAD_VERSION
+
+LONGEST_PROMPT = 100_000
+"""Characters of a prompt that are told; what follows is cut."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContextTold:
+    """The reading at the moment of the event."""
+
+    input_tokens: int | None = None
+    context_window: int | None = None
+    usage_percent: float | None = None
+    remaining_percent: float | None = None
+    model_name: str | None = None
+    band: str = "unknown"
+    confidence: str = "unknown"
+
+
+def context_told(
+    tokens: int | None, window: int | None, model: str | None, band: str, confidence: str
+) -> ContextTold:
+    """The reading with its percentages, to a tenth; uncapped, so what remains may be negative."""
+    percent = round(100 * tokens / window, 1) if tokens is not None and window else None
+    left = round(100 - percent, 1) if percent is not None else None
+    return ContextTold(tokens, window, percent, left, model, band, confidence)
+
+
+@dataclass(frozen=True, slots=True)
+class SessionTold:
+    """Whose session it is."""
+
+    session_id: str | None
+    agent_name: str
+    job_id: str | None
+    working_directory: str
+    worktree_path: str | None
+    branch_name: str | None
+    is_continuation: bool
+    previous_session_id: str | None
+    handoff_count: int
+    transcript_path: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HandoffTold:
+    """The handoff that the event is about."""
+
+    handoff_id: str
+    reason: str
+    old_session_id: str
+    new_session_id: str | None = None
+    handoff_number: int | None = None
+    document: str | None = None
+    writer: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Everything that the payload of an event is made of."""
+
+    event: str
+    id: str
+    """Unique to the event; a delivery that is repeated has the same."""
+    at: str
+    text: str
+    context: ContextTold
+    session: SessionTold
+    repo_root: str | None
+    worktree: str | None
+    cwd: str
+    original_prompt: str | None
+    prompt: str | None = None
+    handoff: HandoffTold | None = None
+    outcome: str | None = None
+    needs: dict[str, str] | None = None
+    mode: str = field(default="")
+
+
+def payload(told: Told, clean: Callable[[str], str] = str) -> dict[str, Any]:
+    """The payload as plain values; `clean` takes secrets out of free text."""
+    plain = asdict(told)
+    event = plain.pop("event")
+    for name in ("original_prompt", "prompt", "text"):
+        if plain[name] is not None:
+            plain[name] = clean(plain[name][:LONGEST_PROMPT])
+    if plain["needs"]:
+        plain["needs"] = {key: clean(value) for key, value in plain["needs"].items()}
+    return {"version": PAYLOAD_VERSION, "hook_event_name": event, **plain}
+
+
+def sample(event: str, agent: str, cwd: str, **changes: Any) -> dict[str, Any]:
+    """A payload for trying a hook out: plausible, and recognisable as made up."""
+    old, new = "00000000-0000-4000-8000-000000000001", "00000000-0000-4000-8000-000000000002"
+    in_handoff = event.startswith("handoff_")
+    told = Told(
+        event=event,
+        id="00000000-0000-4000-8000-00000000000e",
+        at="2026-01-01T12:00:00Z",
+        text=f"{agent}: a sample, nothing has happened",
+        context=context_told(144_000, 200_000, "a-model", "act", "reported"),
+        session=SessionTold(
+            session_id=old,
+            agent_name=agent,
+            job_id="00000000-0000-4000-8000-00000000000a",
+            working_directory=cwd,
+            worktree_path=None,
+            branch_name="main",
+            is_continuation=False,
+            previous_session_id=None,
+            handoff_count=0,
+        ),
+        repo_root=cwd,
+        worktree=None,
+        cwd=cwd,
+        original_prompt="A sample prompt",
+        prompt="A sample prompt" if event == "session_start" else None,
+        handoff=HandoffTold("sample", "threshold", old, new, 1) if in_handoff else None,
+        outcome=OUTCOMES[0] if event == "after_run" else None,
+        needs={"kind": "question", "detail": "a sample"} if event == "needs_you" else None,
+        mode="prompt",
+    )
+    return {**payload(told), **changes}
+
+
+def _maybe(kind: str) -> dict[str, Any]:
+    return {"type": [kind, "null"]}
+
+
+def _object(**properties: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "required": list(properties), "properties": properties}
+
+
+_TEXT = {"type": "string"}
+
+SCHEMA: dict[str, Any] = {
+    "$id": "cockpit-hook-payload",
+    "description": "What every hook is told; names may be added, and none is changed.",
+    **_object(
+        version={"const": PAYLOAD_VERSION},
+        hook_event_name={"enum": list(EVENTS)},
+        id={**_TEXT, "description": "Of the event; a repeated delivery has the same."},
+        at={**_TEXT, "format": "date-time"},
+        text={**_TEXT, "description": "One sentence for people."},
+        context=_object(
+            input_tokens=_maybe("integer"),
+            context_window=_maybe("integer"),
+            usage_percent=_maybe("number"),
+            remaining_percent=_maybe("number"),
+            model_name=_maybe("string"),
+            band=_TEXT,
+            confidence=_TEXT,
+        ),
+        session=_object(
+            session_id=_maybe("string"),
+            agent_name=_TEXT,
+            job_id=_maybe("string"),
+            working_directory={**_TEXT, "description": "The same as cwd."},
+            worktree_path=_maybe("string"),
+            branch_name=_maybe("string"),
+            is_continuation={"type": "boolean"},
+            previous_session_id=_maybe("string"),
+            handoff_count={"type": "integer", "minimum": 0},
+            transcript_path=_maybe("string"),
+        ),
+        repo_root={**_maybe("string"), "description": "Of the main checkout; null outside git."},
+        worktree={**_maybe("string"), "description": "The agent's own checkout, if it has one."},
+        cwd={**_TEXT, "description": "Where the agent works, and where a shell hook is run."},
+        original_prompt={**_maybe("string"), "description": "The job, as it was given."},
+        prompt={**_maybe("string"), "description": "session_start: what the session is told."},
+        handoff={
+            **_object(
+                handoff_id=_TEXT,
+                reason=_TEXT,
+                old_session_id=_TEXT,
+                new_session_id=_maybe("string"),
+                handoff_number=_maybe("integer"),
+                document=_maybe("string"),
+                writer=_maybe("string"),
+            ),
+            "type": ["object", "null"],
+        },
+        outcome={"enum": [*OUTCOMES, None], "description": "Of after_run."},
+        needs={
+            **_object(kind=_TEXT, detail=_TEXT),
+            "type": ["object", "null"],
+            "description": "Of needs_you.",
+        },
+        mode={**_TEXT, "description": "observe, prompt or auto."},
+    ),
+}
+"""JSON Schema of a payload, as `cockpit config schema` prints it."""
