@@ -15,6 +15,10 @@ SESSION = "cockpit"
 """The session that every window belongs to; each attached pilot has one of their own beside it."""
 HOME_WINDOW = 0
 RETURN_KEY = "F12"
+RETURN_OPTION = "@cockpit_return"
+"""Of a terminal's session: what the return key does instead of going to the home window."""
+ASIDE, LEAVES = "aside", "leaves"
+"""Both end the session. Whoever waits behind it is the cockpit's screen, or the pilot's shell."""
 OLDEST = (3, 3)
 """tmux 3.3a: the oldest whose behaviour has been tried."""
 
@@ -62,7 +66,8 @@ set -g status-interval 0
 set -g status-style "bg=default,fg=default,dim"
 set -g status-left ""
 set -g status-right "\
-#{{?#{{==:#{{window_index}},{HOME_WINDOW}}},, {RETURN_KEY} back to the cockpit }}"
+#{{?#{{==:#{{window_index}},{HOME_WINDOW}}},, {RETURN_KEY} \
+#{{?#{{==:#{{{RETURN_OPTION}}},{LEAVES}}},leaves,back to the cockpit}} }}"
 set -g window-status-format ""
 set -g window-status-current-format " #{{window_name}} "
 set -g window-status-separator ""
@@ -73,9 +78,10 @@ unbind -n M-MouseDown3Pane
 unbind -n MouseDown3Status
 unbind -n MouseDown3StatusLeft
 unbind -n MouseDown3StatusRight
-bind -n {RETURN_KEY} \
-if -F -t :{HOME_WINDOW} "#{{pane_dead}}" "respawn-pane -t :{HOME_WINDOW}" \\; \
-select-window -t :{HOME_WINDOW}
+bind -n {RETURN_KEY} if -F "#{{{RETURN_OPTION}}}" kill-session {{
+  if -F -t :{HOME_WINDOW} "#{{pane_dead}}" "respawn-pane -t :{HOME_WINDOW}"
+  select-window -t :{HOME_WINDOW}
+}}
 """
 """`status-interval 0`: an idle line sends nothing. The mouse menus are gone because they offer to
 kill a pane. `aggressive-resize`: only the window that a pilot looks at takes the size of that

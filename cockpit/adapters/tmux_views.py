@@ -18,7 +18,13 @@ from contextlib import suppress
 
 from cockpit.adapters.tmux import SETTLE, Tmux, check_pane, prepared
 from cockpit.adapters.tmux_command import NoSession, ServerGone
-from cockpit.adapters.tmux_config import HOME_WINDOW, SESSION
+from cockpit.adapters.tmux_config import (
+    ASIDE,
+    HOME_WINDOW,
+    LEAVES,
+    RETURN_OPTION,
+    SESSION,
+)
 from cockpit.adapters.tmux_server import HOME_OPTION, OPEN
 from cockpit.core.errors import Failed, NotNow
 from cockpit.core.ids import PaneId
@@ -76,20 +82,27 @@ class TmuxViews:
         return pane
 
     async def attach_command(
-        self, pane: PaneId | None = None, environment: Mapping[str, str] | None = None
+        self,
+        pane: PaneId | None = None,
+        environment: Mapping[str, str] | None = None,
+        *,
+        aside: bool = False,
     ) -> list[str]:
         """The argument vector that shows the home window, or a pane, in the caller's terminal.
 
         Sessions that have lost their terminal are removed first. The vector is to be executed with
         that terminal as standard input and output and without `TMUX` in the environment.
-        `environment` is the terminal's own: its COLORTERM says whether it has true colour. Raises
-        `PaneGone`.
+        `environment` is the terminal's own: its COLORTERM says whether it has true colour. With
+        `aside` a screen of ours waits for that terminal, and the return key gives it back; so it
+        does where no screen was ever opened in the home window. Raises `PaneGone`.
         """
         await self._sweep()
         window = f":{HOME_WINDOW}" if pane is None else f":{await self._window(pane)}"
         colors = (environment or {}).get("COLORTERM", "") in TRUE_COLOR
+        back = ASIDE if aside else "" if pane is None or await self._has_screen() else LEAVES
         return self.tmux.command.argv(
             ["new-session", "-t", SESSION],
+            *([["set-option", RETURN_OPTION, back]] if back else []),
             ["select-window", "-t", window],
             flags=("-T", "RGB") if colors else (),
         )
@@ -121,6 +134,13 @@ class TmuxViews:
         except (ServerGone, NoSession):
             return 0
 
+    async def _has_screen(self) -> bool:
+        """Whether a screen was opened in the home window; a dead one is begun again by the key."""
+        lines = await self.tmux.server.ask(
+            ["list-panes", "-a", "-f", f"#{{==:#{{{HOME_OPTION}}},{OPEN}}}", "-F", "#{pane_id}"]
+        )
+        return any(lines)
+
     async def _sweep(self) -> None:
         lost = (
             f"#{{&&:#{{==:#{{session_group}},{SESSION}}},"
@@ -137,12 +157,20 @@ class TmuxViews:
     async def _pilot(self) -> tuple[str, str]:
         """Session and name of the terminal at the home window that was active last."""
         fields = "#{client_activity} #{window_index} #{session_id} #{client_name}"
-        lines = await self.tmux.server.ask(["list-clients", "-F", fields])
+        home, _ = await self.home()
+        latest, *lines = await self.tmux.server.ask(
+            ["display-message", "-p", "-t", home, "#{session_id}"],
+            ["list-clients", "-F", fields],
+        )
         here = [line.split(" ", 3) for line in lines if line]
         at_home = [fields for fields in here if fields[1] == str(HOME_WINDOW)]
         if not at_home:
             raise NotNow("No terminal shows the cockpit", hint="Attach one: cockpit")
-        _, _, session, client = max(at_home, key=lambda fields: int(fields[0]))
+        # Activity is told by the second. Asked for a pane that all have, tmux itself names the
+        # session that was typed in last, and knows that to the microsecond.
+        _, _, session, client = max(
+            at_home, key=lambda fields: (fields[2] == latest, int(fields[0]))
+        )
         return session, client
 
     async def _window(self, pane: PaneId) -> str:

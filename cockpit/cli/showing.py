@@ -20,6 +20,8 @@ from cockpit.core.errors import CockpitError, Failed
 from cockpit.core.ids import PaneId
 from cockpit.wire.verbs import Attach
 
+LINE_BEFORE_WIPED = b"\x1b[A\x1b[2K"
+
 
 def show_here(config: Path | None) -> int:
     """Run the screen in this terminal; an agent's pane takes its place while it is attached."""
@@ -53,7 +55,8 @@ def _show(places: Places, config: Path | None, *, in_home_window: bool) -> int:
 
     async def step_into(name: str) -> None:
         done = await client.ask(Attach(name=name))
-        await _run_client(await views.attach_command(PaneId(done.pane or ""), os.environ))
+        pane = PaneId(done.pane or "")
+        await _run_client(await views.attach_command(pane, os.environ, aside=True))
 
     return run(
         client,
@@ -68,11 +71,15 @@ def _show(places: Places, config: Path | None, *, in_home_window: bool) -> int:
 
 
 async def _run_client(argv: list[str]) -> None:
-    """Give this terminal to a tmux client until it is detached. Raises `Failed`."""
+    """Give this terminal to a tmux client until it lets go, and wipe its farewell off again.
+
+    Raises `Failed`, and then what tmux said about it stays.
+    """
     kept = {name: value for name, value in os.environ.items() if not name.startswith("TMUX")}
     process = await asyncio.create_subprocess_exec(*argv, env=kept)
     if code := await process.wait():
         raise Failed("tmux could not show the pane", f"It ended with exit code {code}.")
+    os.write(sys.stdout.fileno(), LINE_BEFORE_WIPED)
 
 
 async def _let_go(views: TmuxViews) -> None:

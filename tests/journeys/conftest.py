@@ -19,7 +19,7 @@ import sys
 import termios
 import threading
 import time
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -76,13 +76,38 @@ class Terminal:
         script = shlex.join([*COCKPIT, *words])
         self._open(["/bin/sh", "-c", f"{script}; echo LEFT $?; exec cat"], at, {})
 
-    def _open(self, argv: list[str], at: Path, environment: dict[str, str]) -> None:
+    def run_inside(self, *words: str, at: Path) -> None:
+        """The same as `run`, but `cockpit` can see that this is a tmux of somebody's."""
+        self._open([*COCKPIT, *words], at, {}, seen_as=[])
+
+    def _open(
+        self,
+        argv: list[str],
+        at: Path,
+        environment: dict[str, str],
+        *,
+        seen_as: Sequence[str] = ("env", "-u", "TMUX", "-u", "TMUX_PANE"),
+    ) -> None:
         columns, rows = self.size
-        size = ["-x", str(columns), "-y", str(rows + 1)]
-        given = ["env", "-u", "TMUX", "-u", "TMUX_PANE", *argv]
+        size = ["-x", str(columns), "-y", str(rows)]
+        given = [*seen_as, *argv]
+        whole = ["set-option", "status", "off"]
         keep = ["pipe-pane", "-O", f"exec cat > {shlex.quote(str(self.bytes))}"]
         subprocess.run(
-            [*self._tmux, "new-session", "-d", *size, "-c", str(at), "--", *given, ";", *keep],
+            [
+                *self._tmux,
+                "new-session",
+                "-d",
+                *size,
+                "-c",
+                str(at),
+                "--",
+                *given,
+                ";",
+                *whole,
+                ";",
+                *keep,
+            ],
             env=as_in_a_shell(**environment),
             check=True,
         )
@@ -249,6 +274,13 @@ class Flight:
         terminal = Terminal(self.cockpit.home, size)
         self._opened.append(terminal)
         terminal.run_shell(*words, at=self.cockpit.home)
+        return terminal
+
+    def inside_tmux(self) -> Terminal:
+        """A terminal that draws, where `TMUX` and `TMUX_PANE` are those of a pilot's own tmux."""
+        terminal = Terminal(self.cockpit.home)
+        self._opened.append(terminal)
+        terminal.run_inside(at=self.cockpit.home)
         return terminal
 
     def line(self, *words: str, size: tuple[int, int] = (100, 30)) -> Line:

@@ -35,7 +35,8 @@ from cockpit.tui.widgets.pane_view import PaneView
 MINUTE = 15.0
 """Seconds between two looks at the ages, which are drawn by the minute."""
 WIDE = 180
-LOW = 15
+LOW = 14
+"""Lines below which the list has the screen to itself. A terminal of 15 lines gives us 14."""
 
 
 @dataclass(frozen=True, slots=True)

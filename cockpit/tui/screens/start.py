@@ -112,6 +112,8 @@ class StartScreen(ModalScreen[Start]):
             self._verdict.update(safe_line(order, 300))
         else:
             self._verdict.update("starts as configured" if known else "starts as a new agent")
+        # On a low screen the verdict may just have pushed the field out of sight.
+        self.call_after_refresh((self.focused or self.named).scroll_visible, animate=False)
 
     def _order(self) -> Start | str:
         """What would be asked for, or why it cannot be."""
