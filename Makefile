@@ -1,5 +1,6 @@
 # make demo   a whole flight, with no account
 # make test   everything that must hold before a change lands
+# make faults kill the supervisor, fill its disk, break it, at every point of a handoff
 #
 # Both set up what they need first. PYTHON names the interpreter to use.
 
@@ -26,6 +27,10 @@ check: setup
 
 bench: setup
 	@$(BIN)/python -m tests.bench
+
+# ARGUMENTS="--cycles 5000 --seed 2", or what a violation says to fly it again.
+faults: setup
+	@$(BIN)/python -m tests.faults $(ARGUMENTS)
 
 setup: programs $(READY)
 

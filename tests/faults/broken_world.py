@@ -1,0 +1,214 @@
+"""The real world of a supervisor, where every reach into it passes a trap first and afterwards.
+
+Ports are wrapped, the database's statements counted one by one, signals one by one, and files by
+the interpreter's own audit of what opens, renames and removes them. Nothing in cockpit knows of it.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sqlite3
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from inspect import iscoroutinefunction
+from pathlib import Path
+from typing import Any, cast
+
+from cockpit.adapters.processes import LocalProcesses
+from cockpit.adapters.store.store import Store
+from cockpit.adapters.tmux import Tmux
+from cockpit.config.paths import Places
+from cockpit.core.errors import Failed
+from cockpit.ports.panes import PanesSilent
+from cockpit.ports.processes import Ending, ProcessId
+from cockpit.supervisor.feed import Feed
+from cockpit.supervisor.instruments import Instruments
+from cockpit.supervisor.main import instruments
+from tests.faults.trap import Refusal, Trap
+
+PATIENCE = 0.4
+"""Seconds after TERM in place of six: a deaf agent is not waited for in every cycle."""
+PANES = {"start_server", "open", "reopen", "paste", "press", "close", "look"}
+DOCUMENTS = {"draft_path", "discard_draft", "seal", "reseal", "leave_notice", "withdraw_notice"}
+RUNTIME = {"launch", "ask", "withdraw_ask"}
+BEGINS = "band.act"
+"""The latch that arms a first supervisor's trap: the mark is crossed, and nothing begun."""
+WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+
+
+class Passing:
+    """Anything real, some of whose calls pass the trap."""
+
+    def __init__(
+        self, real: object, name: str, calls: set[str], trap: Trap, refusal: Refusal
+    ) -> None:
+        self._real, self._name, self._calls = real, name, calls
+        self._trap, self._refusal = trap, refusal
+
+    def __getattr__(self, attribute: str) -> Any:
+        real = getattr(self._real, attribute)
+        if attribute not in self._calls:
+            return real
+        return (
+            self._awaited(attribute, real)
+            if iscoroutinefunction(real)
+            else self._called(attribute, real)
+        )
+
+    def _called(self, attribute: str, real: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **named: Any) -> Any:
+            self._trap.reach(f"{self._name}.{attribute} before", self._refusal)
+            answer = real(*args, **named)
+            self._trap.reach(f"{self._name}.{attribute} after")
+            return answer
+
+        return call
+
+    def _awaited(self, attribute: str, real: Callable[..., Any]) -> Callable[..., Any]:
+        async def call(*args: Any, **named: Any) -> Any:
+            self._trap.reach(f"{self._name}.{attribute} before", self._refusal)
+            answer = await real(*args, **named)
+            # An act that was done and reported as failed is the worst kind of silence.
+            self._trap.reach(f"{self._name}.{attribute} after", self._refusal, writes=False)
+            return answer
+
+        return call
+
+
+class CountedConnection:
+    """A database connection whose every writing statement passes the trap."""
+
+    def __init__(self, real: sqlite3.Connection, trap: Trap) -> None:
+        self._real, self._trap = real, trap
+
+    def execute(self, sql: str, values: tuple[Any, ...] = ()) -> sqlite3.Cursor:
+        words = sql.split()[:3]
+        if words[0] not in {"insert", "update", "delete", "begin", "commit"}:
+            return self._real.execute(sql, values)
+        name = " ".join(words[:1] if words[0] in {"begin", "commit", "update"} else words)
+        self._trap.armed = self._trap.armed or BEGINS in values
+        self._trap.reach(f"sql.{name} before", sql_refusal)
+        done = self._real.execute(sql, values)
+        self._trap.reach(f"sql.{name} after")
+        return done
+
+    @property
+    def in_transaction(self) -> bool:
+        return self._real.in_transaction
+
+    def close(self) -> None:
+        self._real.close()
+
+
+class CountedStore(Store):
+    """The store over a counted connection."""
+
+    def __init__(self, path: Path, trap: Trap) -> None:
+        self._trap = trap
+        super().__init__(path)
+
+    def _open(self) -> sqlite3.Connection:
+        return cast(sqlite3.Connection, CountedConnection(super()._open(), self._trap))
+
+
+class CountedProcesses(LocalProcesses):
+    """Real processes; every single signal passes the trap."""
+
+    def __init__(self, trap: Trap) -> None:
+        super().__init__()
+        self._trap = trap
+
+    def signal(self, process: ProcessId, number: int) -> bool:
+        self._trap.reach("processes.signal before", OS_REFUSAL, writes=False)
+        done = super().signal(process, number)
+        self._trap.reach("processes.signal after")
+        return done
+
+    async def end(self, process: ProcessId | None, marker: str, *, patience: float = 6.0) -> Ending:
+        return await super().end(process, marker, patience=min(patience, PATIENCE))
+
+
+def sql_refusal(number: int) -> Exception:
+    """What SQLite says of a full disk, and of a broken one."""
+    full = number == errno.ENOSPC
+    return sqlite3.OperationalError("database or disk is full" if full else "disk I/O error")
+
+
+def silence(number: int) -> Exception:
+    return PanesSilent("tmux gave no answer", os.strerror(number))
+
+
+def refused(number: int) -> Exception:
+    return Failed("It could not be written", os.strerror(number))
+
+
+def OS_REFUSAL(number: int) -> Exception:
+    return OSError(number, os.strerror(number))
+
+
+def broken(places: Places, trap: Trap) -> Instruments:
+    """The supervisor's own instruments, each with the trap before it."""
+    real = instruments(places)
+    real.store.close()
+    store = CountedStore(places.database, trap)
+    processes = CountedProcesses(trap)
+    panes = Tmux(places.tmux_socket, places.tmux_config, real.environment, processes=processes)
+    runtimes: dict[str, Any] = {}
+
+    def runtime(name: str) -> Any:
+        if name not in runtimes:
+            runtimes[name] = Passing(real.runtimes(name), "runtime", RUNTIME, trap, OS_REFUSAL)
+        return runtimes[name]
+
+    listen(trap, places)
+    return replace(
+        real,
+        store=store,
+        feed=Feed(store, real.clock),
+        panes=cast(Any, Passing(panes, "panes", PANES, trap, silence)),
+        processes=cast(Any, processes),
+        documents=cast(Any, Passing(real.documents, "documents", DOCUMENTS, trap, refused)),
+        runtimes=runtime,
+    )
+
+
+def listen(trap: Trap, places: Places) -> None:
+    """Have the interpreter tell of every file that is opened for writing, renamed or removed."""
+    above = str(places.home.parent if places.home else places.state)
+    unseen = {"supervisor.log", "points"}
+
+    def heard(event: str, args: tuple[Any, ...]) -> None:
+        if not trap.armed:
+            return
+        if event == "open" and isinstance(args[2], int) and args[2] & WRITING:
+            path = os.fspath(args[0]) if not isinstance(args[0], int) else ""
+            if in_ours(path, above) and Path(path).name not in unseen:
+                trap.reach(f"file.open {shape(path)}", OS_REFUSAL)
+        elif event in ("os.rename", "os.link", "os.mkdir"):
+            trap.reach(f"file.{event[3:]} {shape(args[0])}", OS_REFUSAL)
+        elif event == "os.remove":
+            trap.reach(f"file.remove {shape(args[0])}", OS_REFUSAL, writes=False)
+        elif event == "subprocess.Popen":
+            words = [os.fsdecode(each) for each in args[1]]
+            trap.reach(f"fork {Path(words[0]).name}", too_many, writes=False)
+
+    sys.addaudithook(heard)
+
+
+def too_many(_number: int) -> Exception:
+    return BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")
+
+
+def in_ours(path: str | bytes, above: str) -> bool:
+    """Under our folder, or named by a descriptor of a folder (a bare name)."""
+    text = os.fsdecode(path)
+    return text.startswith(above) or "/" not in text
+
+
+def shape(path: object) -> str:
+    """A path without what differs from run to run."""
+    name = Path(os.fsdecode(path) if isinstance(path, str | bytes | os.PathLike) else "fd").name
+    varies = "-" in name or name.startswith(".")
+    return "".join("#" if varies and c in "0123456789abcdef" else c for c in name)[:24]

@@ -1,0 +1,79 @@
+"""Cycles flown several at a time, each worker with a nursery of its own."""
+
+from __future__ import annotations
+
+import itertools
+import multiprocessing
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from cockpit.demo.repository import make_repository
+from cockpit.demo.standin.program import install
+from tests.faults.cycle import Cycle, Flown, fly
+from tests.faults.nursery import Nursery
+from tests.faults.programme import points_of, programme
+
+DRY = 3
+"""Flights without a fault that come first: they count the points."""
+
+
+class Fleet:
+    """Workers, and what all cycles are flown with; over and gone when the block is left."""
+
+    def __init__(self, workers: int, *, keep: bool = False) -> None:
+        self._workers, self._keep = workers, keep
+
+    def __enter__(self) -> Self:
+        self._folder = Path(tempfile.mkdtemp(prefix="ckf"))
+        (self._folder / "repository").mkdir()
+        make_repository(self._folder / "repository", os.environ)
+        install(self._folder / "bin")
+        context = multiprocessing.get_context("spawn")
+        self._pool = context.Pool(self._workers, Worker.begin, (self._folder, self._keep))
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            self._pool.close()
+        else:
+            self._pool.terminate()
+        self._pool.join()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def fly(self, cycles: Iterable[Cycle]) -> Iterator[Flown]:
+        """Fly them all; in the order in which they end."""
+        return self._pool.imap_unordered(Worker.fly, cycles)
+
+    def fly_programme(self, cycles: int, seed: int) -> Iterator[Flown]:
+        """Count the points, then fly so many cycles of the programme."""
+        dry = list(self.fly([Cycle()] * DRY))
+        yield from dry
+        points = max((points_of(each.points) for each in dry), default=0)
+        yield from self.fly(itertools.islice(programme(points, seed), cycles))
+
+
+class Worker:
+    """What one process of the pool keeps."""
+
+    folder: Path
+    keep: bool
+    nursery: Nursery
+
+    @classmethod
+    def begin(cls, folder: Path, keep: bool) -> None:
+        cls.folder, cls.keep, cls.nursery = folder, keep, Nursery()
+
+    @classmethod
+    def fly(cls, cycle: Cycle) -> Flown:
+        folder = cls.folder
+        return fly(cycle, folder / "repository", folder / "bin", cls.nursery, keep=cls.keep)

@@ -1,0 +1,66 @@
+"""The figures of many cycles."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections import Counter
+
+from tests.faults.cycle import Flown
+
+
+class Report:
+    """Takes cycles in as they end."""
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+        self._began = time.monotonic()
+        self.cycles = self.violations = self._samples = 0
+        self._sprung: Counter[str] = Counter()
+        self._outcomes: Counter[str] = Counter()
+        self._others: list[str] = []
+        self._names: set[str] = set()
+        self._hit: set[tuple[str, str]] = set()
+        self._points = 0
+        self._recoveries: list[float] = []
+
+    def take(self, flown: Flown) -> None:
+        self.cycles += 1
+        self.violations += len(flown.wrong)
+        self._samples += flown.samples
+        self._outcomes[flown.outcome.partition(":")[0] or "none"] += 1
+        if flown.outcome != "done":
+            self._others.append(f"{flown.cycle}: {flown.outcome}")
+        self._recoveries += flown.recoveries
+        if not flown.cycle.first:
+            self._points = max(self._points, len(flown.points))
+        for point in flown.points + flown.again:
+            self._names.add(point.name)
+            if point.sprung:
+                self._sprung[point.sprung] += 1
+                self._hit.add((point.name, point.sprung))
+
+    def line(self) -> str:
+        seconds = time.monotonic() - self._began
+        pace = self.cycles / seconds * 60
+        return f"{self.cycles} cycles, {self.violations} violations, {pace:.0f} a minute"
+
+    def text(self) -> str:
+        """All figures, one a line."""
+        sprung = ", ".join(f"{count} {kind}" for kind, count in sorted(self._sprung.items()))
+        ended = ", ".join(f"{count} {word}" for word, count in self._outcomes.most_common())
+        recoveries = sorted(self._recoveries)
+        figures = [
+            self.line() + f", seed {self._seed}",
+            f"points of one handoff: {self._points}; different ones reached: {len(self._names)}, "
+            f"hit: {len({name for name, _ in self._hit})}",
+            f"faults that struck: {sprung or 'none'}",
+            f"handoffs ended: {ended}",
+            f"looks at the processes: {self._samples}",
+        ]
+        if recoveries:
+            figures.append(
+                f"recovery until it answers: median {statistics.median(recoveries):.2f} s, "
+                f"worst {recoveries[-1]:.2f} s, of {len(recoveries)}"
+            )
+        return "\n".join([*figures, *(f"not done: {each}" for each in self._others[:10])])

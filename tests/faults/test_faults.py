@@ -1,0 +1,99 @@
+"""A short slice of `make faults`, and proof that its judge can say no."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections import Counter
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from tests.faults.cycle import Cycle, Flown
+from tests.faults.fleet import Fleet
+from tests.faults.programme import from_text, points_of, programme, to_text
+from tests.faults.report import Report
+from tests.faults.trap import Fault, Reached, Trap, reached
+
+CYCLES = 16
+
+
+@pytest.mark.tmux
+def test_a_slice_of_the_faults_loses_nothing() -> None:
+    report = Report(7)
+    flown: list[Flown] = []
+    with Fleet(2) as fleet:
+        for each in fleet.fly_programme(CYCLES, seed=7):
+            report.take(each)
+            flown.append(each)
+    wrong = [f"{each.wrong} in {to_text(each.cycle)}" for each in flown if each.wrong]
+    assert wrong == [], report.text()
+    assert any(each.recoveries for each in flown)
+    assert all(each.samples > 5 for each in flown)
+
+
+def test_a_trap_springs_once_at_its_number(tmp_path: Path) -> None:
+    trap = Trap(tmp_path / "points", (Fault(2, "EIO"),), armed=True)
+    trap.reach("one", refusal)
+    with pytest.raises(OSError, match="5"):
+        trap.reach("two", refusal)
+    trap.reach("three", refusal)
+    assert [each.sprung for each in reached(tmp_path / "points")] == [None, "EIO", None]
+
+
+def test_what_was_done_does_not_fail_but_the_next_reach_does(tmp_path: Path) -> None:
+    trap = Trap(tmp_path / "points", (Fault(1, "EIO"),), armed=True)
+    trap.reach("one after")
+    with pytest.raises(OSError, match="5"):
+        trap.reach("two", refusal)
+
+
+def test_a_full_disk_stays_full_for_a_while(tmp_path: Path) -> None:
+    trap = Trap(tmp_path / "points", (Fault(1, "ENOSPC"),), armed=True)
+    for _ in range(2):
+        with pytest.raises(OSError, match="28"):
+            trap.reach("write", refusal)
+    trap.reach("signal", refusal, writes=False)
+
+
+def test_a_trap_that_is_not_armed_counts_nothing(tmp_path: Path) -> None:
+    trap = Trap(tmp_path / "points", (Fault(1, "KILL"),), armed=False)
+    trap.reach("one", refusal)
+    assert reached(tmp_path / "points") == []
+
+
+def test_a_kill_ends_the_process_at_its_number(tmp_path: Path) -> None:
+    pid = os.fork()
+    if pid == 0:
+        trap = Trap(tmp_path / "points", (Fault(2, "KILL"),), armed=True)
+        for name in ("one", "two", "three"):
+            trap.reach(name, refusal)
+        os._exit(0)
+    _, status = os.waitpid(pid, 0)
+    assert os.WTERMSIG(status) == signal.SIGKILL
+    assert [each.name for each in reached(tmp_path / "points")] == ["one", "two"]
+
+
+def test_the_programme_is_the_whole_matrix_and_the_same_for_a_seed() -> None:
+    cycles = list(islice(programme(10, seed=3), 60))
+    cells = Counter((c.first[0].at, c.first[0].kind, bool(c.second)) for c in cycles)
+    assert len(cells) == 60
+    assert cycles == list(islice(programme(10, seed=3), 60))
+    assert [from_text(to_text(each)) for each in cycles] == cycles
+
+
+def test_points_are_counted_to_the_end_of_the_handoff() -> None:
+    last = Reached(2, "documents.withdraw_notice after", None)
+    assert points_of([Reached(1, "a", None), last, Reached(3, "b", None)]) == 6
+
+
+def test_a_violation_fails_the_report() -> None:
+    report = Report(1)
+    report.take(Flown(Cycle(), wrong=["two agents at once"], outcome="done"))
+    assert report.violations == 1
+    assert "1 violations" in report.text()
+
+
+def refusal(number: int) -> Exception:
+    return OSError(number, os.strerror(number))
