@@ -39,12 +39,13 @@ class Succession:
 def continuation(succession: Succession) -> str:
     """The first prompt of a successor."""
     place = f" (session {succession.number} of this job)" if succession.number else ""
+    why = "the context of the previous one was nearly full"
     if succession.iteration is not None:
         place = " (iteration {} of at most {})".format(*succession.iteration)
+        why = "the previous one ended before the job was done"
     parts = [
-        f"You continue a job in a fresh session{place}: the context of the previous one was nearly "
-        f"full. It left a handoff document. Before anything else, read all of it with your Read "
-        f"tool:\n{succession.document}",
+        f"You continue a job in a fresh session{place}: {why}. It left a handoff document. Before "
+        f"anything else, read all of it with your Read tool:\n{succession.document}",
         _goal(succession.goal),
         _first_step(succession.first_step),
         _ground(succession),

@@ -33,7 +33,7 @@ def too_soon(left: Left, cooldown: float) -> str | None:
     """Why nothing is begun yet after the last one ended."""
     if left.elapsed is None or left.elapsed >= cooldown:
         return None
-    return f"the last handoff ended a moment ago; {cooldown - left.elapsed:.0f} s of rest are left"
+    return f"the last handoff has just ended; nothing is begun for {cooldown:.0f} s"
 
 
 def not_grown(left: Left, tokens: int | None, window: int | None, *, forced: bool) -> str | None:

@@ -58,6 +58,8 @@ class TurnBroken:
 
     error: str
     detail: str = ""
+    resets_at: float | None = None
+    """When the limit that broke it begins anew, where that was said; unix seconds."""
 
 
 @dataclass(frozen=True, slots=True)

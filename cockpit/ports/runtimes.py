@@ -102,6 +102,8 @@ class Report:
     """None until the first reply, and after a compaction until the next."""
     window: int | None = None
     cost_usd: float | None = None
+    limit_resets: float | None = None
+    """When a usage limit that is used up begins anew; unix seconds, None while none is."""
 
 
 class Runtime(Protocol):

@@ -69,7 +69,7 @@ class Compactions:
             return
         untouched = isinstance(seat.handoff.state, Asked | Waiting)
         if untouched and plan.reason in {"threshold", "compaction"}:
-            await self._engine.tell(seat, CalledOff("the CLI compacted the context first"))
+            await self._engine.tell(seat, CalledOff("the context was compacted"))
 
     def _now(self) -> float:
         return self._in.clock.now().timestamp()

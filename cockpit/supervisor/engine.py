@@ -15,6 +15,7 @@ from uuid import uuid4
 
 from cockpit.core.errors import CockpitError, NotNow
 from cockpit.core.facts import Facts
+from cockpit.core.guards import queued
 from cockpit.core.handoff import advance as rules
 from cockpit.core.handoff.commands import Command
 from cockpit.core.handoff.events import CalledOff, DocumentSealed, Event
@@ -42,8 +43,10 @@ from cockpit.core.ids import HandoffId, SessionId
 from cockpit.ports.records import HandoffRecord
 from cockpit.supervisor.acts import Acts
 from cockpit.supervisor.feed import rfc3339
+from cockpit.supervisor.guards import leaving
 from cockpit.supervisor.instruments import Instruments
 from cockpit.supervisor.paperwork import Paperwork
+from cockpit.supervisor.queue import is_ahead, is_under_way
 from cockpit.supervisor.seat import Seat
 from cockpit.supervisor.sessions import Sessions
 from cockpit.supervisor.sight import Sight
@@ -53,9 +56,6 @@ _log = logging.getLogger(__name__)
 
 STARTS = 3
 """Successors that are tried before the old session is reopened."""
-UNDER_WAY = (Documenting, Stopping, Starting, Confirming, Reviving)
-"""States that count against `concurrent`; a question to the pilot does not."""
-
 PHASE_WORDS: dict[type, str] = {
     Asked: "the handoff waits for your word",
     Waiting: "the handoff waits for a moment to ask the agent",
@@ -100,11 +100,12 @@ class Engine:
         review: bool,
         now: bool = False,
         given: str | None = None,
-        offered: str | None = None,
+        words: str = "",
+        because: dict[str, str] | None = None,
     ) -> HandoffRecord:
         """Begin a handoff of this seat's session. Raises `NotNow` when one is under way.
 
-        `offered` is the latch that is set with it: both are written down, or neither.
+        `words` say why it is due; `because` is what the pilot is asked for, if not for the mode.
         """
         async with self._lock(seat):
             if seat.handoff is not None:
@@ -122,13 +123,12 @@ class Engine:
             plan = self._plan(seat, reason, ask=ask, review=review, now=now, given=given)
             handoff, commands = rules.begin(plan, self._in.clock.monotonic())
             record = await self._first_record(seat, handoff, reason)
-            with self._in.store.transaction():
-                self._in.store.save_handoff(record)
-                if offered is not None:
-                    self._in.store.latch(seat.session.id, offered, record.created)
+            if because is not None:
+                record = replace(record, details={**record.details, "because": because})
+            self._in.store.save_handoff(record)
             seat.handoff, seat.handoff_record, seat.stall = handoff, record, None
             self._changed(seat)
-            self._tell_begun(seat, plan)
+            self._tell_begun(seat, plan, words)
             await self._unless_stalled(seat, self._run(seat, commands))
             return record
 
@@ -181,12 +181,12 @@ class Engine:
             details={"draft": str(draft), "began": created, "phase_since": rfc3339(created)},
         )
 
-    def _tell_begun(self, seat: Seat, plan: Plan) -> None:
+    def _tell_begun(self, seat: Seat, plan: Plan, why: str) -> None:
         gauge = seat.sitting.gauge
         words = "asked for" if plan.reason in {"manual", "agent"} else "due"
         self._in.feed.tell(
             "handoff.begun",
-            f"A handoff of {seat.name} is {words} ({plan.reason})",
+            f"A handoff of {seat.name} is {words} ({why or plan.reason})",
             seat.name,
             tokens=gauge.tokens,
             window=gauge.window.tokens,
@@ -311,15 +311,10 @@ class Engine:
 
     def _queue(self, seat: Seat) -> str | None:
         """Why this seat's handoff must wait for others: the queue, in words."""
-        busy = [
-            other.name
-            for other in self._seats()
-            if other is not seat
-            and other.handoff is not None
-            and isinstance(other.handoff.state, UNDER_WAY)
-        ]
-        most = seat.settings.handoff.concurrent
-        return f"queued behind {', '.join(sorted(busy))}" if len(busy) >= most else None
+        others = [each for each in self._seats() if each is not seat]
+        busy = [each.name for each in others if is_under_way(each)]
+        ahead = [each.name for each in others if is_ahead(each, seat)]
+        return queued(busy, ahead, seat.settings.handoff.concurrent)
 
     async def _advance(self, seat: Seat, event: Event) -> None:
         if seat.handoff is None:
@@ -383,7 +378,8 @@ class Engine:
         assert seat.handoff is not None
         done = ended.outcome is Outcome.DONE
         new = seat.handoff.successor(ended.attempt).session if done else None
-        after = {"tokens_after": seat.sitting.gauge.tokens} if done else {}
+        stood = {"left": leaving(seat, self._in.clock.monotonic())}
+        after = {"tokens_after": seat.sitting.gauge.tokens} if done else stood
         seat.runtime.withdraw_ask(seat.name)
         closed = replace(
             record,

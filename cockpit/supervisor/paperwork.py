@@ -135,7 +135,8 @@ class Paperwork:
 
     def continuation(self, seat: Seat, sealed: Document) -> str:
         """The successor's first prompt."""
-        record = seat.handoff_record
+        record, place = seat.handoff_record, self._place_of_successor(seat)
+        loop = seat.settings.loop
         try:
             read = document.read(Path(sealed.path).read_text("utf-8"))
             first_step = read.first_step
@@ -146,10 +147,11 @@ class Paperwork:
                 document=sealed.path,
                 goal=seat.job.prompt if seat.job else None,
                 first_step=first_step,
-                number=self._place_of_successor(seat),
+                number=place,
+                iteration=(place, loop.max_iterations) if loop.enabled and place else None,
                 has_git=bool(record.details.get("has_git", True)) if record else True,
                 branch=seat.record.branch,
-                marker=seat.settings.handoff.completion_marker,
+                marker=(loop if loop.enabled else seat.settings.handoff).completion_marker,
             )
         )
 

@@ -6,6 +6,9 @@ needs_you, handing_off, starting, working, idle; what cannot be known is null.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
 from cockpit.core.bands import Marks
 from cockpit.core.handoff.events import Turn
 from cockpit.core.handoff.states import (
@@ -104,7 +107,10 @@ def expects_prompt(seat: Seat) -> bool:
 
 def finished(seat: Seat) -> bool:
     """The agent's last words at the end of a turn hold the completion marker, on a line."""
-    return marker_said(seat.sitting.conduct.last_words, seat.settings.handoff.completion_marker)
+    settings, words = seat.settings, seat.sitting.conduct.last_words
+    markers = [settings.handoff.completion_marker]
+    markers += [settings.loop.completion_marker] if settings.loop.enabled else []
+    return any(marker_said(words, marker) for marker in markers)
 
 
 def marker_said(words: str, marker: str) -> bool:
@@ -131,13 +137,10 @@ def need(seat: Seat, monotonic: float) -> Needs | None:
         return asked
     if seat.gave_up:
         return Needs(kind="failed", detail=safe_line(seat.gave_up, 400))
-    if conduct.broken and conduct.broken.error in {"rate_limit", "billing_error"}:
-        detail = conduct.broken.detail or "the account's usage limit is reached"
-        return Needs(kind="usage_limit", detail=safe_line(detail, 300))
+    if (limit := usage_limited(seat)) is not None:
+        return Needs(kind="usage_limit", detail=safe_line(limit.words, 300))
     if conduct.broken and conduct.broken.error in {"authentication_failed", "model_not_found"}:
         return Needs(kind="failed", detail=f"the API refused: {conduct.broken.error}")
-    if seat.breaker:
-        return Needs(kind="breaker", detail=seat.breaker)
     return None
 
 
@@ -146,17 +149,48 @@ def _question(seat: Seat, monotonic: float) -> Needs | None:
         return None
     match seat.handoff.state:
         case Asked(snoozed_until=until) if until is None or until <= monotonic:
-            return Needs(kind="handoff", detail=_asked_words(seat))
+            return _hand_off(seat)
         case Reviewing(snoozed_until=until) if until is None or until <= monotonic:
             return Needs(kind="review", detail="the handoff document waits for your approval")
         case _:
             return None
 
 
-def _asked_words(seat: Seat) -> str:
+def _hand_off(seat: Seat) -> Needs:
+    """The question; for an automatic agent with what stopped it from going by itself."""
     used = seat.sitting.gauge.reading.used
     share = f"{used:.0%} of the context is used" if used is not None else "the context fills"
-    return f"hand off? {share}"
+    because = seat.handoff_record.details.get("because") if seat.handoff_record else None
+    if not because:
+        return Needs(kind="handoff", detail=f"hand off? {share}")
+    detail = safe_line(f"hand off? {share}; asked because {because['words']}", 400)
+    return Needs(kind="breaker" if because["kind"] == "breaker" else "handoff", detail=detail)
+
+
+@dataclass(frozen=True, slots=True)
+class UsageLimit:
+    """The account may not be used for now."""
+
+    words: str
+    resets: float | None
+    """Unix seconds, where anybody said so."""
+
+
+def usage_limited(seat: Seat) -> UsageLimit | None:
+    """The limit that broke the agent's last turn, until it is given a new prompt."""
+    broken = seat.sitting.conduct.broken
+    if broken is None or broken.error not in {"rate_limit", "billing_error"}:
+        return None
+    resets = broken.resets_at or seat.sitting.limit_resets
+    words = broken.detail or "the account's usage limit is reached"
+    if resets is not None:
+        words = f"{words}; it resets at {clock_time(resets)}"
+    return UsageLimit(words, resets)
+
+
+def clock_time(at: float) -> str:
+    """A point in time for the pilot: UTC, to the minute."""
+    return datetime.fromtimestamp(at, UTC).strftime("%d %b %H:%M UTC")
 
 
 def context(seat: Seat, now: float) -> ContextStatus:
@@ -259,14 +293,18 @@ def note(seat: Seat) -> str | None:
         return safe_line(f"{seat.exit}. {seat.exit.words}".strip(), 300)
     if unread(seat):
         return "this session has not read its handoff document yet"
-    return seat.record.note
+    return "; ".join(_asides(seat)) or None
+
+
+def _asides(seat: Seat) -> list[str]:
+    """What is worth knowing beside an agent's state, the most lasting first."""
+    late = seat.sitting.too_late
+    words = f"it compacted by itself, {late}: a handoff would have been too late" if late else None
+    return [safe_line(each, 300) for each in (seat.record.note, seat.waits, words) if each]
 
 
 def unread(seat: Seat) -> bool:
     """A successor that went on for some turns without looking at its document."""
-    if seat.sitting.too_late:
-        late = seat.sitting.too_late
-        return f"it compacted by itself, {late}: a handoff would have been too late"
     document = seat.must_read
     if document is None or seat.sitting.conduct.turns < UNREAD_AFTER_TURNS:
         return False

@@ -24,8 +24,9 @@ from cockpit.core.gauge import Gauge
 from cockpit.core.handoff.states import Handoff
 from cockpit.core.ids import AgentName
 from cockpit.core.meter import Meter
-from cockpit.core.moments import CompactionOver, Moment, PromptTaken
+from cockpit.core.moments import CompactionOver, Moment, PromptTaken, TurnBroken
 from cockpit.core.session import (
+    ApiFailed,
     AssistantReplied,
     Compacted,
     CostCounted,
@@ -77,6 +78,8 @@ class Sitting:
     skipped: int = 0
     model: str | None = None
     cost_usd: float | None = None
+    limit_resets: float | None = None
+    """When a usage limit that is used up begins anew, by the status line; unix seconds."""
     permission_mode: str | None = None
     """The mode last seen in the record: the pilot may have changed it inside the session."""
     replied: bool = False
@@ -91,11 +94,11 @@ class Sitting:
     """Nothing at all was heard of it yet."""
     began_at: float | None = None
     """When its process was started, in monotonic seconds; None for one that was found."""
-    catching_up: bool = True
     before: Facts | None = None
     """Facts of the session that was cleared away for this one, until they are given back."""
     too_late: str | None = None
     """How far past the act mark the CLI compacted by itself, where a handoff was wanted."""
+    catching_up: bool = True
     """What is read of the record is older than this watching: it is counted, not alarmed at."""
 
 
@@ -127,8 +130,8 @@ class Seat:
     """Why the last handoff left nobody, until the pilot acts."""
     stall: Stall | None = None
     """Why the handoff cannot go on for now; it is tried again."""
-    breaker: str | None = None
-    """Why automatic handoffs are paused for this agent."""
+    waits: str | None = None
+    """What holds a handoff back that is due by itself."""
 
     @property
     def name(self) -> AgentName:
@@ -177,12 +180,16 @@ class Seat:
                 note_bounded(sitting.heard, text[:HEARD])
                 sitting.last_activity = when
                 if not event.meta:
+                    sitting.conduct.broken = None if sitting.catching_up else sitting.conduct.broken
                     sitting.conduct.spoke("", when)
                     note_bounded(sitting.pilot_prompts, (when, text[:HEARD]))
             case ToolFinished(sidechain=False):
                 sitting.last_activity = when
             case Compacted():
                 sitting.gauge.compacted(when)
+            case ApiFailed(status=429, error=error) if sitting.catching_up:
+                # Who watches hears it from a hook; who comes back finds it here only.
+                sitting.conduct.broken = TurnBroken("rate_limit", error)
             case Interrupted():
                 sitting.conduct.interrupted(when)
             case CostCounted(total_usd=total):
@@ -241,6 +248,7 @@ class Seat:
             sitting.cost_usd = report.cost_usd
         if report.model:
             sitting.model = report.model
+        sitting.limit_resets = report.limit_resets or sitting.limit_resets
 
     @property
     def compacts_at(self) -> int | None:
@@ -273,13 +281,18 @@ class Seat:
         return max(self.sitting.meter.tool_calls, self.sitting.conduct.tools)
 
     @property
-    def must_read(self) -> str | None:
-        """The document that this session was started to read; None if there was none."""
-    @property
     def turns(self) -> int:
         """Turns of this session that ended, by whichever witness saw more."""
         return max(self.sitting.meter.turns, self.sitting.conduct.turns)
 
+    @property
+    def compactions(self) -> int:
+        """Compactions of this session, by whichever witness saw more."""
+        return max(self.sitting.meter.compactions, self.sitting.conduct.compactions)
+
+    @property
+    def must_read(self) -> str | None:
+        """The document that this session was started to read; None if there was none."""
         return self.session.document if self.session else None
 
     def has_read(self, document: str) -> bool:

@@ -23,6 +23,7 @@ from cockpit.ports.panes import Launch, Pane, PaneGone, PanesSilent
 from cockpit.ports.processes import Ending, ProcessId
 from cockpit.ports.records import JobRecord, SessionRecord
 from cockpit.ports.runtimes import SessionOrder
+from cockpit.supervisor.guards import began_latch
 from cockpit.supervisor.instruments import Instruments
 from cockpit.supervisor.seat import Exit, Seat
 
@@ -84,10 +85,18 @@ class Sessions:
         session = replace(session, transcript=str(transcript) if transcript else None)
         self._take_back(seat)
         self._write_down(seat, session)
+        self._note_beginning(session)
         seat.begin_sitting(self._tail(seat, transcript))
         seat.sitting.began_at = self._in.clock.monotonic()
         pane = await self._place(seat, launch)
         self.seated(seat, pane)
+
+    def _note_beginning(self, session: SessionRecord) -> None:
+        """When its process began, on the clock that no jump moves; for rests and limits."""
+        name = began_latch(self._in.clock.boot())
+        with self._in.store.transaction():
+            self._in.store.unlatch(session.id, name)
+            self._in.store.latch(session.id, name, self._in.clock.monotonic())
 
     def _take_back(self, seat: Seat) -> None:
         """What lies ready was meant for the session before."""
@@ -310,6 +319,7 @@ class Sessions:
         with self._in.store.transaction():
             self._in.store.save_session(new)
             self._in.store.save_seat(seat.change(session=new.id))
+        self._note_beginning(new)
         seat.chain = self._in.store.chain(new.job)
         seat.begin_sitting(self._tail(seat, Path(transcript) if transcript else None))
         seat.sitting.before = facts if source == "clear" else None

@@ -27,6 +27,8 @@ from cockpit.supervisor.instruments import Instruments
 from cockpit.supervisor.seat import Seat
 
 READY_STATES = (Waiting, Settling)
+OUR_SKILLS = ("/cockpit:", "/handoff")
+"""How a prompt begins that asks for the handoff itself."""
 
 
 class Sight:
@@ -140,7 +142,8 @@ def pilot_spoke(seat: Seat) -> bool:
         return False
     token = draft_token(seat)
     since = float(record.details.get("began", record.created))
-    return any(at > since and token not in text for at, text in seat.sitting.pilot_prompts)
+    said = (text for at, text in seat.sitting.pilot_prompts if at > since)
+    return any(token not in text and not text.lstrip().startswith(OUR_SKILLS) for text in said)
 
 
 def moved(seat: Seat) -> bool:

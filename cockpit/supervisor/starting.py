@@ -127,7 +127,7 @@ async def start(
     supervisor.instruments.store.add_job(job)
     supervisor.instruments.store.save_seat(seat.change(job=job.id, branch=found.branch))
     seat.job, seat.handoffs = job, 0
-    seat.gave_up = seat.handoff_failed = seat.breaker = seat.trust_asked = None
+    seat.gave_up = seat.handoff_failed = seat.trust_asked = None
     opening = _opening(seat, text, inheritance, found)
     await _first_session(supervisor, seat, opening, ident, inheritance)
     words = "reopened a session" if resume else "started"
@@ -187,8 +187,14 @@ async def _first_session(
 
 def _marker(seat: Seat) -> str | None:
     """What the agent is told to say at the end, where nobody else would see that it is done."""
-    unattended = seat.settings.mode == "auto" and seat.runtime.has_readings
-    return seat.settings.handoff.completion_marker if unattended else None
+    settings = seat.settings
+    if not seat.runtime.has_readings:
+        return None
+    if settings.loop.enabled:
+        return settings.loop.completion_marker
+    limited = settings.limits.turns or settings.limits.session_time
+    unattended = settings.mode == "auto" or limited
+    return settings.handoff.completion_marker if unattended else None
 
 
 def _check_resumable(supervisor: Supervisor, seat: Seat, session: SessionId) -> None:

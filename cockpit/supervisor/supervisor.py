@@ -39,6 +39,8 @@ from cockpit.wire.status import Status, SupervisorStatus
 
 HANDOFFS_LOOK = 0.25
 """Seconds between two looks of a handoff at the world, when nothing calls it earlier."""
+DUE_LOOK = 2.0
+"""Seconds between two looks at whether a handoff has become due by time alone."""
 SAVE_READINGS = 30.0
 ASKS, ASK_AGAIN = 4, 0.5
 """How often tmux is asked for its panes at the start, and seconds between."""
@@ -144,6 +146,7 @@ class Supervisor:
             self.watch.read(),
             self.watch.note(),
             self._drive_handoffs(),
+            self._look_for_due(),
             self._keep_readings(),
             self.retention.run(),
         ):
@@ -224,6 +227,14 @@ class Supervisor:
         self.board.changed(seat)
         if swapping:
             await self.engine.look(seat)
+
+    async def _look_for_due(self) -> None:
+        """Rests and limits run out without any news of the agent."""
+        while True:
+            await asyncio.sleep(DUE_LOOK)
+            for seat in self.fleet:
+                if self.triggers.may_become_due(seat) and not self.engine.is_driving(seat):
+                    self.spawn(self.watch.consider(seat))
 
     async def _drive_handoffs(self) -> None:
         while True:

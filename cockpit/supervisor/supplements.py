@@ -74,7 +74,7 @@ class Supplements:
             return
         elif self._was_missed(seat, laid):
             await self._lay_again(seat, laid)
-        elif compactions(seat) > laid.compactions:
+        elif seat.compactions > laid.compactions:
             await self._follow_up(seat, laid)
         elif self._is_stale(seat, laid):
             await self._lay(seat, "compact", at_start=True, over=laid)
@@ -120,12 +120,12 @@ class Supplements:
     ) -> None:
         assert seat.session is not None
         session = seat.session.id
-        before, beginnings = compactions(seat), seat.sitting.conduct.begun_anew
+        before, beginnings = seat.compactions, seat.sitting.conduct.begun_anew
         token = over.token if over else f"facts {secrets.token_hex(4)}"
         text = await self._paperwork.supplement(seat, token, occasion, facts)
         if seat.session is None or seat.session.id != session:
             return  # another session sits there by now
-        if over is not None and at_start and compactions(seat) > over.compactions:
+        if over is not None and at_start and seat.compactions > over.compactions:
             return  # it came while git was asked: what lies there is on its way
         if not seat.runtime.supplement(seat.name, text, at_start=at_start):
             return
@@ -149,8 +149,3 @@ class Supplements:
         """The session is over."""
         self._laid.pop(session, None)
         self._announced.pop(session, None)
-
-
-def compactions(seat: Seat) -> int:
-    """Compactions of this session, by whichever witness saw more."""
-    return max(seat.sitting.meter.compactions, seat.sitting.conduct.compactions)

@@ -1,63 +1,73 @@
-"""When a filling context is told of, and when it starts a handoff by itself.
+"""When a filling context is told of, and when a handoff starts by itself.
 
-Latches are on disk, so that nothing alarms twice, not even after a restart. Everything that holds
-an automatic handoff back is a sentence for the pilot, and is in `held_back`.
+Four things start one: a band, compactions, a limit of the session, a loop. What holds it back is
+the business of `guards`, and stands on the row. Latches are on disk, so that nothing alarms
+twice, not even after a restart.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from cockpit.core.bands import Band, may_act
+from cockpit.core.bands import Band
+from cockpit.core.guards import limit_reached
 from cockpit.supervisor.engine import Engine
+from cockpit.supervisor.guards import BORN_FULL, LET_COMPACT, Guards, Held, Wish, over
 from cockpit.supervisor.instruments import Instruments
-from cockpit.supervisor.rows import chain_cost, finished
+from cockpit.supervisor.rows import expects_prompt, finished
 from cockpit.supervisor.seat import Seat
 
-BREAKER_SECONDS = 900.0
-BREAKER_HANDOFFS = 3
-"""So many swaps of one agent within so many seconds pause its automatic handoffs."""
-UNDONE = "undone"
-"""Latch of a session that the pilot reopened: what follows it is the pilot's to say."""
 CROSSINGS = (Band.NOTICE, Band.WARN, Band.ACT, Band.FORCE)
-
-
-@dataclass(frozen=True, slots=True)
-class Due:
-    """A handoff that should begin: with the question first, or by itself."""
-
-    ask: bool
-    why_ask: str | None = None
-    """Why an automatic agent is asked about after all."""
+ACTING = (Band.ACT, Band.FORCE)
 
 
 class Triggers:
-    """Looks at one seat after each new reading."""
+    """Looks at one seat after each news of it, and every few seconds."""
 
     def __init__(self, instruments: Instruments, engine: Engine) -> None:
         self._in = instruments
         self._engine = engine
+        self._guards = Guards(instruments)
 
     async def consider(self, seat: Seat) -> None:
         """Tell of bands newly reached, and begin a handoff if one is due. Twice is as once."""
-        if seat.session is None or seat.sitting.gauge.tokens is None:
+        if seat.session is None:
+            return
+        if seat.sitting.gauge.tokens is None:
             self._by_tool_calls(seat)
-            return
-        self._tell_crossings(seat)
-        due = self.due(seat)
-        if due is None:
-            return
-        if due.why_ask:
-            self._in.feed.tell("handoff.held_back", due.why_ask, seat.name)
-        offered = f"offered.{seat.band.value}"
-        await self._engine.begin(
-            seat, "threshold", ask=due.ask, review=due.ask, offered=offered
-        )
+        else:
+            self._tell_crossings(seat)
+            self._note_born_full(seat)
+        wish = self.wish(seat)
+        seat.waits = self._guards.stops(seat, wish) if wish is not None else None
+        if wish is not None and seat.waits is None:
+            await self._begin(seat, wish)
+
+    def held_back(self, seat: Seat) -> str | None:
+        """Why an automatic agent is asked about instead; None when nothing holds it back."""
+        held = self._guards.asks(seat)
+        return f"{held.words}; asking you" if held else None
+
+    def rearm(self, seat: Seat) -> None:
+        """After a compaction everything may be told, and asked, again."""
+        if seat.session is not None:
+            bands = (f"band.{band.value}" for band in CROSSINGS)
+            self._in.store.unlatch(seat.session.id, *bands, LET_COMPACT)
+
+    def let_compact(self, seat: Seat) -> None:
+        """The pilot does not want to be asked before the next compaction."""
+        self._latch(seat, LET_COMPACT)
+
+    def may_become_due(self, seat: Seat) -> bool:
+        """Whether time alone can make a handoff due here, or end what holds one back."""
+        if seat.session is None or seat.handoff is not None or seat.settings.mode == "observe":
+            return False
+        settings = seat.settings
+        by_time = bool(settings.limits.session_time) or seat.waits is not None
+        return by_time or settings.loop.enabled
+
+    # Telling
 
     def _by_tool_calls(self, seat: Seat) -> None:
-        if seat.session is None or seat.band is not Band.WARN:
-            return
-        if self._latch(seat, "band.tool_calls"):
+        if seat.band is Band.WARN and self._latch(seat, "band.tool_calls"):
             words = (
                 f"{seat.name} made {seat.tool_calls} tool calls and its context cannot be read; "
                 "it may be filling up"
@@ -83,85 +93,91 @@ class Triggers:
             confidence=reading.confidence.value,
         )
 
-    def due(self, seat: Seat) -> Due | None:
-        """Whether a handoff should begin now; None if not."""
-        if seat.handoff is not None or not seat.alive or seat.settings.mode == "observe":
-            return None
-        if not may_act(seat.sitting.gauge.reading, seat.band) or finished(seat):
-            return None
-        if not self._strategy_allows(seat) or self._latched(seat, f"offered.{seat.band.value}"):
-            return None
-        if self._cooling(seat) or self._born_full(seat):
-            return None
-        if seat.settings.mode == "prompt":
-            return Due(ask=True)
-        why = self.held_back(seat)
-        return Due(ask=why is not None, why_ask=why)
-
-    def held_back(self, seat: Seat) -> str | None:
-        """Why an automatic agent is asked about instead; None when nothing holds it back."""
-        settings = seat.settings.handoff
-        if self._latched(seat, UNDONE):
-            return f"you went back to this session of {seat.name}; asking you"
-        if seat.handoffs >= settings.max_per_job:
-            return f"{seat.name} was handed off {seat.handoffs} times in this job; asking you"
-        cost = chain_cost(seat)
-        cap = settings.max_chain_cost_usd
-        if cap and cost is not None and cost >= cap:
-            return f"this job of {seat.name} has cost ${cost:.2f} of ${cap:.2f}; asking you"
-        since = self._in.clock.now().timestamp() - BREAKER_SECONDS
-        if self._in.store.confirmed(seat.name, since) >= BREAKER_HANDOFFS:
-            return f"{BREAKER_HANDOFFS} handoffs of {seat.name} in a quarter of an hour; asking you"
-        return None
-
-    def _strategy_allows(self, seat: Seat) -> bool:
-        match seat.settings.strategy:
-            case "compact":
-                return False
-            case "hybrid":
-                return seat.sitting.meter.compactions >= seat.settings.handoff.compactions
-            case _:
-                return True
-
-    def _cooling(self, seat: Seat) -> bool:
-        """A session that was just swapped in, or gone back to, is left alone for a while."""
-        assert seat.session is not None
-        began = self._in.store.latched(seat.session.id, UNDONE)
-        if began is None:
-            if seat.session.previous is None:
-                return False
-            began = seat.session.created
-        age = self._in.clock.now().timestamp() - began
-        return 0 <= age < seat.settings.handoff.cooldown
-
-    def _born_full(self, seat: Seat) -> bool:
+    def _note_born_full(self, seat: Seat) -> None:
         """A successor whose first reading is past its act mark: another swap would not help."""
         assert seat.session is not None
-        if seat.session.previous is None:
-            return False
-        if self._latched(seat, "born.full"):
-            return True
-        if seat.sitting.meter.api_calls <= 1 and self._latch(seat, "born.full"):
+        newborn = seat.session.previous is not None and seat.sitting.meter.api_calls <= 1
+        if newborn and seat.band in ACTING and self._latch(seat, BORN_FULL):
             self._in.feed.tell(
                 "handoff.held_back",
                 f"{seat.name} began its session past the act mark; it is not handed off again",
                 seat.name,
             )
-            return True
-        return False
 
-    def rearm(self, seat: Seat, *names: str) -> None:
-        """After a compaction everything may be told again; after a cancelled offer, that one."""
-        if seat.session is not None:
-            chosen = names or tuple(
-                f"{kind}.{band.value}" for kind in ("band", "offered") for band in CROSSINGS
+    # Beginning
+
+    def wish(self, seat: Seat) -> Wish | None:
+        """The handoff that is due, whatever may hold it back; None if none is."""
+        if seat.handoff is not None or seat.settings.mode == "observe" or not seat.record.wanted:
+            return None
+        if finished(seat):
+            return None
+        if not seat.alive:
+            return self._by_loop(seat)
+        return self._by_band(seat) or self._by_limit(seat) or self._by_loop(seat)
+
+    def _by_band(self, seat: Seat) -> Wish | None:
+        strategy, allowed = seat.settings.strategy, seat.settings.handoff.compactions
+        if strategy == "compact" or seat.sitting.gauge.tokens is None:
+            return None
+        words = f"{seat.band.value} mark"
+        if strategy == "handoff":
+            return Wish("band", "threshold", words) if seat.band in ACTING else None
+        seen = seat.compactions
+        if seen > allowed and over(seat.sitting.conduct):
+            return Wish("compactions", "compaction", f"{seen} compactions of {allowed}")
+        if seen >= allowed and seat.band in ACTING:
+            return Wish("band", "compaction", f"{words} after {seen} compactions")
+        return None
+
+    def _by_limit(self, seat: Seat) -> Wish | None:
+        limits = seat.settings.limits
+        if not (limits.turns or limits.session_time) or not seat.sitting.replied:
+            return None
+        age = self._guards.age(seat) if limits.session_time else None
+        turns = seat.sitting.meter.api_calls
+        words = limit_reached(turns, limits.turns, age, limits.session_time)
+        return Wish("limit", "threshold", words) if words else None
+
+    def _by_loop(self, seat: Seat) -> Wish | None:
+        """A session of a loop that ended, by its turn or by its process, without the marker."""
+        assert seat.session is not None
+        loop, sitting = seat.settings.loop, seat.sitting
+        if not loop.enabled or not sitting.replied or expects_prompt(seat):
+            return None
+        ended = seat.exit is not None and seat.handoff_failed is None and seat.gave_up is None
+        if not (over(sitting.conduct) if seat.alive else ended):
+            return None
+        if seat.session.number < loop.max_iterations:
+            words = f"iteration {seat.session.number} of at most {loop.max_iterations} is over"
+            return Wish("loop", "loop", words)
+        if self._latch(seat, "loop.exhausted"):
+            self._in.feed.tell(
+                "loop.exhausted",
+                f"{seat.name} went round {loop.max_iterations} times without saying "
+                f"{loop.completion_marker!a}; the loop ends",
+                seat.name,
             )
-            self._in.store.unlatch(seat.session.id, *chosen)
+        return None
+
+    async def _begin(self, seat: Seat, wish: Wish) -> None:
+        held = self._guards.asks(seat, wish.starter)
+        careful = seat.settings.mode == "prompt" or held is not None
+        if held is not None and seat.settings.mode == "auto":
+            self._in.feed.tell("handoff.held_back", f"{held.words}; asking you", seat.name)
+        # Nobody is there to be left alone by a question, when the process has ended.
+        ask = careful and seat.alive
+        because = self._because(seat, held)
+        await self._engine.begin(
+            seat, wish.reason, ask=ask, review=careful, words=wish.words, because=because
+        )
+
+    def _because(self, seat: Seat, held: Held | None) -> dict[str, str] | None:
+        """What the question to the pilot is asked for, where the mode alone does not say."""
+        if held is None or seat.settings.mode != "auto":
+            return None
+        return {"kind": held.kind, "words": held.words}
 
     def _latch(self, seat: Seat, name: str) -> bool:
         assert seat.session is not None
         return self._in.store.latch(seat.session.id, name, self._in.clock.now().timestamp())
-
-    def _latched(self, seat: Seat, name: str) -> bool:
-        assert seat.session is not None
-        return self._in.store.latched(seat.session.id, name) is not None

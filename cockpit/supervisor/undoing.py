@@ -13,9 +13,9 @@ from pathlib import Path
 from cockpit.core.errors import CockpitError, Failed, NotNow
 from cockpit.core.permission import successors_mode
 from cockpit.ports.records import SessionRecord
+from cockpit.supervisor.guards import UNDONE
 from cockpit.supervisor.seat import Seat
 from cockpit.supervisor.supervisor import Supervisor
-from cockpit.supervisor.triggers import UNDONE
 
 UNDOING = "undoing"
 """State of a session that is to give way to the one before it."""
@@ -121,7 +121,7 @@ def _guard(supervisor: Supervisor, reopened: SessionRecord) -> None:
     """The pilot wanted this session: it is not swapped again at once, and then only asked about."""
     store, now = supervisor.instruments.store, supervisor.instruments.clock.now().timestamp()
     with store.transaction():
-        store.unlatch(reopened.id, UNDONE, "offered.act", "offered.force")
+        store.unlatch(reopened.id, UNDONE)
         store.latch(reopened.id, UNDONE, now)
 
 

@@ -186,7 +186,7 @@ def test_a_question_is_taken_back_when_the_compaction_was_first(cockpit: Cockpit
             first = await cockpit.start()
             await cockpit.event("handoff.cancelled")
             assert (await cockpit.event("handoff.cancelled")).data["why"] == (
-                "the CLI compacted the context first"
+                "the context was compacted"
             )
             assert (await cockpit.row()).session_id == first.session_id
 

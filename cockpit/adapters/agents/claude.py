@@ -256,7 +256,19 @@ def status_report(payload: Mapping[str, Any]) -> Report:
         usage=_usage(window.get("current_usage")),
         window=_count(window.get("context_window_size")) or None,
         cost_usd=_amount(_mapping(payload.get("cost")).get("total_cost_usd")),
+        limit_resets=_limit_resets(_mapping(payload.get("rate_limits"))),
     )
+
+
+def _limit_resets(limits: Mapping[str, Any]) -> float | None:
+    """When the last of the limits that are used up begins anew."""
+    used_up = [
+        resets
+        for each in map(_mapping, limits.values())
+        if (_amount(each.get("used_percentage")) or 0.0) >= 99.5
+        and (resets := _amount(each.get("resets_at"))) is not None
+    ]
+    return max(used_up, default=None)
 
 
 def _usage(value: object) -> Usage | None:
@@ -286,6 +298,6 @@ def _count(value: object) -> int | None:
 
 
 def _amount(value: object) -> float | None:
-    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e9:
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e10:
         return float(value)
     return None

@@ -27,7 +27,8 @@ def install_plugin(state: Path) -> Path:
         path = folder / name
         if _is(path, content):
             continue
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        for parent in [folder, *reversed(path.relative_to(folder).parents[:-1])]:
+            (folder / parent).mkdir(exist_ok=True, mode=0o700)  # parents=True would forget the mode
         write_private(path, content)
         path.chmod(mode)
     return folder

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from cockpit.adapters.store.migrations import MIGRATIONS
-from cockpit.core.errors import Hindered, Failed
+from cockpit.core.errors import Failed, Hindered
 from cockpit.core.ids import AgentName, JobId, SessionId
 from cockpit.ports.records import (
     EventRecord,
@@ -130,11 +130,6 @@ class Store:
     def handoff(self, handoff: str) -> HandoffRecord | None:
         return self._one(HandoffRecord, "select * from handoffs where id = ?", handoff)
 
-    def handoffs(self, job: JobId) -> list[HandoffRecord]:
-        return self._all(
-            HandoffRecord, "select * from handoffs where job = ? order by created", job
-        )
-
     def handoffs_named(self, start: str) -> list[HandoffRecord]:
         """Those whose id begins so, or whose document or copy has exactly this path."""
         return self._all(
@@ -161,12 +156,23 @@ class Store:
             HandoffRecord, "select * from handoffs where ended is null order by created"
         )
 
-    def confirmed(self, agent: AgentName, since: float) -> int:
-        """Handoffs of this agent that were confirmed after a time."""
+    def last_ended(self, session: SessionId) -> HandoffRecord | None:
+        """The last handoff of this session, if it has ended."""
+        found = self._one(
+            HandoffRecord,
+            "select * from handoffs where old_session = ? order by created desc limit 1",
+            session,
+        )
+        return found if found is not None and found.ended is not None else None
+
+    def confirmed(self, agent: AgentName, since: float, but: str = "") -> int:
+        """Handoffs of this agent that were confirmed after a time, those for a reason aside."""
         row = self._run(
-            "select count(*) from handoffs where agent = ? and outcome = 'done' and ended >= ?",
+            "select count(*) from handoffs where agent = ? and outcome = 'done' and ended >= ? "
+            "and reason <> ?",
             agent,
             since,
+            but,
         ).fetchone()
         return int(row[0])
 
