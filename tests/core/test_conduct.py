@@ -96,10 +96,11 @@ def test_the_clis_note_overrules_only_what_is_clearly_older() -> None:
     assert conduct.turn is Turn.WORKING
     conduct.noted(Turn.UNKNOWN, None, 99.0)
     assert conduct.turn is Turn.WORKING
-    conduct.noted(Turn.IDLE, None, 1.0 + NOTE_LAG)
-    assert conduct.turn is Turn.IDLE
-    conduct.noted(Turn.WORKING, None, 9.0)
-    assert conduct.turn is Turn.WORKING
+    seen = []
+    for turn, at in ((Turn.IDLE, 1.0 + NOTE_LAG), (Turn.WORKING, 9.0)):
+        conduct.noted(turn, None, at)
+        seen.append(conduct.turn)
+    assert seen == [Turn.IDLE, Turn.WORKING]
 
 
 def test_a_dialog_that_only_the_note_tells_of_is_believed_at_once() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.tmux
 
 
-def asks(kind: str) -> object:
+def asks(kind: str) -> Callable[[AgentStatus], object]:
     """A condition: the agent has a question of this kind for the pilot."""
     return lambda row: row.needs is not None and row.needs.kind == kind
 

@@ -1,0 +1,174 @@
+"""The store: durable, whole or not at all, and never written over what it cannot read."""
+
+from __future__ import annotations
+
+import sqlite3
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from cockpit.adapters.store.migrations import MIGRATIONS
+from cockpit.adapters.store.store import KEPT_EVENTS, Store
+from cockpit.core.errors import Failed
+from cockpit.core.ids import AgentName, JobId, SessionId
+from cockpit.ports.records import JobRecord, SeatRecord, SessionRecord
+
+API = AgentName("api")
+SEAT = SeatRecord(API, {"mode": "auto", "env": {"A": "'; drop table seats;--"}}, None, True, "/w")
+JOB = JobRecord(JobId("j"), API, "Count $(the) `steps`;\x00 👩", 1.0)
+SESSION = SessionRecord(SessionId("s"), API, JOB.id, 1, None, "api-1", 2.0)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "cockpit.db"
+
+
+@pytest.fixture
+def opened(path: Path) -> Iterator[Callable[[], Store]]:
+    """Opens the store at the path; each is closed at the end of the test."""
+    stores: list[Store] = []
+
+    def open_store() -> Store:
+        stores.append(Store(path))
+        return stores[-1]
+
+    yield open_store
+    for store in stores:
+        store.close()
+
+
+def test_what_was_written_is_there_for_the_next_one(opened: Callable[[], Store]) -> None:
+    store = opened()
+    store.save_seat(SEAT)
+    store.add_job(JOB)
+    store.save_session(SESSION)
+    store.close()
+    again = opened()
+    assert again.seats() == [SEAT]
+    assert again.job(JOB.id) == JOB
+    assert again.chain(JOB.id) == [SESSION]
+    assert again.put_aside is None
+
+
+def test_the_file_is_the_pilots_alone(opened: Callable[[], Store], path: Path) -> None:
+    path.touch(mode=0o644)
+    opened()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_transaction_is_whole_or_nothing(opened: Callable[[], Store]) -> None:
+    store = opened()
+
+    def broken_off() -> None:
+        with store.transaction():
+            store.save_seat(SEAT)
+            with store.transaction():
+                store.add_job(JOB)
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        broken_off()
+    assert (store.seats(), store.job(JOB.id)) == ([], None)
+    with store.transaction():
+        store.save_seat(SEAT)
+    assert store.seats() == [SEAT]
+
+
+def test_what_is_not_committed_nobody_sees(opened: Callable[[], Store], path: Path) -> None:
+    store = opened()
+    with store.transaction():
+        store.save_seat(SEAT)
+        with closing(sqlite3.connect(path)) as other:
+            assert other.execute("select count(*) from seats").fetchone() == (0,)
+
+
+@pytest.mark.parametrize("content", [b"no database " * 1000, b"SQLite format 3\0" + b"\xff" * 9000])
+def test_a_file_that_cannot_be_read_is_put_aside(
+    opened: Callable[[], Store], path: Path, content: bytes
+) -> None:
+    path.write_bytes(content)
+    store = opened()
+    assert store.put_aside is not None
+    assert store.put_aside.read_bytes() == content
+    assert store.seats() == []
+    store.save_seat(SEAT)
+    assert store.seats() == [SEAT]
+
+
+def test_a_truncated_file_is_put_aside_and_a_second_one_beside_it(
+    opened: Callable[[], Store], path: Path
+) -> None:
+    asides = set()
+    for _ in range(2):
+        store = opened()
+        for number in range(200):
+            store.add_event(1.0, None, "kind", f"text {number} {'x' * 200}", {})
+        store.close()
+        path.write_bytes(path.read_bytes()[:9000])
+        broken = opened()
+        asides.add(broken.put_aside)
+        broken.close()
+    assert None not in asides
+    assert len(asides) == 2
+
+
+def test_an_empty_file_is_a_new_one(opened: Callable[[], Store], path: Path) -> None:
+    path.touch()
+    assert opened().put_aside is None
+
+
+def test_a_newer_shape_is_refused_and_left_as_it_is(
+    opened: Callable[[], Store], path: Path
+) -> None:
+    opened().close()
+    with closing(sqlite3.connect(path)) as database:
+        database.execute(f"pragma user_version = {len(MIGRATIONS) + 1}")
+    with pytest.raises(Failed, match="newer cockpit"):
+        opened()
+    assert [each.name for each in path.parent.glob("*unreadable*")] == []
+
+
+def test_a_link_is_not_followed(opened: Callable[[], Store], path: Path) -> None:
+    (path.parent / "elsewhere").touch()
+    path.symlink_to(path.parent / "elsewhere")
+    with pytest.raises(OSError, match="symbolic link"):
+        opened()
+
+
+def test_a_latch_is_set_once_even_across_restarts(opened: Callable[[], Store]) -> None:
+    store = opened()
+    assert store.latch(SESSION.id, "band.act", 5.0)
+    assert not store.latch(SESSION.id, "band.act", 6.0)
+    store.close()
+    again = opened()
+    assert not again.latch(SESSION.id, "band.act", 7.0)
+    assert again.latched(SESSION.id, "band.act") == 5.0
+    assert again.latched(SessionId("other"), "band.act") is None
+    again.unlatch(SESSION.id, "band.act", "never set")
+    assert again.latch(SESSION.id, "band.act", 8.0)
+
+
+def test_events_are_numbered_in_order_and_the_oldest_go(opened: Callable[[], Store]) -> None:
+    store = opened()
+    first, second = (store.add_event(1.0, "api", "kind", "text", {"n": n}) for n in (1, 2))
+    assert second.id == first.id + 1
+    assert store.events(0, 1) == [second]
+    assert store.events(first.id, 10) == [second]
+    assert store.events(second.id, 10) == []
+    with store.transaction():
+        for _ in range(KEPT_EVENTS + 1000):
+            store.add_event(1.0, None, "kind", "text", {})
+    assert len(store.events(1, 10 * KEPT_EVENTS)) <= KEPT_EVENTS + 1000
+
+
+def test_foreign_text_is_only_ever_a_value(opened: Callable[[], Store]) -> None:
+    store = opened()
+    store.save_seat(SEAT)
+    store.forget_seat(AgentName("' or 1=1 --"))
+    assert store.seats() == [SEAT]
+    store.forget_seat(API)
+    assert store.seats() == []

@@ -1,0 +1,495 @@
+"""Whole lives of agents: started, watched, spoken to, ended; and what goes wrong on the way."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cockpit.config.paths import Places
+from cockpit.core.errors import BadConfig, BadUsage, NoSuchAgent, NoSupervisor, NotNow
+from cockpit.wire.verbs import Attach, Down, Handoff, Load, Send, Start, Stop
+
+if TYPE_CHECKING:
+    from tests.supervisor.conftest import Cockpit
+
+pytestmark = pytest.mark.tmux
+
+FIXED = {
+    "name", "runtime", "job", "state", "needs", "pane", "pid", "directory", "branch", "worktree",
+    "session_id", "session_number", "previous_session_id", "transcript", "model", "context",
+    "mode", "strategy", "handoff", "handoffs", "max_handoffs", "compactions", "cost_usd",
+    "chain_cost_usd", "activity", "last_activity_at",
+}  # fmt: skip
+FIXED_CONTEXT = {
+    "tokens", "window", "used", "band", "confidence", "source", "age_seconds", "compacts_at",
+    "tokens_per_turn", "turns_left",
+}  # fmt: skip
+
+
+def shell(*words: str) -> str:
+    """An agent that is any program."""
+    return f'runtime = "command"\ncommand = {json.dumps(words)}'
+
+
+def test_an_agent_is_started_watched_and_stopped(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        async with cockpit.flying(cockpit.agent(mode="observe", steps=3)):
+            before = await cockpit.row()
+            assert (before.state, before.pid, before.session_id) == ("stopped", None, None)
+            assert (before.context.tokens, before.context.band) == (None, "unknown")
+            await cockpit.start()
+            done = await cockpit.until(lambda row: row.state == "done")
+            assert cockpit.living(done) == [done.pid]
+            assert (done.context.tokens, done.context.used) == (144_000, 0.72)
+            assert (done.context.band, done.context.confidence) == ("act", "reported")
+            assert done.activity == "Bash echo counted 2"
+            assert done.cost_usd == done.chain_cost_usd
+            again = await cockpit.refused(Start(name="api"))
+            assert isinstance(again, NotNow)
+            assert str(done.pid) in again.title
+
+            await cockpit.ask(Stop(name="api"))
+            after = await cockpit.row()
+            assert (after.state, after.pid, after.note) == ("stopped", None, "stopped by you")
+            assert cockpit.living(done) == []
+            assert await cockpit.events("agent.exited") == []
+            assert "not running" in (await cockpit.ask(Stop(name="api"))).message
+
+            await cockpit.start()
+            anew = await cockpit.until(lambda row: row.state == "done")
+            assert anew.session_id != done.session_id
+            assert (anew.pane, anew.session_number, anew.job == done.job) == (done.pane, 1, False)
+
+    asyncio.run(journey())
+
+
+def test_status_has_the_fixed_names_and_null_for_what_is_not(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        async with cockpit.flying(cockpit.agent(mode="observe", steps=2)):
+            told = json.loads((await cockpit.client.status()).model_dump_json())
+            assert (told["version"], told["host"]) == (1, "local")
+            assert {"pid", "started_at"} <= told["supervisor"].keys()
+            (row,) = told["agents"]
+            assert row.keys() >= FIXED
+            assert row["context"].keys() >= FIXED_CONTEXT
+            empty = {key for key in FIXED if row[key] is None}
+            assert empty == FIXED - {
+                "name", "runtime", "state", "directory", "context", "mode", "strategy",
+                "handoffs", "max_handoffs", "compactions",
+            }  # fmt: skip
+            assert {key for key in FIXED_CONTEXT if row["context"][key] is not None} == {
+                "band",
+                "confidence",
+            }
+
+    asyncio.run(journey())
+
+
+def test_what_the_pilot_names_wrongly_is_refused_by_name(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        async with cockpit.flying(cockpit.agent(steps=2)):
+            nobody = await cockpit.refused(Stop(name="apu"))
+            assert isinstance(nobody, NoSuchAgent)
+            assert "api" in nobody.hint
+            assert isinstance(await cockpit.refused(Start(name="a b")), BadUsage)
+            assert isinstance(await cockpit.refused(Start(name="#(touch x)")), BadUsage)
+            assert isinstance(await cockpit.refused(Start(name="new")), NoSuchAgent)
+            assert isinstance(await cockpit.refused(Handoff(name="api")), NotNow)
+            assert isinstance(await cockpit.refused(Send(name="api", text="x")), NotNow)
+            assert isinstance(await cockpit.refused(Attach(name="api")), NotNow)
+            assert await cockpit.client.history() == []
+
+    asyncio.run(journey())
+
+
+PROMPT = (
+    "-- --leading dashes\n'single' \"double\" `touch pwned` $(touch pwned) ; # * ?\n"
+    "\\n \\\\ tab\there; semicolon at the end of a word; é 漢字 👩‍🚀\n"
+)
+
+
+@pytest.mark.parametrize("size", [0, 100_000, 200_000])
+def test_a_prompt_arrives_byte_for_byte(cockpit: Cockpit, size: int) -> None:
+    async def journey() -> None:
+        text = f"{PROMPT}{'long line of words ' * (size // 19)}\nCount the steps;"
+        async with cockpit.flying(cockpit.agent(mode="observe", steps=2)):
+            await cockpit.start(prompt=text)
+            row = await cockpit.until(lambda row: row.state == "done")
+            (told,) = cockpit.prompts(row)
+            if told != text:
+                path = told.removeprefix("Read the file ").split()[0]
+                assert Path(path).read_text() == text
+                assert stat.S_IMODE(Path(path).stat().st_mode) == 0o600
+            assert not (cockpit.repository / "pwned").exists()
+            (chain,) = await cockpit.client.history("api")
+            assert chain["goal"] == text
+
+    asyncio.run(journey())
+
+
+def test_a_prompt_that_is_sent_arrives_byte_for_byte(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        async with cockpit.flying(cockpit.agent(mode="observe", steps=9, pause=2)):
+            await cockpit.start()
+            await cockpit.until(lambda row: row.state == "idle")
+            done = await cockpit.ask(Send(name="api", text=PROMPT.rstrip()))
+            assert "took the prompt" in done.message
+            row = await cockpit.until(lambda row: row.state == "done")
+            assert cockpit.prompts(row)[1] == PROMPT.rstrip()
+
+    asyncio.run(journey())
+
+
+def test_what_is_sent_to_a_working_agent_waits_for_its_turn(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        async with cockpit.flying(
+            cockpit.agent(mode="observe", steps=8, step_tokens=100, pace=0.2)
+        ):
+            await cockpit.start()
+            await cockpit.until(lambda row: row.activity)
+            done = await cockpit.ask(Send(name="api", text="And then rest."))
+            assert "Queued" in done.message
+            row = await cockpit.until(lambda row: len(cockpit.prompts(row)) == 2)
+            assert cockpit.prompts(row)[1] == "And then rest."
+
+    asyncio.run(journey())
+
+
+def test_nothing_is_sent_where_something_is_typed(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        async with cockpit.flying(cockpit.agent(mode="observe", steps=9, pause=2)):
+            await cockpit.start()
+            row = await cockpit.until(lambda row: row.state == "idle")
+            assert row.pane is not None
+            cockpit.tmux("send-keys", "-t", row.pane, "-l", "half a thought")
+            while "half a thought" not in cockpit.tmux("capture-pane", "-p", "-t", row.pane):
+                await asyncio.sleep(0.02)
+            wrong = await cockpit.refused(Send(name="api", text="Go on."))
+            assert isinstance(wrong, NotNow)
+            assert "typed" in wrong.title
+            assert isinstance(await cockpit.refused(Send(name="api", text="  ")), BadUsage)
+            assert len(cockpit.prompts(row)) == 1
+
+    asyncio.run(journey())
+
+
+def test_an_agent_that_will_not_start_says_why_on_its_row(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        async with cockpit.flying(cockpit.agent(faults="exit")):
+            await cockpit.ask(Start(name="api"))
+            row = await cockpit.until(lambda row: "ended with 1" in (row.note or ""))
+            assert (row.state, row.pid) == ("exited", None)
+            assert "told to fail" in (row.note or "")
+            await cockpit.event("agent.exited")
+
+    asyncio.run(journey())
+
+
+def test_a_missing_cli_or_folder_is_refused_before_anything_is_made(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        absent = f"directory = {json.dumps(str(cockpit.home / 'nowhere'))}"
+        lost = cockpit.agent("lost").replace(
+            f"directory = {json.dumps(str(cockpit.repository))}", absent
+        )
+        async with cockpit.flying(
+            lost, cockpit.agent("shell", "observe", more=shell("no-such-program"))
+        ):
+            wrong = await cockpit.refused(Start(name="lost"))
+            assert isinstance(wrong, BadUsage)
+            missing = await cockpit.refused(Start(name="shell"))
+            assert missing.exit_code == 6
+            for name in ("lost", "shell"):
+                row = await cockpit.row(name)
+                assert (row.state, row.pane, row.session_id) == ("stopped", None, None)
+
+    asyncio.run(journey())
+
+
+def test_a_pane_that_is_closed_by_hand_ends_its_agent_and_a_start_opens_another(
+    cockpit: Cockpit,
+) -> None:
+    async def journey() -> None:
+        async with cockpit.flying(cockpit.agent(mode="observe", steps=500, step_tokens=10)):
+            await cockpit.start()
+            row = await cockpit.until(lambda row: row.state == "working")
+            assert row.pane is not None
+            cockpit.tmux("kill-pane", "-t", row.pane)
+            gone = await cockpit.until(lambda row: "pane was closed" in (row.note or ""))
+            assert gone.state == "exited"
+            assert cockpit.living(row) == []
+            await cockpit.start()
+            again = await cockpit.until(lambda row: row.state == "working")
+            assert again.pane != row.pane
+            assert cockpit.living(again) == [again.pid]
+
+    asyncio.run(journey())
+
+
+def test_a_tmux_server_that_is_killed_is_told_of_and_a_start_makes_another(
+    cockpit: Cockpit,
+) -> None:
+    async def journey() -> None:
+        async with cockpit.flying(
+            cockpit.agent("one", "observe", steps=500, step_tokens=10),
+            cockpit.agent("two", "observe", steps=500, step_tokens=10, faults="deaf"),
+        ):
+            await cockpit.start("one")
+            await cockpit.start("two")
+            one = await cockpit.until(lambda row: row.state == "working", "one")
+            two = await cockpit.until(lambda row: row.state == "working", "two")
+            os.kill(int(cockpit.tmux("display-message", "-p", "#{pid}")), 9)
+            gone = await cockpit.until(lambda row: "tmux" in (row.note or ""), "one")
+            assert gone.state == "exited"
+            assert "tmux" in (await cockpit.event("agent.exited")).text
+            # A deaf one lives on without a terminal: it is not started twice.
+            assert cockpit.living(two) == [two.pid]
+            assert isinstance(await cockpit.refused(Start(name="two")), NotNow)
+            await cockpit.start("one")
+            again = await cockpit.until(lambda row: row.state == "working", "one")
+            assert again.pid != one.pid
+            await cockpit.ask(Stop(name="two"))
+            assert cockpit.living(again) == [again.pid]
+            await cockpit.start("two")
+
+    asyncio.run(journey())
+
+
+def test_any_program_is_an_agent_with_a_row_and_no_reading(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        async with cockpit.flying(
+            cockpit.agent("cat", "observe", prompt="", more=shell("cat")),
+            cockpit.agent("env", "observe", prompt="", more=shell("env")),
+        ):
+            await cockpit.start("cat")
+            row = await cockpit.until(lambda row: row.state == "working", "cat")
+            assert (row.transcript, row.context.tokens, row.context.band) == (None, None, "unknown")
+            await cockpit.ask(Send(name="cat", text="Hello; $(touch pwned)"))
+            assert row.pane is not None
+            while "Hello; $(touch pwned)" not in cockpit.tmux("capture-pane", "-pt", row.pane):
+                await asyncio.sleep(0.02)
+            await cockpit.start("env")
+            over = await cockpit.until(lambda row: "ended with 0" in (row.note or ""), "env")
+            assert over.state == "exited"
+            assert over.pane is not None
+            printed = cockpit.tmux("capture-pane", "-p", "-S", "-200", "-t", over.pane)
+            assert "COCKPIT_AGENT=env" in printed
+            assert "COCKPIT_RUN=env-" in printed
+            assert "TMUX=" not in printed
+
+    asyncio.run(journey())
+
+
+def test_without_a_reading_tool_calls_warn(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        few = "[agents.context]\nfallback_tool_calls = 3"
+        async with cockpit.flying(
+            cockpit.agent(steps=8, faults="mute", more=few.replace("3", "4"))
+        ) as supervisor:
+            supervisor.fleet.seat("api").sitting.gauge.compacted(9e12)
+            await cockpit.start()
+            supervisor.fleet.seat("api").sitting.gauge.compacted(9e12)
+            row = await cockpit.until(lambda row: row.context.band == "warn")
+            assert (row.context.tokens, row.context.confidence) == (None, "unknown")
+            crossed = await cockpit.event("band.crossed")
+            assert "tool calls" in crossed.text
+            assert await cockpit.events("handoff.begun") == []
+
+    asyncio.run(journey())
+
+
+def test_the_record_alone_is_enough_for_a_reading(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        async with cockpit.flying(cockpit.agent(mode="observe", steps=3, faults="hookless")):
+            await cockpit.start()
+            row = await cockpit.until(lambda row: row.context.tokens == 144_000)
+            assert (row.context.source, row.context.confidence) == ("transcript", "derived")
+            done = await cockpit.until(lambda row: row.state == "done")
+            assert done.activity == "Bash echo counted 2"
+
+    asyncio.run(journey())
+
+
+def test_a_compaction_is_counted_and_leaves_the_reading_unknown(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        async with cockpit.flying(
+            cockpit.agent(mode="observe", steps=9, step_tokens=24_000, settles=0, pace=0.2)
+        ):
+            await cockpit.start()
+            crossed = await cockpit.event("agent.compacted")
+            assert "too late" in crossed.text
+            row = await cockpit.until(lambda row: row.compactions == 1)
+            done = await cockpit.until(lambda row: row.state == "done")
+            assert row.session_id == done.session_id
+            assert done.compactions == 1
+            assert done.context.tokens is not None
+            assert done.context.tokens < 100_000
+
+    asyncio.run(journey())
+
+
+def test_a_session_is_reopened_only_where_it_belongs_and_by_one(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        async with cockpit.flying(
+            cockpit.agent(mode="observe", steps=9, pause=2), cockpit.agent("two", "observe")
+        ):
+            await cockpit.start()
+            row = await cockpit.until(lambda row: row.state == "idle")
+            assert row.session_id is not None
+            live = await cockpit.refused(Start(name="two", resume=row.session_id))
+            assert isinstance(live, NotNow)
+            await cockpit.ask(Stop(name="api"))
+            unknown = await cockpit.refused(
+                Start(name="api", resume="00000000-0000-4000-8000-000000000000")
+            )
+            assert isinstance(unknown, BadUsage | NotNow)
+            foreign = await cockpit.refused(
+                Start(name="two", resume=row.session_id, directory=str(cockpit.home))
+            )
+            assert isinstance(foreign, BadUsage | NotNow)
+            assert isinstance(await cockpit.refused(Start(name="api", resume="../x")), BadUsage)
+            await cockpit.start(resume=row.session_id, prompt="Go on.")
+            again = await cockpit.until(lambda row: row.state in ("done", "working"))
+            assert again.session_id == row.session_id
+            assert again.pid != row.pid
+
+    asyncio.run(journey())
+
+
+def test_sockets_and_state_are_the_pilots_own_whatever_the_umask(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        before = os.umask(0)
+        try:
+            await cockpit.launch(cockpit.agent(steps=9))
+        finally:
+            os.umask(before)
+        await cockpit.start()
+        await cockpit.until(lambda row: row.handoffs == 1)
+        places: Places = cockpit.places
+        assert stat.S_IMODE(places.socket.stat().st_mode) == 0o600
+        for folder in (places.state, places.runtime):
+            assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+            for path in folder.rglob("*"):
+                if not path.is_symlink():
+                    assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path
+        await cockpit.ask(Down(agents=True))
+
+    asyncio.run(journey())
+
+
+def test_a_second_supervisor_is_refused_with_the_pid_of_the_first(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        pid = await cockpit.launch(cockpit.agent(steps=9))
+        command = [sys.executable, "-P", "-m", "cockpit", "up", "--foreground"]
+        second = await asyncio.to_thread(
+            subprocess.run, command, capture_output=True, text=True, check=False
+        )
+        assert second.returncode == 5
+        assert f"pid {pid}" in second.stderr
+        assert (await cockpit.client.status()).supervisor.pid == pid
+
+    asyncio.run(journey())
+
+
+def test_down_leaves_the_agents_and_down_with_agents_ends_everybody_even_twice(
+    cockpit: Cockpit,
+) -> None:
+    async def journey() -> None:
+        async with cockpit.flying(
+            cockpit.agent("one", "observe", steps=500, step_tokens=10),
+            cockpit.agent("two", "prompt", steps=500, pace=0.1),
+        ):
+            one = await cockpit.start("one")
+            await cockpit.start("two")
+            await cockpit.until(lambda row: row.needs, "two")
+            done = await cockpit.ask(Down())
+            assert "2 agents go on" in done.message
+            assert len(cockpit.living(one)) == 2
+            both = await asyncio.gather(
+                cockpit.ask(Down(agents=True)), cockpit.ask(Down(agents=True))
+            )
+            assert len(both) == 2
+            assert cockpit.living(one) == []
+            assert not cockpit.places.tmux_socket.exists()
+        async with cockpit.flying():
+            for name in ("one", "two"):
+                row = await cockpit.row(name)
+                assert (row.state, row.handoff, row.note) == ("stopped", None, "stopped by you")
+            await cockpit.ask(Down(agents=True))
+
+    asyncio.run(journey())
+
+
+def test_down_with_agents_in_the_middle_of_a_swap_leaves_nobody(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        await cockpit.launch(cockpit.agent(steps=500, faults="first:deaf", pace=0.1))
+        first = await cockpit.start()
+        await cockpit.event("handoff.stopping")
+        await cockpit.ask(Down(agents=True))
+        assert cockpit.living(first) == []
+        assert cockpit.process is not None
+        await asyncio.to_thread(cockpit.process.wait, 20)
+        with pytest.raises(NoSupervisor):
+            await cockpit.client.status()
+        await cockpit.launch()
+        row = await cockpit.row()
+        assert (row.pid, row.handoff) == (None, None)
+        assert row.state in ("stopped", "needs_you")
+        assert cockpit.living(first) == []
+        await cockpit.start()
+        again = await cockpit.until(lambda row: row.state == "working")
+        assert cockpit.living(again) == [again.pid]
+
+    asyncio.run(journey())
+
+
+def test_a_name_belongs_to_one_file_and_stands_in_it_once(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        async with cockpit.flying(cockpit.agent(mode="observe", steps=500, step_tokens=10)):
+            await cockpit.start()
+            other = cockpit.home / "other.toml"
+            shutil.copy(cockpit.config, other)
+            taken = await cockpit.refused(Load(config=str(other), named=True))
+            assert isinstance(taken, NotNow)
+            assert str(cockpit.config) in taken.detail
+            started = await cockpit.refused(Start(name="api", config=str(other), named=True))
+            assert isinstance(started, NotNow)
+            cockpit.configure(cockpit.agent(), cockpit.agent())
+            twice = await cockpit.refused(Load(config=str(cockpit.config), named=True))
+            assert isinstance(twice, BadConfig | BadUsage)
+            assert (await cockpit.row()).pid is not None
+
+    asyncio.run(journey())
+
+
+def test_what_an_agent_says_reaches_nobody_as_control_bytes_or_markup(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        async with cockpit.flying(
+            cockpit.agent("hostile", "observe", prompt="", more=shell("sh", "-c", HOSTILE))
+        ):
+            await cockpit.start("hostile")
+            row = await cockpit.until(lambda row: row.state == "exited", "hostile")
+            told = row.model_dump_json() + (await cockpit.event("agent.exited")).text
+            assert "\\u001b" not in told
+            assert "\x1b" not in told
+            assert "\\u0007" not in told
+            async for shot in cockpit.client.screen("hostile"):
+                text = "\n".join(shot.lines)
+                assert "]0;owned" not in text
+                assert "\x07" not in text
+                break
+
+    asyncio.run(journey())
+
+
+HOSTILE = (
+    r"printf '\033]0;owned\007[red]bold[/]\033[2J\033[31mred\033[0m $(touch pwned) #(x)\n'; exit 3"
+)
