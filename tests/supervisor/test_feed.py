@@ -1,0 +1,66 @@
+"""Events: written down before they are told, safe to show, and never waiting for a listener."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cockpit.adapters.clock import SystemClock
+from cockpit.adapters.store.store import Store
+from cockpit.supervisor.feed import BACKLOG, Feed, Listener, rfc3339
+
+
+@pytest.fixture
+def feed(tmp_path: Path) -> Iterator[Feed]:
+    store = Store(tmp_path / "cockpit.db")
+    yield Feed(store, SystemClock())
+    store.close()
+
+
+def all_of(listener: Listener) -> list[Any]:
+    async def heard() -> list[Any]:
+        return [line async for line in listener.lines()]
+
+    return asyncio.run(heard())
+
+
+def test_an_event_is_numbered_kept_and_told(feed: Feed) -> None:
+    listener = feed.listen()
+    first = feed.tell("agent.started", "api started", "api", directory="/w")
+    second = feed.tell("agent.stopped", "api was stopped", "api")
+    assert second.id == first.id + 1
+    assert feed.since(first.id, 10) == [second]
+    assert first.data == {"directory": "/w"}
+    feed.close()
+    assert all_of(listener) == [first, second]
+
+
+def test_foreign_text_holds_no_control_bytes(feed: Feed) -> None:
+    told = feed.tell("agent.exited", "gone\x1b]0;owned\x07\nand more", "api")
+    assert told.text.isprintable()
+
+
+def test_one_who_left_hears_nothing_more(feed: Feed) -> None:
+    listener = feed.listen()
+    feed.leave(listener)
+    feed.leave(listener)
+    feed.tell("kind", "text")
+    listener.close()
+    assert all_of(listener) == []
+
+
+def test_one_who_falls_behind_is_cut_off_and_holds_nobody_up() -> None:
+    listener = Listener()
+    for number in range(BACKLOG + 50):
+        listener.tell(number)
+    heard = all_of(listener)
+    assert len(heard) < BACKLOG
+    assert heard == list(range(1, len(heard) + 1))
+
+
+def test_times_are_utc_to_the_second() -> None:
+    assert rfc3339(0.9) == "1970-01-01T00:00:00Z"
