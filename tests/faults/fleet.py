@@ -1,13 +1,14 @@
-"""Cycles flown several at a time, each worker with a nursery of its own."""
+"""Cycles flown several at a time, each with a nursery of its own."""
 
 from __future__ import annotations
 
 import itertools
-import multiprocessing
 import os
+import queue
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
+from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -27,14 +28,16 @@ class Fleet:
 
     def __init__(self, workers: int, *, keep: bool = False) -> None:
         self._workers, self._keep = workers, keep
+        self._free: queue.Queue[Nursery] = queue.Queue()
 
     def __enter__(self) -> Self:
         self._folder = Path(tempfile.mkdtemp(prefix="ckf"))
         (self._folder / "repository").mkdir()
         make_repository(self._folder / "repository", os.environ)
         install(self._folder / "bin")
-        context = multiprocessing.get_context("spawn")
-        self._pool = context.Pool(self._workers, Worker.begin, (self._folder, self._keep))
+        for _ in range(self._workers):
+            self._free.put(Nursery())
+        self._pool = ThreadPool(self._workers)
         return self
 
     def __exit__(
@@ -48,11 +51,13 @@ class Fleet:
         else:
             self._pool.terminate()
         self._pool.join()
+        while not self._free.empty():
+            self._free.get().close()
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def fly(self, cycles: Iterable[Cycle]) -> Iterator[Flown]:
         """Fly them all; in the order in which they end."""
-        return self._pool.imap_unordered(Worker.fly, cycles)
+        return self._pool.imap_unordered(self._fly, cycles)
 
     def fly_programme(self, cycles: int, seed: int) -> Iterator[Flown]:
         """Count the points, then fly so many cycles of the programme."""
@@ -61,19 +66,10 @@ class Fleet:
         points = max((points_of(each.points) for each in dry), default=0)
         yield from self.fly(itertools.islice(programme(points, seed), cycles))
 
-
-class Worker:
-    """What one process of the pool keeps."""
-
-    folder: Path
-    keep: bool
-    nursery: Nursery
-
-    @classmethod
-    def begin(cls, folder: Path, keep: bool) -> None:
-        cls.folder, cls.keep, cls.nursery = folder, keep, Nursery()
-
-    @classmethod
-    def fly(cls, cycle: Cycle) -> Flown:
-        folder = cls.folder
-        return fly(cycle, folder / "repository", folder / "bin", cls.nursery, keep=cls.keep)
+    def _fly(self, cycle: Cycle) -> Flown:
+        nursery = self._free.get()
+        try:
+            folder = self._folder
+            return fly(cycle, folder / "repository", folder / "bin", nursery, keep=self._keep)
+        finally:
+            self._free.put(nursery)

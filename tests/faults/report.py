@@ -23,6 +23,7 @@ class Report:
         self._hit: set[tuple[str, str]] = set()
         self._points = 0
         self._recoveries: list[float] = []
+        self._seconds: list[float] = []
 
     def take(self, flown: Flown) -> None:
         self.cycles += 1
@@ -32,6 +33,7 @@ class Report:
         if flown.outcome != "done":
             self._others.append(f"{flown.cycle}: {flown.outcome}")
         self._recoveries += flown.recoveries
+        self._seconds.append(flown.seconds)
         if not flown.cycle.first:
             self._points = max(self._points, len(flown.points))
         for point in flown.points + flown.again:
@@ -56,7 +58,10 @@ class Report:
             f"hit: {len({name for name, _ in self._hit})}",
             f"faults that struck: {sprung or 'none'}",
             f"handoffs ended: {ended}",
-            f"looks at the processes: {self._samples}",
+            f"looks at the processes: {self._samples}, "
+            f"{self._samples / max(sum(self._seconds), 0.001):.0f} a second in each cycle",
+            f"a cycle: median {statistics.median(self._seconds):.1f} s, "
+            f"worst {max(self._seconds):.1f} s",
         ]
         if recoveries:
             figures.append(
