@@ -19,7 +19,8 @@ from cockpit.tui.model import Model
 from cockpit.wire.stream import Snapshot, WatchLine
 
 FIRST_RETRY = 0.25
-LAST_RETRY = 5.0
+LAST_RETRY = 1.0
+"""Seconds. Asking a socket that nobody listens on costs nothing, and a pilot may be waiting."""
 
 
 async def follow(client: Client, model: Model) -> None:

@@ -27,15 +27,18 @@ async def look(client: Client, agent: AgentStatus | None, view: PaneView, every:
     try:
         shots = client.screen(agent.name)
         async with aclosing(cast("_Closing", shots)):
-            await _show_each(shots, view, every)
+            await _show_each(agent.name, shots, view, every)
     except NoSupervisor:
-        # The header says it; what was seen last stays, greyed.
-        return
+        # The header says it; what was seen last stays, greyed, unless it was another's.
+        if view.whose != agent.name:
+            view.say(_why_no_pane(agent))
     except CockpitError as error:
         view.say(safe_line(f"{error.title}. {error.detail}"))
 
 
-async def _show_each(shots: AsyncIterator[ScreenShot], view: PaneView, every: float) -> None:
+async def _show_each(
+    name: str, shots: AsyncIterator[ScreenShot], view: PaneView, every: float
+) -> None:
     latest: ScreenShot | None = None
     fresh = asyncio.Event()
 
@@ -52,7 +55,7 @@ async def _show_each(shots: AsyncIterator[ScreenShot], view: PaneView, every: fl
             await asyncio.sleep(max(0.0, last + every - monotonic()))
             fresh.clear()
             if latest is not None:
-                view.show(latest)
+                view.show(latest, whose=name)
             last = monotonic()
 
     drawing = asyncio.create_task(draw())
@@ -66,7 +69,7 @@ async def _show_each(shots: AsyncIterator[ScreenShot], view: PaneView, every: fl
 def _why_no_pane(agent: AgentStatus) -> str:
     if agent.state in {"stopped", "exited", "done"}:
         return "Not running. Press n to start it."
-    return "No pane yet."
+    return "No pane yet." if agent.pane is None else "No supervisor answers: cockpit up"
 
 
 class _Closing(Protocol):

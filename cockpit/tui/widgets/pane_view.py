@@ -35,18 +35,21 @@ class PaneView(ScrollView, can_focus=False):
         self._lines: list[tuple[str, Pen]] = []
         self._known: dict[tuple[str, Pen], tuple[Strip, Pen]] = {}
         self._words = ""
+        self.whose = ""
+        """Whose picture it is; empty while there is none."""
 
     def say(self, words: str) -> None:
         """There is no picture; say why instead."""
+        self.whose = ""
         if words != self._words or self._lines:
             self._words, self._lines = words, []
             self._measure()
             self.refresh()
 
-    def show(self, shot: ScreenShot) -> int:
+    def show(self, shot: ScreenShot, *, whose: str = "") -> int:
         """Show a picture; how many lines had to be drawn again."""
         at_end = self.is_vertical_scroll_end or not self._lines
-        old, self._words = self._lines, ""
+        old, self._words, self.whose = self._lines, "", whose
         self._lines = self._entries(_until_last(shot.lines))
         if len(old) != len(self._lines):
             self._measure()

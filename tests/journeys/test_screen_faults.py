@@ -1,0 +1,116 @@
+"""What a pilot sees when something beneath the screen is killed, and how it goes on."""
+
+from __future__ import annotations
+
+import os
+import signal
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.journeys.conftest import Flight
+
+pytestmark = pytest.mark.tmux
+
+
+@pytest.fixture
+def fleet(flight: Flight) -> Flight:
+    """Two agents that wait for a prompt, in this order; `api` is in mode prompt."""
+    agent = flight.cockpit.agent
+    flight.fly(
+        agent("able", "observe", pause=2, step_tokens=1000),
+        agent("api", "prompt", pause=2, step_tokens=1000),
+    )
+    flight.start("able", "api")
+    for name in ("able", "api"):
+        flight.until(lambda row: row.state == "idle", name)
+    return flight
+
+
+def test_the_supervisor_is_killed_and_comes_back(fleet: Flight) -> None:
+    terminal = fleet.terminal()
+    terminal.until("▌ 1 able", "2 idle", "Step 2 of 9")
+    pid = fleet.row("api").pid
+
+    fleet.cockpit.kill()
+
+    terminal.until("no supervisor answers", "Step 2 of 9")
+    terminal.press("h")
+    terminal.until("No supervisor answers. Run: cockpit up")
+    terminal.press("j")
+    terminal.until("▌ 2 api", "── api ", "No supervisor answers: cockpit up", gone=("Step 2 of 9",))
+    terminal.press("?")
+    terminal.until("Hand the job to a fresh session")
+    terminal.press("q")
+
+    fleet.fly()
+    terminal.until("▌ 2 api", "2 idle", "Step 2 of 9", gone=("o supervisor answers",))
+    assert fleet.row("api").pid == pid
+    terminal.press("Enter")
+    terminal.until("F12 back to the cockpit", "? for shortcuts")
+    terminal.press("F12")
+    terminal.until("▌ 2 api")
+
+
+def test_a_plain_cockpit_brings_the_supervisor_back_under_an_open_screen(fleet: Flight) -> None:
+    open_already = fleet.terminal()
+    open_already.until("▌ 1 able", "2 idle", "Step 2 of 9")
+    fleet.cockpit.kill()
+    open_already.until("no supervisor answers")
+
+    another = fleet.terminal()
+
+    for terminal in (another, open_already):
+        terminal.until("▌ 1 able", "2 idle", "Step 2 of 9", gone=("no supervisor answers",))
+
+
+def test_in_the_middle_of_a_review(fleet: Flight) -> None:
+    terminal = fleet.terminal()
+    terminal.until("▌ 1 able")
+    terminal.press("2", "h")
+    terminal.until("◆ review", "d document")
+    terminal.press("d")
+    terminal.until("Handoff api", "a approve")
+
+    fleet.cockpit.kill()
+    terminal.until("Handoff api", "Current Task", gone=("a approve",))
+    terminal.press("a")
+    terminal.until("No supervisor answers. Run: cockpit up")
+    fleet.fly()
+
+    terminal.until("Handoff api", "a approve")
+    terminal.press("a")
+    fleet.until(lambda row: row.handoffs == 1 and row.handoff is None)
+    terminal.until("▌", "── api ", gone=("Handoff api",))
+
+
+def test_the_tmux_server_is_killed(fleet: Flight) -> None:
+    terminal = fleet.shell()
+    terminal.until("▌ 1 able", "2 idle")
+
+    fleet.cockpit.tmux("kill-server")
+
+    terminal.until("LEFT 1")
+    fleet.until(lambda row: row.state == "exited", "able")
+    again = fleet.terminal()
+    again.until("▌ 1 able", "× exited", "The tmux server has ended, and all its panes with it")
+    again.until("Not running. Press n to start it.", "n start")
+    again.press("n")
+    again.until("Start an agent", "starts as configured")
+    again.press("Enter")
+    fleet.until(lambda row: row.state == "idle" and row.pid, "able")
+    again.until("── able ", "Step 2 of 9")
+
+
+def test_an_agent_is_killed_by_hand(fleet: Flight) -> None:
+    terminal = fleet.terminal()
+    terminal.until("▌ 1 able", "2 idle")
+    pid = fleet.row("able").pid
+    assert pid
+
+    os.kill(pid, signal.SIGKILL)
+
+    terminal.until("× exited", "── able ", "ended by signal 9")
+    terminal.press("s")
+    terminal.until("able has ended. Press n to start it.")
