@@ -207,8 +207,9 @@ class Flight:
         state, before = self._standing(), self.witness.agents()
         await asyncio.sleep(LOOK)
         after = self.witness.agents()
-        if state not in SWAPPING and before != after:
-            self.flown.wrong.append(f"its death in {state} changed agents: {before}, {after}")
+        # A launcher may become an agent meanwhile; nobody may go.
+        if state not in SWAPPING and (gone := before - after):
+            self.flown.wrong.append(f"its death in {state} took agents along: {gone}")
         self.bear(self.cycle.second if deaths == 1 else (), armed=True)
 
     async def _answer(self, row: AgentStatus) -> None:

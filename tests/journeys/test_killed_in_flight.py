@@ -1,0 +1,91 @@
+"""A flight of the real CLI whose supervisor is killed in every phase of a handoff."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sqlite3
+import threading
+import time
+from collections.abc import Callable
+from contextlib import closing, suppress
+
+import pytest
+
+from cockpit.core.errors import CockpitError, NoSupervisor
+from cockpit.demo.flight import Flight, flight
+from cockpit.demo.summary import check
+from cockpit.demo.watch import Watch
+from cockpit.wire.status import Status
+
+PHASES = ("Documenting", "Reviewing", "Stopping", "Starting", "Confirming")
+SECONDS = 240.0
+LOOK = 0.004
+
+
+class Killer:
+    """Kills the supervisor the first time that a handoff stands in each phase, and starts it."""
+
+    def __init__(self, flown: Flight, say: Callable[[str], None]) -> None:
+        self._flown, self._say = flown, say
+        self.left = list(PHASES)
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._hunt)
+        self._thread.start()
+
+    def close(self) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def _hunt(self) -> None:
+        database = f"file:{self._flown.scratch.places.database}?mode=ro"
+        with closing(sqlite3.connect(database, uri=True, timeout=5)) as opened:
+            while self.left and not self._ended.wait(LOOK):
+                phase = next((each for each in self._standing(opened) if each in self.left), None)
+                if phase is not None:
+                    self._kill(phase)
+
+    def _standing(self, opened: sqlite3.Connection) -> list[str]:
+        found = opened.execute("select record from handoffs where ended is null").fetchall()
+        return [json.loads(record)["state"]["is"] for (record,) in found]
+
+    def _kill(self, phase: str) -> None:
+        pid = int(self._flown.scratch.places.lease.read_text())
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+        self.left.remove(phase)
+        self._say(f"killed {pid} in {phase}")
+        code = self._flown.run("--config", str(self._flown.scratch.config), "up", seconds=60)
+        assert code == 0, f"it did not come back after {phase}"
+
+
+async def seen_through(flown: Flight, say: Callable[[str], None]) -> Status:
+    """The flight's last status; between two supervisors nobody answers, and that is no end."""
+    deadline = time.monotonic() + SECONDS
+    while True:
+        with suppress(NoSupervisor, OSError):
+            return await Watch(flown.client, say, deadline - time.monotonic()).until_done()
+        assert time.monotonic() < deadline, "nobody answers any more"
+        await asyncio.sleep(0.1)
+
+
+@pytest.mark.claude
+@pytest.mark.tmux
+def test_a_supervisor_that_dies_in_every_phase_loses_nothing() -> None:
+    told: list[str] = []
+    with flight(2, keep=False, say=told.append) as flown:
+        asyncio.run(flown.start_agents())
+        killer = Killer(flown, told.append)
+        try:
+            status = asyncio.run(seen_through(flown, told.append))
+        except CockpitError as error:
+            raise AssertionError("\n".join([str(error), *told])) from error
+        finally:
+            killer.close()
+        assert killer.left == [], told
+        check(status, flown.scratch.documents())
+        assert [agent.session_number for agent in status.agents] == [2, 2], told
+        assert [agent.handoffs for agent in status.agents] == [1, 1], told
+    assert any("The agents are Claude Code" in line for line in told)
