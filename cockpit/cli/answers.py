@@ -29,18 +29,20 @@ def approve(name: str, straight: bool) -> int:
 
 @click.command(
     epilog="""\b
-Example:
-  cockpit refuse api"""
+Examples:
+  cockpit refuse api
+  cockpit refuse api --compact   nor ask again before the CLI has compacted"""
 )
 @everywhere
 @click.argument("name", shell_complete=agent_names)
-def refuse(name: str) -> int:
+@click.option("--compact", is_flag=True, help="Let it compact; do not ask again before.")
+def refuse(name: str, compact: bool) -> int:
     """Say no: the agent goes on in its session."""
     from cockpit.cli.asking import ask
     from cockpit.core.ids import agent_name
     from cockpit.wire.verbs import Refuse
 
-    ask(Refuse(name=agent_name(name)))
+    ask(Refuse(name=agent_name(name), compact=compact))
     return 0
 
 
@@ -48,19 +50,34 @@ def refuse(name: str) -> int:
     epilog="""\b
 Examples:
   cockpit snooze api        ten minutes
-  cockpit snooze api 1h"""
+  cockpit snooze api 1h
+  cockpit snooze api 10%    when so much more of the window is used"""
 )
 @everywhere
 @click.argument("name", shell_complete=agent_names)
 @click.argument("duration", metavar="[FOR]", default="10m")
 def snooze(name: str, duration: str) -> int:
-    """Ask again later; FOR is like 90s, 10m or 1h."""
+    """Ask again later: after 90s, 10m, 1h, or 10% more."""
     from cockpit.cli.asking import ask
     from cockpit.core.ids import agent_name
     from cockpit.wire.verbs import Snooze
 
-    ask(Snooze(name=agent_name(name), seconds=_seconds(duration)))
+    agent = agent_name(name)
+    if duration.strip().endswith("%"):
+        ask(Snooze(name=agent, percent=_percent(duration)))
+    else:
+        ask(Snooze(name=agent, seconds=_seconds(duration)))
     return 0
+
+
+def _percent(written: str) -> float:
+    try:
+        percent = float(written.strip().removesuffix("%"))
+    except ValueError:
+        percent = 0.0
+    if not 0 < percent <= 100:
+        raise BadUsage(f"{written!a} is no share of the window", hint="Try: 10%")
+    return percent
 
 
 def _seconds(written: str) -> float:

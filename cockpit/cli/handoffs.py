@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
@@ -45,7 +46,10 @@ def handoff(name: str | None, document: Path | None, now: bool, dry_run: bool) -
             "Name it: cockpit handoff NAME",
         )
     path = None if document is None else str(document.absolute())
-    done = ask(Handoff(name=agent_name(name), document=path, now=now, dry_run=dry_run))
+    inside = os.environ.get("COCKPIT_AGENT") == name
+    done = ask(
+        Handoff(name=agent_name(name), document=path, now=now, dry_run=dry_run, by_agent=inside)
+    )
     if done.text:
         print(done.text)
     return 0

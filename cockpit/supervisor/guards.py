@@ -78,9 +78,9 @@ class Guards:
         if left is not None and (why := too_soon(left, cooldown)):
             return why
         swapped = seat.session is not None and seat.session.previous is not None
-        if wish.starter != "loop" and (swapped or self._latched(seat, UNDONE)):
-            if self.age(seat) < cooldown:
-                return f"it has just begun; nothing is begun for {cooldown:.0f} s"
+        rests = wish.starter != "loop" and (swapped or self._latched(seat, UNDONE))
+        if rests and self.age(seat) < cooldown:
+            return f"it has just begun; nothing is begun for {cooldown:.0f} s"
         if left is None:
             return None
         if wish.starter == "loop":

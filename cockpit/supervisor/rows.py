@@ -148,9 +148,11 @@ def _question(seat: Seat, monotonic: float) -> Needs | None:
     if seat.handoff is None:
         return None
     match seat.handoff.state:
-        case Asked(snoozed_until=until) if until is None or until <= monotonic:
+        case Asked(snoozed_until=until, snoozed_tokens=None) if until is None or until <= monotonic:
             return _hand_off(seat)
-        case Reviewing(snoozed_until=until) if until is None or until <= monotonic:
+        case Reviewing(snoozed_until=until, snoozed_tokens=None) if (
+            until is None or until <= monotonic
+        ):
             return Needs(kind="review", detail="the handoff document waits for your approval")
         case _:
             return None
@@ -255,6 +257,8 @@ def handoff(seat: Seat) -> HandoffStatus | None:
 def _detail(seat: Seat) -> str | None:
     assert seat.handoff is not None
     match seat.handoff.state:
+        case Asked(snoozed_tokens=int(tokens)) | Reviewing(snoozed_tokens=int(tokens)):
+            return f"asked again at {tokens // 1000}k tokens"
         case Waiting(why=why) | Settling(why=why) if why:
             return safe_line(why, 200)
         case Settling():
@@ -300,7 +304,8 @@ def _asides(seat: Seat) -> list[str]:
     """What is worth knowing beside an agent's state, the most lasting first."""
     late = seat.sitting.too_late
     words = f"it compacted by itself, {late}: a handoff would have been too late" if late else None
-    return [safe_line(each, 300) for each in (seat.record.note, seat.waits, words) if each]
+    told = (seat.record.note, seat.hook_failed, seat.waits, words)
+    return [safe_line(each, 300) for each in told if each]
 
 
 def unread(seat: Seat) -> bool:

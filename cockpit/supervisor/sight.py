@@ -56,6 +56,7 @@ class Sight:
             subagents=tuple(conduct.subagents.values()),
             git_busy=await self._git_busy(seat) if ready else None,
             forced=seat.band is Band.FORCE,
+            tokens=seat.sitting.gauge.tokens,
             queue=queue,
             delivered=self._delivered(seat),
             pilot_spoke=pilot_spoke(seat),

@@ -167,7 +167,12 @@ async def handoff(supervisor: Supervisor, asked: Handoff) -> Done:
         return Done(message=f"Handing off {seat.name}: the question that stood is answered yes")
     review = seat.settings.mode != "auto"
     record = await supervisor.engine.begin(
-        seat, "manual", ask=False, review=review, now=asked.now, given=given
+        seat,
+        "agent" if asked.by_agent else "manual",
+        ask=False,
+        review=review,
+        now=asked.now,
+        given=given,
     )
     await supervisor.engine.look(seat)
     then = "you review the document before anything is ended" if review else "it goes by itself"
@@ -221,17 +226,38 @@ async def refuse(supervisor: Supervisor, asked: Refuse) -> Done:
     if seat.handoff is None or not isinstance(seat.handoff.state, stoppable):
         raise _no_question(seat)
     _same_handoff(seat, asked.handoff)
+    if asked.compact:
+        supervisor.triggers.let_compact(seat)
     await supervisor.engine.tell(seat, Declined())
-    return Done(message=f"Refused: {seat.name} goes on as it is", name=seat.name)
+    words = "; not asked again before it has compacted" if asked.compact else ""
+    return Done(message=f"Refused: {seat.name} goes on as it is{words}", name=seat.name)
 
 
 async def snooze(supervisor: Supervisor, asked: Snooze) -> Done:
     """Ask again later."""
     seat = _questioned(supervisor, asked.name, asked.handoff)
-    until = supervisor.instruments.clock.monotonic() + asked.seconds
-    await supervisor.engine.tell(seat, Snoozed(until))
+    if asked.percent is not None:
+        tokens = _later_by(seat, asked.percent)
+        await supervisor.engine.tell(seat, Snoozed(None, tokens))
+        words = f"at {tokens // 1000}k tokens"
+    else:
+        until = supervisor.instruments.clock.monotonic() + asked.seconds
+        await supervisor.engine.tell(seat, Snoozed(until))
+        words = f"in {asked.seconds / 60:.0f} min"
     supervisor.board.changed(seat)
-    return Done(message=f"Asked again in {asked.seconds / 60:.0f} min ({seat.name})")
+    return Done(message=f"Asked again {words} ({seat.name})", name=seat.name)
+
+
+def _later_by(seat: Seat, percent: float) -> int:
+    """The tokens at which so much more of the window is used. Raises `NotNow`."""
+    reading = seat.sitting.gauge.reading
+    if reading.tokens is None or not reading.window:
+        raise NotNow(
+            f"It is not known how full the context of {seat.name} is",
+            "So it cannot be said when more of it is used.",
+            f"Say a time instead: cockpit snooze {seat.name} 10m",
+        )
+    return reading.tokens + int(reading.window * percent / 100)
 
 
 async def undo(supervisor: Supervisor, asked: Undo) -> Done:

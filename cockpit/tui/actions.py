@@ -157,6 +157,14 @@ ACTIONS: tuple[Action, ...] = (
         ("z",), why_not=_cannot_answer, shown=True,
     ),
     Action(
+        "snooze-more", "snooze more", "Be asked again when 10 % more of the window is used.",
+        ("Z",), why_not=_cannot_answer,
+    ),
+    Action(
+        "let-compact", "let compact", "Say no, and be asked again only after a compaction.",
+        ("c",), why_not=_cannot_answer,
+    ),
+    Action(
         "document", "document", "Read the handoff's document, or the draft of it.",
         ("d",), why_not=_cannot_read, shown=True,
     ),
@@ -218,6 +226,14 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "review.snooze", "snooze", "Be asked again in ten minutes.",
         ("z",), "review", _cannot_answer, shown=True,
+    ),
+    Action(
+        "review.snooze-more", "snooze more", "Be asked again when 10 % more is used.",
+        ("Z",), "review", _cannot_answer,
+    ),
+    Action(
+        "review.let-compact", "let compact", "Say no, and be asked again only after a compaction.",
+        ("c",), "review", _cannot_answer,
     ),
     Action("review.back", "back", "Decide later.", ("q", "escape", "d"), "review", shown=True),
 )  # fmt: skip

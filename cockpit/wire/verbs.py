@@ -62,6 +62,8 @@ class Handoff(Verb):
     """A document that is already written, absolute."""
     now: bool = False
     """Do not wait for a turn boundary; the review stays."""
+    by_agent: bool = False
+    """Asked from inside the agent's own pane."""
     dry_run: bool = False
     """Answer what would be done and with which facts; do nothing."""
 
@@ -83,6 +85,8 @@ class Refuse(Verb):
     verb: ClassVar[str] = "refuse"
     name: str
     handoff: str | None = None
+    compact: bool = False
+    """Let the CLI compact: do not ask again before it did."""
 
 
 class Snooze(Verb):
@@ -91,6 +95,8 @@ class Snooze(Verb):
     verb: ClassVar[str] = "snooze"
     name: str
     seconds: float = Field(default=600, gt=0)
+    percent: float | None = Field(default=None, gt=0, le=100)
+    """Instead of a time: when so much more of the window is used, or the force mark is reached."""
     handoff: str | None = None
 
 

@@ -50,11 +50,15 @@ def test_the_summary_of_a_command_fits_its_line() -> None:
         (["send", "api", "--", "--flag; $(x)"], "send", {"name": "api", "text": "--flag; $(x)"}),
         (["approve", "api"], "approve", {"name": "api", "straight": False}),
         (["approve", "api", "--straight"], "approve", {"name": "api", "straight": True}),
-        (["refuse", "api"], "refuse", {"name": "api"}),
+        (["refuse", "api"], "refuse", {"name": "api", "compact": False}),
         (["snooze", "api"], "snooze", {"name": "api", "seconds": 600.0}),
         (["snooze", "api", "90s"], "snooze", {"name": "api", "seconds": 90.0}),
+        (["snooze", "api", "7.5%"], "snooze",
+         {"name": "api", "seconds": 600.0, "percent": 7.5}),
+        (["refuse", "api", "--compact"], "refuse", {"name": "api", "compact": True}),
         (["undo", "api"], "undo", {"name": "api"}),
-        (["handoff", "api", "--now"], "handoff", {"name": "api", "now": True, "dry_run": False}),
+        (["handoff", "api", "--now"], "handoff",
+         {"name": "api", "now": True, "dry_run": False, "by_agent": False}),
         (["start", "api", "--mode", "auto"], "start",
          {"name": "api", "mode": "auto", "worktree": False, "named": False}),
         (["start", "api", "--resume", "abc", "--worktree"], "start",
@@ -121,6 +125,7 @@ def test_inside_a_pane_the_agent_is_known(answering: Any, monkeypatch: Any) -> N
     assert run(["handoff"]) == 0
 
     assert answering.asked[0][1]["name"] == "web"
+    assert answering.asked[0][1]["by_agent"] is True
 
 
 def test_a_dry_run_prints_what_would_be_done(
@@ -146,6 +151,7 @@ def test_a_dry_run_prints_what_would_be_done(
         (["stop", "é"], 2, "Try: agent"),
         (["snooze", "api", "soon"], 2, "soon"),
         (["snooze", "api", "0"], 2, "10m"),
+        (["snooze", "api", "0%"], 2, "10%"),
         (["handoff"], 2, "COCKPIT_AGENT"),
         (["handoff", "api", "--document", "none.md"], 2, "none.md"),
         (["--config", "none.toml", "status"], 2, "none.toml"),

@@ -202,16 +202,25 @@ def _asked(handoff: Handoff, state: Asked, event: Event) -> Step:
             return _enter(replace(handoff, plan=plan), Waiting(since=now), now)
         case Declined():
             return _end(handoff, Outcome.REFUSED, "the pilot said no")
-        case Snoozed(until=until):
-            return replace(handoff, state=Asked(snoozed_until=until)), ()
+        case Snoozed(until=until, tokens=tokens):
+            return replace(handoff, state=Asked(until, tokens)), ()
         case CalledOff(why=why):
             return _end(handoff, Outcome.CANCELLED, why)
         case Seen(predecessor_alive=False):
             return _end(handoff, Outcome.CANCELLED, "the agent ended by itself")
-        case Seen(now=now) if state.snoozed_until is not None and now >= state.snoozed_until:
+        case Seen() if _wakes(state, event):
             return _enter(handoff, Asked())
         case _:
             return _same(handoff)
+
+
+def _wakes(state: Asked | Reviewing, seen: Seen) -> bool:
+    """Whether a question that was put off is to be put again."""
+    until, tokens = state.snoozed_until, state.snoozed_tokens
+    grown = seen.tokens is not None and tokens is not None and seen.tokens >= tokens
+    return (
+        grown or (tokens is not None and seen.forced) or (until is not None and seen.now >= until)
+    )
 
 
 def _waiting(handoff: Handoff, state: Waiting, event: Event) -> Step:
@@ -353,13 +362,13 @@ def _reviewing(handoff: Handoff, state: Reviewing, event: Event) -> Step:
             return _enter(handoff, Settling(state.document, since=now))
         case Declined():
             return _end(handoff, Outcome.REFUSED, "the pilot said no")
-        case Snoozed(until=until):
-            return replace(handoff, state=replace(state, snoozed_until=until)), ()
+        case Snoozed(until=until, tokens=tokens):
+            return replace(handoff, state=Reviewing(state.document, until, tokens)), ()
         case CalledOff(why=why):
             return _end(handoff, Outcome.CANCELLED, why)
         case DocumentSealed(document=document):
             return replace(handoff, state=replace(state, document=document)), ()
-        case Seen(now=now) if state.snoozed_until is not None and now >= state.snoozed_until:
+        case Seen() if _wakes(state, event):
             return replace(handoff, state=Reviewing(state.document)), ()
         case _:
             return _same(handoff)

@@ -44,6 +44,8 @@ class Seen:
     git_busy: str | None = None
     forced: bool = False
     """The context is in the force band."""
+    tokens: int | None = None
+    """In context now; None while that is not known."""
     queue: str | None = None
     """Why this handoff must wait for others; None when it may go on."""
     delivered: bool = False
@@ -78,9 +80,10 @@ class Declined:
 
 @dataclass(frozen=True, slots=True)
 class Snoozed:
-    """The pilot wants to be asked again later."""
+    """The pilot wants to be asked again later: at a time, or at so many tokens in context."""
 
-    until: float
+    until: float | None
+    tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

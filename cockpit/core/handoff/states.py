@@ -66,6 +66,8 @@ class Asked:
     """The pilot is asked whether to hand off; nothing is demanded of the agent yet."""
 
     snoozed_until: float | None = None
+    snoozed_tokens: int | None = None
+    """Asked again at so many tokens in context, or in the force band."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +100,8 @@ class Reviewing:
 
     document: Document
     snoozed_until: float | None = None
+    snoozed_tokens: int | None = None
+    """Asked again at so many tokens in context, or in the force band."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,6 +69,12 @@ class Commands:
     def _snooze(self) -> None:
         self._errands.send(Snooze(name=self._agent.name, handoff=self._question))
 
+    def _snooze_more(self) -> None:
+        self._errands.send(Snooze(name=self._agent.name, handoff=self._question, percent=10))
+
+    def _let_compact(self) -> None:
+        self._errands.send(Refuse(name=self._agent.name, handoff=self._question, compact=True))
+
     def _document(self) -> None:
         screen = self._screen
         screen.app.push_screen(ReviewScreen(self._model, screen.client, screen.around))

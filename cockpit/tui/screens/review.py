@@ -110,6 +110,12 @@ class ReviewScreen(Screen[None]):
     def _snooze(self) -> None:
         self._answer(Snooze(name=self.name_of_agent, handoff=self.handoff_id))
 
+    def _snooze_more(self) -> None:
+        self._answer(Snooze(name=self.name_of_agent, handoff=self.handoff_id, percent=10))
+
+    def _let_compact(self) -> None:
+        self._answer(Refuse(name=self.name_of_agent, handoff=self.handoff_id, compact=True))
+
     def _edit(self) -> None:
         agent = self.agent
         if agent and agent.handoff and agent.handoff.document:

@@ -376,3 +376,16 @@ def test_a_record_that_is_not_one_is_refused() -> None:
     for bad in ({}, {"plan": {}, "state": {}}, {**good, "state": {"is": "Flying"}}, {"plan": 7}):
         with pytest.raises(ValueError, match="not a handoff"):
             from_record(bad)
+
+
+def test_a_question_put_off_until_more_is_used_comes_back_there_or_in_the_force_band() -> None:
+    asked, _ = begin(PROMPT, 0.0)
+    put_off, commands = advance(asked, on.Snoozed(None, tokens=164_000))
+    assert commands == ()
+    assert advance(put_off, on.Seen(now=9e9, tokens=163_999)) == (put_off, ())
+    assert advance(put_off, on.Seen(now=1.0)) == (put_off, ())
+    again, commands = advance(put_off, on.Seen(now=1.0, tokens=164_000))
+    assert again.state == Asked()
+    assert commands
+    forced, _ = advance(put_off, on.Seen(now=1.0, tokens=150_000, forced=True))
+    assert forced.state == Asked()

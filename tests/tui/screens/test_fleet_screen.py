@@ -26,6 +26,8 @@ class Fly(Protocol):
         ("a", "api", Approve(name="api", handoff="h-api")),
         ("r", "api", Refuse(name="api", handoff="h-api")),
         ("z", "api", Snooze(name="api", handoff="h-api")),
+        ("Z", "api", Snooze(name="api", handoff="h-api", percent=10)),
+        ("c", "api", Refuse(name="api", handoff="h-api", compact=True)),
         ("h", "checkout", Handoff(name="checkout")),
     ],
 )

@@ -38,6 +38,8 @@ def test_the_document_and_what_is_known_of_it_are_there(fly: Fly) -> None:
         ("a", Approve(name="api", handoff="h-api")),
         ("r", Refuse(name="api", handoff="h-api")),
         ("z", Snooze(name="api", handoff="h-api")),
+        ("Z", Snooze(name="api", handoff="h-api", percent=10)),
+        ("c", Refuse(name="api", handoff="h-api", compact=True)),
     ],
 )
 def test_an_answer_is_given_to_the_handoff_that_was_seen(fly: Fly, key: str, verb: Verb) -> None:
