@@ -229,7 +229,9 @@ class Cockpit:
     def living(self, row: AgentStatus) -> list[int]:
         """Pids of the stand-ins that work in the agent's directory."""
         where = row.worktree or row.directory
-        return [pid for pid in carriers(self.home) if is_standin(pid) and cwd(pid) == where]
+        found = [pid for pid in carriers(self.home) if is_standin(pid) and cwd(pid) == where]
+        # A child that has not become its own program yet still looks like its parent.
+        return [pid for pid in found if parent(pid) not in found]
 
     def tmux(self, *words: str) -> str:
         """Ask the private tmux server something."""
@@ -252,6 +254,12 @@ def is_standin(pid: int) -> bool:
     with suppress(OSError):
         return b"cockpit.demo.standin" in Path(f"/proc/{pid}/cmdline").read_bytes()
     return False
+
+
+def parent(pid: int) -> int | None:
+    with suppress(OSError):
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    return None
 
 
 def cwd(pid: int) -> str | None:

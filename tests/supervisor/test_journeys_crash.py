@@ -65,7 +65,8 @@ async def check_papers(cockpit: Cockpit) -> None:
 )
 def test_an_automatic_handoff_survives_a_kill_at(cockpit: Cockpit, moment: str) -> None:
     async def journey() -> None:
-        await cockpit.launch(cockpit.agent(steps=400, pace=0.1))
+        # Slow enough not to compact by itself before the supervisor is back.
+        await cockpit.launch(cockpit.agent(steps=400, step_tokens=117_000, pace=0.5))
         watching = asyncio.create_task(killed_at(cockpit, moment))
         first = await cockpit.start()
         await asyncio.wait_for(watching, 30)
@@ -96,7 +97,7 @@ def test_a_handoff_survives_a_kill_while_a_deaf_agent_is_being_ended(cockpit: Co
 @pytest.mark.parametrize("question", ["handoff", "review"])
 def test_a_question_survives_a_kill(cockpit: Cockpit, question: str) -> None:
     async def journey() -> None:
-        await cockpit.launch(cockpit.agent(mode="prompt", steps=400, pace=0.2))
+        await cockpit.launch(cockpit.agent(mode="prompt", steps=400, step_tokens=117_000, pace=0.6))
         first = await cockpit.start()
         asked = await cockpit.until(lambda row: row.needs and row.needs.kind == "handoff")
         if question == "review":
