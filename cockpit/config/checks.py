@@ -106,14 +106,4 @@ def _check_hook(file: ConfigFile, at: KeyPath, hook: Hook) -> None:
 
 def not_run_yet(settings: Settings) -> str | None:
     """One line for settings that this version reads and does not act on."""
-    agents = (settings.defaults, *settings.agents)
-    found = {
-        "hooks": any(agent.hooks.written() for agent in agents),
-        "notifications": bool(settings.notifications.urls),
-        "hosts": bool(settings.hosts),
-    }
-    named = [name for name, there in found.items() if there]
-    if not named:
-        return None
-    listed = " and ".join(part for part in (", ".join(named[:-1]), named[-1]) if part)
-    return f"{listed}: accepted, not run yet by this version"
+    return "hosts: accepted, not run yet by this version" if settings.hosts else None

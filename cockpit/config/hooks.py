@@ -1,19 +1,28 @@
 """The settings of what runs or sends: hooks, notifications, other hosts.
 
-They are read and checked here; this version runs none of them (`config.checks.not_run_yet`
-says so to whoever writes one). What each type needs is checked in `config.checks`.
+They are read here; what each type needs is checked in `config.checks`. Other hosts are not reached
+yet, and `config.checks.not_run_yet` says so to whoever writes one.
 """
 
 from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from cockpit.config.values import Arguments, Distinct, HostName, Line, Lines, Seconds, Section
+from cockpit.core.notices import quiet_hours
 
 HookType = Literal["shell", "webhook", "slack", "discord", "notify"]
 Notice = Literal["needs_you", "handed_off", "failed", "done"]
+
+
+def _quiet(text: str) -> str:
+    quiet_hours(text)
+    return text
+
+
+QuietHours = Annotated[str, AfterValidator(_quiet)]
 
 
 class Hook(Section):
@@ -32,6 +41,10 @@ class Hook(Section):
     urls: Lines = Field(default=(), description="For notify: Apprise URLs.")
     headers: dict[str, Line] = Field(
         default={}, description="For webhook: more headers; ${NAME} is taken from the environment."
+    )
+    secret: Line = Field(
+        default="",
+        description="For webhook: signs each message (Standard Webhooks), best as ${NAME}.",
     )
     allow_private: bool = Field(
         default=False,
@@ -85,6 +98,10 @@ class Notifications(Section):
     on: Annotated[tuple[Notice, ...], Field(strict=False), Distinct] = Field(
         default=("needs_you", "handed_off", "failed"),
         description="What is told: needs_you, handed_off, failed, done.",
+    )
+    quiet: QuietHours = Field(
+        default="",
+        description='When nothing is sent, by the local clock: "22:00-07:00"; it comes afterwards.',
     )
 
 

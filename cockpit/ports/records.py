@@ -110,3 +110,21 @@ class EventRecord:
     kind: str
     text: str
     data: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class OutgoingRecord:
+    """A message that is to leave this machine, until it has left or is given up."""
+
+    id: str
+    """Stays the same over all attempts, so that the other side can tell a repetition."""
+    created: float
+    agent: AgentName
+    kind: str
+    """webhook, slack, discord, notify; or notice, for the pilot's own notifications."""
+    hook: dict[str, Any]
+    """The hook as configured: its secrets are names of variables, if the pilot wrote them so."""
+    payload: dict[str, Any]
+    next_at: float
+    """Unix seconds before which it is not tried."""
+    attempts: int = 0

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -61,6 +61,8 @@ class Feed:
         self._store = store
         self._clock = clock
         self._listeners: set[Listener] = set()
+        self.also: Callable[[EventRecord], None] = lambda _: None
+        """Called with each event in its transaction: what it lays in stands or falls with it."""
 
     def tell(self, kind: str, text: str, agent: str | None = None, **data: Any) -> Event:
         """Write an event down, then tell it. Foreign text in it is made safe here.
@@ -70,7 +72,9 @@ class Feed:
         """
         at, text = self._clock.now().timestamp(), safe_line(text, 500)
         try:
-            record = self._store.add_event(at, agent, kind, text, data)
+            with self._store.transaction():
+                record = self._store.add_event(at, agent, kind, text, data)
+                self.also(record)
         except Hindered as refused:
             _log.warning("not written down (%s): %s: %s", refused.detail, kind, text)
             return as_event(EventRecord(0, at, AgentName(agent or ""), kind, text, data))

@@ -133,6 +133,15 @@ class Seat:
     waits: str | None = None
     """What holds a handoff back that is due by itself."""
 
+    hook_failed: str | None = None
+    """How the last hook or delivery went wrong, until one goes well."""
+    opening: bool = False
+    """A session is about to be started here, once the hooks before it have run."""
+    deciding: bool = False
+    """Hooks are deciding what becomes of the act mark: nothing begins by itself meanwhile."""
+    given: str | None = None
+    """A document that a hook has written for the handoff that is due."""
+
     @property
     def name(self) -> AgentName:
         return self.record.name

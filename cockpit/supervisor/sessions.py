@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
@@ -33,6 +33,13 @@ LAST_WORDS = 3
 """Lines of a dead pane that go on the row."""
 
 Ended = Callable[[Seat, ProcessId], None]
+Prologue = Callable[[Seat, SessionRecord, str | None], Awaitable[str | None]]
+"""What is done before a new session's prompt is given; answers the prompt to give."""
+
+
+async def no_prologue(seat: Seat, session: SessionRecord, prompt: str | None) -> str | None:
+    """Nothing is done, and the prompt stays as it is."""
+    return prompt
 
 
 class Sessions:
@@ -42,6 +49,7 @@ class Sessions:
         self._in = instruments
         self._ended = ended
         self._forget: dict[str, Callable[[], None]] = {}
+        self.prologue: Prologue = no_prologue
 
     # Identity
 
@@ -79,6 +87,12 @@ class Sessions:
         Raises `ProgramMissing` and other refusals before anything was changed; `Failed` when the
         process could not be had. The directory must exist and is where the process will be.
         """
+        if not resume:
+            seat.opening = True
+            try:
+                prompt = await self.prologue(seat, session, prompt)
+            finally:
+                seat.opening = False
         order = self.order(seat, session, prompt, resume=resume)
         launch = await self.prepare(seat, order)
         transcript = seat.runtime.transcript(order)
@@ -386,7 +400,13 @@ def _labelled(panes: dict[str, Pane], label: str) -> Pane | None:
 
 
 def refuse_if_alive(seat: Seat) -> None:
-    """Raise `NotNow` when somebody sits here already."""
+    """Raise `NotNow` when somebody sits here already, or is about to."""
+    if seat.opening:
+        raise NotNow(
+            f"{seat.name} is being started",
+            "The hooks before its session are running.",
+            "Try again in a few seconds.",
+        )
     if seat.alive:
         pid = seat.process.pid if seat.process else "?"
         raise NotNow(

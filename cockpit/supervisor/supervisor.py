@@ -17,19 +17,26 @@ from typing import Any
 
 from cockpit import __version__
 from cockpit.adapters.spool import Spool
+from cockpit.config.hooks import Notifications
 from cockpit.core.errors import CockpitError, Hindered
 from cockpit.core.ids import PaneId
 from cockpit.ports.panes import Pane, PanesSilent
 from cockpit.ports.processes import ProcessId
-from cockpit.ports.records import HandoffRecord
+from cockpit.ports.records import EventRecord, HandoffRecord
+from cockpit.supervisor.attention import Attention
 from cockpit.supervisor.board import Board
 from cockpit.supervisor.compactions import Compactions
+from cockpit.supervisor.deciding import Deciding
 from cockpit.supervisor.engine import Engine
 from cockpit.supervisor.feed import rfc3339
 from cockpit.supervisor.fleet import Fleet
+from cockpit.supervisor.hooks import Hooks
 from cockpit.supervisor.instruments import Instruments
+from cockpit.supervisor.notices import Notices
+from cockpit.supervisor.outbox import Outbox
 from cockpit.supervisor.paperwork import Paperwork
 from cockpit.supervisor.retention import Retention
+from cockpit.supervisor.rows import finished
 from cockpit.supervisor.seat import Exit, Seat
 from cockpit.supervisor.sessions import Sessions
 from cockpit.supervisor.supplements import Supplements
@@ -68,8 +75,35 @@ class Supervisor:
         self._spool = spool
         self._started = instruments.clock.now().timestamp()
         self._tasks: set[asyncio.Task[Any]] = set()
+        self._listen_for_hooks()
         self.ended = asyncio.Event()
         """Set when the supervisor was told to end."""
+
+    def _listen_for_hooks(self) -> None:
+        """What is to be run and sent hangs on the events, and in three places before them."""
+        parts, find = self.instruments, self.fleet.find
+        self.outbox = Outbox(parts, find, self.spawn)
+        self.hooks = Hooks(parts, find, self.board.changed, self.spawn, self.outbox.post)
+        self.deciding = Deciding(parts, self.engine, self.triggers, self.hooks)
+        self.attention = Attention(parts, lambda: self.fleet)
+        self.notices = Notices(parts, self.outbox, find, self._notifications)
+        self.sessions.prologue = self.hooks.before_session
+        self.triggers.ask_hooks = lambda seat: self.deciding.begin(seat, self.spawn)
+        self.feed.also = self._heard
+
+    def _notifications(self) -> Notifications | None:
+        loaded = self.fleet.loaded
+        return loaded.settings.notifications if loaded is not None else None
+
+    def _heard(self, record: EventRecord) -> None:
+        """An event is being written down; no trouble of a hook may keep it from being so."""
+        try:
+            self.hooks.heard(record)
+            self.notices.heard(record)
+        except Hindered:
+            raise
+        except Exception:  # noqa: BLE001 - the one place around what hooks are told
+            _log.exception("hooks did not hear of %s", record.kind)
 
     # Life
 
@@ -148,6 +182,8 @@ class Supervisor:
             self._drive_handoffs(),
             self._look_for_due(),
             self._keep_readings(),
+            self.attention.run(),
+            self.outbox.run(),
             self.retention.run(),
         ):
             self.spawn(work)
@@ -176,6 +212,8 @@ class Supervisor:
         for task in tuple(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self.hooks.close()
+        await self.outbox.close()
         for seat in self.fleet:
             self.sessions.unwatch(seat)
             self.sessions.keep(seat)
@@ -223,7 +261,14 @@ class Supervisor:
         swapping = seat.handoff is not None
         if not swapping:
             self.sessions.finish(seat)
-            self.feed.tell("agent.exited", f"{seat.name} {known}. {known.words}", seat.name)
+            self.feed.tell(
+                "agent.exited",
+                f"{seat.name} {known}. {known.words}",
+                seat.name,
+                status=known.status,
+                signal=known.signal,
+                completed=finished(seat) or not seat.runtime.has_readings,
+            )
         self.board.changed(seat)
         if swapping:
             await self.engine.look(seat)

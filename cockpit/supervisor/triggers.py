@@ -7,6 +7,8 @@ twice, not even after a restart.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from cockpit.core.bands import Band
 from cockpit.core.guards import limit_reached
 from cockpit.supervisor.engine import Engine
@@ -26,6 +28,8 @@ class Triggers:
         self._in = instruments
         self._engine = engine
         self._guards = Guards(instruments)
+        self.ask_hooks: Callable[[Seat], None] = lambda _: None
+        """Called when the act mark is newly crossed."""
 
     async def consider(self, seat: Seat) -> None:
         """Tell of bands newly reached, and begin a handoff if one is due. Twice is as once."""
@@ -72,7 +76,9 @@ class Triggers:
                 f"{seat.name} made {seat.tool_calls} tool calls and its context cannot be read; "
                 "it may be filling up"
             )
-            self._in.feed.tell("band.crossed", words, seat.name, band="warn", tokens=None)
+            self._in.feed.tell(
+                "band.crossed", words, seat.name, band="warn", reached=["warn"], tokens=None
+            )
 
     def _tell_crossings(self, seat: Seat) -> None:
         """One event for the highest band newly reached, however many were jumped."""
@@ -88,10 +94,13 @@ class Triggers:
             f"{seat.name} is at {share} of its context ({fresh[-1].value})",
             seat.name,
             band=fresh[-1].value,
+            reached=[each.value for each in fresh],
             tokens=reading.tokens,
             window=reading.window,
             confidence=reading.confidence.value,
         )
+        if Band.ACT in fresh:
+            self.ask_hooks(seat)
 
     def _note_born_full(self, seat: Seat) -> None:
         """A successor whose first reading is past its act mark: another swap would not help."""
@@ -110,7 +119,7 @@ class Triggers:
         """The handoff that is due, whatever may hold it back; None if none is."""
         if seat.handoff is not None or seat.settings.mode == "observe" or not seat.record.wanted:
             return None
-        if finished(seat):
+        if finished(seat) or seat.deciding:
             return None
         if not seat.alive:
             return self._by_loop(seat)
@@ -168,8 +177,15 @@ class Triggers:
         # Nobody is there to be left alone by a question, when the process has ended.
         ask = careful and seat.alive
         because = self._because(seat, held)
+        given, seat.given = seat.given, None
         await self._engine.begin(
-            seat, wish.reason, ask=ask, review=careful, words=wish.words, because=because
+            seat,
+            wish.reason,
+            ask=ask,
+            review=careful,
+            given=given,
+            words=wish.words,
+            because=because,
         )
 
     def _because(self, seat: Seat, held: Held | None) -> dict[str, str] | None:

@@ -92,9 +92,7 @@ def test_what_this_version_does_not_run_is_said_in_one_line(project: Any) -> Non
         '[notifications]\nurls = ["ntfy://x"]\n[[hosts]]\nname = "g"\nconnect = ["ssh", "g"]\n'
         '[[defaults.hooks.on_error]]\ntype = "shell"\ncommand = ["a"]\n'
     )
-    assert loaded.notices == (
-        "hooks, notifications and hosts: accepted, not run yet by this version",
-    )
+    assert loaded.notices == ("hosts: accepted, not run yet by this version",)
     assert project.load_named("").notices == ()
 
 

@@ -51,4 +51,15 @@ def m002_ended(database: sqlite3.Connection) -> None:
     database.execute("alter table sessions add column ended real")
 
 
-MIGRATIONS: tuple[Migration, ...] = (m001_first, m002_ended)
+def m003_outgoing(database: sqlite3.Connection) -> None:
+    """Messages that have not left yet."""
+    database.execute(
+        """create table outgoing (
+             id text primary key, created real not null, agent text not null, kind text not null,
+             hook text not null, payload text not null, next_at real not null,
+             attempts integer not null) strict"""
+    )
+    database.execute("create index outgoing_by_time on outgoing(next_at)")
+
+
+MIGRATIONS: tuple[Migration, ...] = (m001_first, m002_ended, m003_outgoing)

@@ -1,0 +1,122 @@
+"""Posts a message to an address that the pilot wrote, and believes nothing on the way there.
+
+The name is resolved once, every address of it is checked, and the connection goes to one that was
+checked. No redirect, no proxy of the environment; 5 s to connect, 10 s in all; of the answer only
+its head is read. The address itself is never told to anybody: it may be a secret. Tries once; when
+to try again is decided elsewhere.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import logging
+import socket
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING
+
+from cockpit.core.deliveries import Answer
+
+if TYPE_CHECKING:
+    import httpx2
+
+CONNECT_SECONDS = 5.0
+TOTAL_SECONDS = 10.0
+LONGEST_RETRY_AFTER = 86_400.0
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+Resolve = Callable[[str, int], Awaitable[list[str]]]
+
+_NAT64 = ipaddress.ip_network("64:ff9b::/96")
+
+
+async def resolve(host: str, port: int) -> list[str]:
+    """Every address of a name."""
+    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+async def post(
+    url: str,
+    body: bytes,
+    headers: Mapping[str, str],
+    *,
+    allow_private: bool = False,
+    resolver: Resolve = resolve,
+) -> Answer:
+    """Post once. What goes wrong is in the answer; never raises for it."""
+    import httpx2
+
+    # Its log lines name the whole address.
+    for name in ("httpx2", "httpcore2"):
+        logging.getLogger(name).setLevel(logging.WARNING)
+    try:
+        async with asyncio.timeout(TOTAL_SECONDS):
+            target = httpx2.URL(url)
+            port = target.port or (443 if target.scheme == "https" else 80)
+            addresses = [ipaddress.ip_address(each) for each in await resolver(target.host, port)]
+            if refusal := _refusal(target.scheme, addresses, allow_private):
+                return Answer(problem=refusal, hopeless=True)
+            return await _send(target, str(addresses[0]), body, headers)
+    except TimeoutError:
+        return Answer(problem="no answer in time")
+    except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, UnicodeError, ValueError):
+        return Answer(problem="the address is no http or https address", hopeless=True)
+    except socket.gaierror:
+        return Answer(problem="the name is not known")
+    except (httpx2.HTTPError, OSError) as error:
+        return Answer(problem=f"the connection failed ({type(error).__name__})")
+
+
+async def _send(
+    target: httpx2.URL, address: str, body: bytes, headers: Mapping[str, str]
+) -> Answer:
+    import httpx2
+
+    timeout = httpx2.Timeout(TOTAL_SECONDS, connect=CONNECT_SECONDS)
+    async with (
+        httpx2.AsyncClient(timeout=timeout, trust_env=False, follow_redirects=False) as client,
+        client.stream(
+            "POST",
+            target.copy_with(host=address),
+            content=body,
+            headers={**headers, "Host": target.netloc.decode("ascii")},
+            extensions={"sni_hostname": target.host},
+        ) as response,
+    ):
+        problem = "" if response.is_success else f"it answered {response.status_code}"
+        return Answer(response.status_code, _retry_after(response.headers), problem)
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds, if the answer says a number; a date is not worth a second clock."""
+    try:
+        seconds = float(headers.get("retry-after", ""))
+    except ValueError:
+        return None
+    return min(seconds, LONGEST_RETRY_AFTER) if seconds >= 0 else None
+
+
+def _refusal(scheme: str, addresses: list[Address], allow_private: bool) -> str:
+    """Why nothing is sent there; empty if it may be. One bad address of many is enough."""
+    private = [each for each in addresses if not is_public(each)]
+    if not addresses:
+        return "the name has no address"
+    if private and not allow_private:
+        return "it is a loopback or private address (allow_private is not set)"
+    if scheme != "https" and (scheme != "http" or len(private) != len(addresses)):
+        return "it is not https"
+    return ""
+
+
+def is_public(address: Address) -> bool:
+    """An address of the open internet, whatever other address it wraps."""
+    if isinstance(address, ipaddress.IPv6Address):
+        inner = address.ipv4_mapped or address.sixtofour
+        if address in _NAT64:
+            inner = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+        if inner is not None:
+            return is_public(inner)
+        if address.teredo is not None:
+            return False
+    return address.is_global and not address.is_multicast

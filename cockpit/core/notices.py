@@ -1,0 +1,63 @@
+"""The pilot's own notifications: what is worth one, many as one message, and when nobody is woken.
+
+Sends nothing and has no clock.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cockpit.core.hook_events import happened
+from cockpit.core.safetext import safe_line
+
+TOGETHER = 10.0
+"""Seconds in which everything becomes one message."""
+SHOWN = 20
+"""Lines of one message; of what is more, the number is said."""
+
+_QUIET = re.compile(r"([01]\d|2[0-3]):([0-5]\d)-([01]\d|2[0-3]):([0-5]\d)")
+_DAY = 24 * 60
+
+
+def topic(kind: str, data: Mapping[str, Any]) -> str | None:
+    """What a pilot would call an event: needs_you, handed_off, failed or done; None for others."""
+    events = dict(happened(kind, data))
+    if "error" in events:
+        return "failed"
+    if events.get("after_run") == "completed":
+        return "done"
+    return {"needs_you": "needs_you", "handoff_complete": "handed_off"}.get(next(iter(events), ""))
+
+
+def digest(texts: Sequence[str]) -> tuple[str, str]:
+    """Title and body of one message about all of these."""
+    lines = [safe_line(text, 300) for text in texts]
+    if len(lines) == 1:
+        return "cockpit", lines[0]
+    shown = [f"- {line}" for line in lines[:SHOWN]]
+    if len(lines) > SHOWN:
+        shown.append(f"and {len(lines) - SHOWN} more")
+    return f"cockpit: {len(lines)} events", "\n".join(shown)
+
+
+def quiet_hours(text: str) -> tuple[int, int] | None:
+    """`22:00-07:00` as minutes of the day; None for the empty text. Raises `ValueError`."""
+    if not text:
+        return None
+    found = _QUIET.fullmatch(text)
+    if found is None:
+        raise ValueError('expected two times of day, such as "22:00-07:00"')
+    from_hour, from_minute, to_hour, to_minute = map(int, found.groups())
+    return from_hour * 60 + from_minute, to_hour * 60 + to_minute
+
+
+def minutes_of_quiet(quiet: tuple[int, int] | None, minute: int) -> int:
+    """How long it is still quiet at this minute of the day; 0 when it is not."""
+    if quiet is None:
+        return 0
+    begins, ends = quiet
+    if (minute - begins) % _DAY < (ends - begins) % _DAY:
+        return (ends - minute) % _DAY
+    return 0

@@ -1,0 +1,123 @@
+"""Events as the messages that services take: plain JSON with a signature, Slack, Discord.
+
+Foreign text is escaped for each, and nobody can be called by a mention in it. Sends nothing.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from cockpit.core.errors import Failed
+from cockpit.core.hook_events import at_path
+from cockpit.core.safetext import safe_line
+
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_DISCORD = re.compile(r"([\\*_~`|>#\[\]()<@:-])")
+
+_COLOURS = {"error": 0xD64545, "needs_you": 0xE0A030, "handoff_complete": 0x3FA45B}
+_FIELDS = (
+    ("Context", "context.usage_percent"),
+    ("Branch", "session.branch_name"),
+    ("Handoff", "handoff.handoff_number"),
+    ("Document", "handoff.document"),
+    ("Needs", "needs.detail"),
+    ("Outcome", "outcome"),
+)
+
+
+def expanded(text: str, environment: Mapping[str, str]) -> str:
+    """The text with each `${NAME}` taken from the environment. Raises `Failed` for one not set."""
+
+    def value(match: re.Match[str]) -> str:
+        if match[1] not in environment:
+            raise Failed(f"{match[1]} is not set in the supervisor's environment")
+        return environment[match[1]]
+
+    return _VARIABLE.sub(value, text)
+
+
+def signature(secret: str, ident: str, timestamp: int, body: bytes) -> dict[str, str]:
+    """The headers of Standard Webhooks; `secret` is `whsec_` and base64, or any other text."""
+    key = secret.encode()
+    if secret.startswith("whsec_"):
+        try:
+            key = base64.b64decode(secret.removeprefix("whsec_"), validate=True)
+        except binascii.Error:
+            raise Failed("the webhook's secret is not base64 after whsec_") from None
+    signed = f"{ident}.{timestamp}.".encode() + body
+    digest = base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
+    return {
+        "webhook-id": ident,
+        "webhook-timestamp": str(timestamp),
+        "webhook-signature": f"v1,{digest}",
+    }
+
+
+def body_for(kind: str, payload: Mapping[str, Any]) -> bytes:
+    """The body of a webhook, slack or discord message."""
+    if kind == "slack":
+        return json.dumps(slack(payload)).encode()
+    if kind == "discord":
+        return json.dumps(discord(payload)).encode()
+    return json.dumps(payload, ensure_ascii=False).encode("utf-8", "replace")
+
+
+def slack(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """A Slack message. Blocks of plain text are never parsed; the fallback line is escaped."""
+    text = safe_line(str(payload["text"]), 500)
+    facts = " · ".join(f"{name}: {value}" for name, value in _facts(payload)) or " "
+    return {
+        "text": text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"),
+        "blocks": [
+            {"type": "section", "text": _plain(text)},
+            {"type": "context", "elements": [_plain(safe_line(facts, 1500))]},
+        ],
+        "unfurl_links": False,
+        "unfurl_media": False,
+    }
+
+
+def _plain(text: str) -> dict[str, Any]:
+    return {"type": "plain_text", "text": text, "emoji": False}
+
+
+def discord(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """A Discord message whose text is taken as it stands, and that mentions nobody."""
+    event = str(payload["hook_event_name"])
+    return {
+        "username": "cockpit",
+        "allowed_mentions": {"parse": []},
+        "embeds": [
+            {
+                "title": _quiet(str(payload["session"]["agent_name"])),
+                "description": _quiet(safe_line(str(payload["text"]), 500)),
+                "color": _COLOURS.get(event, 0x5B7FD6),
+                "timestamp": payload["at"],
+                "fields": [
+                    {"name": name, "value": _quiet(value), "inline": True}
+                    for name, value in _facts(payload)
+                ],
+                "footer": {"text": event},
+            }
+        ],
+    }
+
+
+def _quiet(text: str) -> str:
+    return _DISCORD.sub(r"\\\1", text)
+
+
+def _facts(payload: Mapping[str, Any]) -> list[tuple[str, str]]:
+    found = [(name, at_path(payload, path)) for name, path in _FIELDS]
+    known = [(name, value) for name, value in found if value is not None]
+    return [
+        (name, f"{value} %" if name == "Context" else safe_line(str(value), 300))
+        for name, value in known
+    ]

@@ -1,0 +1,218 @@
+"""Sends what hooks and notifications have to say, and keeps it until it was taken.
+
+Messages wait in the database, so neither a restart nor a day without a network loses one. Those
+to one address go one after the other; those to another do not wait for them. Nothing here holds
+an agent or a handoff up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import random
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any
+from uuid import uuid4
+
+from cockpit.adapters import notify, webhooks
+from cockpit.adapters.hook_shell import ShellHooks
+from cockpit.adapters.store.outgoing import OutgoingTable
+from cockpit.config.hooks import Hook
+from cockpit.core.deliveries import Again, Answer, Delivered, GivenUp, after
+from cockpit.core.errors import Failed
+from cockpit.core.hook_events import Happening, setting_of
+from cockpit.core.notices import digest
+from cockpit.core.outgoing import body_for, expanded, signature
+from cockpit.ports.records import OutgoingRecord
+from cockpit.supervisor.instruments import Instruments
+from cockpit.supervisor.seat import Seat
+
+AT_ONCE = 4
+LONGEST_LOOK = 60.0
+"""Seconds after which the clock is looked at again, whatever it did meanwhile."""
+NOTIFY_SECONDS = 30.0
+
+_log = logging.getLogger(__name__)
+
+
+class Outbox:
+    """Everything that is to leave this machine."""
+
+    def __init__(
+        self,
+        instruments: Instruments,
+        find: Callable[[str], Seat | None],
+        spawn: Callable[[Coroutine[Any, Any, None]], None],
+        resolver: webhooks.Resolve = webhooks.resolve,
+    ) -> None:
+        self._in = instruments
+        self._find = find
+        self._spawn = spawn
+        self._resolver = resolver
+        self._table = OutgoingTable(instruments.store)
+        self._apprise = ShellHooks(instruments.processes, instruments.environment)
+        self._wake = asyncio.Event()
+        self._busy: set[str] = set()
+        self._slots = asyncio.Semaphore(AT_ONCE)
+
+    # Laying in
+
+    def post(self, seat: Seat, hook: Hook, told: Happening) -> None:
+        """A hook's message, as part of the transaction that is open; one for each address."""
+        written = hook.model_dump(mode="json", exclude_defaults=True)
+        for url in hook.urls if hook.type == "notify" else (hook.url,):
+            self._add(seat, hook.type, {**written, "url": url}, dict(told.payload), 0.0)
+
+    def lay_notice(self, seat: Seat, url: str, text: str, wait: float) -> None:
+        """A line for the pilot, which goes out with all others after so many seconds."""
+        hook = {"type": "notify", "name": "notifications", "url": url}
+        self._add(seat, "notice", hook, {"text": text}, wait)
+
+    def _add(
+        self, seat: Seat, kind: str, hook: dict[str, Any], payload: dict[str, Any], wait: float
+    ) -> None:
+        now = self._now()
+        message = OutgoingRecord(str(uuid4()), now, seat.name, kind, hook, payload, now + wait)
+        if dropped := self._table.add(message):
+            _log.warning("the outbox is full; %d old messages are lost", dropped)
+        self._wake.set()
+
+    # Sending
+
+    async def run(self) -> None:
+        """Send what is due, for ever."""
+        while True:
+            self._wake.clear()
+            now = self._now()
+            for target, messages in _by_target(self._table.due(now)).items():
+                if target not in self._busy:
+                    self._busy.add(target)
+                    self._spawn(self._deliver_all(target, messages))
+            later = self._table.next_after(now)
+            wait = LONGEST_LOOK if later is None else min(max(later - now, 0.01), LONGEST_LOOK)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(wait):
+                    await self._wake.wait()
+
+    async def _deliver_all(self, target: str, messages: list[OutgoingRecord]) -> None:
+        try:
+            async with self._slots:
+                if messages[0].kind == "notice":
+                    await self._deliver_notices(messages[0].hook["url"])
+                else:
+                    for message in messages:
+                        self._conclude([message], await self._deliver(message))
+        finally:
+            self._busy.discard(target)
+            self._wake.set()
+
+    async def _deliver_notices(self, url: str) -> None:
+        """All that waits for this address as one message, the youngest too."""
+        waiting = [one for one in self._table.all_of("notice") if one.hook["url"] == url]
+        title, body = digest([one.payload["text"] for one in waiting])
+        self._conclude(waiting, await self._notify(url, title, body))
+
+    async def _deliver(self, message: OutgoingRecord) -> Answer:
+        try:
+            if message.kind == "notify":
+                title = f"cockpit: {message.agent}"
+                return await self._notify(message.hook["url"], title, message.payload["text"])
+            return await self._post(message)
+        except Failed as wrong:
+            return Answer(problem=wrong.title, hopeless=True)
+
+    async def _post(self, message: OutgoingRecord) -> Answer:
+        hook, environment = message.hook, self._in.environment
+        body = body_for(message.kind, message.payload)
+        headers = {"Content-Type": "application/json", "User-Agent": "cockpit"}
+        if message.kind == "webhook":
+            given = hook.get("headers", {})
+            headers |= {name: expanded(value, environment) for name, value in given.items()}
+            headers["webhook-id"] = message.id
+            if secret := expanded(hook.get("secret", ""), environment):
+                headers |= signature(secret, message.id, int(self._now()), body)
+        return await webhooks.post(
+            expanded(hook["url"], environment),
+            body,
+            headers,
+            allow_private=bool(hook.get("allow_private")),
+            resolver=self._resolver,
+        )
+
+    async def _notify(self, url: str, title: str, body: str) -> Answer:
+        try:
+            address = expanded(url, self._in.environment)
+        except Failed as wrong:
+            return Answer(problem=wrong.title, hopeless=True)
+        run = await self._apprise.run(
+            notify.COMMAND,
+            notify.order(address, title, body),
+            directory=self._in.places.state,
+            more={},
+            timeout=NOTIFY_SECONDS,
+        )
+        if not run.problem:
+            return Answer(status=200)
+        hopeless = run.exit_code == notify.NO_ADDRESS
+        words = "it is no address that Apprise knows" if hopeless else "it was not taken"
+        return Answer(problem=words, hopeless=hopeless)
+
+    def _conclude(self, messages: Sequence[OutgoingRecord], answer: Answer) -> None:
+        """What becomes of messages that went out together."""
+        if not messages:
+            return
+        first, now = messages[0], self._now()
+        attempts = first.attempts + 1
+        result = after(answer, attempts, max(0.0, now - first.created), random.random())
+        for message in messages:
+            if isinstance(result, Again):
+                self._table.put_off(message, attempts, now + result.seconds)
+            else:
+                self._table.remove(message)
+        if isinstance(result, Again):
+            _log.info("%s is tried again in %.0f s: %s", _name(first), result.seconds, answer)
+        else:
+            self._tell(first, len(messages), attempts, result)
+
+    def _tell(
+        self, message: OutgoingRecord, many: int, attempts: int, result: Delivered | GivenUp
+    ) -> None:
+        why = result.why if isinstance(result, GivenUp) else ""
+        name, seat = _name(message), self._find(message.agent)
+        if seat is not None:
+            seat.hook_failed = f"{name} was not delivered: {why}" if why else None
+        words = f"{name} was not delivered: {why}" if why else f"{name} was delivered"
+        event = message.payload.get("hook_event_name")
+        where = f" ({setting_of(event)})" if event else f" ({many})"
+        self._in.feed.tell(
+            "hook.undelivered" if why else "hook.delivered",
+            words + where,
+            message.agent,
+            hook=name,
+            type=message.kind,
+            event=event,
+            success=not why,
+            attempts=attempts,
+            error=why or None,
+            message=message.id,
+        )
+
+    async def close(self) -> None:
+        """What is being sent by another process is ended; it is sent again later."""
+        await self._apprise.close()
+
+    def _now(self) -> float:
+        return self._in.clock.now().timestamp()
+
+
+def _name(message: OutgoingRecord) -> str:
+    return str(message.hook.get("name") or message.kind)
+
+
+def _by_target(messages: Sequence[OutgoingRecord]) -> dict[str, list[OutgoingRecord]]:
+    """In order, by what kind of message goes where."""
+    found: dict[str, list[OutgoingRecord]] = {}
+    for message in messages:
+        found.setdefault(f"{message.kind} {message.hook['url']}", []).append(message)
+    return found

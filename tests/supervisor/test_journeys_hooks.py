@@ -1,0 +1,293 @@
+"""Hooks beside whole handoffs: told of everything, asked at the act mark, never waited for."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from cockpit.core.hook_events import EVENTS, setting_of
+from cockpit.core.hook_payload import SCHEMA
+from cockpit.wire.status import AgentStatus
+from cockpit.wire.verbs import Approve, Start, Stop
+
+if TYPE_CHECKING:
+    from tests.supervisor.conftest import Cockpit
+
+pytestmark = pytest.mark.tmux
+
+
+def swapped(row: AgentStatus) -> bool:
+    return row.handoffs == 1 and row.handoff is None
+
+
+def program(home: Path, name: str, body: str) -> str:
+    path = home / name
+    path.write_text(f"#!/bin/sh\n{body}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+def hook(event: str, command: list[str], **more: object) -> str:
+    """A shell hook of an agent, as a table."""
+    lines = [f"{key} = {json.dumps(value)}" for key, value in more.items()]
+    table = f"[[agents.hooks.{setting_of(event)}]]"
+    return "\n".join([table, 'type = "shell"', f"command = {json.dumps(command)}", *lines, ""])
+
+
+def recorder(home: Path) -> str:
+    """A program that adds what it is told to `seen`, in one go."""
+    return program(home, "record", f'read -r line; printf "%s\\n" "$line" >> {home}/seen')
+
+
+def seen(home: Path, event: str = "") -> list[dict[str, Any]]:
+    path = home / "seen"
+    told = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    return [each for each in told if not event or each["hook_event_name"] == event]
+
+
+async def until_seen(cockpit: Cockpit, event: str, number: int = 1) -> dict[str, Any]:
+    end = time.monotonic() + 30
+    while len(found := seen(cockpit.home, event)) < number:
+        assert time.monotonic() < end, (
+            f"no {event} in {[x['hook_event_name'] for x in seen(cockpit.home)]}"
+        )
+        await asyncio.sleep(0.03)
+    return found[number - 1]
+
+
+def test_every_event_of_a_whole_handoff_is_told_with_its_facts(cockpit: Cockpit) -> None:
+    record = recorder(cockpit.home)
+    hooks = "".join(hook(event, [record]) for event in EVENTS)
+
+    async def journey() -> None:
+        async with cockpit.flying(cockpit.agent(steps=30, prompt="Count them.", more=hooks)):
+            first = await cockpit.start()
+            second = await cockpit.until(swapped)
+            await until_seen(cockpit, "handoff_complete")
+            await cockpit.ask(Stop(name="api"))
+            await until_seen(cockpit, "after_run")
+
+            (begun,) = [one for one in seen(cockpit.home, "session_start") if not one["handoff"]]
+            assert begun["session"]["session_id"] == first.session_id
+            assert begun["session"]["is_continuation"] is False
+            assert begun["session"]["handoff_count"] == 0
+            assert begun["original_prompt"] == "Count them."
+            assert "Count them." in begun["prompt"]
+
+            threshold = seen(cockpit.home, "context_threshold")[0]
+            assert threshold["context"]["usage_percent"] >= 70
+            assert threshold["context"]["input_tokens"] >= 140_000
+            assert threshold["session"]["session_id"] == first.session_id
+
+            (start,) = seen(cockpit.home, "handoff_start")
+            assert start["handoff"]["old_session_id"] == first.session_id
+            (paper,) = seen(cockpit.home, "handoff_document")
+            assert Path(paper["handoff"]["document"]).is_file()
+            (done,) = seen(cockpit.home, "handoff_complete")
+            assert done["handoff"]["handoff_number"] == 1
+            assert done["handoff"]["new_session_id"] == second.session_id
+            assert done["session"]["session_id"] == second.session_id
+            again = seen(cockpit.home, "session_start")[1]
+            assert again["session"]["previous_session_id"] == first.session_id
+            assert again["session"]["handoff_count"] == 1
+            assert seen(cockpit.home, "after_run")[0]["outcome"] == "stopped"
+
+            for told in seen(cockpit.home):
+                assert set(SCHEMA["required"]) == set(told)
+                assert set(SCHEMA["properties"]["session"]["required"]) == set(told["session"])
+                assert told["cwd"] == told["repo_root"] == str(cockpit.repository)
+                assert told["worktree"] is None
+
+    asyncio.run(journey())
+
+
+def test_what_a_start_hook_prints_goes_before_the_prompt(cockpit: Cockpit) -> None:
+    load = program(cockpit.home, "load", "echo 'Mind the gap.'; echo aside >&2")
+    flood = program(cockpit.home, "flood", "yes | head -c 50000")
+    hooks = hook("session_start", [load]) + hook("session_start", [flood])
+
+    async def journey() -> None:
+        async with cockpit.flying(cockpit.agent(steps=2, prompt="Count them.", more=hooks)):
+            await cockpit.start()
+            row = await cockpit.until(lambda row: row.transcript and row.context.tokens)
+            prompt = cockpit.prompts(row)[0]
+            assert prompt.startswith("Mind the gap.\n")
+            assert "Count them." in prompt
+            assert "aside" not in prompt
+            assert len(prompt) < 11_000
+
+    asyncio.run(journey())
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["sleep 600", "trap '' TERM; while :; do sleep 0.05; done", "exec head -c 1000000000 /dev/zero",
+     "exit 137", "setsid sleep 600 & exit 0"],
+    ids=["hangs", "ignores TERM", "1 GB", "137", "forks"],
+)  # fmt: skip
+def test_bad_hooks_cost_the_handoff_nothing_and_are_told(cockpit: Cockpit, body: str) -> None:
+    bad = program(cockpit.home, "bad", body)
+    missing = str(cockpit.home / "missing")
+    hooks = "".join(
+        hook(event, [bad], name="bad", timeout="1s") for event in EVENTS if event != "session_start"
+    ) + hook("handoff_complete", [missing], name="missing")
+
+    async def journey() -> None:
+        async with cockpit.flying(cockpit.agent(steps=30, more=hooks)):
+            await cockpit.start()
+            await cockpit.until(swapped)
+            row = await cockpit.until(lambda row: row.note and "hook missing" in row.note)
+            assert row.note is not None
+            assert "the program is not there" in row.note
+            failed = await cockpit.events("hook.failed")
+            if body.startswith(("sleep", "trap")):
+                assert any("timed out (1 s)" in each.text for each in failed)
+            if body == "exit 137":
+                assert any(each.data["exit_code"] == 137 for each in failed)
+            kept = list((cockpit.places.logs / "hooks").glob("*.log"))
+            assert kept
+            assert all(path.stat().st_size < 200_000 for path in kept)
+            assert all(path.stat().st_mode & 0o777 == 0o600 for path in kept)
+
+    asyncio.run(journey())
+
+
+def test_continue_leaves_it_to_the_compaction(cockpit: Cockpit) -> None:
+    say = program(cockpit.home, "say", """echo thinking; echo '{"decision": "continue"}'""")
+
+    async def journey() -> None:
+        agent = cockpit.agent(steps=30, more=hook("context_threshold", [say], name="say"))
+        async with cockpit.flying(agent):
+            await cockpit.start()
+            decided = await cockpit.event("hook.decided")
+            assert decided.data["decision"] == "continue"
+            await cockpit.event("agent.compacted")
+            assert await cockpit.events("handoff.begun") == [] or (
+                (await cockpit.events("handoff.begun"))[0].id
+                > (await cockpit.events("agent.compacted"))[0].id
+            )
+
+    asyncio.run(journey())
+
+
+def test_abort_swaps_now_without_a_review(cockpit: Cockpit) -> None:
+    say = program(cockpit.home, "say", """echo '{"decision": "abort"}'""")
+
+    async def journey() -> None:
+        hooks = hook("context_threshold", [say])
+        async with cockpit.flying(cockpit.agent(mode="prompt", steps=30, more=hooks)):
+            first = await cockpit.start()
+            second = await cockpit.until(swapped)
+            assert second.previous_session_id == first.session_id
+            kinds = {each.kind for each in await cockpit.events()}
+            assert "handoff.asked" not in kinds
+            assert "handoff.review" not in kinds
+
+    asyncio.run(journey())
+
+
+def test_a_hook_that_replaces_does_the_whole_job(cockpit: Cockpit) -> None:
+    """The founding example: a script of one's own, and `cockpit handoff` for the built-in."""
+    nothing = program(cockpit.home, "nothing", "cat >/dev/null")
+
+    async def journey() -> None:
+        hooks = hook("context_threshold", [nothing], mode="replace")
+        async with cockpit.flying(cockpit.agent(steps=3, more=hooks)):
+            await cockpit.start()
+            decided = await cockpit.event("hook.decided")
+            assert decided.data["decision"] == "continue"
+            await cockpit.until(lambda row: row.state in {"idle", "done"})
+            assert await cockpit.events("handoff.begun") == []
+
+    asyncio.run(journey())
+
+
+def test_a_replacing_hook_that_fails_leaves_it_to_the_built_in(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        hooks = hook("context_threshold", [str(cockpit.home / "no")], mode="replace")
+        async with cockpit.flying(cockpit.agent(steps=30, more=hooks)):
+            await cockpit.start()
+            await cockpit.until(swapped)
+
+    asyncio.run(journey())
+
+
+def test_filters_order_and_a_failure_that_ends_it(cockpit: Cockpit) -> None:
+    note = program(cockpit.home, "note", f'echo "$1" >> {cockpit.home}/order; exit "$2"')
+    event = "handoff_start"
+    hooks = "".join(
+        [
+            hook(event, [note, "one", "0"]),
+            hook(event, [note, "other", "0"], on_events=["session_start"]),
+            hook(event, [note, "continued", "0"], when="session.is_continuation"),
+            hook(event, [note, "two", "3"], on_events=["on_handoff_start"]),
+            hook(event, [note, "three", "3"], continue_on_error=False),
+            hook(event, [note, "never", "0"]),
+        ]
+    )
+
+    async def journey() -> None:
+        async with cockpit.flying(cockpit.agent(steps=30, more=hooks)):
+            await cockpit.start()
+            await cockpit.until(swapped)
+            await cockpit.event("hook.failed", number=2)
+            assert (cockpit.home / "order").read_text().split() == ["one", "two", "three"]
+
+    asyncio.run(journey())
+
+
+def test_a_hook_may_ask_for_the_built_in_handoff(cockpit: Cockpit) -> None:
+    """`cockpit handoff` from inside a hook, which waits for its own supervisor to answer."""
+    call = program(
+        cockpit.home,
+        "call",
+        f"exec {sys.executable} -P -m cockpit handoff >{cockpit.home}/said 2>&1",
+    )
+
+    async def journey() -> None:
+        hooks = hook("context_threshold", [call], mode="replace", timeout="20s")
+        async with cockpit.flying(cockpit.agent(steps=30, more=hooks)):
+            await cockpit.start()
+            await cockpit.until(swapped)
+            assert "Handing off api" in (cockpit.home / "said").read_text()
+
+    asyncio.run(journey())
+
+
+def test_needs_you_is_told_once_and_not_again_after_a_restart(cockpit: Cockpit) -> None:
+    record = recorder(cockpit.home)
+
+    async def journey() -> None:
+        agent = cockpit.agent(mode="prompt", steps=30, more=hook("needs_you", [record]))
+        async with cockpit.flying(agent):
+            await cockpit.start()
+            told = await until_seen(cockpit, "needs_you")
+            assert told["needs"]["kind"] == "handoff"
+        async with cockpit.flying():
+            await cockpit.until(lambda row: row.needs is not None)
+            await cockpit.ask(Approve(name="api"))
+            again = await until_seen(cockpit, "needs_you", 2)
+            assert again["needs"]["kind"] == "review"
+
+    asyncio.run(journey())
+
+
+def test_a_hook_that_starts_its_own_agent_is_told_to_wait(cockpit: Cockpit) -> None:
+    slow = program(cockpit.home, "slow", f": > {cockpit.home}/there; sleep 1")
+
+    async def journey() -> None:
+        async with cockpit.flying(cockpit.agent(steps=2, more=hook("session_start", [slow]))):
+            starting = asyncio.create_task(cockpit.start())
+            while not (cockpit.home / "there").exists():
+                await asyncio.sleep(0.02)
+            refusal = await cockpit.refused(Start(name="api"))
+            assert "is being started" in refusal.title
+            await starting
+
+    asyncio.run(journey())
