@@ -11,7 +11,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 WORKERS ?= 2
 
-.PHONY: demo test check bench setup programs lock clean
+.PHONY: demo test check bench faults branches setup programs lock clean
 
 demo: setup
 	@$(BIN)/cockpit demo
@@ -29,8 +29,13 @@ bench: setup
 	@$(BIN)/python -m tests.bench
 
 # ARGUMENTS="--cycles 5000 --seed 2", or what a violation says to fly it again.
-faults: setup
+faults: branches
 	@$(BIN)/python -m tests.faults $(ARGUMENTS)
+
+# What decides of handoffs, secrets and permission modes: every branch is tried.
+branches: setup
+	@$(BIN)/coverage run -m pytest tests/core/handoff/test_advance.py tests/core/test_redaction.py tests/core/test_permission.py
+	@$(BIN)/coverage report
 
 setup: programs $(READY)
 

@@ -55,7 +55,7 @@ class Redactor:
     def redact(self, text: str) -> Redacted:
         """The text with every secret replaced. Twice is the same as once; linear in its length."""
         count = 0
-        for _ in range(LONGEST_CHAIN):
+        for _ in range(LONGEST_CHAIN):  # pragma: no branch - no text is known that takes all
             pieces, found = self._round(text)
             if not found:
                 break
@@ -155,9 +155,8 @@ def _base64_forms(data: bytes) -> Iterator[str]:
         first = -(-offset * 8 // 6)
         last = (offset + len(data)) * 8 // 6
         encoded = base64.b64encode(b"\0" * offset + data).decode()[first:last]
-        if len(encoded) >= SHORTEST + 2:
-            yield encoded
-            yield encoded.replace("+", "-").replace("/", "_")
+        yield encoded
+        yield encoded.replace("+", "-").replace("/", "_")
 
 
 def _merged(found: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:

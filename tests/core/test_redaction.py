@@ -280,3 +280,17 @@ def test_lower_case_moves_nothing() -> None:
     longer = [chr(code) for code in range(0x110000) if len(chr(code).lower()) != 1]
     assert longer == ["İ"]
     assert redacted(f"İİİ api_key = '{PASSWORD}'").startswith("İİİ api_key = '[REDACTED:")
+
+
+def test_what_is_too_short_to_be_found_in_a_text_is_no_secret() -> None:
+    assert redacted("abc", "abc") == "abc"
+    assert secret_values({"DATABASE_URL": "postgres://app:abc@db/x"}) == []
+    assert Redactor([letters(8)]).redact("plain words").count == 0
+
+
+def test_what_is_only_kept_loses_what_is_known_and_nothing_else() -> None:
+    text = f"key {PASSWORD} and sk-{letters(48)}"
+    kept = Redactor([PASSWORD]).without_known(text)
+    assert PASSWORD not in kept
+    assert text.split(" and ")[1] in kept
+    assert Redactor([PASSWORD]).without_known("nothing") == "nothing"

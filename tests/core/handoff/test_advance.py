@@ -21,6 +21,7 @@ from cockpit.core.handoff.advance import (
     begin,
     entry,
     rebased,
+    taken_up,
 )
 from cockpit.core.handoff.record import from_record, to_record
 from cockpit.core.handoff.states import (
@@ -373,7 +374,9 @@ def test_a_reboot_moves_every_deadline_to_the_new_clock(
 
 def test_a_record_that_is_not_one_is_refused() -> None:
     good = to_record(at(Settling(SEALED, 1.0)))
-    for bad in ({}, {"plan": {}, "state": {}}, {**good, "state": {"is": "Flying"}}, {"plan": 7}):
+    unread = {**good, "state": {"is": "Flying"}}
+    several: list[dict[str, object]] = [{}, {"plan": {}, "state": {}}, unread, {"plan": 7}]
+    for bad in several:
         with pytest.raises(ValueError, match="not a handoff"):
             from_record(bad)
 
@@ -389,3 +392,149 @@ def test_a_question_put_off_until_more_is_used_comes_back_there_or_in_the_force_
     assert commands
     forced, _ = advance(put_off, on.Seen(now=1.0, tokens=150_000, forced=True))
     assert forced.state == Asked()
+
+
+EVERY_STATE: tuple[State, ...] = (
+    Asked(),
+    Waiting(0.0),
+    Waiting(0.0, requested_at=1.0, tries=1),
+    Documenting("agent", 0.0, 200.0),
+    Documenting("facts", 0.0, 200.0, composing=True),
+    Reviewing(SEALED),
+    Settling(SEALED, 0.0),
+    Settling(SEALED, 0.0, refreshing=True),
+    Stopping(SEALED),
+    Starting(SEALED),
+    Confirming(SEALED, 1, 200.0),
+    Reviving(SEALED, "none would start"),
+    Ended(Outcome.DONE, document=SEALED, attempt=1),
+)
+EVERY_EVENT: tuple[on.Event, ...] = (
+    on.Seen(10.0),
+    on.Approved(10.0),
+    on.Declined(),
+    on.Snoozed(900.0),
+    on.CalledOff("it compacted"),
+    on.DocumentSealed(10.0, SEALED),
+    on.DocumentFailed(10.0, "no"),
+    on.PredecessorGone(),
+    on.PredecessorSurvived("it hangs"),
+    on.Started(10.0),
+    on.StartFailed("no such program"),
+)
+MEANT: dict[type, set[type]] = {
+    Asked: {on.Approved, on.Declined, on.Snoozed, on.CalledOff},
+    Waiting: {on.Seen, on.Declined, on.CalledOff},
+    Documenting: {on.DocumentSealed, on.DocumentFailed, on.Declined, on.CalledOff},
+    Reviewing: {on.Approved, on.Declined, on.Snoozed, on.CalledOff},
+    Settling: {on.Seen, on.Declined, on.CalledOff, on.DocumentSealed, on.DocumentFailed},
+    Stopping: {on.PredecessorGone, on.PredecessorSurvived},
+    Starting: {on.Started, on.StartFailed},
+    Confirming: {on.StartFailed},
+    Reviving: {on.Started, on.StartFailed},
+    Ended: set(),
+}
+"""What can change a state; `Seen` only where this bland sight of the world does."""
+
+
+@pytest.mark.parametrize("event", EVERY_EVENT, ids=lambda event: type(event).__name__)
+@pytest.mark.parametrize("state", EVERY_STATE, ids=lambda state: type(state).__name__)
+def test_every_event_in_every_state_does_what_it_means_there_or_nothing(
+    state: State, event: on.Event
+) -> None:
+    before = at(state)
+    after, commands = advance(before, event)
+    if type(event) not in MEANT[type(state)]:
+        assert (after, commands) == (before, ())
+    assert from_record(to_record(after)) == after
+
+
+def test_facts_that_cannot_be_renewed_leave_the_document_that_was_agreed() -> None:
+    settling = at(Settling(SEALED, 0.0, refreshing=True))
+    after, commands = advance(settling, on.DocumentFailed(10.0, "git is gone"))
+    assert after.state == Stopping(SEALED)
+    assert commands == (do.EndPredecessor(),)
+
+
+def test_a_tool_that_runs_for_ever_is_interrupted_once_when_the_context_is_nearly_full() -> None:
+    waiting = at(Waiting(0.0, requested_at=1.0, tries=1))
+    late = replace(WORKING, now=1.0 + AUTO.grace + 1, forced=True)
+    assert advance(waiting, replace(late, forced=False)) == (waiting, ())
+    after, commands = advance(waiting, late)
+    assert commands == (do.Interrupt(),)
+    assert advance(after, late)[1] == ()
+
+
+def test_a_successor_that_says_nothing_is_given_up_unless_it_asks_something() -> None:
+    confirming = at(Confirming(SEALED, 1, 200.0))
+    asking, _ = advance(confirming, on.Seen(300.0, successor_dialog=True))
+    assert asking.state == Confirming(SEALED, 1, 300.0 + AUTO.confirm_within)
+    after, commands = advance(confirming, on.Seen(300.0))
+    assert after.state == Starting(SEALED, 2)
+    assert commands == (do.StartSuccessor(2),)
+
+
+def test_a_review_that_was_put_off_comes_back() -> None:
+    put_off = at(Reviewing(SEALED, snoozed_until=50.0))
+    assert advance(put_off, on.Seen(49.0)) == (put_off, ())
+    assert advance(put_off, on.Seen(50.0))[0].state == Reviewing(SEALED)
+
+
+def test_after_an_interruption_a_request_is_given_again_unless_it_arrived() -> None:
+    waiting = taken_up(at(Waiting(0.0, requested_at=1.0, tries=1)))
+    again, commands = advance(waiting, WORKING)
+    assert commands == (do.Request(),)
+    arrived, _ = advance(waiting, replace(WORKING, delivered=True))
+    assert isinstance(arrived.state, Documenting)
+    assert taken_up(at(Stopping(SEALED))) == at(Stopping(SEALED))
+    assert again.state == Waiting(0.0, again.state.why, WORKING.now, 2)  # type: ignore[union-attr]
+
+
+def test_a_reboot_begins_the_times_of_every_state_anew() -> None:
+    for state in EVERY_STATE:
+        moved = rebased(at(state), 5.0).state
+        assert type(moved) is type(state)
+        assert getattr(moved, "since", 5.0) == 5.0
+    moved = rebased(at(Confirming(SEALED, 2, 9e9)), 5.0).state
+    assert moved == Confirming(SEALED, 2, 5.0 + AUTO.confirm_within)
+
+
+def test_a_plan_without_the_agent_goes_to_its_first_writer_at_once() -> None:
+    handoff, commands = advance(at(Waiting(0.0), replace(AUTO, writers=("facts",))), WORKING)
+    assert commands == (do.Compose("facts"),)
+    assert isinstance(handoff.state, Documenting)
+
+
+def test_now_interrupts_once_and_waits_for_that_only_so_long() -> None:
+    plan = replace(AUTO, now=True)
+    cut, commands = advance(at(Waiting(0.0), plan), WORKING)
+    assert commands == (do.Interrupt(),)
+    waits, commands = advance(cut, WORKING)
+    assert commands == ()
+    _, commands = advance(waits, replace(WORKING, now=WORKING.now + HURRY + 1))
+    assert commands == (do.Compose("sdk"),)
+
+
+def test_an_agent_that_ended_by_itself_is_followed_without_a_wait() -> None:
+    after, commands = advance(at(Settling(SEALED, 0.0)), replace(IDLE, predecessor_alive=False))
+    assert after.state == Stopping(SEALED)
+    assert commands == (do.EndPredecessor(),)
+
+
+def test_a_successor_that_ended_before_its_first_reply_is_tried_again() -> None:
+    confirming = at(Confirming(SEALED, 1, 200.0))
+    after, _ = advance(confirming, replace(IDLE, successor_alive=False))
+    assert after.state == Starting(SEALED, 2)
+    assert after.successor(2) == SUCCESSORS[1]
+
+
+def test_an_agent_that_ended_before_it_was_asked_is_written_about() -> None:
+    after, commands = advance(at(Waiting(0.0)), replace(IDLE, predecessor_alive=False))
+    assert commands == (do.Withdraw(), do.Compose("sdk"))
+    assert isinstance(after.state, Documenting)
+
+
+def test_a_handoff_that_waits_for_others_says_for_whom() -> None:
+    after, commands = advance(at(Waiting(0.0)), replace(IDLE, queue="queued behind web"))
+    assert after.state == Waiting(0.0, "queued behind web")
+    assert commands == ()
