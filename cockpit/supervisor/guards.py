@@ -59,9 +59,12 @@ class Guards:
 
     def stops(self, seat: Seat, wish: Wish) -> str | None:
         """Why nothing is begun now; None when it may."""
-        return self._usage(seat) or self._rest(seat, wish) or self._reading(seat, wish)
+        for rule in (self._usage, self._let_compact, self._rest, self._reading):
+            if why := rule(seat, wish):
+                return why
+        return None
 
-    def _usage(self, seat: Seat) -> str | None:
+    def _usage(self, seat: Seat, _wish: Wish) -> str | None:
         """A successor could not work either; a restart loop would only make it worse."""
         limit = usage_limited(seat)
         if limit is None:
@@ -70,6 +73,11 @@ class Guards:
             return "it waits: the account's usage limit is reached"
         if self._now() < limit.resets:
             return f"it waits: the account's usage limit resets at {clock_time(limit.resets)}"
+        return None
+
+    def _let_compact(self, seat: Seat, wish: Wish) -> str | None:
+        if wish.starter == "band" and self._latched(seat, LET_COMPACT):
+            return "you let it compact; asked again after that"
         return None
 
     def _rest(self, seat: Seat, wish: Wish) -> str | None:
@@ -93,8 +101,6 @@ class Guards:
         """What only a handoff by the reading's band has to fear."""
         if wish.starter not in ("band", "compactions"):
             return None
-        if self._latched(seat, LET_COMPACT):
-            return "you let it compact; asked again after that"
         if self._latched(seat, BORN_FULL):
             return "it began past its act mark: another session would not help"
         if seat.sitting.gauge.reading.confidence is Confidence.ASSUMED:

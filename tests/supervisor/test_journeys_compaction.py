@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.tmux
 
-GROWING = {"steps": 8, "settles": 0, "pace": 0.1}
+GROWING: dict[str, Any] = {"steps": 8, "settles": 0, "pace": 0.1}
 """84k, 144k, then above 167k: the CLI compacts, and begins again."""
 
 

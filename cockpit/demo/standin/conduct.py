@@ -18,6 +18,7 @@ keeps it to sessions that start a job or take one over, by what their prompt say
 | `unread` | as a successor does not read the document |
 | `permission` | asks for permission before its second tool and waits for a key |
 | `trust` | asks for trust at the start and waits for a key |
+| `limited` | finds the account's usage limit reached at its third reply |
 | `overloaded` | gets an API error in place of its third reply |
 | `dropped` | loses what its hooks say at the start of a session |
 | `stuck` | starts a command that takes ten minutes with its third reply |
@@ -48,6 +49,7 @@ FAULTS = frozenset(
         "trust",
         "overloaded",
         "dropped",
+        "limited",
         "stuck",
     }
 )

@@ -7,13 +7,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cockpit.demo.conversation import OVERLOADED, Reply, Request, ToolCall
+from cockpit.demo.conversation import OVERLOADED, ApiError, Reply, Request, ToolCall
 from cockpit.demo.job import Job, Step, bash, ending
 from cockpit.demo.jobs import JOBS
 from cockpit.demo.script import Growth, Script
 from cockpit.demo.standin.conduct import Conduct
 from cockpit.demo.standin.tools import OFFERED
 
+
+USED_UP = ApiError(429, "rate_limit_error", "Claude AI usage limit reached|2000000000")
+"""As the CLI words it, with the time of the reset behind the bar."""
 
 def counting_job(steps: int, pause: int | None, *, settles: bool) -> Job:
     """A job for every prompt that is none of the demo's: so many steps, each a line of output."""
@@ -61,6 +64,8 @@ class Mind:
         if self._replies == 3 and "overloaded" in self._conduct.faults:
             return Reply(error=OVERLOADED)
         body = {
+        if self._replies == 3 and "limited" in self._conduct.faults:
+            return Reply(error=USED_UP)
             "system": self._system,
             "messages": list(messages),
             "tools": [{"name": name} for name in OFFERED],

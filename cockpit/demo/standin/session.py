@@ -215,7 +215,8 @@ class Session:
         assert error is not None
         self._record.failure(error.status, error.type, error.message)
         self._screen.say(f"  ⎿  API Error: {error.status} {error.message}")
-        self._call("StopFailure", error="overloaded", error_details=error.message)
+        kind = "rate_limit" if error.status == 429 else "overloaded"
+        self._call("StopFailure", error=kind, error_details=error.message)
 
     def _interrupted(self) -> bool:
         """Let the reply take its time; prompts typed meanwhile wait for the turn's end."""

@@ -1,0 +1,221 @@
+"""What starts a handoff beside a band, and what holds one back: limits, loops, guards."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cockpit.wire.status import AgentStatus
+from cockpit.wire.verbs import Approve, Handoff, Refuse, Snooze
+
+if TYPE_CHECKING:
+    from tests.supervisor.conftest import Cockpit
+
+pytestmark = pytest.mark.tmux
+
+
+def swapped(row: AgentStatus) -> bool:
+    return row.handoffs == 1 and row.handoff is None
+
+
+def asks(kind: str) -> Callable[[AgentStatus], bool]:
+    return lambda row: row.needs is not None and row.needs.kind == kind
+
+
+def test_a_limit_of_turns_hands_off_long_before_any_band(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        agent = cockpit.agent(steps=40, step_tokens=100, more="[agents.limits]\nturns = 4")
+        async with cockpit.flying(agent):
+            await cockpit.start()
+            begun = await cockpit.event("handoff.begun")
+            assert begun.data["reason"] == "threshold"
+            assert "turns of at most 4" in begun.text
+            await cockpit.until(swapped)
+
+    asyncio.run(journey())
+
+
+def test_a_limit_of_time_needs_no_news_of_the_agent(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        agent = cockpit.agent(
+            steps=40, pause=3, step_tokens=100, more='[agents.limits]\nsession_time = "4s"'
+        )
+        async with cockpit.flying(agent):
+            await cockpit.start()
+            await cockpit.until(lambda row: row.state == "idle", within=3.9)
+            begun = await cockpit.event("handoff.begun")
+            assert "s of at most 4 s" in begun.text
+
+    asyncio.run(journey())
+
+
+def test_what_is_done_is_not_handed_off_for_any_limit(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        agent = cockpit.agent(steps=3, step_tokens=100, more="[agents.limits]\nturns = 3")
+        async with cockpit.flying(agent) as supervisor:
+            await cockpit.start()
+            await cockpit.until(lambda row: row.state == "done")
+            await supervisor.triggers.consider(supervisor.fleet.seat("api"))
+            assert await cockpit.events("handoff.begun") == []
+
+    asyncio.run(journey())
+
+
+LOOP = "[agents.loop]\nenabled = true\nmax_iterations = {}"
+
+
+def test_a_loop_goes_round_until_the_job_is_said_to_be_done(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        agent = cockpit.agent(steps=5, pause=3, step_tokens=100, more=LOOP.format(4))
+        async with cockpit.flying(agent):
+            first = await cockpit.start()
+            assert "LOOP_COMPLETE" in (await first_prompt(cockpit, first))
+            begun = await cockpit.event("handoff.begun")
+            assert begun.data["reason"] == "loop"
+            second = await cockpit.until(lambda row: row.handoffs == 1)
+            told = await first_prompt(cockpit, second)
+            assert "iteration 2 of at most 4" in told
+            assert told.endswith("LOOP_COMPLETE")
+
+    asyncio.run(journey())
+
+
+async def first_prompt(cockpit: Cockpit, row: AgentStatus) -> str:
+    held = await cockpit.until(
+        lambda now: now.session_id == row.session_id and now.last_activity_at is not None
+    )
+    for _ in range(500):
+        try:
+            if prompts := cockpit.prompts(held):
+                return prompts[0]
+        except FileNotFoundError:
+            pass  # the record is made with the first prompt
+        await asyncio.sleep(0.02)
+    raise AssertionError("there is no prompt in the record")
+
+
+def test_a_loop_ends_after_its_iterations_and_says_so(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        agent = cockpit.agent(steps=9, pause=2, step_tokens=100, more=LOOP.format(1))
+        async with cockpit.flying(agent):
+            await cockpit.start()
+            await cockpit.event("loop.exhausted")
+            assert await cockpit.events("handoff.begun") == []
+
+    asyncio.run(journey())
+
+
+def test_a_loop_goes_on_when_the_process_has_ended(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        agent = cockpit.agent(steps=40, pace=0.1, step_tokens=100, more=LOOP.format(3))
+        async with cockpit.flying(agent):
+            first = await cockpit.start()
+            await cockpit.until(lambda row: row.activity)
+            assert first.pane is not None
+            cockpit.tmux("send-keys", "-t", first.pane, "C-c")
+            cockpit.tmux("send-keys", "-t", first.pane, "C-d")
+            await cockpit.event("agent.exited")
+            assert (await cockpit.event("handoff.document")).data["writer"] == "facts"
+            second = await cockpit.until(swapped)
+            assert second.session_number == 2
+            assert cockpit.living(second) == [second.pid]
+
+    asyncio.run(journey())
+
+
+def test_a_usage_limit_is_waited_for_and_never_looped_against(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        agent = cockpit.agent(steps=9, step_tokens=100, faults="limited", more=LOOP.format(9))
+        async with cockpit.flying(agent) as supervisor:
+            await cockpit.start()
+            row = await cockpit.until(asks("usage_limit"))
+            assert row.needs is not None
+            assert "it resets at 18 May 03:33 UTC" in row.needs.detail
+            seat = supervisor.fleet.seat("api")
+            await supervisor.triggers.consider(seat)
+            assert seat.waits == "it waits: the account's usage limit resets at 18 May 03:33 UTC"
+            assert await cockpit.events("handoff.begun") == []
+
+    asyncio.run(journey())
+
+
+def test_the_agent_itself_may_begin_one(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        async with cockpit.flying(cockpit.agent(steps=60, step_tokens=100, pace=0.1)):
+            await cockpit.start()
+            await cockpit.until(lambda row: row.activity)
+            await cockpit.ask(Handoff(name="api", by_agent=True))
+            assert (await cockpit.event("handoff.begun")).data["reason"] == "agent"
+            await cockpit.until(swapped)
+
+    asyncio.run(journey())
+
+
+def test_a_question_is_put_off_until_more_is_used(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        agent = cockpit.agent(mode="prompt", steps=60, step_tokens=30_000, pace=0.1)
+        async with cockpit.flying(agent):
+            await cockpit.start()
+            asked = await cockpit.until(asks("handoff"))
+            assert asked.context.tokens is not None
+            await cockpit.ask(Snooze(name="api", percent=50))
+            row = await cockpit.until(lambda row: row.needs is None)
+            assert row.handoff is not None
+            assert (row.handoff.detail or "").startswith("asked again at ")
+            await cockpit.ask(Refuse(name="api", handoff=row.handoff.id))
+
+    asyncio.run(journey())
+
+
+def test_what_the_pilot_lets_compact_is_asked_about_again_only_afterwards(
+    cockpit: Cockpit,
+) -> None:
+    async def journey() -> None:
+        more = '[agents.handoff]\ncooldown = "0s"'
+        agent = cockpit.agent(
+            mode="prompt", steps=40, settles=0, step_tokens=30_000, pace=0.4, more=more
+        )
+        async with cockpit.flying(agent):
+            await cockpit.start()
+            await cockpit.until(asks("handoff"))
+            await cockpit.ask(Refuse(name="api", compact=True))
+            row = await cockpit.until(lambda row: row.note)
+            assert "you let it compact" in (row.note or "")
+            await cockpit.event("agent.compacted")
+            assert len(await cockpit.events("handoff.begun")) == 1
+            await cockpit.event("handoff.begun", number=2)
+
+    asyncio.run(journey())
+
+
+def test_a_refused_question_says_on_the_row_when_it_comes_again(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        more = '[agents.handoff]\ncooldown = "0s"'
+        agent = cockpit.agent(mode="prompt", steps=200, pace=0.1, more=more)
+        async with cockpit.flying(agent):
+            await cockpit.start()
+            await cockpit.until(asks("handoff"))
+            await cockpit.ask(Refuse(name="api"))
+            row = await cockpit.until(lambda row: row.note)
+            assert "asked again 20k tokens later" in (row.note or "")
+            assert row.needs is None
+
+    asyncio.run(journey())
+
+
+def test_a_breaker_is_the_question_while_it_is_the_reason(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        more = '[agents.handoff]\ncooldown = "0s"\nmax_per_job = 9'
+        async with cockpit.flying(cockpit.agent(steps=40, settles=0, more=more)):
+            await cockpit.start()
+            row = await cockpit.until(asks("breaker"), within=60)
+            assert row.needs is not None
+            assert "3 handoffs of api in a quarter of an hour" in row.needs.detail
+            assert row.handoffs == 3
+            await cockpit.ask(Approve(name="api", straight=True))
+            await cockpit.until(lambda row: row.needs is None)
+
+    asyncio.run(journey())
