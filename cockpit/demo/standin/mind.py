@@ -63,9 +63,9 @@ class Mind:
         self._replies += 1
         if self._replies == 3 and "overloaded" in self._conduct.faults:
             return Reply(error=OVERLOADED)
-        body = {
         if self._replies == 3 and "limited" in self._conduct.faults:
             return Reply(error=USED_UP)
+        body = {
             "system": self._system,
             "messages": list(messages),
             "tools": [{"name": name} for name in OFFERED],
