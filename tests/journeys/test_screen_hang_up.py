@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+import uuid
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from cockpit.adapters.agents.claude_program import bundled_path
+from cockpit.demo.jobs import ROUNDING
 from cockpit.demo.leftovers import carriers
+from cockpit.demo.model import ModelServer
+from cockpit.demo.scratch import MODEL, agent_environment, put_onboarding, table
+from cockpit.demo.script import Script
 
 if TYPE_CHECKING:
     from tests.journeys.conftest import Flight
@@ -111,3 +118,49 @@ def screens(home: Path) -> list[int]:
             if b"--in-home-window" in Path(f"/proc/{pid}/cmdline").read_bytes():
                 found.append(pid)
     return found
+
+
+@pytest.mark.claude
+def test_the_real_cli_is_handed_off_over_two_connections(flight: Flight) -> None:
+    """The Claude Code that ships inside claude-agent-sdk, against the demo's model."""
+    with ModelServer(Script(pace=0.3)) as model:
+        flight.fly(real_agent(flight, model.url))
+        flight.start("api")
+        line = flight.line()
+        line.until("── api ")
+        flight.until(lambda row: row.state == "working" and row.context.tokens)
+        line.type("h")
+        flight.phase("documenting")
+
+        line.hang_up()
+        before = flight.until(lambda row: row.handoff and row.handoff.phase == "review")
+
+        again = flight.line()
+        again.until("── api ", "◆ review", within=SOON)
+        again.type("d")
+        again.shows("Handoff api", "Current Task", "a approve")
+        again.type("a")
+        after = flight.until(lambda row: row.handoffs == 1 and row.handoff is None)
+        assert (before.session_number, after.session_number) == (1, 2)
+        assert after.pid != before.pid
+        again.shows("── api ", "I take over")
+        flight.cockpit.end_everybody()
+
+
+def real_agent(flight: Flight, model: str) -> str:
+    """The table of an agent that is the real CLI; no account, and a home of its own."""
+    claude = flight.cockpit.home / "bin" / "claude"
+    bundled = bundled_path()
+    assert bundled is not None
+    claude.unlink()
+    claude.symlink_to(bundled)
+    key = f"sk-ant-simulated-{uuid.uuid4().hex}"
+    settings = flight.cockpit.home / "claude"
+    settings.mkdir()
+    put_onboarding(settings, key, flight.cockpit.repository)
+    return (
+        f'[[agents]]\nname = "api"\nmode = "prompt"\nmodel = "{MODEL}"\n'
+        f'directory = "{flight.cockpit.repository}"\narguments = ["--allowedTools", "Bash"]\n'
+        f"prompt = {json.dumps(ROUNDING.prompt)}\n"
+        f"env = {table(agent_environment(key, model))}\n"
+    )

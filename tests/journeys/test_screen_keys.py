@@ -50,6 +50,12 @@ def left(fleet: Flight) -> Path:
     return fleet.cockpit.home / "editor-was-left"
 
 
+def clear(terminal: Terminal) -> None:
+    """Empty the field of a name. What is typed at once after the key may be emptied with it."""
+    terminal.press("C-u")
+    terminal.until("A name: a-z, 0-9")
+
+
 def test_into_the_agent_that_was_chosen_and_back(fleet: Flight) -> None:
     terminal = fleet.terminal()
     terminal.until("▌ 1 able", "── able ")
@@ -99,8 +105,12 @@ def test_the_edited_document_is_what_the_successor_reads(fleet: Flight) -> None:
 
     row = fleet.until(lambda row: row.handoffs == 1 and row.handoff is None)
     assert "edited-by-hand" in fleet.cockpit.prompts(row)[0]
-    results = [line for line in fleet.cockpit.said(row) if "tool_result" in str(line)]
-    assert any("edited-by-hand" in str(line) for line in results)
+
+    def was_read() -> bool:
+        results = [line for line in fleet.cockpit.said(row) if "tool_result" in str(line)]
+        return any("edited-by-hand" in str(line) for line in results)
+
+    fleet.wait_for(was_read)
     terminal.until("── api ", "✓ done", gone=("Handoff api",))
 
 
@@ -177,15 +187,15 @@ def test_stopping_takes_two_different_keys_and_starting_a_form(fleet: Flight) ->
 
     terminal.press("n")
     terminal.until("Start an agent", "starts as configured")
-    terminal.press("C-u")
+    clear(terminal)
     terminal.type("Not A Name")
     terminal.until("Try: not-a-name")
     terminal.press("Enter")
     terminal.until("Start an agent", "Try: not-a-name")
-    terminal.press("C-u")
+    clear(terminal)
     terminal.type("api")
     terminal.until("api is running already")
-    terminal.press("C-u")
+    clear(terminal)
     terminal.type("new")
     terminal.until("starts as a new agent")
     terminal.press("Tab", "End")
