@@ -13,6 +13,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from cockpit.adapters.environments import Environments
 from cockpit.config.loaded import Loaded
 from cockpit.config.read import load
 from cockpit.config.schema import AgentSettings
@@ -32,6 +33,7 @@ class Fleet:
     def __init__(self, instruments: Instruments) -> None:
         self._in = instruments
         self._seats: dict[AgentName, Seat] = {}
+        self._environments = Environments(instruments.places.state / "environments")
         self.loaded: Loaded | None = None
 
     def __iter__(self) -> Iterator[Seat]:
@@ -100,6 +102,7 @@ class Fleet:
             seat.change(settings=plain(settings), config_file=record.config_file)
             if seat.record.session is None:
                 seat.change(directory=record.directory)
+        self._environments.keep(name, settings.env)
         self._in.store.save_seat(seat.record)
         return seat
 
@@ -107,6 +110,7 @@ class Fleet:
         """Take a seat off the list that nobody sits in."""
         self._seats.pop(seat.name, None)
         self._in.store.forget_seat(seat.name)
+        self._environments.forget(seat.name)
 
     def _new(self, record: SeatRecord, settings: AgentSettings) -> Seat:
         seat = Seat(record, settings, self._in.runtimes(settings.runtime))
@@ -123,7 +127,8 @@ class Fleet:
         """
         for record in self._in.store.seats():
             try:
-                settings = AgentSettings.model_validate(record.settings)
+                env = self._environments.recall(record.name)
+                settings = AgentSettings.model_validate({**record.settings, "env": env})
                 seat = self._new(record, settings)
             except (ValidationError, CockpitError) as wrong:
                 self._in.feed.tell(
@@ -145,6 +150,9 @@ class Fleet:
 
 
 def plain(settings: AgentSettings) -> dict[str, Any]:
-    """Settings as they are written down: only what was said, so that defaults stay defaults."""
-    held: dict[str, Any] = settings.model_dump(mode="json", exclude_unset=True)
+    """Settings as they are written down: only what was said, so that defaults stay defaults.
+
+    The environment, which may hold secrets, is not among them.
+    """
+    held: dict[str, Any] = settings.model_dump(mode="json", exclude_unset=True, exclude={"env"})
     return held

@@ -99,9 +99,7 @@ def test_a_document_of_somebody_elses_is_copied_to_where_it_can_be_read(cockpit:
             await cockpit.ask(asked)
             roof = await cockpit.until(lambda row: row.pid is not None, "roof")
             assert roof.directory == str(cockpit.repository)
-            await cockpit.until(
-                lambda row: row.transcript and Path(row.transcript).exists(), "roof"
-            )
+            await cockpit.until(lambda row: row.activity, "roof")
             copy = paper(cockpit)
             assert copy.read_text() == NOTES
             assert notes.read_text() == NOTES

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.tmux
 
 
-def idle_at(number: int) -> object:
+def idle_at(number: int) -> Callable[[AgentStatus], bool]:
     """A condition: the session of this place in the chain waits, and no handoff is under way."""
     return lambda row: (
         row.session_number == number and row.handoff is None and row.state in {"idle", "done"}
@@ -174,17 +175,22 @@ def hold_the_launcher(cockpit: Cockpit) -> None:
     os.mkfifo(program.with_name("gate"))
     kept = program.with_name("claude.kept")
     gate = program.with_name("gate")
-    program.write_text(f'#!/bin/sh\n[ "$1" = --version ] || read go < {gate}\nexec {kept} "$@"\n')
+    run = f'[ -e {kept} ] && exec {kept} "$@"; exec {program} "$@"'
+    program.write_text(f'#!/bin/sh\n[ "$1" = --version ] || read go < {gate}\n{run}\n')
     program.chmod(0o755)
 
 
 def release_the_launcher(cockpit: Cockpit) -> None:
     program = cockpit.home / "bin" / "claude"
     program.with_name("claude.kept").rename(program)
+    with contextlib.suppress(OSError):  # nobody waits at the gate
+        gate = os.open(program.with_name("gate"), os.O_WRONLY | os.O_NONBLOCK)
+        os.write(gate, b"go\n")
+        os.close(gate)
 
 
-async def until(true: object, within: float = 20.0) -> None:
+async def until(true: Callable[[], bool], within: float = 20.0) -> None:
     end = asyncio.get_running_loop().time() + within
-    while not true():  # type: ignore[operator]
+    while not true():
         assert asyncio.get_running_loop().time() < end, "it never came true"
         await asyncio.sleep(0.005)

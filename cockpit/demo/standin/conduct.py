@@ -85,6 +85,9 @@ class Conduct:
     """Such a job stops growing at 140,000 tokens; else it compacts (`STANDIN_SETTLES=0`)."""
     window: int = 200_000
     """What the status line reports (`STANDIN_WINDOW`)."""
+    draft: str = ""
+    """A shell command that makes the document at `$DRAFT`, in place of writing it
+    (`STANDIN_DRAFT`)."""
     faults: frozenset[str] = field(default_factory=frozenset)
 
 
@@ -126,6 +129,7 @@ def read_conduct(environment: Mapping[str, str], flags: Flags) -> Conduct:
         pause=int(pause) if pause else None,
         settles=number("STANDIN_SETTLES", "1") != "0",
         window=int(number("STANDIN_WINDOW", "200000")),
+        draft=number("STANDIN_DRAFT", ""),
         faults=faults_for(number("STANDIN_FAULTS", ""), flags),
     )
 

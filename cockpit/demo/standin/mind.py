@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -80,6 +81,9 @@ class Mind:
     def _bent(self, call: ToolCall) -> ToolCall | None:
         """A call as the faults leave it; None when it is not made."""
         if call.name == "Write" and call.is_about_document:
+            if self._conduct.draft:
+                place = shlex.quote(str(call.input["file_path"]))
+                return bash(f"DRAFT={place}; {self._conduct.draft}", "Write the document")
             if "nodocument" in self._conduct.faults:
                 return None
             if "baddocument" in self._conduct.faults:

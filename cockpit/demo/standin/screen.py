@@ -16,9 +16,10 @@ from collections import deque
 from typing import Literal
 
 PASTE_BEGIN, PASTE_END = b"\x1b[200~", b"\x1b[201~"
+SHIFT_TAB = b"\x1b[Z"
 BRACKETED_PASTE = "\x1b[?2004h"
 
-Heard = tuple[Literal["prompt", "escape", "quit"], str]
+Heard = tuple[Literal["prompt", "escape", "quit", "mode"], str]
 
 
 class Screen:
@@ -107,6 +108,9 @@ class Screen:
             if key in (b"\r", b"\n"):
                 text, self._typed = self._typed.decode("utf-8", "replace"), b""
                 return ("prompt", text)
+            if key + self._pending[:2] == SHIFT_TAB:
+                self._pending = self._pending[2:]
+                return ("mode", "")
             if key == b"\x1b":
                 return ("escape", "")
             if key in (b"\x03", b"\x04"):

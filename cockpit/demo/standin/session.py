@@ -24,6 +24,8 @@ from cockpit.demo.standin.tools import Outcome, Tools
 
 COMPACTS_BELOW = 33_000
 """Tokens below the window at which the CLI compacts by itself."""
+MODES = ("default", "acceptEdits", "plan")
+"""What Shift+Tab goes round."""
 STOP_BLOCKS = 8
 """Refused stops in a row after which the CLI stops all the same."""
 
@@ -47,6 +49,7 @@ class Session:
         self._tokens: TokenCount | None = None
         self._cost = 0.0
         self._prompt_id = ""
+        self._mode = flags.permission_mode
         self._number = 0
 
     def run(self) -> int:
@@ -56,7 +59,7 @@ class Session:
         if "trust" in self._conduct.faults:
             self._dialog("dialog open", ["Do you trust the files in this folder?", "❯ 1. Yes"])
         self._call("SessionStart", source="resume" if self._flags.resume else "startup")
-        self._record.note("permission-mode", permissionMode=self._flags.permission_mode)
+        self._record.note("permission-mode", permissionMode=self._mode)
         self._say_status()
         while True:
             while self._queue:
@@ -68,6 +71,8 @@ class Session:
             if heard and heard[0] == "quit":
                 self._stay_if_deaf()
                 return 0
+            if heard and heard[0] == "mode":
+                self._next_mode()
             if heard and heard[0] == "prompt" and (said := heard[1].strip()):
                 if said == "/exit":
                     return 0
@@ -93,7 +98,7 @@ class Session:
         self._screen.hint = "esc to interrupt"
         self._screen.say(f"❯ {prompt}")
         verdict = self._call("UserPromptSubmit", prompt=prompt)
-        self._record.prompt(prompt, permission_mode=self._flags.permission_mode)
+        self._record.prompt(prompt, permission_mode=self._mode)
         self._hear(prompt)
         if verdict.context:
             self._record.context("UserPromptSubmit", "", "", verdict.context)
@@ -173,7 +178,7 @@ class Session:
         """The stop was refused: the reason is the next thing the model reads."""
         feedback = f"Stop hook feedback:\n{verdict.reason}"
         self._record.refusal(verdict.reason or "", verdict.command)
-        self._record.prompt(feedback, permission_mode=self._flags.permission_mode, meta=True)
+        self._record.prompt(feedback, permission_mode=self._mode, meta=True)
         self._hear(feedback)
 
     def _clear(self) -> None:
@@ -225,9 +230,17 @@ class Session:
             heard = self._screen.listen(left)
             if heard and heard[0] in ("escape", "quit"):
                 return True
+            if heard and heard[0] == "mode":
+                self._next_mode()
             if heard and heard[1].strip():
                 self._queue.append(heard[1])
         return False
+
+    def _next_mode(self) -> None:
+        """Shift+Tab: the pilot goes round the permission modes."""
+        place = MODES.index(self._mode) if self._mode in MODES else -1
+        self._mode = MODES[(place + 1) % len(MODES)]
+        self._record.note("permission-mode", permissionMode=self._mode)
 
     def _dialog(self, waiting_for: str, lines: list[str]) -> None:
         """Ask the pilot something and wait for any key."""
@@ -254,7 +267,7 @@ class Session:
             "transcript_path": str(self._record.path),
             "cwd": str(Path.cwd()),
             "prompt_id": self._prompt_id,
-            "permission_mode": self._flags.permission_mode,
+            "permission_mode": self._mode,
         }
 
     def _say_status(self) -> None:
