@@ -15,9 +15,9 @@ from cockpit.demo.script import Growth, Script
 from cockpit.demo.standin.conduct import Conduct
 from cockpit.demo.standin.tools import OFFERED
 
-
 USED_UP = ApiError(429, "rate_limit_error", "Claude AI usage limit reached|2000000000")
 """As the CLI words it, with the time of the reset behind the bar."""
+
 
 def counting_job(steps: int, pause: int | None, *, settles: bool) -> Job:
     """A job for every prompt that is none of the demo's: so many steps, each a line of output."""
