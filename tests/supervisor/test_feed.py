@@ -64,3 +64,17 @@ def test_one_who_falls_behind_is_cut_off_and_holds_nobody_up() -> None:
 
 def test_times_are_utc_to_the_second() -> None:
     assert rfc3339(0.9) == "1970-01-01T00:00:00Z"
+
+
+def test_a_disk_that_refuses_holds_nothing_up(tmp_path: Path) -> None:
+    store = Store(tmp_path / "cockpit.db")
+    feed = Feed(store, SystemClock())
+    listener = feed.listen()
+    store._database.execute("pragma max_page_count = 1")
+    feed.tell("agent.started", "a long text " * 1000, "api", more="x" * 10_000)
+    store._database.execute("pragma max_page_count = 1000000")
+    after = feed.tell("agent.stopped", "api was stopped", "api")
+    feed.close()
+    assert all_of(listener) == [after]
+    assert feed.since(0, 10) == [after]
+    store.close()

@@ -12,7 +12,7 @@ import pytest
 
 from cockpit.adapters.store.migrations import MIGRATIONS
 from cockpit.adapters.store.store import KEPT_EVENTS, Store
-from cockpit.core.errors import Failed
+from cockpit.core.errors import Failed, Hindered
 from cockpit.core.ids import AgentName, JobId, SessionId
 from cockpit.ports.records import JobRecord, SeatRecord, SessionRecord
 
@@ -172,3 +172,29 @@ def test_foreign_text_is_only_ever_a_value(opened: Callable[[], Store]) -> None:
     assert store.seats() == [SEAT]
     store.forget_seat(API)
     assert store.seats() == []
+
+
+def grow_to(store: Store, pages: int) -> None:
+    """A database that may have no more pages than this is a full disk."""
+    store._database.execute(f"pragma max_page_count = {pages}")
+
+
+def test_a_full_disk_is_told_takes_nothing_half_and_ends_with_the_fullness(
+    opened: Callable[[], Store],
+) -> None:
+    store = opened()
+    store.save_seat(SEAT)
+    grow_to(store, 1)
+
+    def write_both() -> None:
+        with store.transaction():
+            store.add_job(JOB)
+            store.add_event(1.0, "api", "kind", "a long text " * 1000, {})
+
+    with pytest.raises(Hindered, match="cannot be written"):
+        write_both()
+    assert store.job(JOB.id) is None
+    grow_to(store, 1_000_000)
+    store.add_job(JOB)
+    store.close()
+    assert opened().job(JOB.id) == JOB
