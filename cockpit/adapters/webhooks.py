@@ -43,16 +43,19 @@ async def post(
     *,
     allow_private: bool = False,
     resolver: Resolve = resolve,
+    total: float = TOTAL_SECONDS,
 ) -> Answer:
-    """Post once. What goes wrong is in the answer; never raises for it."""
+    """Post once, within `total` seconds. What goes wrong is in the answer; never raises for it."""
     import httpx2
 
     # Its log lines name the whole address.
     for name in ("httpx2", "httpcore2"):
         logging.getLogger(name).setLevel(logging.WARNING)
     try:
-        async with asyncio.timeout(TOTAL_SECONDS):
+        async with asyncio.timeout(total):
             target = httpx2.URL(url)
+            if target.scheme not in ("http", "https") or not target.host:
+                return Answer(problem="it is no http or https address", hopeless=True)
             port = target.port or (443 if target.scheme == "https" else 80)
             addresses = [ipaddress.ip_address(each) for each in await resolver(target.host, port)]
             if refusal := _refusal(target.scheme, addresses, allow_private):
@@ -61,7 +64,7 @@ async def post(
     except TimeoutError:
         return Answer(problem="no answer in time")
     except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, UnicodeError, ValueError):
-        return Answer(problem="the address is no http or https address", hopeless=True)
+        return Answer(problem="it is no http or https address", hopeless=True)
     except socket.gaierror:
         return Answer(problem="the name is not known")
     except (httpx2.HTTPError, OSError) as error:
