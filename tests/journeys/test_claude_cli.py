@@ -13,6 +13,7 @@ import subprocess
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -165,6 +166,13 @@ class Seat:
             return now if now is not None and now.activity is activity else None
 
         return self.until(there)
+
+    def type_in(self, text: str) -> None:
+        """Type a prompt, see it in the box, and submit it."""
+        self.until(self.composer)
+        self.tmux("send-keys", "-l", text)
+        self.until(lambda: f"❯\xa0{text}" in self.tmux(*SHOW))
+        self.tmux("send-keys", "Enter")
 
     def composer(self) -> bool | None:
         return self.claude.composer(Screen(tuple(self.tmux(*SHOW, "-e").splitlines())))
@@ -387,6 +395,48 @@ def test_a_compaction_can_be_put_off_once_and_is_recorded(seat: Seats) -> None:
     (compacted,) = api.until(lambda: api.recorded(Compacted))
     assert (compacted.trigger, (compacted.pre_tokens or 0) > 90_000) == ("auto", True)
     api.hear("Stop")
+
+
+@pytest.mark.parametrize("command", ["/compact", "/clear"])
+def test_a_session_that_begins_anew_is_told_what_lies_ready(seat: Seats, command: str) -> None:
+    """Once, at the start itself, and the record shows it."""
+
+    def answer(request: Request) -> Reply:
+        if request.asks_for_summary:
+            return Reply("<summary>all of it</summary>")
+        return Reply("well")
+
+    api = seat(answer)
+    api.start()
+    api.hear("Stop")
+    api.rest(Activity.IDLE)
+    api.claude.supplement(API, "THE-FACTS of the work", at_start=True)
+    api.type_in(command)
+    began = api.hear("SessionStart", 2)
+    assert (began.payload["source"], began.verdict) == (command[1:], True)
+    assert (began.session_id == api.session) is (command == "/compact")
+    api.rest(Activity.IDLE)
+    api.type_in("go on")
+    api.hear("Stop", 2)
+    assert "THE-FACTS of the work" in told(api.model.requests[-1])
+    api.session = SessionId(str(began.session_id))
+    api.order = replace(api.order, session_id=api.session)
+    (given,) = api.until(lambda: api.recorded(ContextInjected))
+    assert (given.hook_event, given.text) == ("SessionStart", "THE-FACTS of the work")
+
+
+def test_facts_laid_for_the_next_step_go_in_with_the_next_prompt(seat: Seats) -> None:
+    api = seat(in_turn(Reply("well")))
+    api.start()
+    api.hear("Stop")
+    api.rest(Activity.IDLE)
+    api.claude.supplement(API, "THE-FACTS of the work", at_start=False)
+    api.type_in("go on")
+    api.hear("Stop", 2)
+    assert "THE-FACTS of the work" in told(api.model.requests[-1])
+    (given,) = api.until(lambda: api.recorded(ContextInjected))
+    assert given.hook_event == "UserPromptSubmit"
+    assert api.claude.withdraw_supplement(API) is False
 
 
 def test_an_argument_that_it_does_not_know_ends_it_at_once(seat: Seats) -> None:

@@ -12,6 +12,7 @@ from cockpit.adapters.agents.claude import Claude
 from cockpit.adapters.spool import STATUS_LINE
 from cockpit.core.errors import BadUsage
 from cockpit.core.ids import AgentName, SessionId
+from cockpit.core.moments import TurnBroken
 from cockpit.core.session import Usage
 from cockpit.ports.runtimes import Program, SessionOrder, Signal
 
@@ -124,6 +125,38 @@ def test_a_status_line_is_read_for_tokens_window_and_cost(claude: Claude) -> Non
     assert report.usage.context == 40_000
     assert (report.window, report.cost_usd, report.model) == (1_000_000, 0.5, "claude-opus-5-5")
     assert (report.session_id, report.transcript) == ("s", Path("/t.jsonl"))
+
+
+def test_a_limit_that_is_used_up_says_when_it_begins_anew(claude: Claude) -> None:
+    def resets(**limits: Any) -> float | None:
+        report = claude.report(status(rate_limits=limits))
+        assert report is not None
+        return report.limit_resets
+
+    week = {"used_percentage": 100, "resets_at": 2_000_600_000}
+    assert resets(five_hour={"used_percentage": 99, "resets_at": 2_000_000_000}) is None
+    assert resets(five_hour={"used_percentage": 100, "resets_at": 2_000_000_000}) == 2e9
+    assert (
+        resets(five_hour={"used_percentage": 100, "resets_at": 2e9}, seven_day=week)
+        == 2_000_600_000
+    )
+    assert resets(five_hour={"used_percentage": "all"}, seven_day=None) is None
+    assert resets(seven_day={"used_percentage": 100, "resets_at": "soon"}) is None
+
+
+@pytest.mark.parametrize(
+    ("detail", "words", "at"),
+    [
+        ("usage limit reached|2000000000", "usage limit reached", 2e9),
+        ("usage limit reached|soon", "usage limit reached|soon", None),
+        ("You've hit your limit · resets 3pm", "You've hit your limit · resets 3pm", None),
+    ],
+)
+def test_a_broken_turn_says_when_its_limit_begins_anew(
+    claude: Claude, detail: str, words: str, at: float | None
+) -> None:
+    said = Signal(API, "StopFailure", {"error": "rate_limit", "error_details": detail}, at=1.0)
+    assert claude.moments(said) == (TurnBroken("rate_limit", words, at),)
 
 
 @pytest.mark.parametrize(
