@@ -40,6 +40,8 @@ ONLY_IN = {
     "sqlite3": ("adapters/store/",),
     "pydantic": ("wire/", "config/", "client/", "supervisor/"),
     "h11": ("client/",),
+    "httpx2": ("adapters/",),
+    "apprise": ("adapters/",),
     "click": ("cli/",),
     "tomlkit": ("config/",),
     "jinja2": ("adapters/",),
@@ -49,7 +51,7 @@ ONLY_IN = {
 }
 """A library's name -> the beginnings of the paths, inside cockpit/, that may import it."""
 
-IN_ONE_FILE = ("claude_agent_sdk", "h11", "libtmux")
+IN_ONE_FILE = ("apprise", "claude_agent_sdk", "h11", "httpx2", "libtmux")
 """Libraries that are known to one file only."""
 
 NOT_IN_CORE = {
