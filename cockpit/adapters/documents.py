@@ -19,7 +19,7 @@ from pathlib import Path
 
 from cockpit.adapters import guarded_folder
 from cockpit.core.document import LARGEST
-from cockpit.core.errors import BadUsage, Hindered, Failed
+from cockpit.core.errors import BadUsage, Failed, Hindered
 from cockpit.core.markdown import plain
 from cockpit.core.safetext import safe_line
 

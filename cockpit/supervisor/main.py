@@ -32,8 +32,8 @@ from cockpit.supervisor.feed import Feed
 from cockpit.supervisor.instruments import Instruments
 from cockpit.supervisor.server import application, bind, server
 from cockpit.supervisor.supervisor import Supervisor
-
 from cockpit.supervisor.undoing import finish_undos
+
 LOG_BYTES = 2_000_000
 LOGS_KEPT = 3
 

@@ -53,9 +53,8 @@ def main() -> None:
     for agents in (50, 200):
         with flying(fleet_of(agents)):
             _watching(Sleepers.of(agents))
-    if 0:
-        with flying(one_that_swaps()):
-            _swapping()
+    with flying(one_that_swaps()):
+        _swapping()
     _screen()
 
 
