@@ -93,21 +93,13 @@ def test_a_screen_that_was_killed_comes_back_with_its_selection(fleet: Flight) -
     line = fleet.line()
     line.until("── able ")
     line.type("j")
-    line.shows("── api ")
-    fleet.hand_off()
-    fleet.phase("review")
-    line.shows("d document")
-    line.type("d")
-    line.shows("Handoff api")
+    line.shows("▌ 2 api", "── api ")
     line.hang_up()
 
     for pid in screens(fleet.cockpit.home):
         os.kill(pid, signal.SIGKILL)
 
-    again = fleet.line()
-    again.until("▌ 1 api", "◆ review")
-    again.type("d")
-    again.shows("Handoff api", "Current Task")
+    fleet.line().until("▌ 2 api", "── api ")
 
 
 def screens(home: Path) -> list[int]:

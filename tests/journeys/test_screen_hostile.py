@@ -22,22 +22,25 @@ SILENCE = 10.0
 """Seconds in which an idle fleet must write nothing at all."""
 
 HOSTILE = r"""
+import itertools
 import sys
 out = sys.stdout.buffer
 say = lambda text: (out.write(text), out.flush())
-say(b"\x1b]52;c;cHduZWQ=\x07")
-say(b"\x1b]52;c;cHduZWQ=\x1b\\")
-say(b"\x1bPtmux;\x1b\x1b]52;c;cHduZWQ=\x07\x1b\\")
-say(b"\x1b]0;pwned-title\x07\x1b]2;pwned-title\x07\x1bkpwned-title\x1b\\")
-say(b"\x1b]8;;http://pwned.example\x1b\\link\x1b]8;;\x1b\\\r\n")
-say(b"\x1b]1337;File=pwned\x07\x1b]777;notify;pwned;pwned\x07\x1b]9;pwned\x07\x1b_Gpwned\x1b\\")
-say("\u202etxt.exe\u2066hidden\u2069\u200f\u200b\r\n".encode())
-say(b"[b]bold[/b] [@click=app.quit]go[/] [link=file:///etc/passwd]x[/link]\r\n")
-say(b"#(touch pwned) #{pid} $(touch pwned) `touch pwned`\r\n")
-say(b"\x9b31mC1 \x9d0;pwned-title\x9c \xff\xfe\r\n")
-say(b"\x1b[31mred stays\x1b[0m \a the end\r\n")
-sys.stdin.read()
+for number in itertools.count():
+    say(b"\x1b]52;c;cHduZWQ=\x07")
+    say(b"\x1b]52;c;cHduZWQ=\x1b\\")
+    say(b"\x1bPtmux;\x1b\x1b]52;c;cHduZWQ=\x07\x1b\\")
+    say(b"\x1b]0;pwned-title\x07\x1b]2;pwned-title\x07\x1bkpwned-title\x1b\\")
+    say(b"\x1b]8;;http://pwned.example\x1b\\link\x1b]8;;\x1b\\\r\n")
+    say(b"\x1b]1337;File=pwned\x07\x1b]777;notify;pwned;pwned\x07\x1b]9;pwned\x07\x1b_Gpwned\x1b\\")
+    say("\u202etxt.exe\u2066hidden\u2069\u200f\u200b\r\n".encode())
+    say(b"[b]bold[/b] [@click=app.quit]go[/] [link=file:///etc/passwd]x[/link]\r\n")
+    say(b"#(touch pwned) #{pid} $(touch pwned) `touch pwned`\r\n")
+    say(b"\x9b31mC1 \x9d0;pwned-title\x9c \xff\xfe\r\n")
+    say(b"\x1b[31mred stays\x1b[0m \a the end %d\r\n" % number)
+    sys.stdin.readline()
 """
+"""Says everything at once, and again whenever it is sent a line: while its pane is attached."""
 
 
 HIDDEN = "\u202e\u2066\u2069\u200f\u200b"
@@ -60,17 +63,17 @@ def test_an_agent_that_attacks_the_terminal(flight: Flight) -> None:
     flight.start("hostile")
 
     line = flight.line()
-    text = line.until("── hostile ", "the end", "[@click=app.quit]go[/]", "#(touch pwned)")
+    text = line.until("── hostile ", "the end 0", "[@click=app.quit]go[/]", "#(touch pwned)")
     assert "txt.exehidden" in text
     assert not set(HIDDEN) & set(line.text())
     assert foreign(line.bytes) == []
 
     line.type("\r")
     line.until("F12 back to the cockpit")
-    line.shows("the end", "[@click=app.quit]go[/]")
+    line.type("again\r")
+    line.shows("the end 1", "[@click=app.quit]go[/]")
     assert foreign(line.bytes) == []
     assert b"pwned-title" not in line.bytes.replace(b"0;pwned-title", b"")
-    assert b"\x07" not in line.bytes
     assert not (home / "pwned").exists()
 
 

@@ -104,6 +104,7 @@ def test_the_edited_document_is_what_the_successor_reads(fleet: Flight) -> None:
     terminal.press("a")
 
     row = fleet.until(lambda row: row.handoffs == 1 and row.handoff is None)
+    assert fleet.do(fleet.cockpit.events("handoff.edited"))
     assert "edited-by-hand" in fleet.cockpit.prompts(row)[0]
 
     def was_read() -> bool:
