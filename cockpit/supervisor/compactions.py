@@ -7,7 +7,7 @@ is the business of `supplements`.
 from __future__ import annotations
 
 from cockpit.core.handoff.events import CalledOff
-from cockpit.core.handoff.states import Asked, Documenting, Handoff, Waiting
+from cockpit.core.handoff.states import Asked, Documenting, Handoff, Waiting, is_revocable
 from cockpit.supervisor.engine import Engine
 from cockpit.supervisor.instruments import Instruments
 from cockpit.supervisor.seat import Seat
@@ -61,8 +61,11 @@ class Compactions:
         )
 
     async def settle(self, seat: Seat) -> None:
-        """Call off a handoff that was due to a context which is no longer there."""
-        if seat.handoff is None or seat.handoff_record is None:
+        """Call off a handoff of a context which is no longer there. Twice is as once."""
+        if seat.handoff is None or seat.handoff_record is None or seat.session is None:
+            return
+        if seat.session.id != seat.handoff_record.old_session and is_revocable(seat.handoff):
+            await self._engine.tell(seat, CalledOff("the session was cleared by hand"))
             return
         compacted, plan = seat.sitting.gauge.compacted_at, seat.handoff.plan
         if compacted is None or compacted <= seat.handoff_record.created:

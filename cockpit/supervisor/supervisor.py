@@ -225,8 +225,8 @@ class Supervisor:
 
     async def _news(self, seat: Seat) -> None:
         """Something about this seat is new."""
-        await self.supplements.consider(seat)
         await self.compactions.settle(seat)
+        await self.supplements.consider(seat)
         if seat.handoff is not None:
             await self.engine.look(seat)
         await self.triggers.consider(seat)

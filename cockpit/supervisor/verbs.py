@@ -13,7 +13,7 @@ from typing import Any
 
 from cockpit.core.errors import BadUsage, CockpitError, Failed, NotNow
 from cockpit.core.handoff.events import Approved, CalledOff, Declined, Snoozed, Turn
-from cockpit.core.handoff.states import PHASES, Asked, Documenting, Reviewing, Settling, Waiting
+from cockpit.core.handoff.states import PHASES, Asked, Reviewing, is_revocable
 from cockpit.core.ids import agent_name
 from cockpit.supervisor import continuing, starting, undoing
 from cockpit.supervisor.seat import Seat
@@ -222,8 +222,7 @@ async def approve(supervisor: Supervisor, asked: Approve) -> Done:
 async def refuse(supervisor: Supervisor, asked: Refuse) -> Done:
     """No to the question that stands, or to a handoff that has ended nothing yet."""
     seat = supervisor.fleet.seat(asked.name)
-    stoppable = (Asked, Waiting, Documenting, Reviewing, Settling)
-    if seat.handoff is None or not isinstance(seat.handoff.state, stoppable):
+    if seat.handoff is None or not is_revocable(seat.handoff):
         raise _no_question(seat)
     _same_handoff(seat, asked.handoff)
     if asked.compact:

@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Iterable
 
 from cockpit.core.errors import CockpitError
 from cockpit.core.handoff.events import Turn
+from cockpit.core.handoff.states import is_revocable
 from cockpit.core.moments import SessionBegan
 from cockpit.ports.runtimes import Activity, Report, Signal
 from cockpit.supervisor.instruments import Instruments
@@ -127,7 +128,7 @@ class Watch:
         ours, theirs = seat.record.session, signal.session_id
         if ours is None or theirs is None or theirs == ours:
             return ours is not None
-        if not seat.alive or seat.handoff is not None:
+        if not seat.alive or not (seat.handoff is None or is_revocable(seat.handoff)):
             return False
         began = [
             moment

@@ -112,6 +112,26 @@ def test_a_cleared_session_is_offered_its_facts(cockpit: Cockpit, mode: str) -> 
     asyncio.run(journey())
 
 
+def test_a_clear_calls_off_the_handoff_of_what_was_cleared(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        async with cockpit.flying(cockpit.agent(mode="prompt", steps=9, pause=4)):
+            first = await cockpit.start()
+            await cockpit.until(lambda row: row.needs is not None and row.needs.kind == "handoff")
+            await cockpit.until(lambda row: row.last_activity_at is not None)
+            seen = cockpit.supervisor
+            assert seen is not None
+            conduct = seen.fleet.seat("api").sitting.conduct
+            while conduct.turns == 0:
+                await asyncio.sleep(0.02)
+            type_in(cockpit, first, "/clear")
+            gone = await cockpit.event("handoff.cancelled")
+            assert gone.data["why"] == "the session was cleared by hand"
+            row = await cockpit.until(lambda row: row.session_id != first.session_id)
+            assert (row.pid, row.needs, row.handoff) == (first.pid, None, None)
+
+    asyncio.run(journey())
+
+
 async def until_lying(cockpit: Cockpit, name: str) -> None:
     folder = cockpit.places.state / "verdicts" / "api"
     for _ in range(500):

@@ -215,3 +215,8 @@ class Handoff:
     def successor(self, attempt: int) -> Successor:
         """The identity of a start, counted from 1."""
         return self.plan.successors[attempt - 1]
+
+
+def is_revocable(handoff: Handoff) -> bool:
+    """Nothing was ended yet: it can be called off, and the old session has lost nothing."""
+    return isinstance(handoff.state, Asked | Waiting | Documenting | Reviewing | Settling)
