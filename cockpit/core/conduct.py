@@ -27,6 +27,8 @@ from cockpit.core.moments import (
 
 NOTE_LAG = 1.5
 """Seconds by which the CLI's note must be newer than the last moment to overrule it."""
+NOTE_STANDS = 4.0
+"""Seconds after which a note that is newer at all does so."""
 
 
 @dataclass(slots=True)
@@ -126,9 +128,16 @@ class Conduct:
             self.subagents.clear()
             self._rest(at)
 
-    def noted(self, turn: Turn, waiting_for: str | None, at: float) -> None:
-        """What the CLI's own note of the process says, as of when it wrote it."""
-        if turn is Turn.UNKNOWN or at < self.last_moment + NOTE_LAG:
+    def noted(
+        self, turn: Turn, waiting_for: str | None, at: float, *, stood: float = 0.0
+    ) -> None:
+        """What the CLI's own note of the process says, as of when it wrote it.
+
+        `stood` is for how many seconds it has said so: after a while it is no race with a hook
+        any more, but the word of a hook that was lost.
+        """
+        lag = NOTE_LAG if stood < NOTE_STANDS else 0.0
+        if turn is Turn.UNKNOWN or at < self.last_moment + lag:
             if turn is Turn.DIALOG and self.dialog is None and at >= self.last_moment:
                 self._open(waiting_for, at)
             return

@@ -128,6 +128,8 @@ class Seat:
     """A bug or failure in watching this one agent, told on its row only."""
     handoff_failed: str | None = None
     """Why the last handoff left nobody, until the pilot acts."""
+    unconsidered: bool = False
+    """What is due was not found out, because something failed on the way."""
     stall: Stall | None = None
     """Why the handoff cannot go on for now; it is tried again."""
     waits: str | None = None

@@ -225,11 +225,13 @@ class Supervisor:
 
     async def _news(self, seat: Seat) -> None:
         """Something about this seat is new."""
+        seat.unconsidered = True
         await self.compactions.settle(seat)
         await self.supplements.consider(seat)
         if seat.handoff is not None:
             await self.engine.look(seat)
         await self.triggers.consider(seat)
+        seat.unconsidered = False
         self.board.changed(seat)
 
     def _compacted(self, seat: Seat) -> None:
@@ -287,8 +289,7 @@ class Supervisor:
             for seat in self.fleet:
                 if seat.handoff is not None and not self.engine.is_driving(seat):
                     self.spawn(self._drive(seat))
-                elif seat.trouble is not None and seat.alive and not self.engine.is_driving(seat):
-                    # It may have kept a handoff from beginning.
+                elif seat.unconsidered and seat.alive and not self.engine.is_driving(seat):
                     self.spawn(self.watch.consider(seat))
 
     async def _drive(self, seat: Seat) -> None:

@@ -202,7 +202,8 @@ class Watch:
         if presence is not None and presence.session_id in {None, seat.record.session}:
             turn = _TURNS[presence.activity]
             at = presence.updated or self._now()
-            seat.sitting.conduct.noted(turn, presence.waiting_for, at)
+            stood = self._now() - at
+            seat.sitting.conduct.noted(turn, presence.waiting_for, at, stood=stood)
         if seat.runtime.has_readings and seat.sitting.quiet_since_start:
             await self._look_at_silence(seat)
         if before != (seat.sitting.conduct.turn, seat.trust_asked):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cockpit.core.conduct import NOTE_LAG, Conduct
+from cockpit.core.conduct import NOTE_LAG, NOTE_STANDS, Conduct
 from cockpit.core.handoff.events import Turn
 from cockpit.core.moments import (
     CompactionOver,
@@ -118,3 +118,14 @@ def test_a_dialog_that_only_the_note_tells_of_is_believed_at_once() -> None:
 def test_what_says_nothing_of_turns_changes_none() -> None:
     conduct = heard(PromptTaken("go"), CompactionOver("auto"), SessionClosed("other"))
     assert (conduct.turn, conduct.closed) == (Turn.WORKING, "other")
+
+
+def test_a_note_that_has_stood_for_a_while_is_the_word_of_a_hook_that_was_lost() -> None:
+    conduct = Conduct()
+    conduct.hear(ToolUsed("Bash ls"), 100.0)
+    conduct.noted(Turn.IDLE, None, 100.1, stood=NOTE_STANDS - 0.1)
+    assert conduct.turn is Turn.WORKING
+    conduct.noted(Turn.IDLE, None, 99.9, stood=60.0)
+    assert conduct.turn is Turn.WORKING
+    conduct.noted(Turn.IDLE, None, 100.1, stood=NOTE_STANDS)
+    assert conduct.turn is Turn.IDLE

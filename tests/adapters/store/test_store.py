@@ -198,3 +198,22 @@ def test_a_full_disk_is_told_takes_nothing_half_and_ends_with_the_fullness(
     store.add_job(JOB)
     store.close()
     assert opened().job(JOB.id) == JOB
+
+
+def test_a_transaction_that_cannot_be_committed_leaves_none_open(
+    opened: Callable[[], Store],
+) -> None:
+    store = opened()
+
+    def end_badly() -> None:
+        with store.transaction():
+            store._database.execute("pragma defer_foreign_keys = on")
+            store.save_session(SESSION)  # of a job that is not there
+
+    with pytest.raises(sqlite3.IntegrityError):
+        end_badly()
+    assert store.session(SESSION.id) is None
+    with store.transaction():
+        store.add_job(JOB)
+    store.close()
+    assert opened().job(JOB.id) == JOB
