@@ -128,9 +128,7 @@ class Conduct:
             self.subagents.clear()
             self._rest(at)
 
-    def noted(
-        self, turn: Turn, waiting_for: str | None, at: float, *, stood: float = 0.0
-    ) -> None:
+    def noted(self, turn: Turn, waiting_for: str | None, at: float, *, stood: float = 0.0) -> None:
         """What the CLI's own note of the process says, as of when it wrote it.
 
         `stood` is for how many seconds it has said so: after a while it is no race with a hook

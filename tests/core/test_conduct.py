@@ -121,11 +121,12 @@ def test_what_says_nothing_of_turns_changes_none() -> None:
 
 
 def test_a_note_that_has_stood_for_a_while_is_the_word_of_a_hook_that_was_lost() -> None:
-    conduct = Conduct()
-    conduct.hear(ToolUsed("Bash ls"), 100.0)
-    conduct.noted(Turn.IDLE, None, 100.1, stood=NOTE_STANDS - 0.1)
-    assert conduct.turn is Turn.WORKING
-    conduct.noted(Turn.IDLE, None, 99.9, stood=60.0)
-    assert conduct.turn is Turn.WORKING
-    conduct.noted(Turn.IDLE, None, 100.1, stood=NOTE_STANDS)
-    assert conduct.turn is Turn.IDLE
+    def after(at: float, stood: float) -> Turn:
+        conduct = Conduct()
+        conduct.hear(ToolUsed("Bash ls"), 100.0)
+        conduct.noted(Turn.IDLE, None, at, stood=stood)
+        return conduct.turn
+
+    assert after(100.1, NOTE_STANDS - 0.1) is Turn.WORKING
+    assert after(99.9, 60.0) is Turn.WORKING
+    assert after(100.1, NOTE_STANDS) is Turn.IDLE
