@@ -9,6 +9,7 @@ from __future__ import annotations
 from cockpit.core.handoff.events import CalledOff
 from cockpit.core.handoff.states import Asked, Documenting, Handoff, Waiting, is_revocable
 from cockpit.supervisor.engine import Engine
+from cockpit.supervisor.guards import COMPACTED
 from cockpit.supervisor.instruments import Instruments
 from cockpit.supervisor.seat import Seat
 
@@ -72,7 +73,7 @@ class Compactions:
             return
         untouched = isinstance(seat.handoff.state, Asked | Waiting)
         if untouched and plan.reason in {"threshold", "compaction"}:
-            await self._engine.tell(seat, CalledOff("the context was compacted"))
+            await self._engine.tell(seat, CalledOff(COMPACTED))
 
     def _now(self) -> float:
         return self._in.clock.now().timestamp()

@@ -27,6 +27,8 @@ UNDONE = "undone"
 LET_COMPACT = "let.compact"
 """Latch of a session that the pilot lets compact: not asked about again before it did."""
 BORN_FULL = "born.full"
+COMPACTED = "the context was compacted"
+"""Why a handoff was called off that had lost its reason."""
 
 Starter = Literal["band", "compactions", "limit", "loop"]
 
@@ -145,11 +147,13 @@ class Guards:
         return max(0.0, self._now() - seat.session.created)
 
     def left(self, seat: Seat) -> Left | None:
-        """How the last handoff of this session ended, if one did."""
+        """How the last handoff of this context ended; None if none did, or it was compacted."""
         assert seat.session is not None
         record = self._in.store.last_ended(seat.session.id)
-        if record is None:
+        if record is None or record.ended is None or record.why == COMPACTED:
             return None
+        if (seat.sitting.gauge.compacted_at or 0.0) > record.ended:
+            return None  # that was about another context
         held = record.details.get("left") or {"tokens": seat.session.tokens}
         at, same_boot = held.get("at"), record.boot == self._in.clock.boot()
         return Left(
