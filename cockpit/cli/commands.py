@@ -20,6 +20,7 @@ from cockpit.cli.doctor import doctor
 from cockpit.cli.events import events
 from cockpit.cli.handoffs import continue_, handoff, undo
 from cockpit.cli.history import history, show
+from cockpit.cli.hooks import hooks
 from cockpit.cli.lifecycle import down, start, stop, up
 from cockpit.cli.looking import dial_stdio, status
 from cockpit.cli.offline import demo, facts, keys, usage
@@ -32,7 +33,7 @@ from cockpit.core.errors import BadUsage
 
 COMMANDS: tuple[click.Command, ...] = (
     demo, init, up, down, start, stop, attach, send, status, handoff, approve, refuse, snooze,
-    undo, continue_, history, show, usage, facts, events, doctor, config, keys, completion,
+    undo, continue_, history, show, usage, facts, events, doctor, config, hooks, keys, completion,
     dial_stdio, serve,
 )  # fmt: skip
 

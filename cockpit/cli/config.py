@@ -15,6 +15,7 @@ from cockpit.config.read import load
 from cockpit.config.schema import AgentDefaults, Settings
 from cockpit.config.thresholds import thresholds
 from cockpit.core.bands import MARK_NAMES, marks
+from cockpit.core.hook_payload import SCHEMA
 from cockpit.core.reading import DEFAULT_WINDOW, LARGE_WINDOW
 from cockpit.core.safetext import safe_line
 
@@ -50,12 +51,13 @@ def show(config: Path | None) -> int:
 
 
 def schema() -> int:
-    """Print the JSON Schema of a file, made from the models that read it."""
+    """Print the JSON Schema of a file, and under `$defs` that of what hooks are told."""
     described = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **Settings.model_json_schema(),
         "title": "cockpit.toml",
     }
+    described["$defs"]["HookPayload"] = SCHEMA
     print(json.dumps(described, indent=2))
     return 0
 

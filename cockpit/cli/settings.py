@@ -62,7 +62,7 @@ def show() -> int:
 @config.command()
 @everywhere
 def schema() -> int:
-    """JSON Schema of cockpit.toml."""
+    """JSON Schema of cockpit.toml, and under $defs.HookPayload of what hooks are told."""
     from cockpit.cli.config import schema as run
 
     return run()

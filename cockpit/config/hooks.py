@@ -72,17 +72,24 @@ class Hooks(Section):
 
     on_session_start: HookList = Field(
         default=(),
-        description="A session has started; what a shell hook prints goes before the prompt.",
+        description="Before a session's prompt is given; what a shell hook prints goes before it.",
     )
-    on_context_warning: HookList = Field(default=(), description="The warn band was reached.")
-    on_context_threshold: HookList = Field(default=(), description="The act band was reached.")
+    on_context_warning: HookList = Field(default=(), description="The warn mark was crossed.")
+    on_context_threshold: HookList = Field(
+        default=(), description="The act mark was crossed; a shell hook may decide what follows."
+    )
     on_handoff_start: HookList = Field(default=(), description="A handoff has begun.")
     on_handoff_document: HookList = Field(default=(), description="The document is there.")
     on_handoff_complete: HookList = Field(default=(), description="The successor is confirmed.")
     on_compaction: HookList = Field(default=(), description="The CLI compacted its context.")
     on_needs_you: HookList = Field(default=(), description="An agent waits for the pilot.")
-    after_run: HookList = Field(default=(), description="A job is done.")
-    on_error: HookList = Field(default=(), description="A job failed.")
+    after_run: HookList = Field(
+        default=(), description="A job is over: completed, failed or stopped."
+    )
+    on_error: HookList = Field(
+        default=(),
+        description="An agent ended badly or could not be started, or its handoff failed.",
+    )
 
     def written(self) -> tuple[tuple[str, Hook], ...]:
         """Every hook with its event, in the order of the events above."""

@@ -1,4 +1,4 @@
-"""The generated parts of the configuration guide: tables of settings and of founding names.
+"""The generated parts of guide and README: tables of settings, founding names and events.
 
 A part stands between two marks in the page and is replaced as a whole; the prose around it is
 nobody's but the author's.
@@ -23,7 +23,11 @@ _MARKS = re.compile(r"(<!-- begin (\S+) -->\n).*?(<!-- end \2 -->)", re.DOTALL)
 
 def with_generated_parts(page: str) -> str:
     """The page with every marked part made anew. Raises `KeyError` for an unknown mark."""
-    parts = {"settings": settings_tables(), "old-names": old_names_table()}
+    parts = {
+        "settings": settings_tables(),
+        "old-names": old_names_table(),
+        "events": events_table(),
+    }
     return _MARKS.sub(lambda match: f"{match[1]}\n{parts[match[2]]}\n{match[3]}", page)
 
 
@@ -40,7 +44,7 @@ def settings_tables() -> str:
     sections += [
         _section("[[agents]]", AgentSettings, leave_out=own),
         _section("[[agents.hooks.EVENT]]", Hook),
-        _events(),
+        events_table(),
         _section("[[hosts]]", Host),
         _section("[notifications]", Notifications),
     ]
@@ -72,6 +76,7 @@ def _rows(model: type[BaseModel], leave_out: tuple[str, ...]) -> Iterator[str]:
         yield f"| `{key}` | {default} | {text} |"
 
 
-def _events() -> str:
+def events_table() -> str:
+    """Every event that hooks hang on."""
     rows = (f"| `{name}` | {field.description} |" for name, field in Hooks.model_fields.items())
     return "\n".join(("| event | when |", "| --- | --- |", *rows, ""))

@@ -139,22 +139,28 @@ def _maybe(kind: str) -> dict[str, Any]:
     return {"type": [kind, "null"]}
 
 
-def _object(**properties: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "object", "required": list(properties), "properties": properties}
+def _object(description: str, /, **properties: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "description": description,
+        "required": list(properties),
+        "properties": properties,
+    }
 
 
 _TEXT = {"type": "string"}
 
 SCHEMA: dict[str, Any] = {
     "$id": "cockpit-hook-payload",
-    "description": "What every hook is told; names may be added, and none is changed.",
     **_object(
-        version={"const": PAYLOAD_VERSION},
-        hook_event_name={"enum": list(EVENTS)},
+        "What every hook is told; names may be added, and none is changed.",
+        version={"const": PAYLOAD_VERSION, "description": "Of this shape."},
+        hook_event_name={"enum": list(EVENTS), "description": "The event, without on_."},
         id={**_TEXT, "description": "Of the event; a repeated delivery has the same."},
-        at={**_TEXT, "format": "date-time"},
+        at={**_TEXT, "format": "date-time", "description": "When it happened, UTC."},
         text={**_TEXT, "description": "One sentence for people."},
         context=_object(
+            "The reading at that moment; all null before a session has begun.",
             input_tokens=_maybe("integer"),
             context_window=_maybe("integer"),
             usage_percent=_maybe("number"),
@@ -164,6 +170,7 @@ SCHEMA: dict[str, Any] = {
             confidence=_TEXT,
         ),
         session=_object(
+            "Whose session it is; for session_start the one that is about to begin.",
             session_id=_maybe("string"),
             agent_name=_TEXT,
             job_id=_maybe("string"),
@@ -182,6 +189,7 @@ SCHEMA: dict[str, Any] = {
         prompt={**_maybe("string"), "description": "session_start: what the session is told."},
         handoff={
             **_object(
+                "The handoff under way, if one is.",
                 handoff_id=_TEXT,
                 reason=_TEXT,
                 old_session_id=_TEXT,
@@ -194,9 +202,8 @@ SCHEMA: dict[str, Any] = {
         },
         outcome={"enum": [*OUTCOMES, None], "description": "Of after_run."},
         needs={
-            **_object(kind=_TEXT, detail=_TEXT),
+            **_object("Of needs_you.", kind=_TEXT, detail=_TEXT),
             "type": ["object", "null"],
-            "description": "Of needs_you.",
         },
         mode={**_TEXT, "description": "observe, prompt or auto."},
     ),

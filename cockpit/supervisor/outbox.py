@@ -15,23 +15,23 @@ from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 from uuid import uuid4
 
-from cockpit.adapters import notify, webhooks
-from cockpit.adapters.hook_shell import ShellHooks
+from cockpit.adapters import webhooks
 from cockpit.adapters.store.outgoing import OutgoingTable
 from cockpit.config.hooks import Hook
 from cockpit.core.deliveries import Again, Answer, Delivered, GivenUp, after
-from cockpit.core.errors import Failed
+from cockpit.core.errors import Hindered
 from cockpit.core.hook_events import Happening, setting_of
 from cockpit.core.notices import digest
-from cockpit.core.outgoing import body_for, expanded, signature
 from cockpit.ports.records import OutgoingRecord
 from cockpit.supervisor.instruments import Instruments
 from cockpit.supervisor.seat import Seat
+from cockpit.supervisor.sending import Sender
 
 AT_ONCE = 4
 LONGEST_LOOK = 60.0
 """Seconds after which the clock is looked at again, whatever it did meanwhile."""
-NOTIFY_SECONDS = 30.0
+TROUBLE = 20.0
+"""Seconds of rest after our own side failed, a full disk for one: nothing is sent in a circle."""
 
 _log = logging.getLogger(__name__)
 
@@ -49,9 +49,10 @@ class Outbox:
         self._in = instruments
         self._find = find
         self._spawn = spawn
-        self._resolver = resolver
         self._table = OutgoingTable(instruments.store)
-        self._apprise = ShellHooks(instruments.processes, instruments.environment)
+        self._sender = Sender(
+            instruments.environment, instruments.processes, instruments.places.state, resolver
+        )
         self._wake = asyncio.Event()
         self._busy: set[str] = set()
         self._slots = asyncio.Semaphore(AT_ONCE)
@@ -84,16 +85,23 @@ class Outbox:
         """Send what is due, for ever."""
         while True:
             self._wake.clear()
-            now = self._now()
-            for target, messages in _by_target(self._table.due(now)).items():
-                if target not in self._busy:
-                    self._busy.add(target)
-                    self._spawn(self._deliver_all(target, messages))
-            later = self._table.next_after(now)
-            wait = LONGEST_LOOK if later is None else min(max(later - now, 0.01), LONGEST_LOOK)
+            try:
+                wait = self._begin_due()
+            except Hindered:
+                wait = TROUBLE
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(wait):
                     await self._wake.wait()
+
+    def _begin_due(self) -> float:
+        """Send what is due to addresses that nothing is being sent to; seconds to the next look."""
+        now = self._now()
+        for target, messages in _by_target(self._table.due(now)).items():
+            if target not in self._busy:
+                self._busy.add(target)
+                self._spawn(self._deliver_all(target, messages))
+        later = self._table.next_after(now)
+        return LONGEST_LOOK if later is None else min(max(later - now, 0.01), LONGEST_LOOK)
 
     async def _deliver_all(self, target: str, messages: list[OutgoingRecord]) -> None:
         try:
@@ -102,7 +110,13 @@ class Outbox:
                     await self._deliver_notices(messages[0].hook["url"])
                 else:
                     for message in messages:
-                        self._conclude([message], await self._deliver(message))
+                        answer = await self._sender.send(
+                            message.kind, message.hook, message.payload, message.id, self._now()
+                        )
+                        self._conclude([message], answer)
+        except Exception:  # noqa: BLE001 - one address's trouble is no other's
+            _log.exception("sending failed")
+            await asyncio.sleep(TROUBLE)
         finally:
             self._busy.discard(target)
             self._wake.set()
@@ -111,52 +125,7 @@ class Outbox:
         """All that waits for this address as one message, the youngest too."""
         waiting = [one for one in self._table.all_of("notice") if one.hook["url"] == url]
         title, body = digest([one.payload["text"] for one in waiting])
-        self._conclude(waiting, await self._notify(url, title, body))
-
-    async def _deliver(self, message: OutgoingRecord) -> Answer:
-        try:
-            if message.kind == "notify":
-                title = f"cockpit: {message.agent}"
-                return await self._notify(message.hook["url"], title, message.payload["text"])
-            return await self._post(message)
-        except Failed as wrong:
-            return Answer(problem=wrong.title, hopeless=True)
-
-    async def _post(self, message: OutgoingRecord) -> Answer:
-        hook, environment = message.hook, self._in.environment
-        body = body_for(message.kind, message.payload)
-        headers = {"Content-Type": "application/json", "User-Agent": "cockpit"}
-        if message.kind == "webhook":
-            given = hook.get("headers", {})
-            headers |= {name: expanded(value, environment) for name, value in given.items()}
-            headers["webhook-id"] = message.id
-            if secret := expanded(hook.get("secret", ""), environment):
-                headers |= signature(secret, message.id, int(self._now()), body)
-        return await webhooks.post(
-            expanded(hook["url"], environment),
-            body,
-            headers,
-            allow_private=bool(hook.get("allow_private")),
-            resolver=self._resolver,
-        )
-
-    async def _notify(self, url: str, title: str, body: str) -> Answer:
-        try:
-            address = expanded(url, self._in.environment)
-        except Failed as wrong:
-            return Answer(problem=wrong.title, hopeless=True)
-        run = await self._apprise.run(
-            notify.COMMAND,
-            notify.order(address, title, body),
-            directory=self._in.places.state,
-            more={},
-            timeout=NOTIFY_SECONDS,
-        )
-        if not run.problem:
-            return Answer(status=200)
-        hopeless = run.exit_code == notify.NO_ADDRESS
-        words = "it is no address that Apprise knows" if hopeless else "it was not taken"
-        return Answer(problem=words, hopeless=hopeless)
+        self._conclude(waiting, await self._sender.notify(url, title, body))
 
     def _conclude(self, messages: Sequence[OutgoingRecord], answer: Answer) -> None:
         """What becomes of messages that went out together."""
@@ -200,7 +169,7 @@ class Outbox:
 
     async def close(self) -> None:
         """What is being sent by another process is ended; it is sent again later."""
-        await self._apprise.close()
+        await self._sender.close()
 
     def _now(self) -> float:
         return self._in.clock.now().timestamp()
