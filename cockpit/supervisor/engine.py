@@ -415,7 +415,7 @@ class Engine:
             number = seat.session.number if seat.session else "?"
             words = f"{seat.name} goes on in session {number}"
         elif ended.outcome is Outcome.FAILED:
-            seat.handoff_failed = f"the handoff failed: {ended.why}"
+            seat.handoff_has_failed(ended.why)
             words = f"The handoff of {seat.name} failed: {ended.why}"
         elif ended.outcome is Outcome.REVIVED:
             words = f"No new session of {seat.name} would start, the old one is back: {ended.why}"

@@ -147,6 +147,8 @@ class Fleet:
         seat.chain = store.chain(seat.job.id) if seat.job else []
         done = store.handoffs(seat.job.id) if seat.job else []
         seat.handoffs = sum(each.outcome == Outcome.DONE.value for each in done)
+        if done and done[-1].outcome == Outcome.FAILED.value and seat.record.wanted:
+            seat.handoff_has_failed(done[-1].why or "its reason was not written down")
 
 
 def plain(settings: AgentSettings) -> dict[str, Any]:

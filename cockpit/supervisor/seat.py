@@ -320,6 +320,10 @@ class Seat:
         merged = {**self.handoff_record.details, **details}
         self.handoff_record = replace(self.handoff_record, details=merged)
 
+    def handoff_has_failed(self, why: str) -> None:
+        """The last handoff left it to the pilot what becomes of the seat."""
+        self.handoff_failed = f"the handoff failed: {why}"
+
     # Places
 
     @property

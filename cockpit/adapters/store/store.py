@@ -231,6 +231,8 @@ class Store:
         try:
             return self._database.execute(sql, values)
         except sqlite3.OperationalError as error:
+            if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_ERROR:
+                raise  # a statement that makes no sense is no fault of the machine's
             raise Hindered(
                 "The database cannot be written",
                 f"{self.path}: {error}.",
