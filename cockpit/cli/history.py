@@ -105,7 +105,7 @@ def _session_words(session: dict[str, Any], after: dict[str, Any] | None, now: d
 def _fill(session: dict[str, Any], after: dict[str, Any] | None) -> str:
     """How full the context was at the end, and how full the next session's began."""
     held = _thousands(session.get("tokens"))
-    if session.get("outcome") != "done" or after is None:
+    if session.get("outcome") != "done" or session["state"] == "live" or after is None:
         return held
     began = after.get("tokens_at_start")
     return f"{held} -> {_thousands(began)}" if began else held

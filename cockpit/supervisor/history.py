@@ -48,7 +48,7 @@ def _chain(supervisor: Supervisor, job: JobRecord) -> dict[str, Any]:
                 "handoff": left.id if left else None,
                 "writer": left.writer if left else None,
                 "outcome": left.outcome if left else None,
-                "cost_usd": seat.sitting.cost_usd if seat and now else session.cost_usd,
+                "cost_usd": seat.cost_usd if seat and now else session.cost_usd,
                 "tokens": seat.sitting.gauge.tokens if seat and now else session.tokens,
                 "tokens_at_start": begun.get(session.id),
                 "compactions": session.compactions,

@@ -65,7 +65,7 @@ def row(seat: Seat, now: float, monotonic: float) -> AgentStatus:
         handoffs=seat.handoffs,
         max_handoffs=seat.settings.handoff.max_per_job,
         compactions=sitting.meter.compactions,
-        cost_usd=sitting.cost_usd,
+        cost_usd=seat.cost_usd,
         chain_cost_usd=chain_cost(seat),
         activity=sitting.conduct.activity,
         last_activity_at=rfc3339(sitting.last_activity) if sitting.last_activity else None,
@@ -282,7 +282,7 @@ def _nth(attempt: int) -> str:
 def chain_cost(seat: Seat) -> float | None:
     """Cost of all sessions of the job, as far as any is known."""
     known = [each.cost_usd for each in seat.chain if each.id != seat.record.session]
-    known.append(seat.sitting.cost_usd)
+    known.append(seat.cost_usd)
     costs = [cost for cost in known if cost is not None]
     return round(sum(costs), 6) if costs else None
 

@@ -302,6 +302,15 @@ class Seat:
         return max(self.sitting.meter.compactions, self.sitting.conduct.compactions)
 
     @property
+    def cost_usd(self) -> float | None:
+        """What the session has cost, as far as is known.
+
+        A CLI that opens a session again may count from nothing; what it had cost is not less.
+        """
+        counted = (self.sitting.cost_usd, self.session.cost_usd if self.session else None)
+        return max((cost for cost in counted if cost is not None), default=None)
+
+    @property
     def must_read(self) -> str | None:
         """The document that this session was started to read; None if there was none."""
         return self.session.document if self.session else None

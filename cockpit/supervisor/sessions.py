@@ -171,7 +171,7 @@ class Sessions:
         kept = replace(
             seat.session,
             tokens=sitting.gauge.tokens or seat.session.tokens,
-            cost_usd=sitting.cost_usd if sitting.cost_usd is not None else seat.session.cost_usd,
+            cost_usd=seat.cost_usd,
             compactions=max(sitting.meter.compactions, seat.session.compactions),
         )
         if kept != seat.session:

@@ -82,6 +82,12 @@ def test_a_handoff_that_was_refused_shows_no_successors_context() -> None:
     assert "->" not in words_of_chain(chain(sessions=[refused, SECOND]), NOW)[1]
 
 
+def test_a_session_gone_back_to_shows_what_it_holds_now() -> None:
+    back = {**FIRST, "state": "live", "ended_at": None}
+
+    assert "->" not in words_of_chain(chain(sessions=[back, SECOND]), NOW)[1]
+
+
 def test_a_goal_cannot_write_to_the_terminal() -> None:
     head, *_ = words_of_chain(chain(goal="\x1b]0;owned\x07\x1b[2Jx\n\n## y"), NOW)
 

@@ -48,6 +48,9 @@ def test_undo_twice_leads_back_to_the_first_session(cockpit: Cockpit) -> None:
             assert (back.session_id, back.session_number) == (second.session_id, 2)
             assert (back.pane, back.handoffs) == (first.pane, 2)
             assert "session 3 was undone" in (back.note or "")
+            # The stand-in counts from nothing when it is opened again; nothing becomes cheaper.
+            rested = await cockpit.until(idle_at(2))
+            assert (rested.chain_cost_usd or 0) >= (third.chain_cost_usd or 1)
 
             await cockpit.ask(Undo(name="api"))
             again = await cockpit.until(lambda row: row.pid not in (None, back.pid))
