@@ -17,8 +17,8 @@ from cockpit.core.reading import DEFAULT_WINDOW, Confidence, Reading
 
 LARGE_FROM = 500_000
 """Windows of this many tokens and more also obey the absolute caps."""
-ACT_RESERVE = 20_000
-"""Tokens that must be free between the act mark and the CLI's own compaction point."""
+RESERVE = 20_000
+"""Tokens that are free between every mark and the CLI's own compaction point."""
 
 
 class Band(StrEnum):
@@ -178,7 +178,8 @@ def marks(thresholds: Thresholds, window_tokens: int, compacts_at: int | None = 
     """Tie thresholds to a window; for each mark the lowest resulting number wins.
 
     Total: a window too small for the rules gives marks of at least 1 token, in order.
-    `compacts_at` is where the CLI compacts by itself, None if it does not.
+    `compacts_at` is where the CLI compacts by itself, None if it does not; no mark is closer to it
+    than `RESERVE`, or what is asked for at that mark would be compacted away.
     """
     notice, warn, act, force = (
         _mark(name, thresholds, window_tokens, compacts_at) for name in MARK_NAMES
@@ -199,9 +200,9 @@ def _mark(name: MarkName, thresholds: Thresholds, window: int, compacts_at: int 
     rules = [Mark(own.tokens(window), f"{own.text} of {_short(window)}" if own.share else own.text)]
     if cap is not None and window >= LARGE_FROM:
         rules.append(Mark(cap.tokens(window), f"cap {cap.text}"))
-    if name == "act" and compacts_at is not None:
-        why = f"{_short(ACT_RESERVE)} before compaction at {_short(compacts_at)}"
-        rules.append(Mark(compacts_at - ACT_RESERVE, why))
+    if compacts_at is not None:
+        why = f"{_short(RESERVE)} before compaction at {_short(compacts_at)}"
+        rules.append(Mark(compacts_at - RESERVE, why))
     lowest = min(rules, key=lambda rule: rule.tokens)
     return Mark(max(1, lowest.tokens), lowest.why)
 

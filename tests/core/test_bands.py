@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cockpit.core.bands import (
-    ACT_RESERVE,
     MARK_NAMES,
+    RESERVE,
     Band,
     Threshold,
     Thresholds,
@@ -82,9 +82,10 @@ def test_any_text_is_a_threshold_or_a_refusal(text: str) -> None:
 def test_the_defaults_on_a_200k_window() -> None:
     found = marks(DEFAULTS, 200_000, 167_000)
     assert [getattr(found, name).tokens for name in MARK_NAMES] == [
-        100_000, 120_000, 140_000, 160_000,
+        100_000, 120_000, 140_000, 147_000,
     ]  # fmt: skip
     assert found.act.why == "70% of 200k"
+    assert found.force.why == "20k before compaction at 167k"
 
 
 def test_the_caps_hold_on_large_windows_only() -> None:
@@ -97,10 +98,19 @@ def test_the_caps_hold_on_large_windows_only() -> None:
     assert just_below.act.tokens == 349_999
 
 
-def test_act_stays_20k_below_the_compaction_point() -> None:
-    found = marks(DEFAULTS, 200_000, 150_000)
-    assert found.act.tokens == 130_000
-    assert found.act.why == "20k before compaction at 150k"
+def test_every_mark_stays_20k_below_the_compaction_point() -> None:
+    found = marks(DEFAULTS, 200_000, 130_000)
+    assert (found.notice.tokens, found.notice.why) == (100_000, "50% of 200k")
+    for name in MARK_NAMES[1:]:
+        assert getattr(found, name).tokens == 110_000
+        assert getattr(found, name).why == "20k before compaction at 130k"
+
+
+def test_a_force_mark_written_beyond_the_compaction_point_is_lowered_and_says_so() -> None:
+    late = Thresholds(force=parse_threshold("20k left"), explicit=frozenset({"force"}))
+    found = marks(late, 200_000, 167_000)
+    assert (found.force.tokens, found.force.why) == (147_000, "20k before compaction at 167k")
+    assert found.act.tokens == 140_000
 
 
 def test_a_default_above_a_written_mark_is_lowered_and_says_so() -> None:
@@ -156,7 +166,7 @@ def test_marks_are_total_in_order_and_never_too_close_to_compaction(
     assert order == sorted(order)
     assert order[0] >= 1
     if compacts_at is not None:
-        assert found.act.tokens <= max(1, compacts_at - ACT_RESERVE)
+        assert order[-1] <= max(1, compacts_at - RESERVE)
 
 
 @pytest.mark.parametrize(
@@ -168,7 +178,8 @@ def test_marks_are_total_in_order_and_never_too_close_to_compaction(
         (120_000, Band.WARN),
         (139_999, Band.WARN),
         (140_000, Band.ACT),
-        (160_000, Band.FORCE),
+        (146_999, Band.ACT),
+        (147_000, Band.FORCE),
         (900_000, Band.FORCE),
         (None, Band.UNKNOWN),
     ],
