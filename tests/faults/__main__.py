@@ -7,6 +7,7 @@ for any violation, with what is needed to fly that cycle again.
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 
 from tests.faults.fleet import Fleet
@@ -17,6 +18,8 @@ from tests.faults.report import Report
 def main(arguments: list[str]) -> int:
     """Fly so many cycles; 1 if anything was wrong."""
     asked = parser().parse_args(arguments)
+    # However it is ended, the cycles that fly are landed first, and nobody is left.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     report = Report(asked.seed)
     with Fleet(asked.workers, keep=asked.keep) as fleet:
         if asked.replay:

@@ -217,3 +217,10 @@ def test_a_transaction_that_cannot_be_committed_leaves_none_open(
         store.add_job(JOB)
     store.close()
     assert opened().job(JOB.id) == JOB
+
+
+def test_a_statement_that_makes_no_sense_is_not_taken_for_a_full_disk(
+    opened: Callable[[], Store],
+) -> None:
+    with pytest.raises(sqlite3.OperationalError, match="no such table"):
+        opened()._run("delete from nowhere")
