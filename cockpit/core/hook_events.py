@@ -61,9 +61,11 @@ def happened(kind: str, data: Mapping[str, Any]) -> tuple[tuple[str, str | None]
             return (("context_warning", None),) if "warn" in data.get("reached", ()) else ()
         case "agent.exited":
             outcome = _ended(data)
+            if outcome == "completed" and data.get("told"):
+                return ()
             return (("after_run", outcome), *_failed(outcome))
         case "agent.stopped":
-            return (("after_run", "stopped"),)
+            return () if data.get("told") else (("after_run", "stopped"),)
         case "run.completed":
             return (("after_run", "completed"),)
         case _:

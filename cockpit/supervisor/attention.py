@@ -59,6 +59,12 @@ class Attention:
         else:
             self._tell("run.completed", f"{seat.name} is done with its job", seat, {})
 
+    def has_told_of_end(self, seat: Seat) -> bool:
+        """Whether this session was told of as done; its process may end long after that."""
+        if seat.session is None:
+            return False
+        return self._in.store.latched(seat.session.id, DONE) is not None
+
     def _tell(self, kind: str, words: str, seat: Seat, data: dict[str, str]) -> None:
         assert seat.session is not None
         self._in.feed.tell(kind, words, seat.name, session=seat.session.id, needs=data or None)

@@ -270,6 +270,7 @@ class Supervisor:
                 status=known.status,
                 signal=known.signal,
                 completed=finished(seat) or not seat.runtime.has_readings,
+                told=self.attention.has_told_of_end(seat),
             )
         self.board.changed(seat)
         if swapping:

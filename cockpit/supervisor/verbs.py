@@ -84,7 +84,8 @@ async def stop(supervisor: Supervisor, asked: Stop) -> Done:
         raise Failed(f"{seat.name} cannot be ended", f"Processes {pids} survive even KILL.")
     seat.exit, seat.gave_up, seat.handoff_failed = None, None, None
     supervisor.sessions.finish(seat)
-    supervisor.feed.tell("agent.stopped", f"{seat.name} was stopped", seat.name)
+    told = supervisor.attention.has_told_of_end(seat)
+    supervisor.feed.tell("agent.stopped", f"{seat.name} was stopped", seat.name, told=told)
     supervisor.board.changed(seat)
     words = f" ({seat.record.worktree})" if seat.record.worktree else ""
     return Done(message=f"Stopped {seat.name}; its worktree stays{words}", name=seat.name)

@@ -291,3 +291,113 @@ def test_a_hook_that_starts_its_own_agent_is_told_to_wait(cockpit: Cockpit) -> N
             await starting
 
     asyncio.run(journey())
+
+
+SAVE = """\
+#!{python}
+# The founding save-handoff: writes the document by itself and has the session swapped.
+import json, pathlib, sys
+event = json.load(sys.stdin)
+sections = "\\n\\n".join(
+    "## " + title + "\\n\\n" + (words + " Written by the hook of " + event["session"]["agent_name"])
+    for title, words in [
+        ("Goal", event["original_prompt"]), ("Current Task", "Counting the steps one by one."),
+        ("Progress", "### Completed\\n- a\\n### In Progress\\n- b\\n### Pending\\n- c"),
+        ("Current State", "All that was counted is in the files."), ("Next Steps", "1. Count on."),
+        ("Key Decisions", "Steps are whole."), ("What Did Not Work", "Halves."),
+        ("Open Issues", "None known at all."),
+    ]
+)
+path = pathlib.Path(event["cwd"], "mine.md")
+path.write_text("# Handoff\\n\\n" + sections + "\\n")
+print("saved", event["context"]["usage_percent"])
+print(json.dumps({{"decision": "abort", "document": "mine.md"}}))
+"""
+LOAD = """\
+#!{python}
+# The founding load-handoff: says something to successors only.
+import json, sys
+event = json.load(sys.stdin)
+session = event["session"]
+if session["is_continuation"]:
+    print("Handoff number", session["handoff_count"], "on", session["branch_name"])
+"""
+
+
+def test_the_founding_scripts_with_a_worktree(cockpit: Cockpit) -> None:
+    """Worktree, handoff and hooks together: the branch and the checkout stay the same."""
+    for name, text in (("save", SAVE), ("load", LOAD)):
+        (cockpit.home / name).write_text(text.format(python=sys.executable))
+        (cockpit.home / name).chmod(0o755)
+    record = recorder(cockpit.home)
+    more = (
+        '[agents.worktree]\nstrategy = "git_worktree"\nbranch = "agent/{agent}"\n'
+        + hook("context_threshold", [str(cockpit.home / "save")], mode="replace", timeout="20s")
+        + hook("session_start", [str(cockpit.home / "load")], timeout="20s")
+        + hook("handoff_complete", [record])
+    )
+
+    async def journey() -> None:
+        async with cockpit.flying(cockpit.agent(mode="prompt", steps=30, more=more)):
+            first = await cockpit.start()
+            second = await cockpit.until(swapped)
+            told = await until_seen(cockpit, "handoff_complete")
+
+            assert (second.worktree, second.branch) == (first.worktree, "agent/api")
+            assert told["worktree"] == told["cwd"] == first.worktree
+            assert told["repo_root"] == str(cockpit.repository)
+            text = Path(told["handoff"]["document"]).read_text()
+            assert "Steps are whole. Written by the hook of api" in text
+            assert cockpit.prompts(second)[0].startswith("Handoff number 1 on agent/api\n\n")
+            assert not cockpit.prompts(first)[0].startswith("Handoff number")
+
+    asyncio.run(journey())
+
+
+def test_without_hooks_the_mode_alone_decides(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        async with cockpit.flying(cockpit.agent(steps=30)):
+            await cockpit.start()
+            await cockpit.until(swapped)
+            assert [each for each in await cockpit.events() if each.kind.startswith("hook.")] == []
+
+    asyncio.run(journey())
+
+
+@pytest.mark.parametrize(
+    ("command", "outcome", "errors"),
+    [(["true"], "completed", 0), (["sh", "-c", "exit 3"], "failed", 1)],
+)
+def test_the_end_of_a_run_is_told_with_its_outcome(
+    cockpit: Cockpit, command: list[str], outcome: str, errors: int
+) -> None:
+    record = recorder(cockpit.home)
+    more = f'runtime = "command"\ncommand = {json.dumps(command)}\n' + "".join(
+        hook(event, [record]) for event in ("after_run", "error")
+    )
+
+    async def journey() -> None:
+        async with cockpit.flying(cockpit.agent(more=more)):
+            await cockpit.start()
+            assert (await until_seen(cockpit, "after_run"))["outcome"] == outcome
+            await cockpit.event("hook.ran", number=1 + errors)
+            assert len(seen(cockpit.home, "error")) == errors
+
+    asyncio.run(journey())
+
+
+def test_done_is_told_once(cockpit: Cockpit) -> None:
+    record = recorder(cockpit.home)
+
+    async def journey() -> None:
+        async with cockpit.flying(cockpit.agent(steps=2, more=hook("after_run", [record]))):
+            await cockpit.start()
+            assert (await until_seen(cockpit, "after_run"))["outcome"] == "completed"
+            await cockpit.until(lambda row: row.state == "done")
+        async with cockpit.flying():
+            await cockpit.until(lambda row: row.state == "done")
+            await cockpit.ask(Stop(name="api"))
+            await cockpit.event("agent.stopped")
+            assert len(seen(cockpit.home)) == 1
+
+    asyncio.run(journey())
