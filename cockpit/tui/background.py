@@ -19,7 +19,8 @@ def in_background(
     """Run a task for as long as `node` lives; `alone` ends the one of that group before it.
 
     The function goes in, not its coroutine: one that is replaced before it began would otherwise
-    be reported as never awaited. A bug in a task ends the application, loudly.
+    be reported as never awaited. A bug in a task ends the application, loudly. A task may be
+    cancelled, so it must await nothing of Textual's: the cancellation would reach its widgets.
     """
     _worker: Worker[None] = node.run_worker(
         cast("Callable[[], Coroutine[None, None, None]]", task), group=group, exclusive=alone

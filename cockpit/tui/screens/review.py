@@ -61,6 +61,7 @@ class ReviewScreen(Screen[None]):
         self.handoff_id = agent.handoff.id if agent and agent.handoff else ""
         self.front = load("")[0]
         self._shown: tuple[str | None, str | None] = (None, None)
+        self._drawn = ""
         self._errands = Errands(self, client)
         self._title = OneLine(lambda width: title_spans(self.agent, width), id="review-title")
         self._facts = OneLine(lambda width: facts_line(self.agent, self.front, width), id="facts")
@@ -169,7 +170,17 @@ class ReviewScreen(Screen[None]):
         except CockpitError as error:
             tell(self, error)
             return
-        front, body = load(text)
-        self.front = front
+        self._draw(text)
+
+    def _draw(self, text: str) -> None:
+        """Show the document, where it is another than the one that is shown.
+
+        Not awaited: cancelling whoever waits for widgets to go cancels the widgets themselves,
+        and then Textual, which waits for them too, ends the application without a word.
+        """
+        if text == self._drawn or not self.is_attached:
+            return
+        self._drawn = text
+        self.front, body = load(text)
         self._facts.show()
-        await self.document.update(safe_text(body, MOST))
+        self.document.update(safe_text(body, MOST))

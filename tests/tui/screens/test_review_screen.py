@@ -88,6 +88,31 @@ def test_before_the_agent_was_asked_the_draft_says_that_it_is_one(fly: Fly) -> N
     asyncio.run(play())
 
 
+def test_what_changes_while_the_document_is_drawn_never_ends_the_screen(fly: Fly) -> None:
+    """Each phase has the document fetched anew, and an answer closes the screen amid of it."""
+
+    async def play(pauses: int) -> None:
+        client = scene()
+        api = client.agent("api")
+        assert api.handoff
+        async with fly(client) as flight:
+            await flight.press("d")
+            await flight.reads("Renew access tokens")
+            for phase in ("documenting", "stopping", "starting", "confirming"):
+                handoff = api.handoff.model_copy(update={"phase": phase})
+                client.change("api", handoff=handoff, needs=None, state="handing_off")
+                for _ in range(pauses):
+                    await asyncio.sleep(0)
+            client.change("api", handoff=None, state="working")
+            await flight.until(lambda: len(flight.app.screen_stack) == 1)
+            await flight.press("question_mark")
+            await flight.reads("Hand the job to a fresh session")
+            assert flight.app.is_running
+
+    for pauses in range(0, 24, 2):
+        asyncio.run(play(pauses))
+
+
 def test_a_question_that_was_answered_elsewhere_closes(fly: Fly) -> None:
     async def play() -> None:
         async with fly(scene()) as flight:
