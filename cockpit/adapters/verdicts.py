@@ -56,6 +56,7 @@ class Verdicts:
             self._path(agent, event)
         self.withdraw_ask(agent, group)
         folder = self.folder / agent
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         temporary = folder / f".{group}.{os.getpid()}"
         shutil.rmtree(temporary, ignore_errors=True)
         temporary.mkdir(parents=True, mode=0o700)

@@ -35,6 +35,8 @@ class SeatRecord:
     boot: str | None = None
     note: str | None = None
     """Why it is as it is, where the process does not tell (`stopped by you`, …)."""
+    ending: str | None = None
+    """How its last process ended, in words; None while one lives."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,8 +97,9 @@ class Fleet:
         if seat is None:
             seat = self._new(record, settings)
         else:
-            seat.settings = settings
+            # The runtime first: one that is refused must leave the seat as it was.
             seat.runtime = self._in.runtimes(settings.runtime)
+            seat.settings = settings
             seat.change(settings=plain(settings), config_file=record.config_file)
             if seat.record.session is None:
                 seat.change(directory=record.directory)

@@ -294,7 +294,9 @@ def note(seat: Seat) -> str | None:
     if seat.trouble:
         return safe_line(seat.trouble, 300)
     if seat.exit is not None and seat.record.wanted:
-        return safe_line(f"{seat.exit}. {seat.exit.words}".strip(), 300)
+        again = f"Go on in its session: cockpit start {seat.name} --resume {seat.record.session}"
+        words = " ".join(f"{seat.exit}. {seat.exit.words}".split())
+        return safe_line(f"{words} {again}" if seat.sitting.replied else words, 400)
     if unread(seat):
         return "this session has not read its handoff document yet"
     return "; ".join(_asides(seat)) or None

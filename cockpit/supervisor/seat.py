@@ -59,8 +59,17 @@ class Exit:
     signal: int | None = None
     words: str = ""
     """The last lines of its pane."""
+    told: str | None = None
+    """What an earlier supervisor wrote down of it."""
+
+    @property
+    def abnormal(self) -> bool:
+        """It ended with an error of its own, as far as is known."""
+        return bool(self.signal) or self.status not in (None, 0)
 
     def __str__(self) -> str:
+        if self.told:
+            return self.told
         if self.signal:
             return f"ended by signal {self.signal}"
         return "ended, status unknown" if self.status is None else f"ended with {self.status}"

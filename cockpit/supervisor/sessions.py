@@ -29,6 +29,8 @@ from cockpit.supervisor.seat import Exit, Seat
 
 LAUNCHES, LAUNCH_LOOK = 30, 0.05
 """How often, and how many seconds apart, a launcher is looked at until it is the agent."""
+OURS = ("Pane is dead", "This process has ended")
+"""How lines begin that the terminal adds to a pane whose process is gone."""
 LAST_WORDS = 3
 """Lines of a dead pane that go on the row."""
 
@@ -227,6 +229,7 @@ class Sessions:
             started=process.started if process else None,
             boot=process.boot if process else None,
             note=None,
+            ending=None,
         )
         if seat.record != held:
             self._in.store.save_seat(seat.record)
@@ -391,7 +394,8 @@ class Sessions:
 def last_words(lines: tuple[str, ...]) -> str:
     """The last lines of a screen that say something, as one."""
     spoken = [line for raw in lines if (line := safe_line(raw, 160).strip())]
-    return " / ".join(line for line in spoken[-LAST_WORDS:] if not line.startswith("Pane is dead"))
+    own = [line for line in spoken if not line.startswith(OURS)]
+    return " / ".join(own[-LAST_WORDS:])
 
 
 def _labelled(panes: dict[str, Pane], label: str) -> Pane | None:

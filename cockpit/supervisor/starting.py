@@ -7,6 +7,7 @@ sessions in `acts`.
 from __future__ import annotations
 
 import asyncio
+import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -54,16 +55,14 @@ def seat_for(
         said["worktree"] = {"strategy": "git_worktree"}
     if in_place:
         said["worktree"] = {"strategy": "none"}
-    settings, file = _settings(supervisor, name, said)
+    settings, file = _settings(supervisor, name, said, asked.cwd)
     seat = supervisor.fleet.take_up(settings, file)
-    supervisor.instruments.store.save_seat(
-        seat.change(directory=str(settings.directory), worktree=None, branch=None)
-    )
+    supervisor.instruments.store.save_seat(seat.change(directory=str(settings.directory)))
     return seat
 
 
 def _settings(
-    supervisor: Supervisor, name: AgentName, said: dict[str, Any]
+    supervisor: Supervisor, name: AgentName, said: dict[str, Any], cwd: str | None
 ) -> tuple[AgentSettings, Path | None]:
     loaded = supervisor.fleet.loaded
     assert loaded is not None
@@ -78,9 +77,9 @@ def _settings(
         if seat is not None:
             base = seat.settings
             return (changed_agent(base, **said) if said else base), None
-        if "directory" not in said:
+        if "directory" not in said and cwd is None:
             raise
-        directory = said.pop("directory")
+        directory = said.pop("directory", None) or Path(str(cwd))
         return loaded.new_agent(name, directory, **said), None
 
 
@@ -122,6 +121,7 @@ async def start(
     await _probe(supervisor, seat)
     job = supervisor.sessions.new_job(seat, text or None, None)
     await _make_worktree(supervisor, seat, job.id)
+    _refuse_company(supervisor, seat)
     found = await supervisor.instruments.worktrees.facts(seat.directory)
     job = replace(job, base_commit=found.head)
     supervisor.instruments.store.add_job(job)
@@ -139,6 +139,39 @@ async def start(
         directory=str(seat.directory),
         branch=found.branch,
     )
+
+
+def _refuse_company(supervisor: Supervisor, seat: Seat) -> None:
+    """Nobody else works in a worktree that was made for one; elsewhere it is only told.
+
+    Raises `NotNow`. Two agents in one plain directory are the pilot's own choice.
+    """
+    for other in neighbours(supervisor, seat):
+        if other.record.worktree or seat.record.worktree:
+            raise NotNow(
+                f"{other.name} works in {seat.directory}",
+                "A worktree has one living agent.",
+                f"Stop it first: cockpit stop {other.name}. Or start {seat.name} with --worktree.",
+            )
+        supervisor.feed.tell(
+            "agent.company",
+            f"{seat.name} works in the same directory as {other.name}; their edits may meet",
+            seat.name,
+        )
+
+
+def neighbours(supervisor: Supervisor, seat: Seat) -> list[Seat]:
+    """Other living agents in the same directory."""
+    return [
+        other
+        for other in supervisor.fleet
+        if other is not seat and other.alive and same_place(other.directory, seat.directory)
+    ]
+
+
+def same_place(one: Path, other: Path) -> bool:
+    """Whether two paths lead to the same directory, links followed."""
+    return os.path.realpath(one) == os.path.realpath(other)
 
 
 async def _probe(supervisor: Supervisor, seat: Seat) -> None:
@@ -217,7 +250,7 @@ def _check_resumable(supervisor: Supervisor, seat: Seat, session: SessionId) -> 
 async def _make_worktree(supervisor: Supervisor, seat: Seat, job: str) -> None:
     settings = seat.settings.worktree
     if settings.strategy == "none":
-        supervisor.instruments.store.save_seat(seat.change(worktree=None))
+        supervisor.instruments.store.save_seat(seat.change(worktree=None, branch=None))
         return
     worktrees = supervisor.instruments.worktrees
     found = await worktrees.facts(seat.settings.directory)
@@ -232,7 +265,10 @@ async def _make_worktree(supervisor: Supervisor, seat: Seat, job: str) -> None:
     folder = settings.directory
     place = folder if folder.is_absolute() else found.root / folder
     name = f"{seat.name}-{settings.work_item}" if settings.work_item else str(seat.name)
-    made = await worktrees.ensure(found.root, place / name.replace("/", "-"), branch, settings.base)
+    target = place / name.replace("/", "-")
+    if not settings.work_item:
+        branch = await _branch_of(supervisor, target) or branch
+    made = await worktrees.ensure(found.root, target, branch, settings.base)
     if place.is_relative_to(found.root):
         inner = place.relative_to(found.root)
         await worktrees.keep_out(found.root, f"/{inner.parts[0]}/")
@@ -248,6 +284,12 @@ async def _make_worktree(supervisor: Supervisor, seat: Seat, job: str) -> None:
         branch=made.branch,
         created=made.created,
     )
+
+
+async def _branch_of(supervisor: Supervisor, target: Path) -> str | None:
+    """The branch of a worktree that an earlier job of the same agent left here."""
+    there = await supervisor.instruments.worktrees.facts(target)
+    return there.branch if there.root is not None and same_place(there.root, target) else None
 
 
 async def start_automatic(supervisor: Supervisor) -> None:

@@ -140,8 +140,9 @@ class Supervisor:
         if found:
             self.feed.tell("agent.found", f"{seat.name} is alive and watched again", seat.name)
         elif seat.record.wanted and seat.record.session is not None:
-            seat.exit = Exit(self._now())
+            seat.exit = Exit(self._now(), told=seat.record.ending)
             if not swapping:
+                self.sessions.finish(seat)
                 self.feed.tell("agent.exited", f"{seat.name} ended while nobody watched", seat.name)
 
     def _resume_handoffs(self) -> None:
@@ -263,6 +264,10 @@ class Supervisor:
         swapping = seat.handoff is not None
         if not swapping:
             self.sessions.finish(seat)
+            ending = f"{known}. {known.words}".strip()
+            self.instruments.store.save_seat(seat.change(ending=ending))
+            if known.abnormal and not seat.sitting.replied and seat.runtime.has_readings:
+                seat.gave_up = f"it {ending} Try again: cockpit start {seat.name}"
             self.feed.tell(
                 "agent.exited",
                 f"{seat.name} {known}. {known.words}",

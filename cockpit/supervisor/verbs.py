@@ -66,9 +66,24 @@ async def start(supervisor: Supervisor, asked: Start) -> Done:
                 f"Wait for it, or refuse it: cockpit refuse {name}",
             )
     seat = starting.seat_for(supervisor, name, asked)
-    await starting.start(supervisor, seat, asked.prompt, resume=asked.resume)
+    try:
+        await starting.start(supervisor, seat, asked.prompt, resume=asked.resume)
+    except CockpitError:
+        _forget_if_unknown(supervisor, seat)
+        raise
     supervisor.board.changed(seat)
-    return Done(message=f"Started {name} in {seat.directory}", name=name, pane=seat.record.pane)
+    beside = ", ".join(other.name for other in starting.neighbours(supervisor, seat))
+    words = f"; {beside} works there too" if beside else ""
+    return Done(
+        message=f"Started {name} in {seat.directory}{words}", name=name, pane=seat.record.pane
+    )
+
+
+def _forget_if_unknown(supervisor: Supervisor, seat: Seat) -> None:
+    """A start that failed leaves no row of an agent that no file names and that never flew."""
+    if seat.record.config_file is None and seat.record.session is None:
+        supervisor.fleet.forget(seat)
+        supervisor.board.forgotten(seat.name)
 
 
 async def stop(supervisor: Supervisor, asked: Stop) -> Done:

@@ -27,6 +27,8 @@ class Start(Verb):
     prompt: str | None = None
     directory: str | None = None
     """Absolute: a client resolves it against its own directory."""
+    cwd: str | None = None
+    """The client's own directory, absolute: where a new agent works if none is said."""
     runtime: str | None = None
     worktree: bool = False
     resume: str | None = None

@@ -187,7 +187,10 @@ def test_an_agent_that_will_not_start_says_why_on_its_row(cockpit: Cockpit) -> N
         async with cockpit.flying(cockpit.agent(faults="exit")):
             await cockpit.ask(Start(name="api"))
             row = await cockpit.until(lambda row: "ended with 1" in (row.note or ""))
-            assert (row.state, row.pid) == ("exited", None)
+            assert (row.state, row.pid) == ("needs_you", None)
+            assert row.needs is not None
+            assert row.needs.kind == "failed"
+            assert "Try again: cockpit start api" in row.needs.detail
             assert "told to fail" in (row.note or "")
             await cockpit.event("agent.exited")
 
@@ -493,3 +496,56 @@ def test_what_an_agent_says_reaches_nobody_as_control_bytes_or_markup(cockpit: C
 HOSTILE = (
     r"printf '\033]0;owned\007[red]bold[/]\033[2J\033[31mred\033[0m $(touch pwned) #(x)\n'; exit 3"
 )
+
+
+def test_a_new_agent_works_where_it_was_asked_for(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        async with cockpit.flying(cockpit.agent()):
+            nowhere = await cockpit.refused(Start(name="extra", runtime="claude"))
+            assert isinstance(nowhere, NoSuchAgent)
+            here = str(cockpit.repository)
+            await cockpit.ask(Start(name="extra", cwd=here, worktree=True, prompt="count"))
+            row = await cockpit.until(lambda row: row.pid is not None, name="extra")
+            assert row.worktree == f"{here}/.worktrees/extra"
+
+            # A second job of the same agent goes on in the worktree that is there.
+            await cockpit.ask(Stop(name="extra"))
+            await cockpit.ask(Start(name="extra", prompt="count again"))
+            again = await cockpit.until(lambda row: row.pid is not None, name="extra")
+            assert (again.worktree, again.branch) == (row.worktree, row.branch)
+
+            beside = await cockpit.refused(
+                Start(name="other", directory=row.worktree, prompt="count")
+            )
+            assert isinstance(beside, NotNow)
+            assert "extra works in" in beside.title
+
+    asyncio.run(journey())
+
+
+def test_a_start_that_failed_leaves_no_row(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        async with cockpit.flying(cockpit.agent()):
+            outside = str(cockpit.repository.parent)
+            asked = Start(name="ghost", directory=outside, worktree=True, prompt="count")
+            assert isinstance(await cockpit.refused(asked), BadUsage)
+            later = Start(name="ghost", directory=outside, runtime="codex", prompt="count")
+            assert isinstance(await cockpit.refused(later), NotNow)
+            assert [row.name for row in (await cockpit.client.status()).agents] == ["api"]
+
+    asyncio.run(journey())
+
+
+def test_how_an_agent_ended_is_known_to_the_next_supervisor(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        table = shell("sh", "-c", "echo no licence; exit 7")
+        await cockpit.launch(f'[[agents]]\nname = "api"\n{table}')
+        await cockpit.ask(Start(name="api"))
+        await cockpit.until(lambda row: "ended with 7. no licence" in (row.note or ""))
+        cockpit.kill()
+        await cockpit.launch(f'[[agents]]\nname = "api"\n{table}')
+        row = await cockpit.row()
+        assert row.state == "exited"
+        assert "ended with 7. no licence" in (row.note or "")
+
+    asyncio.run(journey())

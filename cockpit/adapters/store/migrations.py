@@ -62,4 +62,9 @@ def m003_outgoing(database: sqlite3.Connection) -> None:
     database.execute("create index outgoing_by_time on outgoing(next_at)")
 
 
-MIGRATIONS: tuple[Migration, ...] = (m001_first, m002_ended, m003_outgoing)
+def m004_ending(database: sqlite3.Connection) -> None:
+    """How an agent's last process ended."""
+    database.execute("alter table seats add column ending text")
+
+
+MIGRATIONS: tuple[Migration, ...] = (m001_first, m002_ended, m003_outgoing, m004_ending)
