@@ -63,9 +63,13 @@ def hook_environment(
 class ShellHooks:
     """Runs programs, and knows those that are still being ended."""
 
-    def __init__(self, processes: Processes, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self, processes: Processes, environment: Mapping[str, str], running: Path | None = None
+    ) -> None:
         self._processes = processes
         self._environment = environment
+        self._running = running
+        """A folder with one empty file for each marker in use, for whoever comes after us."""
         self._ending: set[asyncio.Task[None]] = set()
 
     async def run(
@@ -79,7 +83,7 @@ class ShellHooks:
     ) -> ShellRun:
         """Run it to its end, or to its time limit in seconds. Never raises for what it does."""
         started = time.monotonic()
-        marker = f"hook-{secrets.token_hex(8)}"
+        marker = self._mark()
         output, complaint = Drain(), Drain()
         try:
             process = await self._start(
@@ -92,6 +96,7 @@ class ShellHooks:
         except OSError as error:
             output.close()
             complaint.close()
+            self._unmark(marker)
             return ShellRun(time.monotonic() - started, problem=_not_started(error, directory))
         identity = self._processes.identify(process.pid)
         try:
@@ -147,6 +152,29 @@ class ShellHooks:
             identity if process.returncode is None else None, marker, patience=PATIENCE
         )
         await process.wait()
+        self._unmark(marker)
+
+    def _mark(self) -> str:
+        """A new marker, written down before anything carries it."""
+        marker = f"hook-{secrets.token_hex(8)}"
+        if self._running is not None:
+            with suppress(OSError):
+                self._running.mkdir(mode=0o700, exist_ok=True)
+                (self._running / marker).touch(mode=0o600)
+        return marker
+
+    def _unmark(self, marker: str) -> None:
+        if self._running is not None:
+            with suppress(OSError):
+                (self._running / marker).unlink(missing_ok=True)
+
+    async def sweep(self) -> None:
+        """End what hooks of a predecessor that was killed have left; before any run of our own."""
+        if self._running is None or not self._running.is_dir():
+            return
+        for file in sorted(self._running.glob("hook-*")):
+            await self._processes.end(None, file.name, patience=PATIENCE)
+            self._unmark(file.name)
 
     async def close(self) -> None:
         """Wait until everybody is ended; at most a few seconds."""

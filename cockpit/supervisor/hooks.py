@@ -39,6 +39,11 @@ AT_ONCE = 4
 PENDING = 200
 """Events of one seat that may wait for their hooks; what comes then is not told to them."""
 
+CIRCLE_RUNS = 20
+CIRCLE_SECONDS = 60.0
+"""So many runs of one hook of one agent within so many seconds, and it is left out."""
+CIRCLE = f"it ran {CIRCLE_RUNS} times in a minute, and is left out until that is over"
+
 _log = logging.getLogger(__name__)
 
 Post = Callable[[Seat, Hook, Happening], None]
@@ -61,7 +66,10 @@ class Hooks:
         self._changed = changed
         self._spawn = spawn
         self._post = post
-        self._shell = ShellHooks(instruments.processes, instruments.environment)
+        self._shell = ShellHooks(
+            instruments.processes, instruments.environment, instruments.places.state / "hooks"
+        )
+        self._begun: dict[tuple[str, str], deque[float]] = {}
         self._pending: dict[str, deque[tuple[Hook, Happening]]] = {}
         self._slots = asyncio.Semaphore(AT_ONCE)
 
@@ -179,6 +187,11 @@ class Hooks:
     # Running one
 
     async def _run(self, seat: Seat, hook: Hook, told: Happening) -> HookResult:
+        kept = self._output_file(seat, hook, told.event)
+        if self._in_a_circle(seat, f"{told.event} {hook_name(hook)}"):
+            result = HookResult(hook_name(hook), hook.type, success=False, error=CIRCLE)
+            self._tell(seat, told.event, result, kept)
+            return result
         run = await self._shell.run(
             hook.command,
             told.line(),
@@ -187,7 +200,6 @@ class Hooks:
             timeout=hook.timeout,
         )
         redactor = Redactor(secret_values({**self._in.environment, **seat.settings.env}))
-        kept = self._output_file(seat, hook, told.event)
         output = run.output.decode("utf-8", "replace")
         keep_output(
             kept,
@@ -210,6 +222,16 @@ class Hooks:
         )
         self._tell(seat, told.event, result, kept)
         return result
+
+    def _in_a_circle(self, seat: Seat, hook: str) -> bool:
+        """Whether a hook seems to bring about its own event, again and again."""
+        now, begun = self._in.clock.monotonic(), self._begun.setdefault((seat.name, hook), deque())
+        while begun and now - begun[0] > CIRCLE_SECONDS:
+            begun.popleft()
+        if len(begun) >= CIRCLE_RUNS:
+            return True
+        begun.append(now)
+        return False
 
     def _tell(self, seat: Seat, event: str, result: HookResult, kept: Path) -> None:
         """The result as an event, and a failure on the row until a hook goes well again."""
@@ -238,6 +260,10 @@ class Hooks:
     def _output_file(self, seat: Seat, hook: Hook, event: str) -> Path:
         plain = re.sub(r"[^A-Za-z0-9._-]+", "-", hook_name(hook))[:60]
         return self._in.places.logs / "hooks" / f"{seat.name}-{event}-{plain}.log"
+
+    async def sweep(self) -> None:
+        """End what the hooks of a supervisor that was killed have left."""
+        await self._shell.sweep()
 
     async def close(self) -> None:
         """Every program of a hook is ended before this returns."""

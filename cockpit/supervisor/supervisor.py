@@ -112,6 +112,7 @@ class Supervisor:
 
         Configuration that does not read is refused (`BadConfig`) before anything is touched.
         """
+        await self.hooks.sweep()
         self.fleet.remember()
         self.fleet.load(config, named=named)
         panes = await self._panes()

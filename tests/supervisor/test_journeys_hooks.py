@@ -14,7 +14,7 @@ import pytest
 from cockpit.core.hook_events import EVENTS, setting_of
 from cockpit.core.hook_payload import SCHEMA
 from cockpit.wire.status import AgentStatus
-from cockpit.wire.verbs import Approve, Start, Stop
+from cockpit.wire.verbs import Approve, Handoff, Start, Stop
 
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
@@ -399,5 +399,46 @@ def test_done_is_told_once(cockpit: Cockpit) -> None:
             await cockpit.ask(Stop(name="api"))
             await cockpit.event("agent.stopped")
             assert len(seen(cockpit.home)) == 1
+
+    asyncio.run(journey())
+
+
+def test_no_secret_reaches_a_hook_or_its_kept_output(cockpit: Cockpit) -> None:
+    secret = "sk-ant-api03-CANARY0123456789CANARY0123456789"
+    record = recorder(cockpit.home)
+    leak = program(cockpit.home, "leak", f"echo {secret}; echo {secret} >&2")
+    hooks = hook("handoff_start", [record]) + hook("handoff_start", [leak], name="leak")
+
+    async def journey() -> None:
+        agent = cockpit.agent(steps=30, prompt=f"Log in with {secret}.", more=hooks)
+        async with cockpit.flying(agent):
+            await cockpit.start()
+            told = await until_seen(cockpit, "handoff_start")
+            assert told["original_prompt"].startswith("Log in with [REDACTED")
+            await cockpit.event("hook.ran", number=2)
+            kept = cockpit.places.logs / "hooks" / "api-handoff_start-leak.log"
+            assert "REDACTED" in kept.read_text()
+            assert secret not in kept.read_text()
+
+    asyncio.run(journey())
+
+
+def test_a_hook_that_brings_about_its_own_event_is_stopped(cockpit: Cockpit) -> None:
+    again = program(
+        cockpit.home,
+        "again",
+        f"{sys.executable} -P -m cockpit refuse api; {sys.executable} -P -m cockpit handoff api",
+    )
+
+    async def journey() -> None:
+        agent = cockpit.agent(
+            mode="prompt", steps=9, pause=2, step_tokens=100, more=hook("handoff_start", [again])
+        )
+        async with cockpit.flying(agent):
+            await cockpit.start()
+            await cockpit.until(lambda row: row.state == "idle")
+            await cockpit.ask(Handoff(name="api"))
+            failed = await cockpit.event("hook.failed", within=90)
+            assert "20 times in a minute" in failed.text
 
     asyncio.run(journey())
