@@ -19,7 +19,7 @@ def main(arguments: list[str]) -> int:
     """Fly so many cycles; 1 if anything was wrong."""
     asked = parser().parse_args(arguments)
     # However it is ended, the cycles that fly are landed first, and nobody is left.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    signal.signal(signal.SIGTERM, leave)
     report = Report(asked.seed)
     with Fleet(asked.workers, keep=asked.keep) as fleet:
         if asked.replay:
@@ -38,6 +38,12 @@ def main(arguments: list[str]) -> int:
                 print(report.line(), file=sys.stderr, flush=True)
     print(report.text())
     return 1 if report.violations else 0
+
+
+def leave(*_: object) -> None:
+    """Once is enough, and landing is not hurried."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    sys.exit(143)
 
 
 def parser() -> argparse.ArgumentParser:

@@ -76,7 +76,7 @@ class Flown:
 @contextmanager
 def folder(template: Path, keep: list[Path]) -> Iterator[Path]:
     """A home with a repository; nobody is left in it, and it is removed unless it is kept."""
-    home = Path(tempfile.mkdtemp(prefix="ckf"))
+    home = Path(tempfile.mkdtemp(prefix="ckfaults-"))
     shutil.copytree(template, home / "repository")
     (home / "home").mkdir()
     try:

@@ -29,9 +29,10 @@ class Fleet:
     def __init__(self, workers: int, *, keep: bool = False) -> None:
         self._workers, self._keep = workers, keep
         self._free: queue.Queue[Nursery] = queue.Queue()
+        self._ended = False
 
     def __enter__(self) -> Self:
-        self._folder = Path(tempfile.mkdtemp(prefix="ckf"))
+        self._folder = Path(tempfile.mkdtemp(prefix="ckfaults-"))
         (self._folder / "repository").mkdir()
         make_repository(self._folder / "repository", os.environ)
         install(self._folder / "bin")
@@ -46,10 +47,9 @@ class Fleet:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if kind is None:
-            self._pool.close()
-        else:
-            self._pool.terminate()
+        # What flies is landed; what still waits for its turn is not begun.
+        self._ended = True
+        self._pool.close()
         self._pool.join()
         while not self._free.empty():
             self._free.get().close()
@@ -67,6 +67,8 @@ class Fleet:
         yield from self.fly(itertools.islice(programme(points, seed), cycles))
 
     def _fly(self, cycle: Cycle) -> Flown:
+        if self._ended:
+            return Flown(cycle)
         nursery = self._free.get()
         try:
             folder = self._folder

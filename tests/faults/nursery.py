@@ -32,6 +32,7 @@ class Nursery:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
+            start_new_session=True,  # what ends the runner's group is not for the supervisors
         )
 
     def bear(
