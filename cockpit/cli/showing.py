@@ -34,7 +34,8 @@ def show_in_home_window(config: Path | None) -> int:
     """Run the screen in the home window, for whoever looks at it.
 
     Leaving it lets go of the terminal and begins anew, so that the next `cockpit` finds it
-    ready. A screen that failed is not begun again: its last words stay in the window.
+    ready. A screen that ended in any other way keeps the terminal and its last words; the return
+    key begins it again.
     """
     places = our_places()
     code = _show(places, config, in_home_window=True)

@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from cockpit.tui.app import CockpitApp
     from cockpit.tui.attach import Attach
 
+ENDED_BY_ITSELF = (
+    "cockpit: the screen ended without being left; this is a defect. "
+    "Your agents go on: press F12, or run cockpit again."
+)
+
 
 def build(
     client: Client,
@@ -66,7 +71,7 @@ def run(
     keys: Mapping[str, str] | None = None,
     remember_in: Path | None = None,
 ) -> int:
-    """Run it until it is left; the exit code. The supervisor and the agents go on."""
+    """Run it until it ends; 0 only if the pilot left it. The supervisor and the agents go on."""
     if not sys.stdout.isatty():
         print("cockpit needs a terminal; try: cockpit status", file=sys.stderr)
         return 2
@@ -80,8 +85,11 @@ def run(
         keys=keys,
         remember_in=remember_in,
     )
-    app.run()
-    return app.return_code or 0
+    if app.run():
+        return 0
+    if not app.return_code:
+        print(ENDED_BY_ITSELF, file=sys.stderr)
+    return app.return_code or 1
 
 
 async def edit(file: Path) -> None:

@@ -26,8 +26,11 @@ from cockpit.tui.remembered import remember, remembered
 from cockpit.tui.screens.fleet import FleetScreen, Surroundings
 
 
-class CockpitApp(App[None]):
-    """Shows one supervisor's fleet. Closing it ends nothing but itself."""
+class CockpitApp(App[bool]):
+    """Shows one supervisor's fleet. Closing it ends nothing but itself.
+
+    Its return value is True when the pilot left it, and nothing else makes it so.
+    """
 
     CSS_PATH: ClassVar[list[str | PurePath]] = [
         "app.tcss",
@@ -55,6 +58,9 @@ class CockpitApp(App[None]):
         self._themes = themes.load(theme_folders)
         self._theme_wanted = theme
         self.model = Model(selected=remembered(remember_in))
+
+    async def action_quit(self) -> None:
+        self.exit(True)
 
     def get_driver_class(self) -> type[Driver]:
         usual = super().get_driver_class()

@@ -181,4 +181,4 @@ class Commands:
         self._screen.app.push_screen(HelpScreen("fleet", self._screen.around.keys))
 
     def _quit(self) -> None:
-        self._screen.app.exit()
+        self._screen.app.exit(True)
