@@ -17,7 +17,7 @@ from pathlib import Path
 
 from cockpit.cli.places import our_places
 from cockpit.cli.speech import say
-from cockpit.client.quick import fetch
+from cockpit.client.quick import connect, fetch
 from cockpit.client.refusals import nobody
 from cockpit.config.paths import Places
 from cockpit.core.errors import BY_EXIT_CODE, Failed, NoSupervisor
@@ -29,9 +29,11 @@ _LOOK_SECONDS = 0.02
 
 def run_supervisor(config: Path | None) -> int:
     """Be the supervisor, in this process, until told to end; answers its exit code."""
+    from cockpit.cli.project import file_to_read
     from cockpit.supervisor.main import run
 
-    return run(our_places(), config)
+    file, named = file_to_read(config)
+    return run(our_places(), file, named=named)
 
 
 def start_supervisor(config: Path | None) -> int:
@@ -46,6 +48,18 @@ def start_supervisor(config: Path | None) -> int:
         _load(config)
         return running
     return _await_answer(places, _spawn(places, config))
+
+
+def make_sure_of_supervisor(config: Path | None) -> None:
+    """Start one where none runs, and say so; one that runs is left alone."""
+    places = our_places()
+    try:
+        connect(places.socket).close()
+    except NoSupervisor as error:
+        if error.title != nobody(places.socket).title:
+            raise
+        pid = _await_answer(places, _spawn(places, config))
+        say(f"The supervisor runs now (pid {pid}); end it with: cockpit down")
 
 
 def stop_supervisor(*, agents: bool) -> int:
@@ -90,13 +104,14 @@ def _nothing_to_stop(places: Places, *, agents: bool) -> int:
 
 def _load(config: Path | None) -> None:
     """Have the running supervisor read a file, if there is one to read."""
-    from cockpit.cli.asking import ask
+    from cockpit.cli.asking import with_client
     from cockpit.cli.project import file_to_read
     from cockpit.wire.verbs import Load
 
     file, named = file_to_read(config)
     if file is not None:
-        ask(Load(config=str(file), named=named))
+        verb = Load(config=str(file), named=named)
+        with_client(lambda client: client.ask(verb))
 
 
 def _spawn(places: Places, config: Path | None) -> subprocess.Popen[bytes]:

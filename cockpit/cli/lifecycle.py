@@ -21,15 +21,20 @@ Examples:
 def up(foreground: bool) -> int:
     """Start the supervisor. It watches and hands off with nobody looking.
 
-    Returns when it answers, and prints its process id.
+    It takes up the agents of this repository's cockpit.toml. Returns when it answers, and prints
+    its process id.
     """
     from cockpit.cli.asking import check_host
     from cockpit.cli.launching import run_supervisor, start_supervisor
+    from cockpit.cli.project import configured_words
+    from cockpit.cli.speech import say
 
     check_host()
     if foreground:
         return run_supervisor(asked().config)
-    print(start_supervisor(asked().config))
+    pid = start_supervisor(asked().config)
+    print(pid, flush=True)
+    say(f"The supervisor runs (pid {pid}); {configured_words(asked().config)}")
     return 0
 
 
@@ -56,7 +61,7 @@ def down(agents: bool) -> int:
 @click.command(
     epilog="""\b
 Examples:
-  cockpit start api
+  cockpit start api                an agent of cockpit.toml
   cockpit start fix-login --prompt 'Fix the login test' --worktree
   cockpit start big --prompt - < task.md
   cockpit start api --resume 0b6e6c1e-6a3c-4a6e-9a51-2f4b1d0f6c11"""
@@ -79,8 +84,13 @@ Examples:
     help="When its context fills: only show, ask you, or hand off by itself.",
 )
 def start(name: str, prompt: str | None, directory: Path | None, **more: str | bool | None) -> int:
-    """Start a configured agent, or a new one."""
-    from cockpit.cli.asking import ask
+    """Start a configured agent, or a new one.
+
+    A new one works in the current directory unless another is named. Where no supervisor runs,
+    it is started first.
+    """
+    from cockpit.cli.asking import ask, check_host
+    from cockpit.cli.launching import make_sure_of_supervisor
     from cockpit.cli.project import file_to_read
     from cockpit.cli.talking import spoken
     from cockpit.core.ids import agent_name
@@ -91,11 +101,15 @@ def start(name: str, prompt: str | None, directory: Path | None, **more: str | b
         "name": agent_name(name),
         "prompt": None if prompt is None else spoken(prompt),
         "directory": None if directory is None else str(directory.absolute()),
+        "cwd": str(Path.cwd()),
         "config": None if config is None else str(config),
         "named": named,
         **more,
     }
-    ask(Start.model_validate(wanted))
+    verb = Start.model_validate(wanted)
+    check_host()
+    make_sure_of_supervisor(asked().config)
+    ask(verb)
     return 0
 
 

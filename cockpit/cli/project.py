@@ -10,6 +10,7 @@ from pathlib import Path
 
 from cockpit.cli.places import our_places
 from cockpit.config.read import load, project_file
+from cockpit.core.safetext import safe_line
 
 
 def file_to_read(config: Path | None) -> tuple[Path | None, bool]:
@@ -18,6 +19,30 @@ def file_to_read(config: Path | None) -> tuple[Path | None, bool]:
         return config, True
     found = project_file(Path.cwd())
     return (None if found is None else found.absolute()), False
+
+
+def configured_words(config: Path | None) -> str:
+    """How many agents the files that hold here configure, and what waits for the pilot's trust.
+
+    Raises `BadConfig`.
+    """
+    file, named = file_to_read(config)
+    loaded = load(our_places(), file, Path.cwd(), os.environ, named=named)
+    waiting = {held.agent or held.key for held in loaded.held}
+    names = {agent.name for agent in loaded.settings.agents}
+    names |= {held.agent for held in loaded.held if held.agent is not None}
+    words = f"{counted(len(names), 'agent')} configured"
+    if waiting:
+        path = safe_line(str(loaded.held[0].file), 400)
+        words += f"; {len(waiting)} held until trusted: cockpit config trust {path}"
+    elif not loaded.files:
+        words += "; write a first file with: cockpit init"
+    return words
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun."""
+    return f"{number or 'no'} {noun}" + ("" if number == 1 else "s")
 
 
 def configured_hosts(config: Path | None) -> list[str]:

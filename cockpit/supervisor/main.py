@@ -39,19 +39,23 @@ LOGS_KEPT = 3
 
 
 def run(
-    places: Places, config: Path | None, world: Callable[[Places], Instruments] | None = None
+    places: Places,
+    config: Path | None,
+    world: Callable[[Places], Instruments] | None = None,
+    *,
+    named: bool = True,
 ) -> int:
     """Be the supervisor until told to end; answers the exit code.
 
     Raises `NotNow` when another one holds the state folder, and `BadConfig` before anything was
-    touched. An inherited `config` of None means the files that hold in the current directory.
-    `world` puts another world together than the real one; `make faults` has one that breaks.
+    touched. A `config` that was found and not `named` counts as far as it is trusted. `world` puts
+    another world together than the real one; `make faults` has one that breaks.
     """
     places.make()
     lock = take_lock(places.lease)
     try:
         _log_to(places.logs / "supervisor.log")
-        return asyncio.run(_serve(places, config, (world or instruments)(places)))
+        return asyncio.run(_serve(places, config, named, (world or instruments)(places)))
     finally:
         os.close(lock)
 
@@ -97,7 +101,7 @@ def instruments(places: Places) -> Instruments:
     )
 
 
-async def _serve(places: Places, config: Path | None, parts: Instruments) -> int:
+async def _serve(places: Places, config: Path | None, named: bool, parts: Instruments) -> int:
     supervisor = Supervisor(parts, Spool(places.spool))
     if parts.store.put_aside is not None:
         parts.feed.tell(
@@ -105,7 +109,7 @@ async def _serve(places: Places, config: Path | None, parts: Instruments) -> int
             f"The database could not be read; it was moved to {parts.store.put_aside}",
         )
     try:
-        await supervisor.take_up(config, named=config is not None)
+        await supervisor.take_up(config, named=named and config is not None)
         await finish_undos(supervisor)
         listener = bind(places.socket)
         try:

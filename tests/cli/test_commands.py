@@ -71,10 +71,11 @@ def test_a_command_asks_for_its_verb(
 ) -> None:
     monkeypatch.chdir(own_home)
     answering.say(f"POST /v1/{request_}", DONE)
+    said = body | {"cwd": str(own_home)} if request_ == "start" else body
 
     assert run(typed) == 0
 
-    assert answering.asked == [(f"POST /v1/{request_}", body)]
+    assert answering.asked == [(f"POST /v1/{request_}", said)]
 
 
 def test_paths_reach_the_supervisor_absolute(

@@ -105,6 +105,48 @@ def test_a_running_supervisor_takes_up_the_file_that_is_named(own_home: Path) ->
     assert [(one["name"], one["state"]) for one in agents] == [("api", "stopped")]
 
 
+def test_the_first_up_takes_up_the_file_of_the_repository(own_home: Path) -> None:
+    (own_home / "cockpit.toml").write_text(
+        '[[agents]]\nname = "api"\n[[agents]]\nname = "job"\nruntime = "command"\n'
+        'command = ["sleep", "60"]\n'
+    )
+
+    done = cockpit("up")
+
+    assert done.stdout.strip().isdecimal()
+    trust = f"cockpit config trust {own_home / 'cockpit.toml'}"
+    pid = done.stdout.strip()
+    assert done.stderr == (
+        f"The supervisor runs (pid {pid}); 2 agents configured; 1 held until trusted: {trust}\n"
+    )
+    agents = json.loads(cockpit("status", "--json").stdout)["agents"]
+    assert [(one["name"], one["state"]) for one in agents] == [("api", "stopped")]
+    assert cockpit("up").stderr == done.stderr
+
+
+def test_up_with_nothing_configured_says_where_to_begin() -> None:
+    assert "no agents configured; write a first file with: cockpit init" in cockpit("up").stderr
+
+
+def test_start_needs_nothing_to_run_already(own_home: Path) -> None:
+    (own_home / "mine.toml").write_text(
+        '[defaults]\nruntime = "command"\ncommand = ["sleep", "60"]\n'
+    )
+
+    done = cockpit("start", "fresh", "--config", "mine.toml")
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == ""
+    told = done.stderr.splitlines()
+    assert told[0].startswith("The supervisor runs now (pid ")
+    assert told[1].startswith(f"Started fresh in {own_home}")
+    agents = json.loads(cockpit("status", "--json").stdout)["agents"]
+    assert [(one["name"], one["directory"]) for one in agents] == [("fresh", str(own_home))]
+    again = cockpit("start", "fresh", "--config", "mine.toml")
+    assert again.returncode == 5
+    assert "supervisor" not in again.stderr
+
+
 def test_a_socket_path_that_is_too_long_is_a_mistake_with_a_name(
     own_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
