@@ -30,6 +30,7 @@ from cockpit.cli.settings import config, init
 from cockpit.cli.speech import guarded
 from cockpit.cli.talking import attach, send
 from cockpit.core.errors import BadUsage
+from cockpit.core.safetext import quoted
 
 COMMANDS: tuple[click.Command, ...] = (
     demo, init, up, down, start, stop, attach, send, status, handoff, approve, refuse, snooze,
@@ -48,10 +49,15 @@ class Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and not args[0].startswith("-") and args[0] not in self.commands:
-            near = difflib.get_close_matches(args[0], self.commands, n=1)
-            hint = f"Did you mean: cockpit {near[0]}" if near else "All of them: cockpit --help"
-            raise BadUsage(f"There is no command {args[0]!a}", hint=hint)
+            near = " or ".join(f"cockpit {name}" for name in self._near(args[0]))
+            hint = f"Did you mean: {near}" if near else "All of them: cockpit --help"
+            raise BadUsage(f"There is no command {quoted(args[0])}", hint=hint)
         return super().resolve_command(ctx, args)
+
+    def _near(self, word: str) -> list[str]:
+        """The commands that a word is the beginning of, else the one that looks most like it."""
+        begun = [name for name in self.commands if name.startswith(word.lower())]
+        return begun[:3] or difflib.get_close_matches(word.lower(), self.commands, n=1)
 
 
 @click.group(

@@ -14,6 +14,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from cockpit.core.errors import BadUsage, CockpitError, NotNow
+from cockpit.core.safetext import quoted
 
 AnyCommand = TypeVar("AnyCommand", bound=Callable[..., Any])
 
@@ -93,7 +94,7 @@ def refuse_far_hosts(configured: list[str], host: str | None) -> None:
         return
     if host not in configured:
         known = ", ".join(["local", *configured])
-        raise BadUsage(f"No host named {host!a} is configured", f"Known: {known}.")
+        raise BadUsage(f"No host named {quoted(host)} is configured", f"Known: {known}.")
     raise NotNow(
         f"Host {host} is configured, but other machines cannot be asked yet",
         "This version flies the agents of one machine.",

@@ -17,7 +17,7 @@ from cockpit.cli.places import our_places
 from cockpit.client.quick import fetch, lines
 from cockpit.client.refusals import lost
 from cockpit.core.errors import NoSuchAgent
-from cockpit.core.safetext import safe_line
+from cockpit.core.safetext import quoted, safe_line
 
 Row = dict[str, Any]
 """One agent of `status --json`. Only here and in `bar` is it read without its model: see above."""
@@ -79,7 +79,7 @@ def _chosen(agents: list[Row], name: str | None) -> list[Row]:
     found = [row for row in agents if row["name"] == name]
     if not found:
         known = ", ".join(row["name"] for row in agents) or "none"
-        raise NoSuchAgent(f"No agent is called {name!a}", f"Agents: {known}.")
+        raise NoSuchAgent(f"No agent is called {quoted(name)}", f"Agents: {known}.")
     return found
 
 

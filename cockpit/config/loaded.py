@@ -15,6 +15,7 @@ from cockpit.config.held import Held
 from cockpit.config.problems import usage_refusal
 from cockpit.config.schema import AgentSettings, Settings
 from cockpit.core.errors import BadUsage, NoSuchAgent
+from cockpit.core.safetext import quoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,9 @@ class Loaded:
         known = [agent.name for agent in self.settings.agents]
         close = difflib.get_close_matches(name, known, n=1)
         raise NoSuchAgent(
-            f"no agent {name!a} is configured", "", f"Did you mean {close[0]}?" if close else ""
+            f"no agent {quoted(name)} is configured",
+            "",
+            f"Did you mean {close[0]}?" if close else "",
         )
 
     def held_for(self, name: str) -> tuple[Held, ...]:

@@ -19,6 +19,7 @@ from cockpit.config.file import ConfigFile, dotted
 from cockpit.config.lines import KeyPath
 from cockpit.config.schema import Settings
 from cockpit.core.errors import BadConfig, BadUsage
+from cockpit.core.safetext import quoted
 
 _EXPECTED = {
     "string_type": "text in quotes",
@@ -120,7 +121,7 @@ def _choice(expected: str, given: object) -> tuple[str, str]:
     if not isinstance(given, str):
         return f"{words}, not {_named(given)}", ""
     close = nearest(given, known)
-    return f"{words}, not {given!a}", f'Did you mean "{close}"?' if close else ""
+    return f"{words}, not {quoted(given)}", f'Did you mean "{close}"?' if close else ""
 
 
 def _unknown(path: KeyPath) -> tuple[str, str]:

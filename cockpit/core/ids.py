@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import NewType
 
 from cockpit.core.errors import BadUsage
+from cockpit.core.safetext import quoted
 
 AgentName = NewType("AgentName", str)
 JobId = NewType("JobId", str)
@@ -26,13 +28,14 @@ def agent_name(text: str) -> AgentName:
     if NAME_PATTERN.fullmatch(text):
         return AgentName(text)
     raise BadUsage(
-        f"{text!a} cannot be the name of an agent",
+        f"{quoted(text)} cannot be the name of an agent",
         "Names are 1 to 32 of a-z, 0-9, dot, underscore, dash, and begin with a letter or digit.",
         f"Try: {suggested_name(text)}",
     )
 
 
 def suggested_name(text: str) -> str:
-    """The nearest thing to `text` that is a valid name."""
-    near = re.sub(r"[^a-z0-9._-]+", "-", text.lower()).strip("-._")[:32].rstrip("-._")
+    """The nearest thing to `text` that is a valid name; letters lose their accents."""
+    plain = re.sub(r"[\u0300-\u036f]", "", unicodedata.normalize("NFKD", text.casefold()))
+    near = re.sub(r"[^a-z0-9._-]+", "-", plain).strip("-._")[:32].rstrip("-._")
     return near or "agent"

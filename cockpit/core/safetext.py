@@ -52,6 +52,12 @@ def safe_line(text: str, limit: int = 200) -> str:
     return _shortened(text, limit)
 
 
+def quoted(text: str, limit: int = 200) -> str:
+    """A foreign word in quotes, for a sentence about it: readable, or escaped where it is not."""
+    shown = _shortened(text, limit)
+    return repr(shown) if safe_line(shown, limit) == shown else ascii(shown)
+
+
 def safe_text(text: str, limit: int = 262_144) -> str:
     """Lines that can be shown anywhere; newlines and tabs stay, every line end becomes a newline.
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from cockpit.core.safetext import ELLIPSIS, safe_line, safe_text, typeable
+from cockpit.core.safetext import ELLIPSIS, quoted, safe_line, safe_text, typeable
 
 NASTY = st.text(
     st.one_of(
@@ -101,3 +101,23 @@ def test_what_is_typed_holds_no_control_but_keeps_every_script(foreign: str) -> 
 
 def test_typing_keeps_joined_emoji_and_loses_the_end_of_a_paste() -> None:
     assert typeable("👩‍👧 שלום\r\nnext\x1b[201~; rm") == "👩‍👧 שלום\nnext; rm"
+
+
+@pytest.mark.parametrize(
+    ("foreign", "shown"),
+    [
+        ("ünï", "'ünï'"),
+        ("it's", '"it\'s"'),
+        ("user\u202egnp.exe", "'user\\u202egnp.exe'"),
+        ("\x1b[2J", "'\\x1b[2J'"),
+        ("a\u115fb", "'a\\u115fb'"),
+        ("x" * 300, f"'{'x' * 199}{ELLIPSIS}'"),
+    ],
+)
+def test_a_word_is_quoted_as_it_is_unless_that_could_mislead(foreign: str, shown: str) -> None:
+    assert quoted(foreign) == shown
+
+
+@given(NASTY)
+def test_whatever_is_quoted_is_harmless(foreign: str) -> None:
+    assert forbidden(quoted(foreign)) == []
