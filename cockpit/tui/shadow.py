@@ -14,7 +14,8 @@ from functools import lru_cache
 from rich.cells import cell_len
 
 Cell = tuple[str, str]
-"""What is in a cell and the pen it was written with; a wide run is in its first cell."""
+"""What is in a cell and the pen it was written with; a wide run is in its first cell, and the
+cells behind it have no text."""
 
 _TOKEN = re.compile(
     r"\x1b\[(?P<row>\d+);(?P<column>\d+)H"
@@ -42,6 +43,7 @@ class Shadow:
         """Nothing is known any more; whatever comes next is sent in full."""
         self._rows.clear()
         self._at = None
+        self._pen = ""
 
     def reduced(self, data: str) -> str:
         """What has to be sent for the terminal to look as if `data` had been."""
@@ -50,7 +52,7 @@ class Shadow:
         y, pen = 0, ""
         for token in _TOKEN.finditer(data):
             kind = token.lastgroup
-            if kind == "text" and x is not None:
+            if kind == "text" and x is not None and cell_len(token["text"]):
                 x = self._put(out, x, y, token["text"], pen)
             elif kind == "column":
                 x, y = int(token["column"]) - 1, int(token["row"]) - 1
@@ -84,12 +86,13 @@ class Shadow:
         changed = [i for i, cell in enumerate(cells) if row[x + i] != cell]
         for first, last in _stretches(changed, cells):
             self._go(out, x + first, y)
-            for cell in cells[first : last + 1]:
+            for text, own in cells[first : last + 1]:
                 # An empty cell looks the same in every pen that has its ground.
-                if cell[0] != " " or _ground(self._pen) != cell[1]:
-                    self._turn(out, cell[1])
-                out.append(cell[0])
-            self._at = (x + last + 1, y)
+                if text and (text != " " or _ground(self._pen) != own):
+                    self._turn(out, own)
+                out.append(text)
+            # How wide a terminal draws what is wide is its own affair: the next place is named.
+            self._at = (x + last + 1, y) if len(cells[last][0]) == 1 else None
         row[x:end] = cells
         return end
 
@@ -142,8 +145,7 @@ def _cells(text: str, pen: str) -> list[Cell]:
     if text.isascii() or all(cell_len(char) == 1 for char in text):
         ground = _ground(pen)
         return [(char, ground if char == " " else pen) for char in text]
-    width = max(1, cell_len(text))
-    return [(text, pen), *[("", text)] * (width - 1)]
+    return [(text, pen), *[("", pen)] * (cell_len(text) - 1)]
 
 
 @lru_cache(maxsize=1024)

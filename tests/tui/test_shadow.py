@@ -7,10 +7,15 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rich.cells import cell_len
+
 from cockpit.tui.shadow import Shadow
 
 WIDTH, HEIGHT = 12, 4
 Look = tuple[str, frozenset[str], str, str]
+NOTHING: Look = (" ", frozenset(), "", "")
+HALF: Look = ("", frozenset(), "", "")
+"""The second column of what is two wide."""
 
 
 class Terminal:
@@ -35,8 +40,28 @@ class Terminal:
             elif final == "m":
                 self.style(parameters.split(";"))
             else:
-                self.cells[self.x, self.y] = self.look(char)
-                self.x += 1
+                self.write(char)
+
+    def write(self, char: str) -> None:
+        """One character in its columns; what it cuts in half is blank, as on real terminals."""
+        width = cell_len(char)
+        if not width:
+            before = self.x - 1 if self.cells.get((self.x - 1, self.y), NOTHING)[0] else self.x - 2
+            under = self.cells[before, self.y]
+            self.cells[before, self.y] = (under[0] + char, *under[1:])
+            return
+        for x in range(self.x, self.x + width):
+            self.cut(x)
+        self.cells[self.x, self.y] = self.look(char)
+        for x in range(self.x + 1, self.x + width):
+            self.cells[x, self.y] = HALF
+        self.x += width
+
+    def cut(self, x: int) -> None:
+        if self.cells.get((x, self.y)) == HALF:
+            self.cells[x - 1, self.y] = NOTHING
+        if self.cells.get((x + 1, self.y)) == HALF:
+            self.cells[x + 1, self.y] = NOTHING
 
     def style(self, codes: list[str]) -> None:
         rest = iter(codes)
@@ -74,12 +99,23 @@ PENS = [
     "", "1", "31", "1;31", "97;42", "38;2;1;2;3", "38;2;1;2;3;48;2;4;5;6", "48;2;4;5;6",
     "1;38;2;1;2;3;48;2;9;9;9", "7;38;2;1;2;3", "4", "2;103", "9;31",
 ]  # fmt: skip
-TEXTS = st.text(alphabet="ab │█▏", min_size=1, max_size=6)
+NARROW = st.text(alphabet="ab │█▏", min_size=1, max_size=6)
+WIDE = st.lists(st.sampled_from(["a", " ", "漢", "界", "e\u0301", "🚀"]), min_size=1, max_size=4)
+TEXTS = NARROW | WIDE.map("".join)
+ANYTHING = st.text(
+    alphabet=st.sampled_from("ab31;[Hm漢界é\u0301🚀👩💻🏽\u200d\ufe0f\u200b　한"),
+    min_size=1,
+    max_size=8,
+)
+OURS = re.compile(r"\x1b\[(?:\d+;\d+H|\d+C|[\d;]*m)")
+
+
+def written(parts: list[tuple[str, str]]) -> str:
+    return "".join(f"\x1b[{pen}m{text}\x1b[0m" if pen else text for text, pen in parts)
 
 
 def run(x: int, y: int, parts: list[tuple[str, str]]) -> str:
-    written = "".join(f"\x1b[{pen}m{text}\x1b[0m" if pen else text for text, pen in parts)
-    return f"\x1b[{y + 1};{x + 1}H{written}"
+    return f"\x1b[{y + 1};{x + 1}H{written(parts)}"
 
 
 RUNS = st.builds(
@@ -109,6 +145,47 @@ def test_the_same_frame_again_costs_nothing(frames: list[str]) -> None:
     frame = run(0, 0, [("the same line", "1;31"), (" twice", "")])
     shadow.reduced(frame)
     assert shadow.reduced(frame) == ""
+
+
+@given(
+    st.lists(
+        st.lists(
+            st.tuples(
+                st.integers(0, WIDTH - 1),
+                st.integers(0, HEIGHT - 1),
+                st.lists(st.tuples(ANYTHING, st.sampled_from(PENS)), min_size=1, max_size=4),
+            ),
+            min_size=1,
+            max_size=4,
+        ),
+        min_size=1,
+        max_size=6,
+    )
+)
+def test_text_never_gets_into_a_sequence(
+    frames: list[list[tuple[int, int, list[tuple[str, str]]]]],
+) -> None:
+    shadow = Shadow()
+    for frame in frames:
+        sent = shadow.reduced("\n".join(run(x, y, parts) for x, y, parts in frame))
+        plain = OURS.sub("", sent)
+        assert "\x1b" not in plain
+        pens = {part for pen in PENS for part in pen.split(";")} | {"", "0", "39", "49"}
+        for sequence in OURS.findall(sent):
+            if sequence.endswith("m"):
+                assert set(sequence[2:-1].split(";")) <= pens
+
+
+def test_a_run_with_wide_characters_is_written_in_its_pen() -> None:
+    sent = Shadow().reduced(run(0, 0, [("J boom 日本", "31")]))
+    assert sent == "\x1b[1;1H\x1b[31mJ boom 日本\x1b[1;12H\x1b[m"
+
+
+def test_text_of_no_width_goes_through_with_all_that_is_around_it() -> None:
+    shadow = Shadow()
+    odd = run(0, 0, [("abc", "31"), ("\u200b", "1"), ("def", "31")])
+    assert shadow.reduced(odd) == odd
+    assert shadow.reduced(run(0, 1, [("abc", "31")])) == "\x1b[2;1H\x1b[31mabc\x1b[m"
 
 
 def test_only_what_differs_is_sent() -> None:
