@@ -6,7 +6,6 @@ import re
 
 from hypothesis import given
 from hypothesis import strategies as st
-
 from rich.cells import cell_len
 
 from cockpit.tui.shadow import Shadow
