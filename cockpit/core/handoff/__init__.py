@@ -6,5 +6,6 @@
     Ended     Ended        Ended         Ended        Ended          Ended ◄─ Reviving ◄────┘
 
 `states` says where a handoff can stand, `events` what can happen to it, `commands` what it can
-ask for; `advance` is the rule book, `record` how a state is written down. All of it is pure.
+ask for; `advance` is the rule book, with the rules of each state in `writing` and `swapping`;
+`record` is how a state is written down. All of it is pure.
 """

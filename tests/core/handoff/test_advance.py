@@ -11,18 +11,7 @@ from hypothesis import strategies as st
 
 from cockpit.core.handoff import commands as do
 from cockpit.core.handoff import events as on
-from cockpit.core.handoff.advance import (
-    DELIVERY_PATIENCE,
-    DELIVERY_TRIES,
-    HURRY,
-    SILENCE,
-    Step,
-    advance,
-    begin,
-    entry,
-    rebased,
-    taken_up,
-)
+from cockpit.core.handoff.advance import Step, advance, begin, entry, rebased, taken_up
 from cockpit.core.handoff.record import from_record, to_record
 from cockpit.core.handoff.states import (
     PHASES,
@@ -43,6 +32,8 @@ from cockpit.core.handoff.states import (
     Successor,
     Waiting,
 )
+from cockpit.core.handoff.steps import HURRY
+from cockpit.core.handoff.writing import DELIVERY_PATIENCE, DELIVERY_TRIES, SILENCE
 from cockpit.core.ids import SessionId
 
 SUCCESSORS = tuple(Successor(SessionId(f"s{number}"), f"run{number}") for number in (1, 2, 3))

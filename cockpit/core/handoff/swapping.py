@@ -1,0 +1,164 @@
+"""From a sealed document to a new session: the rules of `Reviewing` and all that follow it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cockpit.core.handoff.commands import Interrupt
+from cockpit.core.handoff.events import (
+    Approved,
+    CalledOff,
+    Declined,
+    DocumentFailed,
+    DocumentSealed,
+    Event,
+    PredecessorGone,
+    PredecessorSurvived,
+    Seen,
+    Snoozed,
+    Started,
+    StartFailed,
+    Turn,
+)
+from cockpit.core.handoff.states import (
+    Confirming,
+    Document,
+    Ended,
+    Handoff,
+    Outcome,
+    Plan,
+    Reviewing,
+    Reviving,
+    Settling,
+    Starting,
+    Stopping,
+)
+from cockpit.core.handoff.steps import HURRY, Step, end, enter, not_now, same, wait, wakes
+
+
+def reviewing(handoff: Handoff, state: Reviewing, event: Event) -> Step:
+    """The pilot reads; the agent may go on."""
+    match event:
+        case Approved(now=now):
+            return enter(handoff, Settling(state.document, since=now))
+        case Declined():
+            return end(handoff, Outcome.REFUSED, "the pilot said no")
+        case Snoozed(until=until, tokens=tokens):
+            return replace(handoff, state=Reviewing(state.document, until, tokens)), ()
+        case CalledOff(why=why):
+            return end(handoff, Outcome.CANCELLED, why)
+        case DocumentSealed(document=document):
+            return replace(handoff, state=replace(state, document=document)), ()
+        case Seen() if wakes(state, event):
+            return replace(handoff, state=Reviewing(state.document)), ()
+        case _:
+            return same(handoff)
+
+
+def settling(handoff: Handoff, state: Settling, event: Event) -> Step:
+    """The document is agreed; the turn has to be over."""
+    match event:
+        case DocumentSealed(document=document) if state.refreshing:
+            return enter(handoff, Stopping(document))
+        case DocumentFailed() if state.refreshing:
+            # The sealed document is still whole; only its facts are a little old.
+            return enter(handoff, Stopping(state.document))
+        case Declined():
+            return end(handoff, Outcome.REFUSED, "the pilot said no")
+        case CalledOff(why=why):
+            return end(handoff, Outcome.CANCELLED, why)
+        case Seen() if not state.refreshing:
+            return _seen_settling(handoff, state, event)
+        case _:
+            return same(handoff)
+
+
+def _seen_settling(handoff: Handoff, state: Settling, seen: Seen) -> Step:
+    if not seen.predecessor_alive:
+        return enter(handoff, Stopping(state.document))
+    why = _unsettled(handoff.plan, state, seen)
+    if why:
+        return _interrupt_or_wait(handoff, state, seen, why)
+    if seen.moved:
+        return enter(handoff, replace(state, refreshing=True))
+    return enter(handoff, Stopping(state.document))
+
+
+def _unsettled(plan: Plan, state: Settling, seen: Seen) -> str | None:
+    """Why the old process cannot be ended yet. `--now` waits only for its own interrupt."""
+    if not plan.now:
+        return not_now(seen, boundary=True)
+    hurried = state.interrupted_at is not None and seen.now - state.interrupted_at > HURRY
+    if seen.turn is Turn.WORKING and not hurried:
+        return "for the interrupted turn to end"
+    return None
+
+
+def _interrupt_or_wait(handoff: Handoff, state: Settling, seen: Seen, why: str) -> Step:
+    overdue = seen.forced and seen.now - state.since > handoff.plan.grace
+    due = handoff.plan.now or overdue
+    if due and seen.turn is Turn.WORKING and state.interrupted_at is None:
+        cut = replace(state, interrupted_at=seen.now, why=why)
+        return replace(handoff, state=cut), (Interrupt(),)
+    return wait(handoff, state, why)
+
+
+def stopping(handoff: Handoff, state: Stopping, event: Event) -> Step:
+    """Only forward from here, once the old process is seen gone."""
+    match event:
+        case PredecessorGone():
+            return enter(handoff, Starting(state.document))
+        case PredecessorSurvived(why=why):
+            return end(handoff, Outcome.FAILED, why)
+        case _:
+            return same(handoff)
+
+
+def starting(handoff: Handoff, state: Starting, event: Event) -> Step:
+    """The successor runs, or the next start is tried."""
+    match event:
+        case Started(now=now):
+            until = now + handoff.plan.confirm_within
+            return enter(handoff, Confirming(state.document, state.attempt, until))
+        case StartFailed(why=why):
+            return _another_start(handoff, state.document, state.attempt, why)
+        case _:
+            return same(handoff)
+
+
+def _another_start(handoff: Handoff, document: Document, attempt: int, why: str) -> Step:
+    if attempt < len(handoff.plan.successors):
+        return enter(handoff, Starting(document, attempt + 1))
+    return enter(handoff, Reviving(document, why))
+
+
+def confirming(handoff: Handoff, state: Confirming, event: Event) -> Step:
+    """Its first reply confirms it; an end or silence does not."""
+    match event:
+        case Seen(successor_replied=True):
+            done = Ended(Outcome.DONE, document=state.document, attempt=state.attempt)
+            return replace(handoff, state=done), ()
+        case Seen(successor_alive=False):
+            why = "the new session ended before its first reply"
+            return _another_start(handoff, state.document, state.attempt, why)
+        case Seen(now=now, successor_dialog=True):
+            until = now + handoff.plan.confirm_within
+            return replace(handoff, state=replace(state, until=until)), ()
+        case Seen(now=now) if now > state.until:
+            why = "the new session gave no reply in time"
+            return _another_start(handoff, state.document, state.attempt, why)
+        case StartFailed(why=why):
+            return _another_start(handoff, state.document, state.attempt, why)
+        case _:
+            return same(handoff)
+
+
+def reviving(handoff: Handoff, state: Reviving, event: Event) -> Step:
+    """The old session comes back, or the pilot must look."""
+    match event:
+        case Started():
+            return end(handoff, Outcome.REVIVED, state.why)
+        case StartFailed(why=why):
+            return end(handoff, Outcome.FAILED, f"{state.why}; then: {why}")
+        case _:
+            return same(handoff)

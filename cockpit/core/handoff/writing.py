@@ -1,0 +1,179 @@
+"""From the question to a sealed document: the rules of `Asked`, `Waiting` and `Documenting`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cockpit.core.handoff.commands import AskAgain, Interrupt, Request, Withdraw
+from cockpit.core.handoff.events import (
+    Approved,
+    CalledOff,
+    Declined,
+    DocumentFailed,
+    DocumentSealed,
+    Draft,
+    Event,
+    Seen,
+    Snoozed,
+    Turn,
+)
+from cockpit.core.handoff.states import (
+    Asked,
+    Documenting,
+    Handoff,
+    Outcome,
+    Reviewing,
+    Settling,
+    Waiting,
+)
+from cockpit.core.handoff.steps import (
+    HURRY,
+    Step,
+    end,
+    enter,
+    next_writer,
+    not_now,
+    same,
+    wait,
+    wakes,
+    write,
+)
+
+DELIVERY_PATIENCE = 15.0
+"""Seconds an idle agent may leave a request unanswered before it is given another way."""
+DELIVERY_TRIES = 3
+"""Ways and times a request is given before the next writer takes over."""
+SILENCE = 10.0
+"""Seconds an idle agent may be silent after the request before it is asked again."""
+
+
+def asked(handoff: Handoff, state: Asked, event: Event) -> Step:
+    """The pilot is asked first; nothing is demanded of the agent."""
+    match event:
+        case Approved(now=now, straight=straight):
+            plan = replace(handoff.plan, review=handoff.plan.review and not straight)
+            return enter(replace(handoff, plan=plan), Waiting(since=now), now)
+        case Declined():
+            return end(handoff, Outcome.REFUSED, "the pilot said no")
+        case Snoozed(until=until, tokens=tokens):
+            return replace(handoff, state=Asked(until, tokens)), ()
+        case CalledOff(why=why):
+            return end(handoff, Outcome.CANCELLED, why)
+        case Seen(predecessor_alive=False):
+            return end(handoff, Outcome.CANCELLED, "the agent ended by itself")
+        case Seen() if wakes(state, event):
+            return enter(handoff, Asked())
+        case _:
+            return same(handoff)
+
+
+def waiting(handoff: Handoff, state: Waiting, event: Event) -> Step:
+    """For a moment to ask, and for the request to arrive."""
+    match event:
+        case Declined():
+            return end(handoff, Outcome.REFUSED, "the pilot said no", Withdraw())
+        case CalledOff(why=why):
+            return end(handoff, Outcome.CANCELLED, why, Withdraw())
+        case Seen():
+            return _seen_waiting(handoff, state, event)
+        case _:
+            return same(handoff)
+
+
+def _seen_waiting(handoff: Handoff, state: Waiting, seen: Seen) -> Step:
+    plan = handoff.plan
+    if seen.delivered and state.tries:
+        until = seen.now + plan.deadline
+        return enter(handoff, Documenting("agent", since=seen.now, until=until))
+    if seen.pilot_spoke:
+        why = "the agent was given a new prompt"
+        return end(handoff, Outcome.CANCELLED, why, Withdraw())
+    if seen.queue:
+        return wait(handoff, state, seen.queue)
+    if not seen.predecessor_alive:
+        return next_writer(handoff, "agent", seen.now, Withdraw())
+    if plan.writers and plan.writers[0] != "agent":
+        return write(handoff, plan.writers[0], seen.now)
+    if state.requested_at is None:
+        return _try_request(handoff, state, seen)
+    return _await_delivery(handoff, state, seen)
+
+
+def _try_request(handoff: Handoff, state: Waiting, seen: Seen) -> Step:
+    """Ask, if this is a moment at which the agent can be asked."""
+    plan = handoff.plan
+    if state.tries >= DELIVERY_TRIES:
+        return next_writer(handoff, "agent", seen.now)
+    hurried = state.interrupted_at is not None and seen.now - state.interrupted_at > HURRY
+    if plan.now and hurried:
+        return next_writer(handoff, "agent", seen.now)
+    if plan.now and seen.turn is Turn.WORKING and state.interrupted_at is None:
+        return replace(handoff, state=replace(state, interrupted_at=seen.now)), (Interrupt(),)
+    if plan.now and state.interrupted_at is not None and seen.turn is Turn.WORKING:
+        return wait(handoff, state, "for the interrupted turn to end")
+    why = not_now(seen, boundary=False)
+    if why:
+        return wait(handoff, state, why)
+    asked = replace(state, requested_at=seen.now, tries=state.tries + 1)
+    asked = replace(asked, why=_pending_words(seen))
+    return replace(handoff, state=asked), (Request(),)
+
+
+def _pending_words(seen: Seen) -> str:
+    if seen.turn is Turn.WORKING:
+        return "the request goes in at the agent's next tool boundary"
+    return "the request was pasted into the composer"
+
+
+def _await_delivery(handoff: Handoff, state: Waiting, seen: Seen) -> Step:
+    """The request is out. An idle agent that does not take it is asked another way."""
+    assert state.requested_at is not None
+    waited = seen.now - state.requested_at
+    if seen.turn is Turn.IDLE and waited > DELIVERY_PATIENCE:
+        again = replace(state, requested_at=None, why="the request did not arrive; once more")
+        return replace(handoff, state=again), (Withdraw(),)
+    overdue = seen.forced and waited > handoff.plan.grace and state.interrupted_at is None
+    if overdue and seen.turn is Turn.WORKING:
+        cut = replace(state, interrupted_at=seen.now, why="interrupted: the context is nearly full")
+        return replace(handoff, state=cut), (Interrupt(),)
+    return same(handoff)
+
+
+def documenting(handoff: Handoff, state: Documenting, event: Event) -> Step:
+    """A writer is at it; the next one takes over when it cannot."""
+    match event:
+        case DocumentSealed(now=now, document=document):
+            if handoff.plan.review:
+                return enter(handoff, Reviewing(document))
+            return enter(handoff, Settling(document, since=now))
+        case DocumentFailed(now=now, why=why):
+            if state.writer == "facts":
+                return end(handoff, Outcome.CANCELLED, f"no document could be written: {why}")
+            return next_writer(handoff, state.writer, now)
+        case Declined():
+            return end(handoff, Outcome.REFUSED, "the pilot said no", Withdraw())
+        case CalledOff(why=why):
+            return end(handoff, Outcome.CANCELLED, why, Withdraw())
+        case Seen() if not state.composing:
+            return _seen_writing(handoff, state, event)
+        case _:
+            return same(handoff)
+
+
+def _seen_writing(handoff: Handoff, state: Documenting, seen: Seen) -> Step:
+    """The agent writes. A valid draft is taken; a missing or bad one is asked for again."""
+    if seen.pilot_spoke and not handoff.plan.review:
+        # A person is at the keyboard: whatever comes of it is theirs to approve.
+        handoff = replace(handoff, plan=replace(handoff.plan, review=True))
+    if seen.draft is Draft.VALID:
+        return enter(handoff, replace(state, composing=True))
+    if not seen.predecessor_alive or seen.now > state.until:
+        return next_writer(handoff, "agent", seen.now, Withdraw())
+    silent = seen.turn is Turn.IDLE and seen.now - state.since > SILENCE
+    if not silent or seen.draft is Draft.UNSTABLE:
+        return replace(handoff, state=state), ()
+    if state.asked_again >= handoff.plan.re_asks:
+        return next_writer(handoff, "agent", seen.now)
+    again = replace(state, since=seen.now, asked_again=state.asked_again + 1)
+    problems = seen.problems or ("no document is there yet",)
+    return replace(handoff, state=again), (AskAgain(problems),)
