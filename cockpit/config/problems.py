@@ -18,6 +18,7 @@ from pydantic_core import ErrorDetails
 from cockpit.config.file import ConfigFile, dotted
 from cockpit.config.lines import KeyPath
 from cockpit.config.schema import Settings
+from cockpit.config.values import Refused
 from cockpit.core.errors import BadConfig, BadUsage
 from cockpit.core.safetext import quoted
 
@@ -92,7 +93,8 @@ def _words(finding: ErrorDetails, path: KeyPath) -> tuple[str, str]:
     if kind == "literal_error":
         return _choice(str(context["expected"]), finding["input"])
     if kind == "value_error":
-        return str(context["error"]), ""
+        wrong = context["error"]
+        return str(wrong), wrong.hint if isinstance(wrong, Refused) else ""
     if kind in ("greater_than_equal", "less_than_equal", "greater_than"):
         bound = next(iter(context.values()))
         words = {"greater_than_equal": "at least", "less_than_equal": "at most"}

@@ -1,8 +1,8 @@
 """The kinds of value a setting can have, and why a written one is refused.
 
-Every refusal is a `ValueError` whose text says what was expected; `config.problems` adds the
-file, the line and the key. Values that later become part of a command, a path or a branch are
-narrowed here, once, so that nobody downstream has to.
+Every refusal is a `ValueError` whose text says what was expected (`Refused` has a hint too);
+`config.problems` adds the file, the line and the key. Values that later become part of a command,
+a path or a branch are narrowed here, once, so that nobody downstream has to.
 """
 
 from __future__ import annotations
@@ -37,6 +37,14 @@ class Section(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_errors=True)
 
 
+class Refused(ValueError):
+    """A value that `core` refuses, with what would be right in lines of its own."""
+
+    def __init__(self, error: BadUsage) -> None:
+        super().__init__(error.title)
+        self.hint = "\n".join(part for part in (error.detail, error.hint) if part)
+
+
 def _plain_text(text: str) -> str:
     if "\0" in text:
         raise ValueError("a NUL character cannot be passed to any program")
@@ -59,7 +67,7 @@ def _agent_name(text: str) -> str:
     try:
         return agent_name(text)
     except BadUsage as error:
-        raise ValueError(str(error).replace("\n", " ")) from None
+        raise Refused(error) from None
 
 
 def _host_name(text: str) -> str:
@@ -127,7 +135,7 @@ def _threshold(written: object) -> object:
     try:
         parse_threshold(str(written))
     except BadUsage as error:
-        raise ValueError(str(error).replace("\n", " ")) from None
+        raise Refused(error) from None
     return str(written)
 
 

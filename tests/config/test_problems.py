@@ -80,7 +80,7 @@ CASES = {
     ),
     "mark": (
         '[defaults.context]\nact = "lots"\n',
-        "2: defaults.context.act: 'lots' is not a threshold",
+        "2: defaults.context.act: 'lots' is not a threshold|Write a share (\"70%\"), tokens",
     ),
     "mark of a wrong type": (
         "[defaults.context]\nact = 0.7\n",
@@ -128,7 +128,7 @@ CASES = {
     ),
     "name": (
         '[[agents]]\nname = "My Agent"\n',
-        "2: agents[1].name: 'My Agent' cannot be the name of an agent",
+        "2: agents[1].name: 'My Agent' cannot be the name of an agent|Names are 1 to 32 of a-z",
     ),
     "name that tmux would run": (
         '[[agents]]\nname = "#(touch x)"\n',
