@@ -13,6 +13,8 @@ from typing import Any
 
 from cockpit.config.file import ConfigFile, dotted, shown_path
 from cockpit.config.lines import KeyPath
+from cockpit.core.bands import parse_threshold
+from cockpit.core.errors import BadUsage
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,26 +34,42 @@ class OldName:
     """Why there is none, in a clause."""
 
 
+_OR_TODAY = 'or a mark such as "65%", "130k" or "30% left"'
+
+
 def _remaining(value: Any) -> str:
     """A share that is left: 0.10 is "10% left"."""
-    return f"{_per_cent(value):g}% left"
+    return _as_today(value) or f"{_per_cent(value):g}% left"
 
 
 def _used(value: Any) -> str:
     """A share that is used: 70 and 0.7 are "70%"."""
-    return f"{_per_cent(value):g}%"
+    return _as_today(value) or f"{_per_cent(value):g}%"
+
+
+def _as_today(value: Any) -> str | None:
+    """A mark in a present spelling, as it is; None for what may be a founding one."""
+    if not isinstance(value, str):
+        return None
+    try:
+        parse_threshold(value)
+    except BadUsage:
+        return None
+    return value
 
 
 def _per_cent(value: Any) -> float:
     if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= 100:
         return round(value * 100, 4) if value < 1 else value
-    raise ValueError("expected a share such as 0.10 or a percentage such as 70")
+    raise ValueError(f"expected a share such as 0.10 or a percentage such as 70, {_OR_TODAY}")
 
 
 def _tokens(value: Any) -> str:
+    if (written := _as_today(value)) is not None:
+        return written
     if isinstance(value, int) and not isinstance(value, bool) and value >= 1000:
         return str(value)
-    raise ValueError("expected a number of tokens such as 100000")
+    raise ValueError(f"expected a number of tokens such as 100000, {_OR_TODAY}")
 
 
 def _on_or_off(on: str | None, off: str) -> Callable[[Any], str | None]:

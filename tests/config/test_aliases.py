@@ -96,6 +96,22 @@ def test_a_bare_founding_key_is_understood_where_a_pilot_would_put_it(
     assert loaded.settings.defaults.context.act == "20% left"
 
 
+@pytest.mark.parametrize("key", ["context_handoff_threshold", "critical_threshold", "threshold"])
+@pytest.mark.parametrize("written", ["65%", "130k", "30% left"])
+def test_a_threshold_may_also_be_written_as_it_is_today(
+    project: Any, key: str, written: str
+) -> None:
+    loaded = project.load_named(f'[defaults.context]\n{key} = "{written}"\n')
+    assert loaded.settings.defaults.context.act == written
+    assert loaded.notices[0].endswith(f'is now defaults.context.act = "{written}"')
+
+
+def test_a_threshold_that_is_neither_is_refused_with_both_spellings(project: Any) -> None:
+    with pytest.raises(BadConfig, match=r"expected a share such as 0.10.*or a mark such as") as no:
+        project.load_named('[session]\ncontext_handoff_threshold = "much"\n')
+    assert ":2: session.context_handoff_threshold:" in no.value.title
+
+
 def test_todays_name_counts_over_the_founding_one(project: Any) -> None:
     loaded = project.load_named('[defaults.context]\nact = "66%"\n[handoff]\nthreshold = 70\n')
     assert loaded.settings.defaults.context.act == "66%"
