@@ -41,9 +41,14 @@ MOST = 262_144
 
 
 def plain_parser() -> MarkdownIt:
-    """Headings, lists, tables, code and emphasis: all that a document needs."""
+    """Headings, lists, tables, code and emphasis: all that a document needs.
+
+    What would make text vanish, as the definition of a link's reference does, is left out too.
+    """
     parser = MarkdownIt("gfm-like", {"html": False, "linkify": False})
-    return parser.disable(["link", "image", "autolink", "html_inline", "html_block", "linkify"])
+    return parser.disable(
+        ["link", "image", "autolink", "html_inline", "html_block", "linkify", "reference"]
+    )
 
 
 class ReviewScreen(Screen[None]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, Protocol
@@ -161,6 +162,41 @@ def test_a_terminal_that_cannot_be_given_to_the_editor_is_said(fly: Fly) -> None
             await flight.until(flight.toasts)
             assert flight.edited == list[Path]()
             assert isinstance(flight.app.screen, ReviewScreen)
+
+    asyncio.run(play())
+
+
+LONG = " ".join(f"word{i}" for i in range(40))
+UNBROKEN = "".join(f"{i}," for i in range(100, 150))
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        f"```sh\n{LONG}\n```",
+        f"```\n{UNBROKEN}\n```",
+        f"    {LONG}",
+        f"`{UNBROKEN}`",
+        f"- a\n  - b\n\n    ```\n    {LONG}\n    ```",
+        f"| a | b |\n| - | - |\n| {LONG} | {LONG} |",
+        f"# {LONG}",
+        f"[x]: {UNBROKEN}",
+        f"[x]: http://a.example '{LONG}'",
+    ],
+    ids=["fence", "unbroken", "indented", "code", "in-list", "table", "h1", "reference", "title"],
+)
+def test_all_of_a_document_can_be_seen(fly: Fly, block: str) -> None:
+    """Whoever approves it must have been able to read it: nothing is cut off at the edge."""
+
+    async def play() -> None:
+        client = scene()
+        client.lay("h-api", f"## Goal\n\nbegins\n\n{block}\n\n## Next Steps\n\n1. ends\n")
+        async with fly(client, size=(60, 60)) as flight:
+            await flight.press("d")
+            await flight.reads("begins", "ends")
+            seen = "".join(flight.text().split())
+            for word in re.findall(r"word\d+|1\d\d,", block):
+                assert word in seen or word in re.sub("[│┃]", "", seen)
 
     asyncio.run(play())
 
