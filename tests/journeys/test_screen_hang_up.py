@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.tmux
 
-SOON = 10.0
+SOON = 20.0
 """Seconds in which a terminal that has just come back must show what it showed before."""
 
 
