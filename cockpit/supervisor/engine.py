@@ -22,25 +22,18 @@ from cockpit.core.handoff.events import CalledOff, DocumentSealed, Event
 from cockpit.core.handoff.record import from_record, to_record
 from cockpit.core.handoff.states import (
     PHASES,
-    Asked,
-    Confirming,
-    Documenting,
     Ended,
     Handoff,
     Outcome,
     Plan,
     Reason,
     Reviewing,
-    Reviving,
-    Settling,
-    Starting,
-    Stopping,
     Successor,
-    Waiting,
     Writer,
 )
 from cockpit.core.ids import HandoffId, SessionId
 from cockpit.ports.records import HandoffRecord
+from cockpit.supervisor import announcements as told
 from cockpit.supervisor.acts import Acts
 from cockpit.supervisor.feed import rfc3339
 from cockpit.supervisor.guards import leaving
@@ -56,18 +49,6 @@ _log = logging.getLogger(__name__)
 
 STARTS = 3
 """Successors that are tried before the old session is reopened."""
-PHASE_WORDS: dict[type, str] = {
-    Asked: "the handoff waits for your word",
-    Waiting: "the handoff waits for a moment to ask the agent",
-    Documenting: "the handoff document is being written",
-    Reviewing: "the handoff document waits for your review",
-    Settling: "the document is agreed; the agent finishes its turn",
-    Stopping: "the old session is being ended",
-    Starting: "the new session is being started",
-    Confirming: "the new session runs; waiting for its first reply",
-    Reviving: "no new session would start; the old one is being reopened",
-}
-"""What an event says of each phase."""
 
 
 class Engine:
@@ -128,7 +109,7 @@ class Engine:
             self._in.store.save_handoff(record)
             seat.handoff, seat.handoff_record, seat.stall = handoff, record, None
             self._changed(seat)
-            self._tell_begun(seat, plan, words)
+            told.begun(self._in.feed, seat, plan, words)
             await self._unless_stalled(seat, self._run(seat, commands))
             return record
 
@@ -179,18 +160,6 @@ class Engine:
             boot=self._in.clock.boot(),
             record=to_record(handoff),
             details={"draft": str(draft), "began": created, "phase_since": rfc3339(created)},
-        )
-
-    def _tell_begun(self, seat: Seat, plan: Plan, why: str) -> None:
-        gauge = seat.sitting.gauge
-        words = "asked for" if plan.reason in {"manual", "agent"} else "due"
-        self._in.feed.tell(
-            "handoff.begun",
-            f"A handoff of {seat.name} is {words} ({why or plan.reason})",
-            seat.name,
-            tokens=gauge.tokens,
-            window=gauge.window.tokens,
-            reason=plan.reason,
         )
 
     # Driving
@@ -324,7 +293,7 @@ class Engine:
         if after != before:
             # Memory follows the disk: where this raises, nothing has happened.
             self._write(seat, after, **self._changes(before, after))
-            self._tell_change(seat, before, after)
+            told.changed(self._in.feed, seat, before, after)
         await self._run(seat, commands)
         if seat.handoff is not None and isinstance(seat.handoff.state, Ended):
             await self._close(seat, seat.handoff.state)
@@ -339,12 +308,6 @@ class Engine:
         if type(after.state) is type(before.state) or type(after.state) not in PHASES:
             return {}
         return {"phase_since": rfc3339(self._now())}
-
-    def _tell_change(self, seat: Seat, before: Handoff, after: Handoff) -> None:
-        old, new = PHASES.get(type(before.state)), PHASES.get(type(after.state))
-        if new is not None and old != new:
-            text = f"{seat.name}: {PHASE_WORDS[type(after.state)]}"
-            self._in.feed.tell(f"handoff.{new}", text, seat.name, phase=new)
 
     def _write(self, seat: Seat, handoff: Handoff | None = None, **details: object) -> None:
         """The intent, durable, before anything of it is done; then it holds in memory too.
@@ -398,7 +361,8 @@ class Engine:
         seat.handoff_record = closed
         await self._paperwork.tidy(seat, done=done)
         self._sight.forget(record.id)
-        self._announce(seat, ended)
+        self._settle(seat, ended)
+        told.ended(self._in.feed, seat, ended)
         seat.handoff = seat.handoff_record = seat.stall = None
         seat.chain = self._in.store.chain(closed.job)
         self._changed(seat)
@@ -409,33 +373,15 @@ class Engine:
             if tried is not None and tried.id != confirmed:
                 self._in.store.save_session(replace(tried, state="failed", ended=self._now()))
 
-    def _announce(self, seat: Seat, ended: Ended) -> None:
+    def _settle(self, seat: Seat, ended: Ended) -> None:
+        """What the outcome means for the seat."""
         if ended.outcome is Outcome.DONE:
             seat.handoffs += 1
-            number = seat.session.number if seat.session else "?"
-            words = f"{seat.name} goes on in session {number}"
         elif ended.outcome is Outcome.FAILED:
             seat.handoff_has_failed(ended.why)
-            words = f"The handoff of {seat.name} failed: {ended.why}"
         elif ended.outcome is Outcome.REVIVED:
-            words = f"No new session of {seat.name} would start, the old one is back: {ended.why}"
             note = f"the handoff failed, this is the old session again: {ended.why}"
             self._in.store.save_seat(seat.change(note=note))
-        else:
-            words = f"The handoff of {seat.name} was {ended.outcome.value}: {ended.why}"
-        kind = "confirmed" if ended.outcome is Outcome.DONE else ended.outcome.value
-        record = seat.handoff_record
-        self._in.feed.tell(
-            f"handoff.{kind}",
-            words,
-            seat.name,
-            why=ended.why,
-            handoff=record.id if record else None,
-            old_session=record.old_session if record else None,
-            new_session=record.new_session if record else None,
-            number=seat.handoffs,
-            document=ended.document.path if ended.document else None,
-        )
 
     def _now(self) -> float:
         return self._in.clock.now().timestamp()

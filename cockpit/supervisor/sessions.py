@@ -15,24 +15,20 @@ from pathlib import Path
 from uuid import uuid4
 
 from cockpit.adapters.transcripts import Tail
-from cockpit.core.errors import CockpitError, Failed, NotNow
+from cockpit.core.errors import Failed, NotNow
 from cockpit.core.handoff.states import Plan
 from cockpit.core.ids import JobId, SessionId
-from cockpit.core.safetext import safe_line
-from cockpit.ports.panes import Launch, Pane, PaneGone, PanesSilent
+from cockpit.ports.panes import Launch, Pane, PaneGone
 from cockpit.ports.processes import Ending, ProcessId
 from cockpit.ports.records import JobRecord, SessionRecord
 from cockpit.ports.runtimes import SessionOrder
+from cockpit.supervisor.endings import how_it_ended
 from cockpit.supervisor.guards import began_latch
 from cockpit.supervisor.instruments import Instruments
 from cockpit.supervisor.seat import Exit, Seat
 
 LAUNCHES, LAUNCH_LOOK = 30, 0.05
 """How often, and how many seconds apart, a launcher is looked at until it is the agent."""
-OURS = ("Pane is dead", "This process has ended")
-"""How lines begin that the terminal adds to a pane whose process is gone."""
-LAST_WORDS = 3
-"""Lines of a dead pane that go on the row."""
 
 Ended = Callable[[Seat, ProcessId], None]
 Prologue = Callable[[Seat, SessionRecord, str | None], Awaitable[str | None]]
@@ -365,37 +361,11 @@ class Sessions:
         return ending
 
     async def how_it_ended(self, seat: Seat) -> Exit:
-        """What the terminal knows of the end, with the last lines that were to be read."""
-        status = signal = None
-        words = ""
-        pane = seat.record.pane
-        try:
-            seen = (await self._in.panes.look()).get(pane) if pane else None
-            if seen is not None:
-                status, signal = seen.exit_status, seen.exit_signal
-                assert pane is not None
-                screen = await self._in.panes.capture(pane, history=50)
-                words = last_words(screen.lines)
-            elif pane is not None:
-                words = await self._why_the_pane_is_gone()
-        except (PanesSilent, CockpitError):
-            pass  # the end itself is certain; only its words are lost
-        return Exit(self._now(), status, signal, words)
-
-    async def _why_the_pane_is_gone(self) -> str:
-        if await self._in.panes.server_pid() is None:
-            return "The tmux server has ended, and all its panes with it."
-        return "Its pane was closed."
+        """See `endings.how_it_ended`."""
+        return await how_it_ended(self._in, seat)
 
     def _now(self) -> float:
         return self._in.clock.now().timestamp()
-
-
-def last_words(lines: tuple[str, ...]) -> str:
-    """The last lines of a screen that say something, as one."""
-    spoken = [line for raw in lines if (line := safe_line(raw, 160).strip())]
-    own = [line for line in spoken if not line.startswith(OURS)]
-    return " / ".join(own[-LAST_WORDS:])
 
 
 def _labelled(panes: dict[str, Pane], label: str) -> Pane | None:
