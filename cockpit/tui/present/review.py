@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cockpit.core.errors import CockpitError
 from cockpit.core.front_matter import FrontMatter
 from cockpit.core.safetext import safe_line
 from cockpit.tui.present import words
@@ -69,3 +70,14 @@ def question_spans(agent: AgentStatus | None) -> list[Span]:
             ),
         ]
     return [Span(" » ", "state-handing"), Span(safe_line(agent.handoff.detail or phase, 400))]
+
+
+def refusal_spans(error: CockpitError, edit: str, refuse: str) -> list[Span]:
+    """Why the document was not taken, and the keys that lead on."""
+    reasons = safe_line(" ".join(error.detail.splitlines()), 1000)
+    return [
+        Span(" ✗ ", "error"),
+        Span(f"{safe_line(error.title, 200)}.", "error"),
+        Span(reasons),
+        Span(f"Press {edit} to mend it, or {refuse} to refuse it.", "warning"),
+    ]

@@ -25,15 +25,25 @@ class Errands:
         self._screen = screen
         self._client = client
 
-    def send(self, verb: Verb, then: Callable[[Done], None] | None = None) -> None:
-        """Ask; what comes back, or why it was refused, is told in a toast."""
-        in_background(self._screen, partial(self._ask, verb, then))
+    def send(
+        self,
+        verb: Verb,
+        then: Callable[[Done], None] | None = None,
+        refused: Callable[[CockpitError], None] | None = None,
+    ) -> None:
+        """Ask; what comes back, or why it was `refused`, is told in a toast or as is said here."""
+        in_background(self._screen, partial(self._ask, verb, then, refused))
 
-    async def _ask(self, verb: Verb, then: Callable[[Done], None] | None) -> None:
+    async def _ask(
+        self,
+        verb: Verb,
+        then: Callable[[Done], None] | None,
+        refused: Callable[[CockpitError], None] | None,
+    ) -> None:
         try:
             done = await self._client.ask(verb)
         except CockpitError as error:
-            tell(self._screen, error)
+            (refused or partial(tell, self._screen))(error)
             return
         say(self._screen, done.message)
         if then:

@@ -18,16 +18,21 @@ from textual.screen import Screen
 from textual.widgets import Markdown
 
 from cockpit.client.client import Client
-from cockpit.core.errors import CockpitError
+from cockpit.core.errors import BadUsage, CockpitError
 from cockpit.core.front_matter import load
 from cockpit.core.safetext import safe_text
-from cockpit.tui.actions import BY_ID
+from cockpit.tui.actions import BY_ID, keys_of, spoken
 from cockpit.tui.attach import step_aside
 from cockpit.tui.background import in_background
 from cockpit.tui.bindings import bindings
 from cockpit.tui.model import Change, Model
 from cockpit.tui.present.keys import key_line, possible
-from cockpit.tui.present.review import facts_line, question_spans, title_spans
+from cockpit.tui.present.review import (
+    facts_line,
+    question_spans,
+    refusal_spans,
+    title_spans,
+)
 from cockpit.tui.screens.errands import Errands, cannot, say, tell
 from cockpit.tui.widgets.line import KeyLine, OneLine, Wrapped
 from cockpit.wire.status import AgentStatus
@@ -38,6 +43,9 @@ if TYPE_CHECKING:
 
 MOST = 262_144
 """Characters of a document that are rendered; validation keeps documents far below."""
+
+MOST_REASONS = 8
+"""Lines in which a refusal is explained."""
 
 
 def plain_parser() -> MarkdownIt:
@@ -67,10 +75,13 @@ class ReviewScreen(Screen[None]):
         self.front = load("")[0]
         self._shown: tuple[str | None, str | None] = (None, None)
         self._drawn = ""
+        self._refused: CockpitError | None = None
+        """Why the document that is shown was not taken."""
         self._errands = Errands(self, client)
         self._title = OneLine(lambda width: title_spans(self.agent, width), id="review-title")
         self._facts = OneLine(lambda width: facts_line(self.agent, self.front, width), id="facts")
         self._question = Wrapped(id="question")
+        self._refusal = Wrapped(most=MOST_REASONS, id="refusal")
         self.document = Markdown("", parser_factory=plain_parser, open_links=False)
         self._body = VerticalScroll(self.document, id="document")
         self._keys = KeyLine(lambda width: key_line(possible(model, "review"), around.keys, width))
@@ -83,6 +94,7 @@ class ReviewScreen(Screen[None]):
         yield self._title
         yield self._facts
         yield self._question
+        yield self._refusal
         yield self._body
         yield self._keys
 
@@ -136,7 +148,28 @@ class ReviewScreen(Screen[None]):
             if self.is_current:
                 self.dismiss()
 
-        self._errands.send(verb, answered)
+        self._errands.send(verb, answered, self._not_taken)
+
+    def _not_taken(self, error: CockpitError) -> None:
+        """What is wrong with the document stands above it; anything else passes."""
+        if isinstance(error, BadUsage):
+            self._refused = error
+            self._ask()
+        else:
+            tell(self, error)
+
+    def _ask(self) -> None:
+        """The question that stands, or why the answer to it was refused."""
+        if self._refused is None:
+            self._question.say(question_spans(self.agent))
+            self._refusal.say([])
+            return
+        edit, refuse = (
+            spoken(keys_of(BY_ID[f"review.{action}"], self.around.keys)[0])
+            for action in ("edit", "refuse")
+        )
+        self._question.say([])
+        self._refusal.say(refusal_spans(self._refused, edit, refuse))
 
     async def _edit_file(self, file: Path) -> None:
         try:
@@ -158,7 +191,7 @@ class ReviewScreen(Screen[None]):
             return
         self._title.show()
         self._facts.show()
-        self._question.say(question_spans(agent))
+        self._ask()
         self._keys.show()
         handoff = agent.handoff if agent else None
         shown = (handoff.phase, handoff.document) if handoff else (None, None)
@@ -186,6 +219,8 @@ class ReviewScreen(Screen[None]):
         if text == self._drawn or not self.is_attached:
             return
         self._drawn = text
+        self._refused = None
+        self._ask()
         self.front, body = load(text)
         self._facts.show()
         self.document.update(safe_text(body, MOST))

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import pytest
 
 from cockpit.client.memory import MemoryClient
-from cockpit.core.errors import NotNow
+from cockpit.core.errors import BadUsage, NotNow
 from cockpit.tui.scene import scene
 from cockpit.tui.screens.review import ReviewScreen, plain_parser
 from cockpit.wire.verbs import Approve, Refuse, Snooze, Verb
@@ -61,6 +61,31 @@ def test_a_refused_answer_leaves_the_document_there(fly: Fly) -> None:
             await flight.press("d", "a")
             await flight.until(flight.toasts)
             assert isinstance(flight.app.screen, ReviewScreen)
+
+    asyncio.run(play())
+
+
+def test_why_an_edit_was_refused_stays_until_the_document_is_another(fly: Fly) -> None:
+    async def play() -> None:
+        client = scene()
+        reasons = "Next Steps says nothing.\nA fence is open."
+        refused = BadUsage("The edited document is not complete", reasons, "Mend it.")
+        client.refuse(Approve, refused)
+        async with fly(client) as flight:
+            await flight.press("d")
+            await flight.reads("Yes ends this session")
+            await flight.press("a")
+            await flight.reads(
+                "The edited document is not complete", "Next Steps says nothing.",
+                "A fence is open.", "Press e to mend",
+            )  # fmt: skip
+            assert "Yes ends this session" not in flight.text()
+            assert not flight.toasts()
+
+            client.lay("h-api", "## Goal\n\nmended\n")
+            await flight.press("e")
+            await flight.reads("mended", "Yes ends this session")
+            assert "not complete" not in flight.text()
 
     asyncio.run(play())
 
