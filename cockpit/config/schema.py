@@ -21,7 +21,7 @@ from cockpit.config.values import (
     EnvironmentTable,
     FolderInside,
     GitName,
-    KeyNames,
+    KeyTable,
     Line,
     Location,
     Mark,
@@ -70,7 +70,7 @@ class ContextSettings(Section):
     warn: Mark = Field(default="60%", description="The row says so.")
     act: Mark = Field(
         default="70%",
-        description="The handoff; like every mark at least 20k below the CLI's own compaction.",
+        description="The handoff; like the marks before it at least 20k below the CLI's own compaction.",
     )
     force: Mark = Field(default="80%", description="No more waiting for a good moment.")
     cap: Caps = Field(default=Caps(), description="For windows of 500k and more; the lowest wins.")
@@ -246,6 +246,4 @@ class Settings(Section):
         default=(), description="Other machines, each with a supervisor of its own."
     )
     notifications: Notifications = Field(default=Notifications(), description=Notifications.__doc__)
-    keys: dict[str, KeyNames] = Field(
-        default={}, description="Action id = keys; `cockpit keys` lists them."
-    )
+    keys: KeyTable = Field(default={}, description="Action id = keys; `cockpit keys` lists them.")

@@ -18,7 +18,10 @@ from cockpit.core.reading import DEFAULT_WINDOW, Confidence, Reading
 LARGE_FROM = 500_000
 """Windows of this many tokens and more also obey the absolute caps."""
 RESERVE = 20_000
-"""Tokens that are free between every mark and the CLI's own compaction point."""
+"""Tokens that must be free between a mark and the CLI's own compaction point: what is asked for at
+that mark would be compacted away."""
+FORCE_RESERVE = 5_000
+"""The same for force, where nothing is asked for any more: it only has to come before."""
 
 
 class Band(StrEnum):
@@ -179,7 +182,7 @@ def marks(thresholds: Thresholds, window_tokens: int, compacts_at: int | None = 
 
     Total: a window too small for the rules gives marks of at least 1 token, in order.
     `compacts_at` is where the CLI compacts by itself, None if it does not; no mark is closer to it
-    than `RESERVE`, or what is asked for at that mark would be compacted away.
+    than `RESERVE`, and force than `FORCE_RESERVE`.
     """
     notice, warn, act, force = (
         _mark(name, thresholds, window_tokens, compacts_at) for name in MARK_NAMES
@@ -201,8 +204,9 @@ def _mark(name: MarkName, thresholds: Thresholds, window: int, compacts_at: int 
     if cap is not None and window >= LARGE_FROM:
         rules.append(Mark(cap.tokens(window), f"cap {cap.text}"))
     if compacts_at is not None:
-        why = f"{_short(RESERVE)} before compaction at {_short(compacts_at)}"
-        rules.append(Mark(compacts_at - RESERVE, why))
+        reserve = FORCE_RESERVE if name == "force" else RESERVE
+        why = f"{_short(reserve)} before compaction at {_short(compacts_at)}"
+        rules.append(Mark(compacts_at - reserve, why))
     lowest = min(rules, key=lambda rule: rule.tokens)
     return Mark(max(1, lowest.tokens), lowest.why)
 

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cockpit.core.bands import (
+    FORCE_RESERVE,
     MARK_NAMES,
     RESERVE,
     Band,
@@ -82,10 +83,10 @@ def test_any_text_is_a_threshold_or_a_refusal(text: str) -> None:
 def test_the_defaults_on_a_200k_window() -> None:
     found = marks(DEFAULTS, 200_000, 167_000)
     assert [getattr(found, name).tokens for name in MARK_NAMES] == [
-        100_000, 120_000, 140_000, 147_000,
+        100_000, 120_000, 140_000, 160_000,
     ]  # fmt: skip
     assert found.act.why == "70% of 200k"
-    assert found.force.why == "20k before compaction at 167k"
+    assert found.force.why == "80% of 200k"
 
 
 def test_the_caps_hold_on_large_windows_only() -> None:
@@ -101,15 +102,16 @@ def test_the_caps_hold_on_large_windows_only() -> None:
 def test_every_mark_stays_20k_below_the_compaction_point() -> None:
     found = marks(DEFAULTS, 200_000, 130_000)
     assert (found.notice.tokens, found.notice.why) == (100_000, "50% of 200k")
-    for name in MARK_NAMES[1:]:
+    for name in ("warn", "act"):
         assert getattr(found, name).tokens == 110_000
         assert getattr(found, name).why == "20k before compaction at 130k"
+    assert (found.force.tokens, found.force.why) == (125_000, "5k before compaction at 130k")
 
 
 def test_a_force_mark_written_beyond_the_compaction_point_is_lowered_and_says_so() -> None:
     late = Thresholds(force=parse_threshold("20k left"), explicit=frozenset({"force"}))
     found = marks(late, 200_000, 167_000)
-    assert (found.force.tokens, found.force.why) == (147_000, "20k before compaction at 167k")
+    assert (found.force.tokens, found.force.why) == (162_000, "5k before compaction at 167k")
     assert found.act.tokens == 140_000
 
 
@@ -166,7 +168,8 @@ def test_marks_are_total_in_order_and_never_too_close_to_compaction(
     assert order == sorted(order)
     assert order[0] >= 1
     if compacts_at is not None:
-        assert order[-1] <= max(1, compacts_at - RESERVE)
+        assert order[2] <= max(1, compacts_at - RESERVE)
+        assert order[3] <= max(1, compacts_at - FORCE_RESERVE)
 
 
 @pytest.mark.parametrize(
@@ -178,8 +181,8 @@ def test_marks_are_total_in_order_and_never_too_close_to_compaction(
         (120_000, Band.WARN),
         (139_999, Band.WARN),
         (140_000, Band.ACT),
-        (146_999, Band.ACT),
-        (147_000, Band.FORCE),
+        (159_999, Band.ACT),
+        (160_000, Band.FORCE),
         (900_000, Band.FORCE),
         (None, Band.UNKNOWN),
     ],
