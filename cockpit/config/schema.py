@@ -70,7 +70,7 @@ class ContextSettings(Section):
     warn: Mark = Field(default="60%", description="The row says so.")
     act: Mark = Field(
         default="70%",
-        description="The handoff; like the marks before it at least 20k below the CLI's own compaction.",
+        description="The handoff; as all before it at least 20k below the CLI's compaction.",
     )
     force: Mark = Field(default="80%", description="No more waiting for a good moment.")
     cap: Caps = Field(default=Caps(), description="For windows of 500k and more; the lowest wins.")
