@@ -5,11 +5,13 @@ A single value is checked by its kind in `config.values`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from cockpit.config.file import ConfigFile
 from cockpit.config.hooks import Hook
+from cockpit.config.key_names import DEFAULT_KEYS, by_action, clash
 from cockpit.config.lines import KeyPath
+from cockpit.config.problems import nearest
 from cockpit.config.schema import AgentDefaults, AgentSettings, ContextSettings, Settings
 from cockpit.config.thresholds import check_marks
 from cockpit.core.errors import BadUsage
@@ -23,6 +25,7 @@ def check_file(file: ConfigFile, said: Settings) -> None:
     _check_names(file, ("agents",), [agent.name for agent in said.agents], "agents")
     _check_names(file, ("hosts",), [host.name for host in said.hosts], "hosts")
     _check_hooks(file, ("defaults",), said.defaults)
+    check_keys(file, said.keys)
     for place, agent in enumerate(said.agents):
         at: KeyPath = ("agents", place)
         if agent.prompt and agent.prompt_file:
@@ -72,6 +75,32 @@ def check_branches(agents: Iterable[tuple[Origin, AgentSettings]]) -> None:
                 f'agent "{agent.name}" would be on branch {branch!a}, as "{other}" is',
                 "Put {agent} into the branch: a branch can be in one worktree only.",
             )
+
+
+def check_keys(file: ConfigFile, own: Mapping[str, str]) -> None:
+    """The `[keys]` of a file, or of all files of which this is the last. Raises `BadConfig`."""
+    here = by_action(file.data.get("keys", {}))
+    # What this file says comes first, so that the refusal can point at it.
+    own = {action: own[action] for action in here if action in own} | dict(own)
+    for action in own:
+        if action not in DEFAULT_KEYS:
+            close = nearest(action, list(DEFAULT_KEYS))
+            hint = f'Did you mean "{close}"?' if close else "All of them: cockpit keys"
+            raise file.refusal(_place_of(file, action), "there is no such action", hint)
+    if (found := clash(own)) is not None:
+        key, action, other = found
+        taken = f'"{other}" has it too' if other else "the digits select agents"
+        raise file.refusal(
+            _place_of(file, action),
+            f"{key} would do two things: {taken}",
+            f'Choose another key, or give "{other}" another one.' if other else "",
+        )
+
+
+def _place_of(file: ConfigFile, action: str) -> KeyPath:
+    """Where an action's keys are written: TOML takes an id with a dot for a table."""
+    whole = action in file.data.get("keys", {})
+    return ("keys", action) if whole else ("keys", *action.split("."))
 
 
 def _check_names(file: ConfigFile, at: KeyPath, names: Sequence[str], what: str) -> None:

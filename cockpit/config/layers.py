@@ -17,6 +17,7 @@ from cockpit.config.checks import (
     check_agent,
     check_branches,
     check_context,
+    check_keys,
     not_run_yet,
 )
 from cockpit.config.file import ConfigFile, shown_path
@@ -115,6 +116,7 @@ class _Pile:
                 made.append(((file, at), agent))
             check_branches(made)
             rest = Settings.model_validate(whole)
+            check_keys(self.top, rest.keys)
         except ValidationError as error:
             # Each file is right by itself; this is for what only shows once they are one.
             raise refusal(self.top, error) from None

@@ -21,6 +21,7 @@ from pydantic import (
     WithJsonSchema,
 )
 
+from cockpit.config.key_names import by_action, key_names
 from cockpit.config.quantities import duration, size, spelled_duration
 from cockpit.core.errors import BadUsage
 from cockpit.core.ids import NAME_PATTERN, agent_name
@@ -155,12 +156,6 @@ def _own_file(written: object) -> object:
     return None if written == "" else written
 
 
-def _keys(written: object) -> object:
-    if isinstance(written, list) and all(isinstance(key, str) for key in written):
-        return ",".join(written)
-    return written
-
-
 _DURATION_SCHEMA = {
     "anyOf": [
         {"type": "string", "pattern": r"^\d+(\.\d+)?\s*(ms|s|m|h|d)?$"},
@@ -209,9 +204,9 @@ OwnFile = Annotated[
 Arguments = Annotated[tuple[Text, ...], Field(strict=False)]
 Lines = Annotated[tuple[Line, ...], Field(strict=False)]
 EnvironmentTable = Annotated[dict[str, str], AfterValidator(_environment)]
-KeyNames = Annotated[
-    str,
-    BeforeValidator(_keys),
-    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
+_KEYS_SCHEMA: Any = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+KeyTable = Annotated[
+    dict[str, Annotated[str, BeforeValidator(key_names), WithJsonSchema(_KEYS_SCHEMA)]],
+    BeforeValidator(by_action),
 ]
 Distinct = AfterValidator(_distinct)

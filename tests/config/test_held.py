@@ -32,7 +32,7 @@ push_on_success = false
 [notifications]
 on = ["failed"]
 [keys]
-a = "b"
+stop = "X"
 """
 
 HELD = {

@@ -211,6 +211,24 @@ CASES = {
         '[cockpit]\ntheme = "../../etc/passwd"\n',
         "2: cockpit.theme: expected the name of a theme",
     ),
+    "unknown action": (
+        '[keys]\nundoo = "U"\n',
+        '2: keys.undoo: there is no such action|Did you mean "undo"?',
+    ),
+    "unknown action of the review": (
+        '[keys]\nstop = "X"\nreview.aprove = "y"\n',
+        '3: keys.review.aprove: there is no such action|Did you mean "review.approve"?',
+    ),
+    "one key for two actions": (
+        '[keys]\nstop = "f2"\nundo = ["w", "f2"]\n',
+        '2: keys.stop: f2 would do two things: "undo" has it too|Choose another key, or give',
+    ),
+    "the key of another action": (
+        '[keys]\nhandoff = "/"\n',
+        '2: keys.handoff: slash would do two things: "filter" has it too|Choose another key',
+    ),
+    "a digit": ('[keys]\nstop = "3"\n', "2: keys.stop: 3 would do two things: the digits select"),
+    "no key": ('[keys]\nstop = "hyper-x"\n', "2: keys.stop: hyper-x is no key; expected one such"),
     "key that is a number": (
         "[keys]\n'fleet.stop' = 3\n",
         "2: keys.'fleet.stop': expected text in",

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from cockpit.config.values import BranchPattern, FolderInside, GitName, KeyNames, WindowSize
+from cockpit.config.values import BranchPattern, FolderInside, GitName, KeyTable, WindowSize
 
 
 def _valid(kind: Any, value: object) -> bool:
@@ -70,4 +70,4 @@ def test_a_window_is_a_number_or_auto() -> None:
 
 
 def test_keys_can_be_a_list() -> None:
-    assert TypeAdapter(KeyNames).validate_python(["q", "ctrl+c"]) == "q,ctrl+c"
+    assert TypeAdapter(KeyTable).validate_python({"quit": ["q", "ctrl+c"]}) == {"quit": "q,ctrl+c"}

@@ -1,0 +1,150 @@
+"""The `[keys]` table: which actions there are, what a pilot may call a key, and what cannot be.
+
+The actions themselves are the screen's; here are only their ids and default keys, so that a file
+is refused where it is read and not where it is used. A test holds both together.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+DEFAULT_KEYS: Mapping[str, tuple[str, ...]] = {
+    "approve": ("a",),
+    "approve-straight": ("A",),
+    "refuse": ("r",),
+    "snooze": ("z",),
+    "snooze-more": ("Z",),
+    "let-compact": ("c",),
+    "document": ("d",),
+    "attach": ("enter",),
+    "handoff": ("h",),
+    "send": ("s",),
+    "start": ("n",),
+    "stop": ("x",),
+    "undo": ("u",),
+    "down": ("j", "down"),
+    "up": ("k", "up"),
+    "first": ("g", "home"),
+    "last": ("G", "end"),
+    "next-needing": ("tab",),
+    "pane-up": ("pageup", "ctrl+u"),
+    "pane-down": ("pagedown", "ctrl+d"),
+    "filter": ("slash",),
+    "events": ("e",),
+    "redraw": ("ctrl+l",),
+    "help": ("question_mark", "f1"),
+    "quit": ("q",),
+    "review.approve": ("a",),
+    "review.approve-straight": ("A",),
+    "review.edit": ("e",),
+    "review.refuse": ("r",),
+    "review.snooze": ("z",),
+    "review.snooze-more": ("Z",),
+    "review.let-compact": ("c",),
+    "review.back": ("q", "escape", "d"),
+}
+"""By action id, in the names of `key_name`. What is before the dot is where the action works."""
+
+_NAMED = {
+    "backspace", "delete", "down", "end", "enter", "escape", "home", "insert", "left", "pagedown",
+    "pageup", "right", "space", "tab", "up", *(f"f{number}" for number in range(1, 25)),
+}  # fmt: skip
+_SPOKEN = {
+    "esc": "escape", "del": "delete", "ins": "insert", "pgup": "pageup", "pgdn": "pagedown",
+    "return": "enter", "↑": "up", "↓": "down", "←": "left", "→": "right", " ": "space",
+}  # fmt: skip
+_SHORT = {
+    "solidus": "slash", "reverse_solidus": "backslash", "commercial_at": "at",
+    "hyphen_minus": "minus", "plus_sign": "plus", "low_line": "underscore",
+}  # fmt: skip
+_PUNCTUATION = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
+_MODIFIED = re.compile(r"((?:(?:ctrl|alt|shift)[+-])+)(.+)", re.IGNORECASE | re.DOTALL)
+_JUMPS = "123456789"
+"""They select the agent of that number, on the fleet."""
+
+
+def key_name(written: str) -> str:
+    """The one name of a key: `/` is `slash`, `Ctrl-L` is `ctrl+l`, `PgUp` is `pageup`.
+
+    Raises `ValueError` with what was expected.
+    """
+    found = _MODIFIED.fullmatch(written)
+    if found is None:
+        return _plain_name(written, written)
+    before, word = found[1].lower().replace("-", "+"), found[2].lower()
+    if before == "shift+" and len(word) == 1 and word.isalpha():
+        return word.upper()  # which is what a terminal sends
+    return before + _plain_name(word, written)
+
+
+def key_names(written: object) -> object:
+    """One key, several in one text with commas between, or a list, as names with commas between.
+
+    What is neither text nor a list of texts is left as it is. Raises `ValueError`.
+    """
+    if isinstance(written, str):
+        apart = [written] if len(written) == 1 else written.split(",")
+        written = [key.strip() for key in apart if key.strip()]
+    if isinstance(written, list) and all(isinstance(key, str) for key in written):
+        return ",".join(key_name(key) for key in written)
+    return written
+
+
+def by_action(table: Any) -> Any:
+    """The table with `review.edit = "E"`, which TOML reads as a table in it, under its whole id."""
+    if not isinstance(table, dict):
+        return table
+    out: dict[str, Any] = {}
+    for name, value in table.items():
+        inner = value if isinstance(value, dict) else {}
+        out |= {f"{name}.{action}": keys for action, keys in inner.items()} or {name: value}
+    return out
+
+
+def _plain_name(word: str, written: str) -> str:
+    if len(word) == 1 and word.isalnum():
+        return word
+    lower = _SPOKEN.get(word.lower(), word.lower())
+    if len(word) == 1 and word in _PUNCTUATION:
+        return _punctuation(word)
+    if lower in _NAMED or lower in _PUNCTUATION_NAMES:
+        return lower
+    shown = written if written.isprintable() else ascii(written)
+    raise ValueError(f'{shown} is no key; expected one such as "x", "?", "ctrl+l" or "pageup"')
+
+
+def _punctuation(character: str) -> str:
+    name = unicodedata.name(character).lower().replace("-", "_").replace(" ", "_")
+    return _SHORT.get(name, name)
+
+
+_PUNCTUATION_NAMES = frozenset(map(_punctuation, _PUNCTUATION))
+
+
+def clash(own: Mapping[str, str]) -> tuple[str, str, str] | None:
+    """A key that two actions have in one place: a key, the pilot's action, the other action.
+
+    None if there is none. `own` has normalised names; the other action is empty for the digits.
+    """
+    for action, key in _pairs(own):
+        if key in _JUMPS and "." not in action:
+            return key, action, ""
+        for other, keys in DEFAULT_KEYS.items():
+            if other != action and _place(other) == _place(action):
+                theirs = tuple(own[other].split(",")) if own.get(other) else keys
+                if key in theirs:
+                    return key, action, other
+    return None
+
+
+def _pairs(own: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    for action, keys in own.items():
+        for key in keys.split(",") if keys else ():
+            yield action, key
+
+
+def _place(action: str) -> str:
+    return action.rpartition(".")[0]
