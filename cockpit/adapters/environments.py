@@ -1,4 +1,4 @@
-"""What agents get in their environment, kept apart from everything that is shown or passed on.
+"""What agents get in their environment, or their hooks, apart from all that is shown or passed on.
 
 A database or a log is sent along with a question one day; these files are not, and hold what the
 pilot's configuration holds. One private file an agent, and none for an agent without any.

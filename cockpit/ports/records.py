@@ -125,7 +125,7 @@ class OutgoingRecord:
     kind: str
     """webhook, slack, discord, notify; or notice, for the pilot's own notifications."""
     hook: dict[str, Any]
-    """The hook as configured: its secrets are names of variables, if the pilot wrote them so."""
+    """Which one it was, by `name` and `key`; its addresses and headers are not written down."""
     payload: dict[str, Any]
     next_at: float
     """Unix seconds before which it is not tried."""

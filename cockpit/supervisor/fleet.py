@@ -7,11 +7,10 @@ nothing: the fleet keeps what it had, and the caller hears why.
 from __future__ import annotations
 
 import difflib
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-
-from pydantic import ValidationError
 
 from cockpit.adapters.environments import Environments
 from cockpit.config.loaded import Loaded
@@ -34,6 +33,8 @@ class Fleet:
         self._in = instruments
         self._seats: dict[AgentName, Seat] = {}
         self._environments = Environments(instruments.places.state / "environments")
+        self._hooks = Environments(instruments.places.state / "agent-hooks")
+        """Addresses and headers of hooks may hold secrets just as an environment does."""
         self.loaded: Loaded | None = None
 
     def __iter__(self) -> Iterator[Seat]:
@@ -104,6 +105,7 @@ class Fleet:
             if seat.record.session is None:
                 seat.change(directory=record.directory)
         self._environments.keep(name, settings.env)
+        self._hooks.keep(name, _hooks_of(settings))
         self._in.store.save_seat(seat.record)
         return seat
 
@@ -112,6 +114,7 @@ class Fleet:
         self._seats.pop(seat.name, None)
         self._in.store.forget_seat(seat.name)
         self._environments.forget(seat.name)
+        self._hooks.forget(seat.name)
 
     def _new(self, record: SeatRecord, settings: AgentSettings) -> Seat:
         seat = Seat(record, settings, self._in.runtimes(settings.runtime))
@@ -129,9 +132,15 @@ class Fleet:
         for record in self._in.store.seats():
             try:
                 env = self._environments.recall(record.name)
-                settings = AgentSettings.model_validate({**record.settings, "env": env})
+                hooks = {
+                    event: json.loads(written)
+                    for event, written in self._hooks.recall(record.name).items()
+                }
+                settings = AgentSettings.model_validate(
+                    {**record.settings, "env": env, "hooks": hooks}
+                )
                 seat = self._new(record, settings)
-            except (ValidationError, CockpitError) as wrong:
+            except (ValueError, CockpitError) as wrong:
                 self._in.feed.tell(
                     "agent.not_understood",
                     f"{record.name} cannot be taken up: its settings do not read ({wrong})",
@@ -155,7 +164,15 @@ class Fleet:
 def plain(settings: AgentSettings) -> dict[str, Any]:
     """Settings as they are written down: only what was said, so that defaults stay defaults.
 
-    The environment, which may hold secrets, is not among them.
+    The environment and the hooks, which may hold secrets, are not among them.
     """
-    held: dict[str, Any] = settings.model_dump(mode="json", exclude_unset=True, exclude={"env"})
+    held: dict[str, Any] = settings.model_dump(
+        mode="json", exclude_unset=True, exclude={"env", "hooks"}
+    )
     return held
+
+
+def _hooks_of(settings: AgentSettings) -> dict[str, str]:
+    """The hooks by event, each list as JSON."""
+    held = settings.hooks.model_dump(mode="json", exclude_defaults=True)
+    return {event: json.dumps(written) for event, written in held.items()}

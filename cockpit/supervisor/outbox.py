@@ -1,14 +1,16 @@
 """Sends what hooks and notifications have to say, and keeps it until it was taken.
 
 Messages wait in the database, so neither a restart nor a day without a network loses one. Those
-to one address go one after the other; those to another do not wait for them. Nothing here holds
-an agent or a handoff up.
+to one address go one after the other; those to another do not wait for them. Where they go may be a
+secret, so the database knows only which hook it was. Nothing here holds an agent or a handoff up.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
+import json
 import logging
 import random
 from collections.abc import Callable, Coroutine, Sequence
@@ -33,6 +35,8 @@ LONGEST_LOOK = 60.0
 TROUBLE = 20.0
 """Seconds of rest after our own side failed, a full disk for one: nothing is sent in a circle."""
 
+GONE = Answer(problem="it is not configured any more", hopeless=True)
+
 _log = logging.getLogger(__name__)
 
 
@@ -43,11 +47,13 @@ class Outbox:
         self,
         instruments: Instruments,
         find: Callable[[str], Seat | None],
+        notice_urls: Callable[[], Sequence[str]],
         spawn: Callable[[Coroutine[Any, Any, None]], None],
         resolver: webhooks.Resolve = webhooks.resolve,
     ) -> None:
         self._in = instruments
         self._find = find
+        self._notice_urls = notice_urls
         self._spawn = spawn
         self._table = OutgoingTable(instruments.store)
         self._sender = Sender(
@@ -61,14 +67,12 @@ class Outbox:
 
     def post(self, seat: Seat, hook: Hook, told: Happening) -> None:
         """A hook's message, as part of the transaction that is open; one for each address."""
-        written = hook.model_dump(mode="json", exclude_defaults=True)
-        for url in hook.urls if hook.type == "notify" else (hook.url,):
-            self._add(seat, hook.type, {**written, "url": url}, dict(told.payload), 0.0)
+        for address in addresses(hook):
+            self._add(seat, hook.type, reference(address), dict(told.payload), 0.0)
 
     def lay_notice(self, seat: Seat, url: str, text: str, wait: float) -> None:
         """A line for the pilot, which goes out with all others after so many seconds."""
-        hook = {"type": "notify", "name": "notifications", "url": url}
-        self._add(seat, "notice", hook, {"text": text}, wait)
+        self._add(seat, "notice", reference(notice_address(url)), {"text": text}, wait)
 
     def _add(
         self, seat: Seat, kind: str, hook: dict[str, Any], payload: dict[str, Any], wait: float
@@ -107,13 +111,10 @@ class Outbox:
         try:
             async with self._slots:
                 if messages[0].kind == "notice":
-                    await self._deliver_notices(messages[0].hook["url"])
+                    await self._deliver_notices(messages[0])
                 else:
                     for message in messages:
-                        answer = await self._sender.send(
-                            message.kind, message.hook, message.payload, message.id, self._now()
-                        )
-                        self._conclude([message], answer)
+                        self._conclude([message], await self._deliver(message))
         except Exception:  # noqa: BLE001 - one address's trouble is no other's
             _log.exception("sending failed")
             await asyncio.sleep(TROUBLE)
@@ -121,11 +122,30 @@ class Outbox:
             self._busy.discard(target)
             self._wake.set()
 
-    async def _deliver_notices(self, url: str) -> None:
+    async def _deliver(self, message: OutgoingRecord) -> Answer:
+        hook = self._address(message)
+        if hook is None:
+            return GONE
+        payload = message.payload
+        return await self._sender.send(message.kind, hook, payload, message.id, self._now())
+
+    async def _deliver_notices(self, first: OutgoingRecord) -> None:
         """All that waits for this address as one message, the youngest too."""
-        waiting = [one for one in self._table.all_of("notice") if one.hook["url"] == url]
+        waiting = [one for one in self._table.all_of("notice") if one.hook == first.hook]
         title, body = digest([one.payload["text"] for one in waiting])
-        self._conclude(waiting, await self._sender.notify(url, title, body))
+        hook = self._address(first)
+        sent = await self._sender.notify(hook["url"], title, body) if hook else GONE
+        self._conclude(waiting, sent)
+
+    def _address(self, message: OutgoingRecord) -> dict[str, Any] | None:
+        """Where it goes, as it is configured now; None if that is not so any more."""
+        if message.kind == "notice":
+            known = [notice_address(url) for url in self._notice_urls()]
+        else:
+            seat = self._find(message.agent)
+            hooks = seat.settings.hooks.written() if seat is not None else ()
+            known = [address for _, hook in hooks for address in addresses(hook)]
+        return next((each for each in known if reference(each) == message.hook), None)
 
     def _conclude(self, messages: Sequence[OutgoingRecord], answer: Answer) -> None:
         """What becomes of messages that went out together."""
@@ -176,12 +196,31 @@ class Outbox:
 
 
 def _name(message: OutgoingRecord) -> str:
-    return str(message.hook.get("name") or message.kind)
+    return str(message.hook["name"])
 
 
 def _by_target(messages: Sequence[OutgoingRecord]) -> dict[str, list[OutgoingRecord]]:
     """In order, by what kind of message goes where."""
     found: dict[str, list[OutgoingRecord]] = {}
     for message in messages:
-        found.setdefault(f"{message.kind} {message.hook['url']}", []).append(message)
+        found.setdefault(f"{message.kind} {message.hook['key']}", []).append(message)
     return found
+
+
+def addresses(hook: Hook) -> list[dict[str, Any]]:
+    """A hook once for each place that it sends to, as plain values with one `url`."""
+    written = hook.model_dump(mode="json", exclude_defaults=True)
+    urls = hook.urls if hook.type == "notify" else (hook.url,)
+    return [{**written, "url": url} for url in urls]
+
+
+def notice_address(url: str) -> dict[str, Any]:
+    """The same for an address of the pilot's own notifications."""
+    return {"type": "notify", "name": "notifications", "url": url}
+
+
+def reference(address: dict[str, Any]) -> dict[str, str]:
+    """An address as the database holds it: recognised, and telling nothing."""
+    text = json.dumps(address, sort_keys=True).encode()
+    name = str(address.get("name") or address["type"])
+    return {"name": name, "key": hashlib.sha256(text).hexdigest()}

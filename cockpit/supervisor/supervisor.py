@@ -82,7 +82,7 @@ class Supervisor:
     def _listen_for_hooks(self) -> None:
         """What is to be run and sent hangs on the events, and in three places before them."""
         parts, find = self.instruments, self.fleet.find
-        self.outbox = Outbox(parts, find, self.spawn)
+        self.outbox = Outbox(parts, find, self._notice_urls, self.spawn)
         self.hooks = Hooks(parts, find, self.board.changed, self.spawn, self.outbox.post)
         self.deciding = Deciding(parts, self.engine, self.triggers, self.hooks)
         self.attention = Attention(parts, lambda: self.fleet)
@@ -94,6 +94,10 @@ class Supervisor:
     def _notifications(self) -> Notifications | None:
         loaded = self.fleet.loaded
         return loaded.settings.notifications if loaded is not None else None
+
+    def _notice_urls(self) -> tuple[str, ...]:
+        wanted = self._notifications()
+        return wanted.urls if wanted is not None else ()
 
     def _heard(self, record: EventRecord) -> None:
         """An event is being written down; no trouble of a hook may keep it from being so."""

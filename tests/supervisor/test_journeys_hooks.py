@@ -264,7 +264,7 @@ def test_needs_you_is_told_once_and_not_again_after_a_restart(cockpit: Cockpit) 
     record = recorder(cockpit.home)
 
     async def journey() -> None:
-        agent = cockpit.agent(mode="prompt", steps=30, more=hook("needs_you", [record]))
+        agent = cockpit.agent(mode="prompt", steps=30, pause=3, more=hook("needs_you", [record]))
         async with cockpit.flying(agent):
             await cockpit.start()
             told = await until_seen(cockpit, "needs_you")

@@ -108,7 +108,7 @@ def test_a_webhook_is_signed_tried_again_and_told(
                 "on_handoff_complete",
                 "webhook",
                 name="monitoring",
-                url=receiver.url("/hooks"),
+                url=receiver.url("/hooks-S3CRET-PATH"),
                 headers={"Authorization": "Bearer ${MONITORING_TOKEN}"},
                 secret="${SIGNING}",
                 allow_private=True,
@@ -118,7 +118,7 @@ def test_a_webhook_is_signed_tried_again_and_told(
                 first, again = await receiver.until(2)
                 delivered = await cockpit.event("hook.delivered")
                 row = await cockpit.row()
-            assert first.path == "/hooks"
+            assert first.path == "/hooks-S3CRET-PATH"
             assert again.headers["authorization"] == "Bearer t0ken-of-monitoring"
             assert again.told == first.told
             assert again.told["hook_event_name"] == "handoff_complete"
@@ -130,7 +130,9 @@ def test_a_webhook_is_signed_tried_again_and_told(
             assert again.headers["webhook-signature"] == f"v1,{digest}"
             assert delivered.data["attempts"] == 2
         kept = b"".join(path.read_bytes() for path in cockpit.places.state.glob("cockpit.db*"))
+        kept += b"".join(path.read_bytes() for path in cockpit.places.logs.rglob("*.log"))
         assert b"t0ken-of-monitoring" not in kept
+        assert b"S3CRET-PATH" not in kept
 
     asyncio.run(journey())
 
@@ -202,10 +204,13 @@ def test_a_storm_is_one_notification(cockpit: Cockpit) -> None:
     async def journey() -> None:
         async with Receiver().open() as receiver:
             notify = f'[notifications]\nurls = ["json://127.0.0.1:{receiver.port}/n"]\n'
-            agents = [cockpit.agent(name, mode="prompt", steps=30) for name in ("api", "web")]
+            agents = [
+                cockpit.agent(name, mode="prompt", steps=30, pause=3) for name in ("api", "web")
+            ]
             async with cockpit.flying(notify, *agents):
-                await cockpit.start("api")
-                await cockpit.start("web")
+                for number, name in enumerate(("api", "web"), 1):
+                    await cockpit.start(name)
+                    await cockpit.event("agent.needs_you", number=number)
                 (post,) = await receiver.until(1)
                 await cockpit.event("hook.delivered")
             assert len(receiver.posts) == 1
@@ -224,7 +229,7 @@ def test_in_quiet_hours_it_waits_for_their_end(cockpit: Cockpit) -> None:
         notify = (
             f'[notifications]\nurls = ["json://127.0.0.1:1/n"]\nquiet = "{span[0]}-{span[1]}"\n'
         )
-        agent = cockpit.agent(mode="prompt", steps=30)
+        agent = cockpit.agent(mode="prompt", steps=30, pause=3)
         async with cockpit.flying(notify, agent) as supervisor:
             await cockpit.start()
             await cockpit.event("agent.needs_you")
