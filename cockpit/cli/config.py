@@ -30,6 +30,7 @@ def check(config: Path | None) -> int:
     """
     loaded = load(our_places(), config, Path.cwd(), os.environ)
     _tell(loaded)
+    _tell_of_theme(loaded.settings.cockpit.theme)
     print("ok")
     for path in loaded.files:
         print(f"  {safe_line(str(path))}")
@@ -84,6 +85,17 @@ def _tell(loaded: Loaded) -> None:
     if loaded.held:
         file = safe_line(str(loaded.held[0].file))
         say(f"Read the file, then: cockpit config trust {file}")
+
+
+def _tell_of_theme(name: str) -> None:
+    """Say it when the screen would have to use another theme, or leave a broken file out."""
+    from cockpit.config.shipped import themes_folder
+    from cockpit.tui.themes import chosen, load
+
+    found = load([our_places().themes, themes_folder()])
+    _, trouble = chosen(name, found)
+    for line in (*found.troubles, *([trouble] if trouble else [])):
+        say(safe_line(f"cockpit.theme: {line}", 400))
 
 
 def _bands(settings: Settings) -> Iterator[str]:

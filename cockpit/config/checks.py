@@ -5,7 +5,7 @@ A single value is checked by its kind in `config.values`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from cockpit.config.file import ConfigFile
 from cockpit.config.hooks import Hook
@@ -15,6 +15,9 @@ from cockpit.config.problems import nearest
 from cockpit.config.schema import AgentDefaults, AgentSettings, ContextSettings, Settings
 from cockpit.config.thresholds import check_marks
 from cockpit.core.errors import BadUsage
+
+NOT_FLOWN = frozenset({"codex", "gemini"})
+"""Runtimes that a file may name and that nothing starts yet."""
 
 Origin = tuple[ConfigFile, KeyPath]
 """The file an agent is written in, and where in it."""
@@ -133,6 +136,16 @@ def _check_hook(file: ConfigFile, at: KeyPath, hook: Hook) -> None:
         raise file.refusal((*at, "url"), "expected an http:// or https:// address")
 
 
-def not_run_yet(settings: Settings) -> str | None:
-    """One line for settings that this version reads and does not act on."""
-    return "hosts: accepted, not run yet by this version" if settings.hosts else None
+def not_run_yet(settings: Settings) -> Iterator[str]:
+    """One line for each setting that this version reads and does not act on."""
+    if settings.hosts:
+        yield "hosts: accepted, not run yet by this version"
+    agents: list[tuple[str, AgentDefaults]] = [
+        (f"agents.{agent.name}", agent) for agent in settings.agents
+    ]
+    for name, agent in agents or [("defaults", settings.defaults)]:
+        if agent.runtime in NOT_FLOWN:
+            yield f'{name}.runtime: "{agent.runtime}" is accepted, not yet flown by this version'
+        for key in ("push_on_success", "create_pr"):
+            if getattr(agent.worktree, key):
+                yield f"{name}.worktree.{key}: accepted, not done yet by this version"

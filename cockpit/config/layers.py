@@ -48,8 +48,7 @@ def laid_together(layers: list[Layer], environment: Mapping[str, str]) -> Loaded
         pile.add(layer)
     pile.add_environment(environment)
     settings = pile.settings()
-    if line := not_run_yet(settings):
-        pile.notices.append(line)
+    pile.notices += not_run_yet(settings)
     return Loaded(
         settings,
         tuple(layer.file.path for layer in layers),

@@ -101,3 +101,21 @@ def test_schema_is_json_schema_with_a_sentence_for_every_setting(here: Path) -> 
         assert model["description"]
         for key, said in model["properties"].items():
             assert said.get("description") or "$ref" in said, key
+
+
+def test_a_theme_that_is_nowhere_is_told(here: Path) -> None:
+    (here / "cockpit.toml").write_text('[cockpit]\ntheme = "nope"\n')
+    done = _cockpit(here, "config", "check")
+    assert done.returncode == 0
+    assert done.stdout.startswith("ok\n")
+    assert "cockpit.theme: There is no theme 'nope': night is used." in done.stderr
+
+
+@pytest.mark.parametrize("name", ["night", "nord", "mine"])
+def test_a_theme_of_ours_of_textual_or_of_the_pilot_is_fine(
+    here: Path, own_home: Path, name: str
+) -> None:
+    (here / "cockpit.toml").write_text(f'[cockpit]\ntheme = "{name}"\n')
+    (own_home / "ck" / "themes").mkdir(parents=True)
+    (own_home / "ck" / "themes" / "mine.toml").write_text('primary = "#336699"\n')
+    assert _cockpit(here, "config", "check").stderr == ""

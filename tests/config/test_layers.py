@@ -123,3 +123,19 @@ def test_what_the_command_line_says_of_an_agent_is_checked_too(project: Any) -> 
         changed_agent(agent, runtime="command")
     with pytest.raises(BadUsage, match="Try: my-agent"):
         project.load().new_agent("My Agent", Path("/"))
+
+
+def test_what_this_version_does_not_do_is_told(project: Any) -> None:
+    loaded = project.load_named(
+        '[defaults.worktree]\ncreate_pr = true\n[[agents]]\nname = "a"\nruntime = "codex"\n'
+        '[[agents]]\nname = "b"\n[agents.worktree]\ncreate_pr = false\npush_on_success = true\n'
+    )
+    assert loaded.notices == (
+        'agents.a.runtime: "codex" is accepted, not yet flown by this version',
+        "agents.a.worktree.create_pr: accepted, not done yet by this version",
+        "agents.b.worktree.push_on_success: accepted, not done yet by this version",
+    )
+    alone = project.load_named('[defaults]\nruntime = "gemini"\nstrategy = "hybrid"\n')
+    assert alone.notices == (
+        'defaults.runtime: "gemini" is accepted, not yet flown by this version',
+    )
