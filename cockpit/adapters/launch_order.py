@@ -7,6 +7,7 @@ as it was. Nothing in it is ever an argument of the multiplexer or read by a she
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import sys
 import time
@@ -21,6 +22,8 @@ from cockpit.ports.panes import Launch
 
 LONGEST_ARGUMENT = 120_000
 """Bytes. Linux refuses an argument of 128 KB, and it says so nowhere that a pilot would see."""
+
+_IN_A_FILE = "Read the file {} and do what it says."
 
 LAUNCHER = Path(__file__).with_name("launcher.py")
 
@@ -75,7 +78,7 @@ class LaunchOrders:
             return raw
         path = self.folder.absolute() / f"prompt-{secrets.token_hex(8)}.md"
         self._write(path, raw)
-        return field(f"Read the file {path} and do what it says.")
+        return field(_IN_A_FILE.format(path))
 
     def _make_folder(self) -> None:
         try:
@@ -92,6 +95,13 @@ class LaunchOrders:
                 f"{path}: {error.strerror}",
                 "Free some space, or make the folder writable.",
             ) from error
+
+
+def prompt_file(prompt: str) -> Path | None:
+    """The file that a prompt was put into because it was too long; None when it was not."""
+    before, after = map(re.escape, _IN_A_FILE.split("{}"))
+    found = re.fullmatch(rf"{before}(/.*/prompt-[0-9a-f]{{16}}\.md){after}", prompt)
+    return Path(found[1]) if found else None
 
 
 def field(text: str) -> bytes:

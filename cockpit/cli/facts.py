@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from cockpit.adapters.agents.claude_skim import parse_facts
+from cockpit.adapters.launch_order import prompt_file
 from cockpit.cli.usage import Reader, read_into
 from cockpit.core.collect import Collector
 from cockpit.core.errors import CockpitError, Failed
@@ -72,6 +74,9 @@ def _ask_git(directory: str | None) -> GitFacts | None:
 def _told(report: dict[str, Any]) -> Iterator[str]:
     """The facts for a person; every line of foreign text made harmless."""
     yield f"Goal      {safe_line(report['goal'] or 'not known', 500)}"
+    if (file := prompt_file(report["goal"] or "")) is not None:
+        gone = "" if os.access(file, os.F_OK) else ", which is gone"
+        yield f"          The prompt itself is in that file{gone}."
     branch, head = report["branch"], report["head"]
     if head is not None or branch is not None:
         yield f"Git       {safe_line(branch or 'detached', 200)} at {(head or 'no commit')[:12]}"

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from cockpit.adapters.launch_order import LaunchOrders
 from cockpit.cli.facts import facts, read_facts
 from cockpit.core.errors import Failed
+from cockpit.ports.panes import Launch
 
 RECORDED = Path(__file__).parents[1] / "data" / "transcripts"
 PRINTED = RECORDED / "print_hooks_commit_subagent.jsonl"
@@ -86,3 +88,27 @@ def test_for_people(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     said = capsys.readouterr().out
     assert "Commits   d0da3da Add a" in said
     assert "\x1b" not in said
+
+
+def test_a_prompt_that_went_into_a_file_is_said_to_be_there(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    prompt = "long\n" * 40_000
+    launch = Launch(["claude"], tmp_path, {}, prompt=prompt)
+    LaunchOrders(tmp_path / "orders").command(launch, kept_as="order")
+    (file,) = (tmp_path / "orders").glob("prompt-*.md")
+    goal = f"Read the file {file} and do what it says."
+    assert goal.encode() in (tmp_path / "orders" / "order.order").read_bytes()
+    record = tmp_path / "session.jsonl"
+    record.write_bytes(PRINTED.read_bytes().replace(b"MAIN please do the thing", goal.encode()))
+
+    facts(record, False)
+    there = capsys.readouterr().out
+    file.unlink()
+    facts(record, False)
+    gone = capsys.readouterr().out
+    facts(PRINTED, False)
+
+    assert there.splitlines()[1] == "          The prompt itself is in that file."
+    assert gone.splitlines()[1] == "          The prompt itself is in that file, which is gone."
+    assert "The prompt itself" not in capsys.readouterr().out
