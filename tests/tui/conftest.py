@@ -86,6 +86,7 @@ def fly() -> Fly:
         direct: bool = False,
         selected: str | None = None,
         directory: Path = Path("/"),
+        toasts: bool = False,
     ) -> AsyncIterator[Flight]:
         flight = Flight(client)
         around = Surroundings(
@@ -100,7 +101,7 @@ def fly() -> Fly:
         )
         if selected:
             flight.app.model.select(selected)
-        async with flight.app.run_test(size=size) as pilot:
+        async with flight.app.run_test(size=size, notifications=toasts) as pilot:
             flight.pilot = pilot
             await flight.until(lambda: flight.app.model.connection.live, "a supervisor")
             await pilot.pause()

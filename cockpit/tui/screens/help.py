@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -13,14 +13,34 @@ from textual.widgets import Static
 
 from cockpit.tui.actions import Context, table
 from cockpit.tui.present.span import Span, fit
+from cockpit.tui.widgets.line import wrapped
 from cockpit.tui.widgets.lines import Lines
 
 LEGEND = (
-    (Span("  ▏ ", "bar-track-act"), Span(" on the bar: where notice, warn, act and force begin")),
-    (Span("  ┃ ", "bar-end"), Span(" where the CLI would compact by itself")),
-    (Span("  ▒ ", "bar-calm"), Span(" the window is assumed, not known")),
-    (Span("  ╌ ", "bar-unknown"), Span(" no reading yet")),
+    (Span("  ▏  ", "bar-track-act"), Span("on the bar: where notice, warn, act and force begin")),
+    (Span("  ┃  ", "bar-end"), Span("where the CLI would compact by itself")),
+    (Span("  ▒  ", "bar-calm"), Span("the window is assumed, not known")),
+    (Span("  ╌  ", "bar-unknown"), Span("no reading yet")),
 )
+
+
+MOST = 6
+"""Lines that one sentence may take."""
+
+
+class Sentences(Lines):
+    """Keys or signs with what they mean beside them, over as many lines as that takes."""
+
+    def __init__(self, sentences: Sequence[Sequence[Span]]) -> None:
+        super().__init__(id="help-lines")
+        self._sentences = sentences
+
+    def resized(self) -> None:
+        width = self.size.width
+        lines: list[list[Span]] = []
+        for sentence in self._sentences:
+            lines += wrapped(sentence, width, MOST) or [[]]
+        self.set_lines(lines)
 
 
 class HelpScreen(ModalScreen[None]):
@@ -36,7 +56,7 @@ class HelpScreen(ModalScreen[None]):
         super().__init__()
         self._where = context
         self._keys = keys
-        self.lines = Lines(id="help-lines")
+        self.lines = Sentences(self._sentences())
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog -keys"):
@@ -44,16 +64,14 @@ class HelpScreen(ModalScreen[None]):
             yield self.lines
             yield Static("F12 comes back from a pane    q back", classes="dialog--keys")
 
-    def on_mount(self) -> None:
+    def _sentences(self) -> list[Sequence[Span]]:
         rows = [row for row in table(self._keys) if row[0] == self._where]
         widest = max(len(keys) for _, keys, _, _ in rows)
-        lines: list[list[Span]] = [
+        found: list[Sequence[Span]] = [
             [Span(f"  {fit(keys, widest)}  ", "key"), Span(sentence)]
             for _, keys, _, sentence in rows
         ]
-        if self._where == "fleet":
-            lines += [[], *(list(line) for line in LEGEND)]
-        self.lines.set_lines(lines)
+        return [*found, [], *LEGEND] if self._where == "fleet" else found
 
     def action_scroll(self, direction: int) -> None:
         step = direction * max(1, self.lines.size.height - 2)

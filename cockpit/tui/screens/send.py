@@ -44,7 +44,7 @@ class SendScreen(ModalScreen[str]):
             yield Static(f"Send to {self._to}", classes="dialog--title", markup=False)
             yield self.area
             yield Static(
-                "Enter send    Ctrl-J new line    Ctrl-G back", classes="dialog--keys", markup=False
+                "Enter send  Ctrl-J line  Ctrl-G back", classes="dialog--keys", markup=False
             )
 
     def on_mount(self) -> None:

@@ -33,6 +33,7 @@ MODES: tuple[tuple[Mode, str], ...] = (
 class StartScreen(ModalScreen[Start]):
     """A form. A name that is configured needs nothing else; the rest is for a new agent."""
 
+    AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,ctrl+g", "leave", "back", show=False, priority=True),
         Binding("ctrl+s", "submit", "start", show=False, priority=True),
@@ -77,16 +78,20 @@ class StartScreen(ModalScreen[Start]):
             yield Static("first prompt", classes="dialog--label")
             yield self.prompt
             yield self.mode
-            yield Static("Tab next field    Ctrl-S start    Ctrl-G back", classes="dialog--keys")
+            yield Static("Tab next  Ctrl-S start  Ctrl-G back", classes="dialog--keys")
 
     def on_mount(self) -> None:
-        self.named.focus()
+        # Focus scrolls by the layout of before, which on a low screen is another.
+        self.named.focus(scroll_visible=False)
         self._judge()
 
     @on(Input.Changed)
     @on(TextArea.Changed)
     def _typed(self) -> None:
         self._judge()
+        # On a low screen the verdict may just have pushed the field out of sight.
+        if self.focused is not None:
+            self.call_after_refresh(self.focused.scroll_visible, animate=False)
 
     @on(Input.Submitted)
     def _entered(self) -> None:
@@ -112,8 +117,6 @@ class StartScreen(ModalScreen[Start]):
             self._verdict.update(safe_line(order, 300))
         else:
             self._verdict.update("starts as configured" if known else "starts as a new agent")
-        # On a low screen the verdict may just have pushed the field out of sight.
-        self.call_after_refresh((self.focused or self.named).scroll_visible, animate=False)
 
     def _order(self) -> Start | str:
         """What would be asked for, or why it cannot be."""

@@ -1,0 +1,74 @@
+"""In the smallest terminal everything that is said can be read, and every form be filled in."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Protocol
+
+from cockpit.client.memory import MemoryClient
+from cockpit.tui.actions import ACTIONS
+from cockpit.tui.scene import scene
+from cockpit.wire.verbs import Start
+
+SMALLEST = (40, 10)
+
+
+class Fly(Protocol):
+    def __call__(self, client: MemoryClient, **how: Any) -> AbstractAsyncContextManager[Any]: ...
+
+
+def words(text: str) -> str:
+    return " ".join(text.split())
+
+
+def test_every_sentence_of_the_help_can_be_read(fly: Fly) -> None:
+    async def play() -> None:
+        async with fly(scene(), size=SMALLEST) as flight:
+            await flight.press("question_mark")
+            await flight.reads("Keys", "q back")
+            lines = flight.app.screen.query_one("#help-lines")
+            read: list[str] = []
+            while True:
+                strips = [lines.render_line(y).text for y in range(lines.size.height)]
+                read += strips[:2]
+                if lines.scroll_offset.y >= lines.max_scroll_y:
+                    read += strips[2:]
+                    break
+                before = lines.scroll_offset.y
+                lines.scroll_to(y=before + 2, animate=False, force=True)
+                await flight.until(lambda: lines.scroll_offset.y != before, "a scroll")  # noqa: B023
+                read = read if lines.scroll_offset.y == before + 2 else read[:-1]
+            seen = words(" ".join(line[15:] for line in read))
+            for action in ACTIONS:
+                if action.context == "fleet":
+                    assert words(action.sentence) in seen
+
+    asyncio.run(play())
+
+
+def test_the_start_form_begins_at_its_beginning(fly: Fly) -> None:
+    async def play() -> None:
+        async with fly(scene(), size=SMALLEST, selected="api") as flight:
+            await flight.press("n")
+            await flight.reads("Start an agent", "A name:", "Ctrl-G back")
+            await flight.press(*"big")
+            await flight.reads("Start an agent", "big", "starts as a new agent", "Ctrl-G back")
+            await flight.press("tab", "tab", *"go")
+            await flight.reads("Start an agent", "go", "Ctrl-G back")
+            await flight.press("ctrl+s")
+            await flight.until(lambda: flight.client.asked)
+            order = flight.client.asked[0]
+            assert isinstance(order, Start)
+            assert (order.name, order.prompt) == ("big", "go")
+
+    asyncio.run(play())
+
+
+def test_a_reason_is_told_whole(fly: Fly) -> None:
+    async def play() -> None:
+        async with fly(scene(), size=SMALLEST, selected="api", toasts=True) as flight:
+            await flight.press("A")
+            await flight.reads("The document is there already:", "press a to approve it.")
+
+    asyncio.run(play())
