@@ -66,7 +66,9 @@ def test_every_event_of_a_whole_handoff_is_told_with_its_facts(cockpit: Cockpit)
     hooks = "".join(hook(event, [record]) for event in EVENTS)
 
     async def journey() -> None:
-        async with cockpit.flying(cockpit.agent(steps=30, prompt="Count them.", more=hooks)):
+        async with cockpit.flying(
+            cockpit.agent(steps=30, pause=3, prompt="Count them.", more=hooks)
+        ):
             first = await cockpit.start()
             second = await cockpit.until(swapped)
             await until_seen(cockpit, "handoff_complete")
@@ -139,7 +141,7 @@ def test_bad_hooks_cost_the_handoff_nothing_and_are_told(cockpit: Cockpit, body:
     ) + hook("handoff_complete", [missing], name="missing")
 
     async def journey() -> None:
-        async with cockpit.flying(cockpit.agent(steps=30, more=hooks)):
+        async with cockpit.flying(cockpit.agent(steps=30, pause=3, more=hooks)):
             await cockpit.start()
             await cockpit.until(swapped)
             row = await cockpit.until(lambda row: row.note and "hook missing" in row.note)
@@ -162,7 +164,7 @@ def test_continue_leaves_it_to_the_compaction(cockpit: Cockpit) -> None:
     say = program(cockpit.home, "say", """echo thinking; echo '{"decision": "continue"}'""")
 
     async def journey() -> None:
-        agent = cockpit.agent(steps=30, more=hook("context_threshold", [say], name="say"))
+        agent = cockpit.agent(steps=30, pace=0.3, more=hook("context_threshold", [say], name="say"))
         async with cockpit.flying(agent):
             await cockpit.start()
             decided = await cockpit.event("hook.decided")
@@ -181,7 +183,7 @@ def test_abort_swaps_now_without_a_review(cockpit: Cockpit) -> None:
 
     async def journey() -> None:
         hooks = hook("context_threshold", [say])
-        async with cockpit.flying(cockpit.agent(mode="prompt", steps=30, more=hooks)):
+        async with cockpit.flying(cockpit.agent(mode="prompt", steps=30, pause=3, more=hooks)):
             first = await cockpit.start()
             second = await cockpit.until(swapped)
             assert second.previous_session_id == first.session_id
@@ -211,7 +213,7 @@ def test_a_hook_that_replaces_does_the_whole_job(cockpit: Cockpit) -> None:
 def test_a_replacing_hook_that_fails_leaves_it_to_the_built_in(cockpit: Cockpit) -> None:
     async def journey() -> None:
         hooks = hook("context_threshold", [str(cockpit.home / "no")], mode="replace")
-        async with cockpit.flying(cockpit.agent(steps=30, more=hooks)):
+        async with cockpit.flying(cockpit.agent(steps=30, pause=3, more=hooks)):
             await cockpit.start()
             await cockpit.until(swapped)
 
@@ -233,7 +235,7 @@ def test_filters_order_and_a_failure_that_ends_it(cockpit: Cockpit) -> None:
     )
 
     async def journey() -> None:
-        async with cockpit.flying(cockpit.agent(steps=30, more=hooks)):
+        async with cockpit.flying(cockpit.agent(steps=30, pause=3, more=hooks)):
             await cockpit.start()
             await cockpit.until(swapped)
             await cockpit.event("hook.failed", number=2)
@@ -252,7 +254,7 @@ def test_a_hook_may_ask_for_the_built_in_handoff(cockpit: Cockpit) -> None:
 
     async def journey() -> None:
         hooks = hook("context_threshold", [call], mode="replace", timeout="20s")
-        async with cockpit.flying(cockpit.agent(steps=30, more=hooks)):
+        async with cockpit.flying(cockpit.agent(steps=30, pause=3, more=hooks)):
             await cockpit.start()
             await cockpit.until(swapped)
             assert "Handing off api" in (cockpit.home / "said").read_text()
@@ -338,7 +340,7 @@ def test_the_founding_scripts_with_a_worktree(cockpit: Cockpit) -> None:
     )
 
     async def journey() -> None:
-        async with cockpit.flying(cockpit.agent(mode="prompt", steps=30, more=more)):
+        async with cockpit.flying(cockpit.agent(mode="prompt", steps=30, pause=3, more=more)):
             first = await cockpit.start()
             second = await cockpit.until(swapped)
             told = await until_seen(cockpit, "handoff_complete")
@@ -356,7 +358,7 @@ def test_the_founding_scripts_with_a_worktree(cockpit: Cockpit) -> None:
 
 def test_without_hooks_the_mode_alone_decides(cockpit: Cockpit) -> None:
     async def journey() -> None:
-        async with cockpit.flying(cockpit.agent(steps=30)):
+        async with cockpit.flying(cockpit.agent(steps=30, pause=3)):
             await cockpit.start()
             await cockpit.until(swapped)
             assert [each for each in await cockpit.events() if each.kind.startswith("hook.")] == []
@@ -410,7 +412,7 @@ def test_no_secret_reaches_a_hook_or_its_kept_output(cockpit: Cockpit) -> None:
     hooks = hook("handoff_start", [record]) + hook("handoff_start", [leak], name="leak")
 
     async def journey() -> None:
-        agent = cockpit.agent(steps=30, prompt=f"Log in with {secret}.", more=hooks)
+        agent = cockpit.agent(steps=30, pause=3, prompt=f"Log in with {secret}.", more=hooks)
         async with cockpit.flying(agent):
             await cockpit.start()
             told = await until_seen(cockpit, "handoff_start")
