@@ -15,13 +15,17 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO
 
 from cockpit.client.http import HttpClient
 from cockpit.core.errors import CockpitError, Failed
+from cockpit.core.safetext import safe_text
 from cockpit.demo.jobs import name_for
 from cockpit.demo.leftovers import end_leftovers
 from cockpit.demo.scratch import Scratch, make_scratch
-from cockpit.demo.summary import check, summary
+from cockpit.demo.summary import check, counted, summary
 from cockpit.demo.watch import Watch
 from cockpit.wire.status import Status
 from cockpit.wire.verbs import Start
@@ -29,6 +33,8 @@ from cockpit.wire.verbs import Start
 CAP_SECONDS = 300.0
 """A flight without a screen is over by then, one way or the other."""
 COMMAND_SECONDS = 90.0
+LOG_LINES = 12
+"""What is shown of a log when its folder is about to go."""
 
 Say = Callable[[str], None]
 Portray = Callable[[HttpClient, str], Awaitable[None]]
@@ -48,14 +54,24 @@ class Flight:
     def client(self) -> HttpClient:
         return HttpClient(self.scratch.places.socket)
 
-    def run(self, *arguments: str, quiet: bool = True, seconds: float | None = None) -> int:
-        """Run a command of cockpit in this flight's surroundings; its exit code."""
+    def run(
+        self,
+        *arguments: str,
+        quiet: bool = True,
+        seconds: float | None = None,
+        speech: IO[str] | None = None,
+    ) -> int:
+        """Run a command of cockpit in this flight's surroundings; its exit code.
+
+        `speech` takes what it says on stderr.
+        """
         return subprocess.run(
             [sys.executable, "-P", "-m", "cockpit", *arguments],
             cwd=self.scratch.repository,
             env=self.scratch.environment(),
             stdin=subprocess.DEVNULL if quiet else None,
             stdout=subprocess.DEVNULL if quiet else None,
+            stderr=speech,
             timeout=seconds,
             check=False,
         ).returncode
@@ -153,13 +169,30 @@ def introduce(flown: Flight) -> None:
 
 
 def take_off(flown: Flight) -> None:
-    """Start the supervisor. Raises `Failed`; its own words went to stderr."""
+    """Start the supervisor. Raises `Failed` with its own words: its logs go with the folder."""
     config = str(flown.scratch.config)
-    code = flown.run("--config", config, "up", seconds=COMMAND_SECONDS)
+    with TemporaryFile("w+", errors="replace") as speech:
+        code = flown.run("--config", config, "up", seconds=COMMAND_SECONDS, speech=speech)
+        speech.seek(0)
+        said = speech.read()
     if code:
+        logs = flown.scratch.places.logs
+        told = [line.strip() for line in said.splitlines() if str(logs) not in line]
+        for log in (logs / "up.log", logs / "supervisor.log"):
+            told += last_lines(log)
         raise Failed(
-            "The supervisor did not start", f"`cockpit up` ended with {code}.", "See above."
+            f"The supervisor did not start: `cockpit up` ended with {code}",
+            safe_text("\n".join(told)),
         )
+
+
+def last_lines(log: Path) -> list[str]:
+    """How a log ends, under its name; nothing of one that is empty or not there."""
+    try:
+        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return []
+    return [f"{log.name} ends:", *lines[-LOG_LINES:]] if lines else []
 
 
 def land(flown: Flight, *, keep: bool) -> None:
@@ -173,7 +206,7 @@ def land(flown: Flight, *, keep: bool) -> None:
     if not keep:
         flown.scratch.remove()
     if left:
-        flown.say(f"{len(left)} processes had to be ended by hand.")
+        flown.say(f"Ended by hand, because they were left: {counted(len(left), 'process', 'es')}.")
     if keep:
         flown.say(f"Kept: {flown.scratch.folder}")
 

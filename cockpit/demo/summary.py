@@ -15,9 +15,15 @@ def summary(status: Status, documents: Sequence[Path], folder: Path, seconds: fl
     """Agents, sessions, handoffs, documents and time, a line each."""
     sessions = sum(agent.session_number or 0 for agent in status.agents)
     handoffs = sum(agent.handoffs for agent in status.agents)
+    counts = (
+        counted(len(status.agents), "agent"),
+        counted(sessions, "session"),
+        counted(handoffs, "handoff"),
+        counted(len(documents), "document"),
+        f"{seconds:.0f} s",
+    )
     lines = [
-        f"{len(status.agents)} agents, {sessions} sessions, {handoffs} handoffs, "
-        f"{len(documents)} documents, {seconds:.0f} s",
+        ", ".join(counts),
         *map(row, status.agents),
         *(f"  document  {path.relative_to(folder)}" for path in documents),
     ]
@@ -36,9 +42,9 @@ def row(agent: AgentStatus) -> str:
     return "  ".join(parts)
 
 
-def counted(number: int, noun: str) -> str:
+def counted(number: int, noun: str, several: str = "s") -> str:
     """A number with its noun."""
-    return f"{number} {noun}" + ("" if number == 1 else "s")
+    return f"{number} {noun}" + ("" if number == 1 else several)
 
 
 def check(status: Status, documents: Sequence[Path]) -> None:

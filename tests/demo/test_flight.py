@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from cockpit.core.errors import Failed
-from cockpit.demo.flight import fly_headless
+from cockpit.demo.flight import Flight, fly_headless, take_off
 from cockpit.demo.leftovers import carriers
+from cockpit.demo.scratch import make_scratch
 
 pytestmark = pytest.mark.tmux
 
@@ -34,6 +35,19 @@ def test_a_flight_that_fails_leaves_nothing_either() -> None:
         fly_headless(1, keep=False, say=told.append, standin=True, cap=1.0)
     assert not folder_of(told).exists()
     assert carriers(folder_of(told)) == []
+
+
+def test_a_supervisor_that_cannot_start_is_told_with_the_end_of_its_log() -> None:
+    scratch = make_scratch(1, "http://127.0.0.1:9", standin=True)
+    try:
+        scratch.places.database.mkdir(parents=True)
+        with pytest.raises(Failed, match="did not start") as failed:
+            take_off(Flight(scratch, 1, print, 0.0))
+        assert "up.log ends:" in failed.value.detail
+        assert str(scratch.places.database) in failed.value.detail
+        assert str(scratch.places.logs) not in failed.value.detail + failed.value.hint
+    finally:
+        scratch.remove()
 
 
 @pytest.mark.claude

@@ -88,6 +88,12 @@ def test_a_flight_that_shows_everything_passes() -> None:
     assert text.splitlines()[-1] == "  document  b.md"
 
 
+def test_one_of_each_is_told_as_one() -> None:
+    status = Status(agents=[agent(**{**ROUNDING, "session_number": 1})])
+    text = summary(status, [Path("/f/a.md")], Path("/f"), 1.0)
+    assert text.splitlines()[0] == "1 agent, 1 session, 1 handoff, 1 document, 1 s"
+
+
 def test_a_flight_without_its_handoff_fails() -> None:
     status = Status(agents=[agent(**{**ROUNDING, "handoffs": 0})])
     with pytest.raises(Failed, match="without a handoff"):
