@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import get_args
 
+from cockpit.core.errors import Hindered
 from cockpit.core.ids import SessionId
 from cockpit.supervisor.instruments import Instruments
 from cockpit.supervisor.rows import need, state
@@ -36,7 +38,8 @@ class Attention:
         """Look for ever."""
         while True:
             for seat in self._seats():
-                self.look(seat)
+                with suppress(Hindered):  # a full disk: looked at again
+                    self.look(seat)
             await asyncio.sleep(LOOK)
 
     def look(self, seat: Seat) -> None:
@@ -49,8 +52,9 @@ class Attention:
         if self._told.get(seat.name) == stands:
             return
         self._forget(seat, latch)
+        fresh = bool(latch) and self._in.store.latch(seat.session.id, latch, self._now())
         self._told[seat.name] = stands
-        if not latch or not self._in.store.latch(seat.session.id, latch, self._now()):
+        if not fresh:
             return
         if wanted is not None:
             words = f"{seat.name} needs you ({wanted.kind}): {wanted.detail}"
