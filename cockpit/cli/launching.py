@@ -157,6 +157,8 @@ def _ended_early(places: Places, code: int) -> int:
         return pid
     words = _first_words(places).read_text(errors="replace").strip().removeprefix("cockpit: ")
     title, _, rest = words.partition("\n")
+    if title.startswith("Traceback"):
+        title = f"The supervisor ended at once: {words.rpartition(chr(10))[2]}"
     kind = BY_EXIT_CODE.get(code, Failed)
     raise kind(
         title or "The supervisor ended at once",

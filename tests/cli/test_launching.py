@@ -84,6 +84,16 @@ def test_a_bad_file_is_told_where_it_was_asked(own_home: Path) -> None:
     assert cockpit("status").returncode == 4
 
 
+def test_one_that_breaks_at_once_is_told_with_what_broke_it(own_home: Path) -> None:
+    (own_home / "ck" / "state" / "cockpit.db").mkdir(parents=True)
+
+    refused = cockpit("up")
+
+    assert refused.returncode == 1
+    first = refused.stderr.splitlines()[0]
+    assert first.startswith("cockpit: The supervisor ended at once: IsADirectoryError")
+
+
 def test_a_folder_of_the_project_is_not_taken_for_one_of_our_modules(own_home: Path) -> None:
     (own_home / "click.py").write_text("raise SystemExit('a stranger')\n")
     (own_home / "uvicorn.py").write_text("raise SystemExit('a stranger')\n")
