@@ -70,11 +70,14 @@ def heading_spans(heading: Heading, layout: Layout) -> list[Span]:
     start = LEAD
     titles: list[Span] = []
     for column in layout.columns:
-        if start > used + 1 and column.title:
-            titles.append(Span(" " * (start - used)))
-            titles.append(Span(fit(column.title, column.width, right=column.right), "title"))
-            used = start + column.width
-        start += column.width + GAP
+        end = start + column.width
+        # A long title of the group pushes that of the column below it aside, if there is room.
+        begin = start if start > used + 1 else used + 2
+        if column.title and (begin == start or end - begin >= len(column.title)):
+            titles.append(Span(" " * (begin - used)))
+            titles.append(Span(fit(column.title, end - begin, right=column.right), "title"))
+            used = end
+        start = end + GAP
     return merged([*title, *titles, Span(" " * max(0, layout.width - used))])
 
 

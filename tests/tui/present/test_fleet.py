@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cockpit.tui.present.fleet import Heading, Place, lines_of
+from cockpit.tui.present.columns import layout
+from cockpit.tui.present.fleet import Heading, Place, heading_spans, lines_of
 from cockpit.tui.present.row import Row, row_of
+from cockpit.tui.present.span import plain
 from cockpit.tui.present.states import GROUPS, look_of
 from cockpit.tui.scene import agent, context
 from cockpit.wire.status import AgentStatus, HandoffStatus, Needs
@@ -100,3 +103,17 @@ def test_the_chain_has_a_limit_only_while_it_holds() -> None:
 def test_no_foreign_text_reaches_a_row_with_control_characters(text: str) -> None:
     made = row(agent("x", activity=text))
     assert not any(ord(char) < 32 or 0x7F <= ord(char) < 0xA0 for char in made.activity)
+
+
+@pytest.mark.parametrize("width", [80, 100, 140])
+def test_a_long_title_of_a_group_leaves_the_columns_theirs(width: int) -> None:
+    handoff = HandoffStatus(id="1", reason="manual", phase="confirming", since="")
+    agents = [agent("api", "handing_off", handoff=handoff, activity="Edit src/auth.py")]
+    columns = layout([row(one) for one in agents], width)
+    first = lines_of(agents)[0]
+    assert isinstance(first, Heading)
+
+    line = plain(heading_spans(first, columns))
+
+    assert len(line) == width
+    assert line.split()[:5] == ["handing", "off", "1", "context", "tokens"]
