@@ -38,6 +38,8 @@ class Action:
     """The reason it cannot be done now, or None when it can."""
     shown: bool = False
     """On the key line whenever it can be done."""
+    stays: bool = False
+    """On the key line of every agent; pressed where it cannot be done, it says why."""
 
 
 def _needs_agent(model: Model) -> str | None:
@@ -146,7 +148,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "approve-straight", "approve straight", "Say yes, and to the review that would follow.",
-        ("A",), why_not=_cannot_approve_straight,
+        ("A",), why_not=_cannot_approve_straight, shown=True,
     ),
     Action(
         "refuse", "refuse", "Say no; the agent goes on as it is.",
@@ -174,7 +176,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "handoff", "hand off", "Hand the job to a fresh session.",
-        ("h",), why_not=_cannot_hand_off, shown=True,
+        ("h",), why_not=_cannot_hand_off, shown=True, stays=True,
     ),
     Action(
         "send", "send", "Write a prompt and send it into the agent's composer.",

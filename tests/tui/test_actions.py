@@ -11,6 +11,7 @@ from cockpit.cli.keys import markdown, text
 from cockpit.tui.actions import ACTIONS, BY_ID, keys_of, table
 from cockpit.tui.bindings import bindings, keymap
 from cockpit.tui.model import Model
+from cockpit.tui.present.keys import possible
 from cockpit.tui.scene import fleet
 from cockpit.tui.screens.commands import Commands
 from cockpit.tui.screens.fleet import FleetScreen
@@ -97,3 +98,24 @@ def test_the_palette_and_the_screens_bind_the_same_ids() -> None:
 def test_printing_the_keys_loads_no_screen() -> None:
     code = "import sys, cockpit.cli.keys; sys.exit('textual' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_key_line_offers_what_a_question_can_be_answered_with() -> None:
+    there = model("api")
+    api = there.agents["api"]
+    assert api.handoff
+    assert api.needs
+    assert "approve-straight" not in [action.id for action in possible(there, "fleet")]
+    there.agents["api"] = api.model_copy(
+        update={
+            "handoff": api.handoff.model_copy(update={"phase": "asked"}),
+            "needs": api.needs.model_copy(update={"kind": "handoff"}),
+        }
+    )
+    assert [action.id for action in possible(there, "fleet")][:2] == ["approve", "approve-straight"]
+
+
+def test_handing_off_is_on_the_key_line_of_every_agent() -> None:
+    for name in ("checkout", "search", "cron"):
+        assert "handoff" in [action.id for action in possible(model(name), "fleet")]
+    assert "handoff" not in [action.id for action in possible(model(None), "fleet")]

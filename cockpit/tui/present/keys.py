@@ -1,4 +1,4 @@
-"""The line of keys at the bottom: only what can be done now, in the registry's order."""
+"""The line of keys at the bottom: what can be done now, in the registry's order."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ def possible(model: Model, context: Context) -> list[Action]:
     return [
         action
         for action in ACTIONS
-        if action.context == context and action.shown and action.why_not(model) is None
+        if action.context == context
+        and action.shown
+        and (action.why_not(model) is None or (action.stays and model.agent is not None))
     ]
 
 
