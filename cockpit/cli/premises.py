@@ -71,7 +71,8 @@ def configuration(
         loaded = load(places, config, Path.cwd(), environment)
     except CockpitError as error:
         return [from_error("config", error)]
-    found = [fit("config", f"{len(loaded.settings.agents)} agents configured")]
+    count = len(loaded.settings.agents)
+    found = [fit("config", f"{count} agent{'' if count == 1 else 's'} configured")]
     found += [
         note("config", safe_line(text), "Change it when convenient.") for text in loaded.notices
     ]

@@ -55,7 +55,7 @@ def is_stale(turn: Turn, age: float | None) -> bool:
 def limit_reached(turns: int, most: int, age: float | None, longest: float) -> str | None:
     """Which of a session's limits is reached, in words; 0 is no limit."""
     if most and turns >= most:
-        return f"{turns} turns of at most {most}"
+        return f"{turns} {'turn' if turns == 1 else 'turns'} of at most {most}"
     if longest and age is not None and age >= longest:
         return f"{_long(age)} of at most {_long(longest)}"
     return None

@@ -133,10 +133,11 @@ class Triggers:
         if strategy == "handoff":
             return Wish("band", "threshold", words) if seat.band in ACTING else None
         seen = seat.compactions
+        times = f"{seen} compaction{'' if seen == 1 else 's'}"
         if seen > allowed and over(seat.sitting.conduct):
-            return Wish("compactions", "compaction", f"{seen} compactions of {allowed}")
+            return Wish("compactions", "compaction", f"{times} of {allowed}")
         if seen >= allowed and seat.band in ACTING:
-            return Wish("band", "compaction", f"{words} after {seen} compactions")
+            return Wish("band", "compaction", f"{words} after {times}")
         return None
 
     def _by_limit(self, seat: Seat) -> Wish | None:

@@ -313,7 +313,8 @@ async def down(supervisor: Supervisor, asked: Down) -> Done:
         words = "The agents and the supervisor have ended"
     else:
         alive = sum(seat.alive for seat in supervisor.fleet)
-        words = f"The supervisor has ended; {alive} agents go on by themselves"
+        going = "1 agent goes on by itself" if alive == 1 else f"{alive} agents go on by themselves"
+        words = f"The supervisor has ended; {going}"
     supervisor.ended.set()
     return Done(message=words)
 
