@@ -10,6 +10,7 @@ from pathlib import Path
 
 from cockpit.cli.places import our_places
 from cockpit.config.read import load, project_file
+from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_line
 
 
@@ -38,11 +39,6 @@ def configured_words(config: Path | None) -> str:
     elif not loaded.files:
         words += "; write a first file with: cockpit init"
     return words
-
-
-def counted(number: int, noun: str) -> str:
-    """A number with its noun."""
-    return f"{number or 'no'} {noun}" + ("" if number == 1 else "s")
 
 
 def configured_hosts(config: Path | None) -> list[str]:

@@ -21,11 +21,12 @@ from typing import IO
 
 from cockpit.client.http import HttpClient
 from cockpit.core.errors import CockpitError, Failed
+from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_text
 from cockpit.demo.jobs import name_for
 from cockpit.demo.leftovers import end_leftovers
 from cockpit.demo.scratch import Scratch, make_scratch
-from cockpit.demo.summary import check, counted, summary
+from cockpit.demo.summary import check, summary
 from cockpit.demo.watch import Watch
 from cockpit.wire.status import Status
 from cockpit.wire.verbs import Start
@@ -206,7 +207,9 @@ def land(flown: Flight, *, keep: bool) -> None:
     if not keep:
         flown.scratch.remove()
     if left:
-        flown.say(f"Ended by hand, because they were left: {counted(len(left), 'process', 'es')}.")
+        flown.say(
+            f"Ended by hand, because they were left: {counted(len(left), 'process', 'processes')}."
+        )
     if keep:
         flown.say(f"Kept: {flown.scratch.folder}")
 

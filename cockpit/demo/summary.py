@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from cockpit.core.errors import Failed
+from cockpit.core.plurals import counted
 from cockpit.demo.job import Job
 from cockpit.demo.jobs import job_for, name_for
 from cockpit.wire.status import AgentStatus, Status
@@ -40,11 +41,6 @@ def row(agent: AgentStatus) -> str:
     if agent.compactions:
         parts.append(counted(agent.compactions, "compaction"))
     return "  ".join(parts)
-
-
-def counted(number: int, noun: str, several: str = "s") -> str:
-    """A number with its noun."""
-    return f"{number} {noun}" + ("" if number == 1 else several)
 
 
 def check(status: Status, documents: Sequence[Path]) -> None:

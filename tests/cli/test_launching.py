@@ -135,7 +135,7 @@ def test_the_first_up_takes_up_the_file_of_the_repository(own_home: Path) -> Non
 
 
 def test_up_with_nothing_configured_says_where_to_begin() -> None:
-    assert "no agents configured; write a first file with: cockpit init" in cockpit("up").stderr
+    assert "0 agents configured; write a first file with: cockpit init" in cockpit("up").stderr
 
 
 def test_start_needs_nothing_to_run_already(own_home: Path) -> None:
