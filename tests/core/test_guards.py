@@ -55,6 +55,7 @@ def test_an_old_reading_of_a_working_agent_says_nothing(
 
 def test_limits_are_told_in_words_and_zero_is_none() -> None:
     assert limit_reached(30, 30, None, 0) == "30 turns of at most 30"
+    assert limit_reached(1, 1, None, 0) == "1 turn of at most 1"
     assert limit_reached(29, 30, None, 0) is None
     assert limit_reached(900, 0, 86_400.0, 86_400.0) == "24 h of at most 24 h"
     assert limit_reached(900, 0, 5400.0, 5400.0) == "1.5 h of at most 1.5 h"
