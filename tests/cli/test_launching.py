@@ -134,6 +134,20 @@ def test_the_first_up_takes_up_the_file_of_the_repository(own_home: Path) -> Non
     assert cockpit("up").stderr == done.stderr
 
 
+def test_an_agent_that_cannot_be_flown_yet_keeps_no_other_from_it(own_home: Path) -> None:
+    (own_home / "cockpit.toml").write_text(
+        '[[agents]]\nname = "a"\nruntime = "codex"\n[[agents]]\nname = "b"\n'
+    )
+
+    assert cockpit("up").returncode == 0
+    refused = cockpit("start", "a")
+
+    assert refused.returncode == 5
+    assert "The runtime codex is not yet flown" in refused.stderr
+    agents = json.loads(cockpit("status", "--json").stdout)["agents"]
+    assert [(one["name"], one["state"]) for one in agents] == [("a", "stopped"), ("b", "stopped")]
+
+
 def test_up_with_nothing_configured_says_where_to_begin() -> None:
     assert "0 agents configured; write a first file with: cockpit init" in cockpit("up").stderr
 
