@@ -23,7 +23,7 @@ def init(folder: Path | None = None) -> int:
     print(safe_line(str(path)))
     if root is None:
         say("This is no git repository: agents can work here, but not in worktrees of their own.")
-    say("Say in it what the agents are for, then: cockpit")
+    say("Say in it what the agents are for, then: cockpit start NAME; cockpit")
     return 0
 
 

@@ -44,7 +44,10 @@ def config() -> None:
 @everywhere
 @click.argument("file", required=False, type=_FILE)
 def check(file: Path | None) -> int:
-    """Is the configuration right; FILE takes the place of the project's."""
+    """Is the configuration right, and where do the bands begin.
+
+    FILE takes the place of the project's.
+    """
     from cockpit.cli.config import check as run
 
     return run(file or asked().config)
@@ -62,7 +65,10 @@ def show() -> int:
 @config.command()
 @everywhere
 def schema() -> int:
-    """JSON Schema of cockpit.toml, and under $defs.HookPayload of what hooks are told."""
+    """JSON Schema of cockpit.toml.
+
+    Under $defs.HookPayload is that of what hooks are told.
+    """
     from cockpit.cli.config import schema as run
 
     return run()
@@ -72,7 +78,10 @@ def schema() -> int:
 @everywhere
 @click.argument("file", type=_FILE)
 def trust(file: Path) -> int:
-    """Trust FILE as it is now: what it may widen counts from here on, until it changes."""
+    """Trust FILE as it is now.
+
+    What it runs, sends or widens counts from here on, until it changes.
+    """
     from cockpit.cli.config import trust as run
 
     return run(file)

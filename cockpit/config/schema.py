@@ -189,7 +189,9 @@ class WorktreeSettings(Section):
 class AgentDefaults(Section):
     """What every agent inherits; each [[agents]] table may say otherwise."""
 
-    runtime: RuntimeName = Field(default="claude", description="claude, codex, gemini or command.")
+    runtime: RuntimeName = Field(
+        default="claude", description="claude or command; not flown yet: codex, gemini."
+    )
     mode: Mode = Field(
         default="prompt", description="observe: only show. prompt: ask me. auto: do it."
     )

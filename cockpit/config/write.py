@@ -55,7 +55,7 @@ def first_file(repository: str, branch: str | None) -> str:
 
 def _first_defaults() -> Table:
     defaults = tomlkit.table()
-    defaults.add("runtime", _noted("claude", "claude, codex, gemini or command"))
+    defaults.add("runtime", _noted("claude", "or command: any program"))
     defaults.add(
         "mode",
         _noted("prompt", "observe: only show · prompt: ask me before a handoff · auto: do it"),
