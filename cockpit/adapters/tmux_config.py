@@ -40,7 +40,9 @@ set -g history-limit 5000
 set -g default-size 120x40
 set -g default-shell /bin/sh
 set -g update-environment ""
-set -g set-titles off
+set -g set-titles on
+set -g set-titles-string "#{{?#{{&&:#{{==:#{{window_index}},{HOME_WINDOW}}},\
+#{{m:*cockpit,#{{pane_title}}}}}},#{{pane_title}},cockpit}}"
 set -g destroy-unattached off
 set -g detach-on-destroy on
 set -g base-index 0

@@ -71,6 +71,10 @@ class CockpitApp(App[bool]):
             self._driver.forget()
         self.refresh(layout=True)
 
+    def watch_sub_title(self, said: str) -> None:
+        if isinstance(self._driver, FrugalDriver):
+            self._driver.entitle(f"{said} - {self.TITLE}" if said else str(self.TITLE))
+
     def get_theme_variable_defaults(self) -> dict[str, str]:
         return themes.defaults(self.current_theme.to_color_system().generate())
 
@@ -90,6 +94,7 @@ class CockpitApp(App[bool]):
 
     def on_mount(self) -> None:
         self._use_theme()
+        self.watch_sub_title(self.sub_title)
         self.set_keymap(keymap(self._around.keys))
         self.model.listen(self._heard)
         in_background(self, partial(follow, self._client, self.model), group="follow")

@@ -8,6 +8,9 @@ from textual.message import Message
 
 from cockpit.tui.shadow import Shadow
 
+_TITLE = "\x1b]2;{}\x07"
+_KEEP_TITLE, _GIVE_TITLE_BACK = "\x1b[22;2t", "\x1b[23;2t"
+
 
 class RedrawWanted(Message):
     """The terminal may not show what it should: everything is to be sent again."""
@@ -18,6 +21,9 @@ class FrugalDriver(LinuxDriver):
     else may have drawn: another size, a terminal that was given away, a pilot who says so."""
 
     _shadow: Shadow | None = None
+    _title = ""
+    _aside = False
+    """The terminal was given away for a while."""
 
     def write(self, data: str) -> None:
         if self._shadow is None:
@@ -25,6 +31,12 @@ class FrugalDriver(LinuxDriver):
         reduced = self._shadow.reduced(data)
         if reduced:
             super().write(reduced)
+
+    def entitle(self, title: str) -> None:
+        """Have the terminal's own title say this. Our own words only: no text of others."""
+        if title != self._title:
+            self._title = title
+            super().write(_TITLE.format(title))
 
     def forget(self) -> None:
         """Send everything at the next drawing."""
@@ -39,3 +51,21 @@ class FrugalDriver(LinuxDriver):
     def start_application_mode(self) -> None:
         self.forget()
         super().start_application_mode()  # type: ignore[no-untyped-call]
+        if not self._aside:
+            super().write(_KEEP_TITLE)
+        if self._title:
+            super().write(_TITLE.format(self._title))
+
+    def stop_application_mode(self) -> None:
+        if not self._aside:
+            super().write(_GIVE_TITLE_BACK)
+        super().stop_application_mode()
+
+    def suspend_application_mode(self) -> None:
+        # Whoever has the terminal meanwhile may leave another title: ours to keep is the first.
+        self._aside = True
+        super().suspend_application_mode()
+
+    def resume_application_mode(self) -> None:
+        super().resume_application_mode()
+        self._aside = False

@@ -44,7 +44,9 @@ for number in itertools.count():
 
 
 HIDDEN = "\u202e\u2066\u2069\u200f\u200b"
-OURS = re.compile(rb"\x1b(?:\[|[()][0AB]|[=>78M])")
+OURS = re.compile(
+    rb"\x1b(?:\[|[()][0AB]|[=>78M]|\][02];(?:\d+ needs? you - )?cockpit(?:\x07|\x1b\\))"
+)
 """What tmux itself sends to a terminal: no OSC, no DCS, no APC, no title."""
 
 
