@@ -6,6 +6,7 @@ import click
 
 from cockpit.cli.options import agent_names, everywhere
 from cockpit.core.errors import BadUsage
+from cockpit.core.safetext import quoted
 
 
 @click.command(
@@ -76,7 +77,7 @@ def _percent(written: str) -> float:
     except ValueError:
         percent = 0.0
     if not 0 < percent <= 100:
-        raise BadUsage(f"{written!a} is no share of the window", hint="Try: 10%")
+        raise BadUsage(f"{quoted(written)} is no share of the window", hint="Try: 10%")
     return percent
 
 
@@ -86,7 +87,7 @@ def _seconds(written: str) -> float:
     try:
         seconds = duration(written)
     except ValueError as error:
-        raise BadUsage(f"{written!a} is not a length of time", str(error)) from None
+        raise BadUsage(f"{quoted(written)} is not a length of time", str(error)) from None
     if seconds <= 0:
         raise BadUsage("A snooze of no time is no snooze", hint="Try: 10m")
     return seconds

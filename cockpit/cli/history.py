@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from cockpit.cli.options import agent_names, everywhere
+from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_line, safe_text
 
 TOO_MANY_HANDOFFS = 4
@@ -71,7 +72,7 @@ def words_of_chain(chain: dict[str, Any], now: datetime) -> list[str]:
     handoffs = int(chain.get("handoffs") or 0)
     spent = [each["cost_usd"] for each in sessions if each.get("cost_usd") is not None]
     sums = [
-        f"{handoffs} handoff{'' if handoffs == 1 else 's'}",
+        counted(handoffs, "handoff"),
         f"${sum(spent):.2f}" if spent else "",
         _duration(chain.get("started_at"), _last_sign(sessions), now),
     ]

@@ -22,7 +22,7 @@ from cockpit.core.deliveries import Delivered, after
 from cockpit.core.errors import BadUsage
 from cockpit.core.hook_events import EVENTS, Happening, decision, passed_over, setting_of
 from cockpit.core.hook_payload import sample
-from cockpit.core.safetext import safe_line, safe_text
+from cockpit.core.safetext import quoted, safe_line, safe_text
 from cockpit.supervisor.hooks import hook_name
 from cockpit.supervisor.sending import Sender
 
@@ -53,7 +53,7 @@ def _event(text: str) -> str:
     if text not in known:
         close = difflib.get_close_matches(text, known, n=1)
         hint = f"Did you mean {close[0]}?" if close else f"One of: {', '.join(EVENTS)}"
-        raise BadUsage(f"There is no event {text!a}", hint=hint)
+        raise BadUsage(f"There is no event {quoted(text)}", hint=hint)
     return known[text]
 
 
@@ -82,7 +82,7 @@ def _nobody(name: str, event: str, found: list[Candidate], loaded: Loaded) -> Ba
     if held:
         hint = f"Read the file, then: cockpit config trust {safe_line(str(held[0].file))}"
     return BadUsage(
-        f"No hook {name!a} of {setting_of(event)}",
+        f"No hook {quoted(name)} of {setting_of(event)}",
         "\n".join(safe_line(str(each)) for each in held),
         hint,
     )

@@ -17,6 +17,7 @@ from cockpit.client.quick import fetch
 from cockpit.client.refusals import nobody
 from cockpit.config.paths import Places
 from cockpit.core.errors import CockpitError, NoSupervisor
+from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_line
 
 PRIVATE = 0o700
@@ -71,8 +72,7 @@ def configuration(
         loaded = load(places, config, Path.cwd(), environment)
     except CockpitError as error:
         return [from_error("config", error)]
-    count = len(loaded.settings.agents)
-    found = [fit("config", f"{count} agent{'' if count == 1 else 's'} configured")]
+    found = [fit("config", f"{counted(len(loaded.settings.agents), 'agent')} configured")]
     found += [
         note("config", safe_line(text), "Change it when convenient.") for text in loaded.notices
     ]

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from cockpit.core.handoff.events import Turn
+from cockpit.core.plurals import counted
 
 GROWTH = 0.10
 """Of the window: so much more must be used before a question that was answered is put again."""
@@ -55,7 +56,7 @@ def is_stale(turn: Turn, age: float | None) -> bool:
 def limit_reached(turns: int, most: int, age: float | None, longest: float) -> str | None:
     """Which of a session's limits is reached, in words; 0 is no limit."""
     if most and turns >= most:
-        return f"{turns} {'turn' if turns == 1 else 'turns'} of at most {most}"
+        return f"{counted(turns, 'turn')} of at most {most}"
     if longest and age is not None and age >= longest:
         return f"{_long(age)} of at most {_long(longest)}"
     return None

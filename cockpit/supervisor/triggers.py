@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from cockpit.core.bands import Band
 from cockpit.core.guards import limit_reached
+from cockpit.core.plurals import counted
 from cockpit.supervisor.engine import Engine
 from cockpit.supervisor.guards import BORN_FULL, LET_COMPACT, Guards, Held, Wish, over
 from cockpit.supervisor.instruments import Instruments
@@ -133,7 +134,7 @@ class Triggers:
         if strategy == "handoff":
             return Wish("band", "threshold", words) if seat.band in ACTING else None
         seen = seat.compactions
-        times = f"{seen} compaction{'' if seen == 1 else 's'}"
+        times = counted(seen, "compaction")
         if seen > allowed and over(seat.sitting.conduct):
             return Wish("compactions", "compaction", f"{times} of {allowed}")
         if seen >= allowed and seat.band in ACTING:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cockpit.core.errors import CockpitError
 from cockpit.core.front_matter import FrontMatter
+from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_line
 from cockpit.tui.present import words
 from cockpit.tui.present.span import Span, fit
@@ -41,7 +42,7 @@ def facts_line(agent: AgentStatus | None, front: FrontMatter | None, width: int)
         else "",
         f"on {front.branch}" if front.branch else "",
         f"at {front.head_commit[:8]}" if front.head_commit else "",
-        f"{words.counted(front.redactions, 'secret')} taken out" if front.redactions else "",
+        f"{counted(front.redactions, 'secret')} taken out" if front.redactions else "",
         f"session {front.number}",
     ]
     text = " · ".join(safe_line(part, 80) for part in said if part)

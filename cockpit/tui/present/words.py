@@ -69,8 +69,3 @@ def clock(moment: str) -> str:
         return datetime.fromisoformat(moment).astimezone().strftime("%H:%M")
     except ValueError:
         return "--:--"
-
-
-def counted(count: int, one: str, many: str | None = None) -> str:
-    """`1 turn`, `2 turns`."""
-    return f"{count} {one if count == 1 else many or one + 's'}"
