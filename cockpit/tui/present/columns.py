@@ -26,12 +26,13 @@ LEAD = 4
 """The mark of the selection, the number to jump by, a space."""
 GAP = 2
 NAME_MOST = 20
+BAR_NEEDED = 13
 BAR_MOST = 40
-ACTIVITY_LEAST = 12
+ACTIVITY_LEAST = 11
 ACTIVITY_WANTED = 28
 STATE_WIDEST = 13
 
-_GIVES_WAY = ("band", "age", "chain", "cost", "turns", "tokens", "activity", "percent")
+_GIVES_WAY = ("band", "age", "cost", "chain", "turns", "tokens", "activity", "percent")
 """First to go first."""
 
 _TITLES = {
@@ -42,14 +43,14 @@ _TITLES = {
     "band": "band",
     "mark": "",
     "turns": "turns",
-    "chain": "session",
+    "chain": "no.",
     "state": "state",
     "activity": "doing",
     "age": "ago",
     "cost": "cost",
 }
-_RIGHT = {"tokens", "percent", "turns", "age", "cost"}
-_FLOOR = {"tokens": 9, "percent": 4, "band": 6, "turns": 7, "chain": 7, "age": 3, "cost": 5}
+_RIGHT = {"tokens", "percent", "turns", "chain", "age", "cost"}
+_FLOOR = {"tokens": 9, "percent": 4, "band": 6, "turns": 7, "chain": 3, "age": 3, "cost": 5}
 _ORDER = (
     "name", "bar", "tokens", "percent", "band", "mark", "turns", "chain", "state",
     "activity", "age", "cost",
@@ -95,7 +96,7 @@ def _needs(rows: Sequence[Row], width: int) -> dict[str, int]:
     for key, floor in _FLOOR.items():
         needs[key] = max(needs[key], floor) if needs[key] else 0
     needs["name"] = min(max(_widest(rows, "name"), 6), 12)
-    needs["bar"] = min(max(10 + (width - 60) // 5, 10), 20)
+    needs["bar"] = min(max(10 + (width - 60) // 5, 10), BAR_NEEDED)
     needs["mark"] = 3 if any(row.mark for row in rows) else 0
     widest = max((cell_len(row.look.word) + 2 for row in rows), default=9)
     # Room for every word where there is room at all, so that columns stand still.
