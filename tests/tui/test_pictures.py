@@ -50,14 +50,24 @@ async def settled(pilot: Pilot[None]) -> None:
     deadline = time.monotonic() + 10
     while not model.connection.live and time.monotonic() < deadline:
         await pilot.pause(0.02)
-    await pilot.pause(0.1)
+    await at_rest(pilot)
+
+
+async def at_rest(pilot: Pilot[None]) -> None:
+    """Until several looks in a row find the same picture; a busy machine draws late."""
+    deadline, last, same = time.monotonic() + 10, "", 0
+    while same < 4 and time.monotonic() < deadline:
+        await pilot.pause(0.05)
+        now = pilot.app.export_screenshot()
+        same = same + 1 if now == last else 0
+        last = now
 
 
 def pressing(*keys: str) -> Callable[[Pilot[None]], object]:
     async def press(pilot: Pilot[None]) -> None:
         await settled(pilot)
         await pilot.press(*keys)
-        await pilot.pause(0.2)
+        await at_rest(pilot)
 
     return press
 
@@ -146,7 +156,7 @@ def test_no_supervisor(snap_compare: Compare, size: tuple[int, int]) -> None:
     async def lose(pilot: Pilot[None]) -> None:
         await settled(pilot)
         client.disconnect()
-        await pilot.pause(0.3)
+        await at_rest(pilot)
 
     assert snap_compare(app(client), terminal_size=size, run_before=lose)
 
