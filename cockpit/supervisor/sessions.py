@@ -227,8 +227,14 @@ class Sessions:
             note=None,
             ending=None,
         )
-        if seat.record != held:
+        if seat.record == held:
+            return
+        try:
             self._in.store.save_seat(seat.record)
+        except BaseException:
+            # Memory says no more than the disk does, so that `adopt` sees what is still to be done.
+            seat.record = held
+            raise
 
     def _watch(self, seat: Seat, process: ProcessId) -> None:
         self.unwatch(seat)
@@ -272,7 +278,7 @@ class Sessions:
 
         For a start that was done and never written down: another one would be a second agent.
         """
-        if seat.alive:
+        if seat.alive and seat.process is not None and seat.record.pid == seat.process.pid:
             return True
         panes = {str(key): pane for key, pane in (await self._in.panes.look()).items()}
         pane = panes.get(seat.record.pane or "") or _labelled(panes, seat.name)
