@@ -44,7 +44,7 @@ def not_grown(left: Left, tokens: int | None, window: int | None, *, forced: boo
     missing = left.tokens + int(window * GROWTH) - tokens
     if missing <= 0:
         return None
-    return f"the last handoff was not wanted; asked again {(missing + 999) // 1000}k tokens later"
+    return f"the last handoff came to nothing; asked again {(missing + 999) // 1000}k tokens later"
 
 
 def is_stale(turn: Turn, age: float | None) -> bool:

@@ -361,6 +361,7 @@ def pending_words(agent: str, path: str) -> str:
     """What `HANDOFF_PENDING.md` says."""
     return (
         f"# A handoff is waiting\n\nNo new session of the agent {agent} would start. Its document "
-        f"is here:\n\n{path}\n\nTry again with `cockpit start {agent}`, or give the document to "
-        "any session: read all of it, check it with git, and go on with its next steps.\n"
+        f"is here:\n\n{path}\n\nThe old session was reopened. Try again with "
+        f"`cockpit handoff {agent} --document {path}`, or give the document to any session: "
+        f"`cockpit continue {path} --name NAME`.\n"
     )

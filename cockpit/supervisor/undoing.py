@@ -28,7 +28,7 @@ async def undo(supervisor: Supervisor, seat: Seat) -> SessionRecord:
     """
     async with supervisor.engine.alone(seat):
         session = seat.session
-        before = _before(supervisor, seat)
+        before = previous(supervisor, seat)
         assert session is not None
         order = supervisor.sessions.order(seat, _reopened(supervisor, seat, before), None)
         await supervisor.sessions.prepare(seat, replace(order, resume=True))
@@ -58,7 +58,7 @@ async def finish_undos(supervisor: Supervisor) -> None:
         supervisor.board.changed(seat)
 
 
-def _before(supervisor: Supervisor, seat: Seat) -> SessionRecord:
+def previous(supervisor: Supervisor, seat: Seat) -> SessionRecord:
     """The session that can be gone back to. Raises `NotNow`."""
     session = seat.session
     if session is None or session.previous is None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from cockpit.core.errors import BadUsage, CockpitError, Failed, NotNow
 from cockpit.core.handoff.events import Approved, CalledOff, Declined, Snoozed, Turn
-from cockpit.core.handoff.states import PHASES, Asked, Reviewing, is_revocable
+from cockpit.core.handoff.states import PHASES, Asked, Confirming, Reviewing, is_revocable
 from cockpit.core.ids import agent_name
 from cockpit.supervisor import continuing, starting, undoing
 from cockpit.supervisor.seat import Seat
@@ -109,7 +109,7 @@ async def stop(supervisor: Supervisor, asked: Stop) -> Done:
 async def _call_off(supervisor: Supervisor, seat: Seat) -> None:
     if seat.handoff is None:
         return
-    await supervisor.engine.tell(seat, CalledOff("the agent was stopped"))
+    await supervisor.engine.tell(seat, CalledOff("you ended the handoff"))
     if seat.handoff is not None:
         raise NotNow(
             f"{seat.name} is between two sessions",
@@ -238,6 +238,8 @@ async def approve(supervisor: Supervisor, asked: Approve) -> Done:
 async def refuse(supervisor: Supervisor, asked: Refuse) -> Done:
     """No to the question that stands, or to a handoff that has ended nothing yet."""
     seat = supervisor.fleet.seat(asked.name)
+    if seat.handoff is not None and isinstance(seat.handoff.state, Confirming):
+        return await _give_up(supervisor, seat)
     if seat.handoff is None or not is_revocable(seat.handoff):
         raise _no_question(seat)
     _same_handoff(seat, asked.handoff)
@@ -246,6 +248,13 @@ async def refuse(supervisor: Supervisor, asked: Refuse) -> Done:
     await supervisor.engine.tell(seat, Declined())
     words = "; not asked again before it has compacted" if asked.compact else ""
     return Done(message=f"Refused: {seat.name} goes on as it is{words}", name=seat.name)
+
+
+async def _give_up(supervisor: Supervisor, seat: Seat) -> Done:
+    """A new session that has not answered yet is ended, and the old one comes back."""
+    await supervisor.engine.tell(seat, Declined())
+    supervisor.board.changed(seat)
+    return Done(message=f"{seat.name}: the old session is reopened", name=seat.name)
 
 
 async def snooze(supervisor: Supervisor, asked: Snooze) -> Done:
@@ -278,6 +287,9 @@ def _later_by(seat: Seat, percent: float) -> int:
 async def undo(supervisor: Supervisor, asked: Undo) -> Done:
     """End this session and reopen the one before it, with everything it knew."""
     seat = supervisor.fleet.seat(asked.name)
+    if seat.handoff is not None and isinstance(seat.handoff.state, Confirming):
+        return await _give_up(supervisor, seat)
+    undoing.previous(supervisor, seat)  # refused before anything else is called off
     await _call_off(supervisor, seat)
     before = await undoing.undo(supervisor, seat)
     supervisor.board.changed(seat)

@@ -149,6 +149,10 @@ def confirming(handoff: Handoff, state: Confirming, event: Event) -> Step:
             return _another_start(handoff, state.document, state.attempt, why)
         case StartFailed(why=why):
             return _another_start(handoff, state.document, state.attempt, why)
+        case Declined():
+            return enter(handoff, Reviving(state.document, "the pilot gave the new session up"))
+        case CalledOff(why=why):
+            return enter(handoff, Reviving(state.document, why))
         case _:
             return same(handoff)
 

@@ -31,6 +31,7 @@ from cockpit.core.handoff.states import (
     Stopping,
     Successor,
     Waiting,
+    is_revocable,
 )
 from cockpit.core.handoff.steps import HURRY
 from cockpit.core.handoff.writing import DELIVERY_PATIENCE, DELIVERY_TRIES, SILENCE
@@ -363,6 +364,20 @@ def test_a_reboot_moves_every_deadline_to_the_new_clock(
         assert held is None or held >= now
 
 
+def test_only_what_has_ended_nothing_can_be_called_off() -> None:
+    revocable = [Asked(), Waiting(0.0), Documenting("agent", 0.0, 1.0), Reviewing(SEALED)]
+    assert all(is_revocable(at(state)) for state in [*revocable, Settling(SEALED, 0.0)])
+    final = [Stopping(SEALED), Starting(SEALED), Confirming(SEALED, 1, 9.0), Reviving(SEALED, "")]
+    assert not any(is_revocable(at(state)) for state in [*final, Ended(Outcome.DONE)])
+
+
+@pytest.mark.parametrize("event", [on.Declined(), on.CalledOff("stopped")])
+def test_a_successor_that_was_not_confirmed_can_be_given_up(event: on.Event) -> None:
+    handoff, commands = advance(at(Confirming(SEALED, 1, until=100.0)), event)
+    assert isinstance(handoff.state, Reviving)
+    assert commands == (do.RevivePredecessor(),)
+
+
 def test_a_record_that_is_not_one_is_refused() -> None:
     good = to_record(at(Settling(SEALED, 1.0)))
     unread = {**good, "state": {"is": "Flying"}}
@@ -421,7 +436,7 @@ MEANT: dict[type, set[type]] = {
     Settling: {on.Seen, on.Declined, on.CalledOff, on.DocumentSealed, on.DocumentFailed},
     Stopping: {on.PredecessorGone, on.PredecessorSurvived},
     Starting: {on.Started, on.StartFailed},
-    Confirming: {on.StartFailed},
+    Confirming: {on.StartFailed, on.Declined, on.CalledOff},
     Reviving: {on.Started, on.StartFailed},
     Ended: set(),
 }
