@@ -16,7 +16,7 @@ import pytest
 
 from cockpit.config.paths import Places
 from cockpit.core.errors import BadConfig, BadUsage, NoSuchAgent, NoSupervisor, NotNow
-from cockpit.wire.verbs import Attach, Down, Handoff, Load, Send, Start, Stop
+from cockpit.wire.verbs import Attach, Down, Handoff, Load, Send, Start, Stop, Undo
 
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
@@ -547,5 +547,19 @@ def test_how_an_agent_ended_is_known_to_the_next_supervisor(cockpit: Cockpit) ->
         row = await cockpit.row()
         assert row.state == "exited"
         assert "ended with 7. no licence" in (row.note or "")
+
+    asyncio.run(journey())
+
+
+def test_an_undo_that_is_refused_leaves_the_handoff_alone(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        async with cockpit.flying(cockpit.agent(mode="prompt", steps=6)):
+            await cockpit.start()
+            asked = await cockpit.until(lambda row: row.needs and row.needs.kind == "handoff")
+            assert isinstance(await cockpit.refused(Undo(name="api")), NotNow)
+            assert asked.handoff is not None
+            after = await cockpit.row()
+            assert after.handoff is not None
+            assert after.handoff.id == asked.handoff.id
 
     asyncio.run(journey())
