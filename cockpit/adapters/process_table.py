@@ -56,6 +56,21 @@ def carries(pid: int, variable: bytes) -> bool:
     return bool(environment.get(name) == value)
 
 
+def variable(pid: int, name: bytes) -> bytes | None:
+    """The value that a process was started with; None where that cannot be read."""
+    held = (_read(f"/proc/{pid}/environ") or b"").split(b"\0")
+    found = [entry.partition(b"=")[2] for entry in held if entry.startswith(name + b"=")]
+    return found[0] if found else None
+
+
+def directory(pid: int) -> Path | None:
+    """Where a process works now; None where that cannot be read."""
+    try:
+        return Path(f"/proc/{pid}/cwd").readlink()
+    except OSError:
+        return None
+
+
 def boot_id() -> str:
     """The kernel's boot id; where there is none, the second it booted."""
     try:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from cockpit.adapters import process_table
-from cockpit.ports.processes import Ending, ProcessId
+from cockpit.ports.processes import Ending, Origin, ProcessId
 
 MARKER_VARIABLE = "COCKPIT_RUN"
 POLL = 0.25
@@ -56,6 +56,13 @@ class LocalProcesses:
             if identity is not None and process_table.carries(pid, variable):
                 found.append(identity)
         return found
+
+    def origin(self, pid: int) -> Origin | None:
+        marker = process_table.variable(pid, os.fsencode(MARKER_VARIABLE))
+        directory = process_table.directory(pid)
+        if not marker or directory is None:
+            return None
+        return Origin(marker.decode("ascii", "replace"), directory)
 
     def signal(self, process: ProcessId, number: int) -> bool:
         """Signal exactly this process; False if it is not there any more, or not ours."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 
@@ -32,6 +33,16 @@ class Ending:
     """Pids that even KILL did not end; nothing may be started over them."""
 
 
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What a process itself tells of how it was started."""
+
+    marker: str
+    """The `COCKPIT_RUN` in its environment."""
+    directory: Path
+    """Where it works now."""
+
+
 class Processes(Protocol):
     """Only ever signals a process whose identity is the recorded one, through a pidfd."""
 
@@ -43,6 +54,9 @@ class Processes(Protocol):
 
     def marked(self, marker: str) -> list[ProcessId]:
         """Every process whose environment holds `COCKPIT_RUN=<marker>`."""
+
+    def origin(self, pid: int) -> Origin | None:
+        """What a process carries of how it was started; None where that cannot be read."""
 
     async def gone(self, process: ProcessId, timeout: float) -> bool:
         """Wait until it has ended; False if it has not within `timeout` seconds."""

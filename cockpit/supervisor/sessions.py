@@ -273,6 +273,17 @@ class Sessions:
         seat.process = None
         return False
 
+    def take_over(
+        self, seat: Seat, job: JobRecord, session: SessionRecord, transcript: Path | None
+    ) -> None:
+        """Put a job and a session on record for a process that lives already."""
+        session = replace(session, transcript=str(transcript) if transcript else None)
+        with self._in.store.transaction():
+            self._in.store.save_session(session)
+            self._in.store.save_seat(seat.change(job=job.id, session=session.id))
+        seat.job, seat.session, seat.chain = job, session, [session]
+        seat.begin_sitting(self._tail(seat, transcript))
+
     async def adopt(self, seat: Seat) -> bool:
         """Whether the process that the record names lives here; it sits then.
 

@@ -35,6 +35,7 @@ from cockpit.supervisor.instruments import Instruments
 from cockpit.supervisor.notices import Notices
 from cockpit.supervisor.outbox import Outbox
 from cockpit.supervisor.paperwork import Paperwork
+from cockpit.supervisor.regaining import regain
 from cockpit.supervisor.retention import Retention
 from cockpit.supervisor.rows import finished
 from cockpit.supervisor.seat import Exit, Seat
@@ -123,6 +124,8 @@ class Supervisor:
         swapping = {record.agent for record in self.instruments.store.open_handoffs()}
         for seat in self.fleet:
             found = await self.sessions.find(seat, {str(key): pane for key, pane in panes.items()})
+            if not found and regain(self.instruments, self.sessions, seat, panes.values()):
+                continue
             self._tell_found(seat, found, swapping=seat.name in swapping)
         self.watch.hear_once()
         for seat in self.fleet:

@@ -563,3 +563,27 @@ def test_an_undo_that_is_refused_leaves_the_handoff_alone(cockpit: Cockpit) -> N
             assert after.handoff.id == asked.handoff.id
 
     asyncio.run(journey())
+
+
+def test_living_agents_are_found_again_when_the_database_is_lost(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        table = cockpit.agent(mode="observe", steps=3)
+        await cockpit.launch(table)
+        await cockpit.start()
+        before = await cockpit.until(lambda row: row.state == "done")
+        cockpit.kill()
+        database = Places.of(os.environ).database
+        database.with_name("cockpit.db-wal").unlink(missing_ok=True)
+        database.write_bytes(b"no database" * 1000)
+
+        await cockpit.launch(table)
+        row = await cockpit.until(lambda row: row.pid is not None)
+        assert (row.pid, row.session_id) == (before.pid, before.session_id)
+        assert await cockpit.event("agent.regained")
+        assert await cockpit.event("store.put_aside")
+        reading = await cockpit.until(lambda row: row.context.tokens is not None)
+        assert reading.context.tokens == before.context.tokens
+        await cockpit.ask(Stop(name="api"))
+        assert not cockpit.living(before)
+
+    asyncio.run(journey())

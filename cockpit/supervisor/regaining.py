@@ -1,0 +1,71 @@
+"""Taking up a living agent that no record names any more, as after a database that was lost.
+
+The process tells by itself what is needed: the marker in its environment, where it works, and,
+by its CLI's own note, which session it sits in. What the database alone knew is gone, and is said
+to be. Ends nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from cockpit.core.ids import SessionId
+from cockpit.ports.panes import Pane
+from cockpit.ports.processes import Origin
+from cockpit.ports.records import SessionRecord
+from cockpit.supervisor.instruments import Instruments
+from cockpit.supervisor.seat import Seat
+from cockpit.supervisor.sessions import Sessions
+
+
+def regain(instruments: Instruments, sessions: Sessions, seat: Seat, panes: Iterable[Pane]) -> bool:
+    """Seat the process that lives in the pane of this name, if nobody is on record; False if none.
+
+    Its job begins anew on record: its prompt and its chain are not known.
+    """
+    pane = next((pane for pane in panes if pane.label == seat.name and not pane.dead), None)
+    if seat.record.session is not None or pane is None:
+        return False
+    origin = instruments.processes.origin(pane.pid)
+    if origin is None or not origin.marker.startswith(f"{seat.name}-"):
+        return False
+    presence = seat.runtime.presence(pane.pid, sessions.environment(seat))
+    session = presence.session_id if presence is not None else None
+    _write_down(instruments, sessions, seat, origin, session)
+    sessions.seated(seat, pane)
+    instruments.feed.tell(
+        "agent.regained",
+        f"{seat.name} was found alive without a record of it; what it did before is not known here",
+        seat.name,
+        session=session,
+        pid=pane.pid,
+    )
+    return True
+
+
+def _write_down(
+    instruments: Instruments,
+    sessions: Sessions,
+    seat: Seat,
+    origin: Origin,
+    session: SessionId | None,
+) -> None:
+    elsewhere = str(origin.directory) != seat.record.directory
+    seat.change(
+        run=origin.marker, wanted=True, worktree=str(origin.directory) if elsewhere else None
+    )
+    job = sessions.new_job(seat, None, None)
+    minted, _ = sessions.mint(seat)
+    record = SessionRecord(
+        # Without the CLI's word the session has no name that could be resumed.
+        id=session or minted,
+        agent=seat.name,
+        job=job.id,
+        number=1,
+        previous=None,
+        run=origin.marker,
+        created=instruments.clock.now().timestamp(),
+        permission_mode=seat.settings.permission_mode,
+    )
+    transcript = seat.runtime.transcript(sessions.order(seat, record, None))
+    sessions.take_over(seat, job, record, transcript if session else None)
