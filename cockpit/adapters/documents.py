@@ -193,6 +193,30 @@ class Documents:
             )
         return data.decode("utf-8", "replace")
 
+    def read_own(self, path: Path) -> str:
+        """The text of a document that is to be kept as an agent's: of our own plain file alone.
+
+        A link, or a file with a second name, may show what the pilot never meant to hand on.
+        Raises `BadUsage` with the reason.
+        """
+        shown = safe_line(str(path))
+        try:
+            before = path.lstat()
+            words = _oddity(before)
+            if words is None:
+                with os.fdopen(os.open(path, _READ), "rb") as file:
+                    words = _oddity(os.fstat(file.fileno()))
+                    data = file.read(LARGEST + 1)
+        except OSError as error:
+            why = os.strerror(error.errno or 0)
+            raise BadUsage(f"{shown} cannot be read: {why}") from None
+        if words is None and len(data) > LARGEST:
+            words = f"{LARGEST // 1024} KiB is the limit."
+        if words is not None:
+            hint = "Put an ordinary file of your own there: a copy of what you want to hand on."
+            raise BadUsage(f"{shown} cannot be taken as a handoff document", words, hint)
+        return data.decode("utf-8", "replace")
+
     def leave_notice(self, worktree: Path, text: str, folder: str = FOLDER) -> Path:
         """Write `HANDOFF_PENDING.md`, in the place of an older one."""
         place = _place(worktree, folder)
@@ -267,16 +291,23 @@ def _seen(folder: int, name: str, since: float | None) -> DraftSeen:
     return DraftSeen(signature, data.decode("utf-8", "replace"))
 
 
-def _refuse_odd(found: os.stat_result) -> None:
-    words = None
+def _oddity(found: os.stat_result) -> str | None:
+    """Why a file is not taken; None for a plain one of our own, with one name."""
+    if stat.S_ISLNK(found.st_mode):
+        return "It is not a plain file: it is a symbolic link."
     if not stat.S_ISREG(found.st_mode):
-        words = "It is not a plain file."
-    elif found.st_uid != os.geteuid():
-        words = "It belongs to another user."
-    elif found.st_nlink != 1:
-        words = "The file has a second name elsewhere (a hard link)."
-    elif found.st_size > LARGEST:
-        words = f"It has {found.st_size // 1024} KiB; {LARGEST // 1024} KiB is the limit."
+        return "It is not a plain file."
+    if found.st_uid != os.geteuid():
+        return "It belongs to another user."
+    if found.st_nlink != 1:
+        return "The file has a second name elsewhere (a hard link)."
+    if found.st_size > LARGEST:
+        return f"It has {found.st_size // 1024} KiB; {LARGEST // 1024} KiB is the limit."
+    return None
+
+
+def _refuse_odd(found: os.stat_result) -> None:
+    words = _oddity(found)
     if words is not None:
         raise Failed(
             "The draft of the handoff document cannot be used",

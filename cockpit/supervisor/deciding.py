@@ -126,7 +126,7 @@ class Deciding:
             return None
         path = seat.directory / Path(named)
         try:
-            text = self._in.documents.read(path)
+            text = self._in.documents.read_own(path)
             problems = [each.text for each in document.validate(text) if not each.mends]
             if problems:
                 raise BadUsage(f"{path.name} is not a handoff document", problems[0])

@@ -63,7 +63,7 @@ class Paperwork:
 
     async def preview(self, seat: Seat, given: str | None) -> str:
         """The document that would be written now: of a given one, or of facts alone."""
-        text = await asyncio.to_thread(self._in.documents.read, Path(given)) if given else None
+        text = await asyncio.to_thread(self._in.documents.read_own, Path(given)) if given else None
         return await self._composed(seat, "agent" if given else "facts", text)
 
     # Documents
@@ -107,9 +107,9 @@ class Paperwork:
         assert seat.handoff_record is not None
         path = Path(sealed.path)
         documents = self._in.documents
+        text = plain(await asyncio.to_thread(documents.read_own, path))
         if await asyncio.to_thread(documents.is_intact, path, sealed.sha256):
             return None
-        text = plain(await asyncio.to_thread(documents.read, path))
         problems = document.validate(text, complete=True)
         if problems:
             raise BadUsage(
@@ -191,7 +191,7 @@ class Paperwork:
             return await self._written_aside(seat)
         documents = self._in.documents
         if given := seat.handoff.plan.given:
-            path, text = Path(given), await asyncio.to_thread(documents.read, Path(given))
+            path, text = Path(given), await asyncio.to_thread(documents.read_own, Path(given))
         else:
             path = Path(seat.handoff_record.details["draft"])
             since = seat.handoff_record.created

@@ -201,7 +201,7 @@ def _checked_document(supervisor: Supervisor, path: str | None) -> str | None:
         return None
     from cockpit.core import document
 
-    text = supervisor.instruments.documents.read(Path(path))
+    text = supervisor.instruments.documents.read_own(Path(path))
     problems = [each.text for each in document.validate(text) if not each.mends]
     if problems:
         raise BadUsage(f"{path} is not a handoff document", "\n".join(problems))

@@ -387,3 +387,26 @@ def test_an_edit_that_fails_leaves_the_last_document(documents: Documents, workt
     assert first.path.read_text() == "first"
     assert names(first.path.parent) == [first.path.name]
     assert names(first.copy.parent) == [first.copy.name]
+
+
+def test_only_a_plain_file_of_our_own_is_taken_as_a_document(
+    documents: Documents, tmp_path: Path
+) -> None:
+    notes, link, second = (tmp_path / name for name in ("notes.md", "link.md", "second.md"))
+    notes.write_text("mine\n")
+    assert documents.read_own(notes) == "mine\n"
+    link.symlink_to(notes)
+    with pytest.raises(BadUsage) as by_link:
+        documents.read_own(link)
+    assert "symbolic link" in by_link.value.detail
+    assert documents.read(link) == "mine\n"
+    second.hardlink_to(notes)
+    with pytest.raises(BadUsage) as by_name:
+        documents.read_own(second)
+    assert "second name" in by_name.value.detail
+    second.unlink()
+    notes.write_bytes(b"x" * (LARGEST + 1))
+    with pytest.raises(BadUsage, match="cannot be taken"):
+        documents.read_own(notes)
+    with pytest.raises(BadUsage, match="cannot be read"):
+        documents.read_own(tmp_path / "nowhere.md")
