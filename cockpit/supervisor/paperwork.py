@@ -26,6 +26,7 @@ from cockpit.core.request import request_reply
 from cockpit.core.supplement import Ground, Occasion, supplement
 from cockpit.core.verified_facts import GitView, claimed_commits
 from cockpit.ports.records import SessionRecord
+from cockpit.supervisor.belonging import refuse_anothers
 from cockpit.supervisor.feed import rfc3339
 from cockpit.supervisor.instruments import Instruments
 from cockpit.supervisor.seat import Seat
@@ -117,6 +118,7 @@ class Paperwork:
                 "\n".join(each.text for each in problems),
                 f"Mend {path} and approve again, or refuse.",
             )
+        refuse_anothers(text, sealed.path, seat.name, seat.handoff_record.old_session)
         clean = self._redactor(seat).redact(text).text
         saved = await asyncio.to_thread(documents.reseal, path, seat.handoff_record.id, clean)
         return Document(str(saved.path), saved.sha256, sealed.writer)

@@ -16,6 +16,7 @@ from cockpit.core.handoff.events import Approved, CalledOff, Declined, Snoozed, 
 from cockpit.core.handoff.states import PHASES, Asked, Confirming, Reviewing, is_revocable
 from cockpit.core.ids import agent_name
 from cockpit.supervisor import continuing, starting, undoing
+from cockpit.supervisor.belonging import checked_document
 from cockpit.supervisor.seat import Seat
 from cockpit.supervisor.sessions import refuse_if_alive
 from cockpit.supervisor.supervisor import Supervisor
@@ -169,7 +170,7 @@ async def handoff(supervisor: Supervisor, asked: Handoff) -> Done:
             "There is no session to hand off.",
             f"Start it: cockpit start {seat.name}",
         )
-    given = _checked_document(supervisor, asked.document)
+    given = checked_document(supervisor.instruments.documents, seat, asked.document)
     if asked.dry_run:
         return await _would_do(supervisor, seat, asked)
     if not seat.alive:
@@ -193,19 +194,6 @@ async def handoff(supervisor: Supervisor, asked: Handoff) -> Done:
     await supervisor.engine.look(seat)
     then = "you review the document before anything is ended" if review else "it goes by itself"
     return Done(message=f"Handing off {seat.name}; {then}", name=seat.name, document=record.id)
-
-
-def _checked_document(supervisor: Supervisor, path: str | None) -> str | None:
-    """A document that was given is checked before anything begins."""
-    if path is None:
-        return None
-    from cockpit.core import document
-
-    text = supervisor.instruments.documents.read_own(Path(path))
-    problems = [each.text for each in document.validate(text) if not each.mends]
-    if problems:
-        raise BadUsage(f"{path} is not a handoff document", "\n".join(problems))
-    return path
 
 
 async def _would_do(supervisor: Supervisor, seat: Seat, asked: Handoff) -> Done:

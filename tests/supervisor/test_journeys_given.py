@@ -59,3 +59,36 @@ def test_a_link_is_no_document_neither_given_nor_edited(cockpit: Cockpit) -> Non
             assert reviewed(await cockpit.row())
 
     asyncio.run(journey())
+
+
+def test_anothers_document_is_taken_neither_given_nor_edited(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        async with cockpit.flying(cockpit.agent(mode="prompt", steps=9, pause=2, step_tokens=100)):
+            first = await cockpit.start()
+            await cockpit.until(lambda row: row.state == "idle")
+            notes = cockpit.home / "notes.md"
+            own = await written_now(cockpit, notes)
+            assert first.session_id is not None
+            foreign = (
+                own.replace('agent: "api"', 'agent: "web"', 1),
+                own.replace(first.session_id, "8003c7bf-4f5c-64f9-8003-c7bf4f5c64f9"),
+            )
+            for text in foreign:
+                assert text != own
+                notes.write_text(text)
+                wrong = await cockpit.refused(Handoff(name="api", document=str(notes)))
+                assert isinstance(wrong, BadUsage)
+                assert f"cockpit continue {notes}" in wrong.hint
+
+            await cockpit.ask(Handoff(name="api"))
+            review = (await cockpit.until(reviewed)).handoff
+            assert review is not None
+            assert review.document is not None
+            sealed = cockpit.repository / review.document
+            before = sealed.read_text()
+            sealed.write_text(before.replace('agent: "api"', 'agent: "web"', 1))
+            wrong = await cockpit.refused(Approve(name="api"))
+            assert isinstance(wrong, BadUsage)
+            assert "web" in wrong.detail
+
+    asyncio.run(journey())
