@@ -81,6 +81,7 @@ def words_of_chain(chain: dict[str, Any], now: datetime) -> list[str]:
     following = [*sessions[1:], None]
     for session, after in zip(sessions, following, strict=True):
         lines.append(f"  {_session_words(session, after, now)}")
+        lines += [f"      {_earlier(paper)}" for paper in (session.get("documents") or [])[:-1]]
     if handoffs >= TOO_MANY_HANDOFFS:
         lines.append(f"  this job was handed off {handoffs} times: its tasks are too big")
     return lines
@@ -101,6 +102,13 @@ def _session_words(session: dict[str, Any], after: dict[str, Any] | None, now: d
             f" ({session.get('writer') or 'unknown writer'})"
         )
     return safe_line(" ".join(words), 400).rstrip()
+
+
+def _earlier(paper: dict[str, Any]) -> str:
+    """A document that the session left before its newest one."""
+    ended = str(paper.get("outcome") or "open").replace("_", " ")
+    words = f"earlier: {str(paper['id'])[:8]}  {paper['path']}"
+    return safe_line(f"{words} ({paper.get('writer') or 'unknown writer'}, {ended})", 400)
 
 
 def _fill(session: dict[str, Any], after: dict[str, Any] | None) -> str:

@@ -32,12 +32,12 @@ def chains(supervisor: Supervisor, name: str | None) -> list[dict[str, Any]]:
 def _chain(supervisor: Supervisor, job: JobRecord) -> dict[str, Any]:
     store = supervisor.instruments.store
     all_handoffs = store.handoffs(job.id)
-    handoffs = {each.old_session: each for each in all_handoffs if each.document}
     begun = {each.new_session: each.details.get("tokens_after") for each in all_handoffs}
     seat = supervisor.fleet.find(job.agent)
     sessions = []
     for session in store.chain(job.id):
-        left = handoffs.get(session.id)
+        papers = [each for each in all_handoffs if each.old_session == session.id and each.document]
+        left = papers[-1] if papers else None
         now = seat is not None and seat.record.session == session.id
         sessions.append(
             {
@@ -45,6 +45,7 @@ def _chain(supervisor: Supervisor, job: JobRecord) -> dict[str, Any]:
                 "number": session.number,
                 "state": session.state,
                 "document": left.document if left else None,
+                "documents": [_paper(each) for each in papers],
                 "handoff": left.id if left else None,
                 "writer": left.writer if left else None,
                 "outcome": left.outcome if left else None,
@@ -65,6 +66,15 @@ def _chain(supervisor: Supervisor, job: JobRecord) -> dict[str, Any]:
         "started_at": rfc3339(job.created),
         "handoffs": sum(each.outcome == Outcome.DONE.value for each in all_handoffs),
         "sessions": sessions,
+    }
+
+
+def _paper(left: HandoffRecord) -> dict[str, Any]:
+    return {
+        "id": left.id,
+        "path": left.document,
+        "outcome": left.outcome,
+        "writer": left.writer,
     }
 
 

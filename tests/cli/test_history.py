@@ -119,3 +119,25 @@ def test_a_path_is_shown_by_its_absolute_name(
     assert run(["show", "5f0c"]) == 0
 
     assert capsys.readouterr().out == "# x\n# y\n"
+
+
+def test_every_document_of_a_session_is_printed() -> None:
+    refused = {
+        "id": "0a1b2c3d-0000-4000-8000-000000000001",
+        "path": "/w/.cockpit/handoffs/handoff-2026-11-21-194000.md",
+        "outcome": "refused",
+        "writer": "facts",
+    }
+    newest = {
+        "id": FIRST["handoff"],
+        "path": FIRST["document"],
+        "outcome": "done",
+        "writer": "agent",
+    }
+    documented = {**FIRST, "documents": [refused, newest]}
+
+    lines = words_of_chain(chain(sessions=[documented, SECOND]), NOW)
+
+    assert len(lines) == 4
+    assert lines[1].count("handoff-2026-11-21-201500.md (agent)") == 1
+    assert lines[2].split() == ["earlier:", "0a1b2c3d", refused["path"], "(facts,", "refused)"]
