@@ -19,8 +19,10 @@ from urllib.parse import quote, quote_plus
 
 from cockpit.core.secret_shapes import looks_secret, shaped_secrets, url_passwords
 
-SHORTEST = 8
+SHORTEST = 6
 """Characters; a shorter value would be found in ordinary words."""
+SHORTEST_UNNAMED = 8
+"""Characters of a value that only its place, or a weak word of its name, tells to be secret."""
 LONGEST_CHAIN = 4
 """Rounds: what a replacement laid bare is looked at again."""
 
@@ -30,9 +32,34 @@ _SECRET_NAME = re.compile(
     r"|CREDENTIALS?|AUTH|COOKIE|WEBHOOK|WEBHOOK_URL|CONNECTION_STRING)(?:_?\d+|_BASE64|_B64)?$",
     re.IGNORECASE,
 )
+_STRONG_WORD = re.compile(
+    r"(?:^|_)(?:API_?KEYS?|TOKENS?|SECRETS?|PASSWORDS?|PASSWD|PASSPHRASE|CREDENTIALS?)(?:_|\d|$)",
+    re.IGNORECASE,
+)
+"""Secret wherever it stands in a name, and so sure that even a short or all-digit value counts."""
+_STRONG_END = re.compile(r"(?:^|_)(?:PASS|PWD)$", re.IGNORECASE)
+_ABOUT_A_SECRET = re.compile(
+    r"(?:^|_)(?:MAX|MIN|TTL|EXPIRY|EXPIRES|EXPIRATION|LENGTH|SIZE|COUNT|LIMIT|BUDGET|TIMEOUT|AGE"
+    r"|SECONDS|MINUTES|HOURS|DAYS|FILE|PATH|DIR|NAME|HEADER|TYPE|FORMAT|ALGORITHM|STORE|BACKEND"
+    r"|PROVIDER|REGION|ENABLED|REQUIRED)(?:_|$)",
+    re.IGNORECASE,
+)
+"""A name that says this tells something about secrets, and holds none."""
 _ORDINARY_NAMES = frozenset({"PWD", "OLDPWD", "GPG_KEY", "XAUTHORITY"})
 _ORDINARY_VALUES = frozenset(
-    {"changeme", "development", "disabled", "localhost", "password", "production", "undefined"}
+    {
+        "changeme",
+        "default",
+        "development",
+        "disabled",
+        "enabled",
+        "localhost",
+        "passwd",
+        "password",
+        "production",
+        "secret",
+        "undefined",
+    }
 )
 
 
@@ -106,12 +133,13 @@ def count_redacted(text: str) -> int:
 def secret_values(environment: Mapping[str, str]) -> list[str]:
     """The values of an environment that must never be shown: by their variable's name or shape.
 
-    Paths, numbers and a few ordinary words are left out even under a secret's name.
+    Paths and a few ordinary words are left out even under a secret's name; numbers and short values
+    count where the name leaves no doubt.
     """
     values: dict[str, None] = {}
     for name, value in environment.items():
         for password in url_passwords(value):
-            if len(password) >= SHORTEST:
+            if len(password) >= SHORTEST_UNNAMED:
                 values[password] = None
         if _is_secret(name, value):
             values[value] = None
@@ -121,12 +149,21 @@ def secret_values(environment: Mapping[str, str]) -> list[str]:
 def _is_secret(name: str, value: str) -> bool:
     if len(value) < SHORTEST or value.casefold() in _ORDINARY_VALUES:
         return False
-    if looks_secret(value):
+    if len(value) >= SHORTEST_UNNAMED and looks_secret(value):
         return True
-    if name.upper() in _ORDINARY_NAMES or not _SECRET_NAME.search(name):
+    if name.upper() in _ORDINARY_NAMES:
         return False
     is_path = value.startswith(("/", "./", "~/")) and " " not in value
-    return not is_path and not value.isdigit()
+    if _is_strong(name):
+        return not is_path
+    is_short = len(value) < SHORTEST_UNNAMED
+    return bool(_SECRET_NAME.search(name)) and not (is_path or is_short or value.isdigit())
+
+
+def _is_strong(name: str) -> bool:
+    if _ABOUT_A_SECRET.search(name):
+        return False
+    return bool(_STRONG_WORD.search(name) or _STRONG_END.search(name))
 
 
 def _forms(secret: str) -> set[str]:

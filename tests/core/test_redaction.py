@@ -294,3 +294,27 @@ def test_what_is_only_kept_loses_what_is_known_and_nothing_else() -> None:
     assert PASSWORD not in kept
     assert text.split(" and ")[1] in kept
     assert Redactor([PASSWORD]).without_known("nothing") == "nothing"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "is_secret"),
+    [
+        ("SECRET_KEY_BASE", "abcdefgh", True),
+        ("GITHUB_TOKEN_RO", "abcdefgh", True),
+        ("DB_PASSWORD_PROD", "with space", True),
+        ("PIN_TOKEN", "471108", True),
+        ("DB_PASSWORD", "12345678", True),
+        ("DB_PASSWORD", "tiger7", True),
+        ("MAX_THINKING_TOKENS", "128000", False),
+        ("TOKEN_TTL_SECONDS", "864000", False),
+        ("PASSWORD_MIN_LENGTH", "100000", False),
+        ("AUTH_TOKEN_HEADER", "X-Auth-Token", False),
+        ("SORT_KEY", "created", False),
+        ("AUTHOR", "a-person", False),
+        ("TOKENIZERS_PARALLELISM", "disable-it", False),
+        ("OLDPWD", "projects", False),
+    ],
+)
+def test_a_secret_word_counts_anywhere_in_a_name(name: str, value: str, is_secret: bool) -> None:
+    assert secret_values({name: value}) == ([value] if is_secret else [])
+    assert (value in redacted(f"it is {value} here", *secret_values({name: value}))) != is_secret
