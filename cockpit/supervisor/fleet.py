@@ -63,6 +63,8 @@ class Fleet:
         for settings in loaded.settings.agents:
             self.take_up(settings, loaded.file_of(settings.name))
         self.loaded = loaded
+        for seat in self:
+            seat.notified = loaded.settings.notifications.urls
         if named and config is not None:
             # Naming a file is trusting what it says now; finding the same content later is no news.
             trust(self._in.places, config)
@@ -120,6 +122,7 @@ class Fleet:
         seat = Seat(record, settings, self._in.runtimes(settings.runtime))
         seat.environment = {**self._in.environment, **settings.env}
         seat.sitting = Sitting(gauge=Gauge(override=settings.context.override))
+        seat.notified = self.loaded.settings.notifications.urls if self.loaded else ()
         self._seats[record.name] = seat
         return seat
 

@@ -19,9 +19,9 @@ from cockpit.core.hook_payload import (
     context_told,
     payload,
 )
-from cockpit.core.redaction import Redactor, secret_values
 from cockpit.ports.records import SessionRecord
 from cockpit.supervisor.seat import Seat
+from cockpit.supervisor.secrecy import redactor_of
 
 
 def happening(
@@ -40,7 +40,7 @@ def happening(
 
     Secrets of the environment and of the agent are taken out of all free text.
     """
-    redactor = Redactor(secret_values({**environment, **seat.settings.env}))
+    redactor = redactor_of(environment, seat)
     session = opening[0] if opening else seat.session
     needs = data.get("needs") if data else None
     told = Told(

@@ -26,13 +26,13 @@ from cockpit.core.hook_events import (
     passed_over,
     setting_of,
 )
-from cockpit.core.redaction import Redactor, secret_values
 from cockpit.core.safetext import safe_line, safe_text
 from cockpit.ports.records import EventRecord, SessionRecord
 from cockpit.supervisor.feed import rfc3339
 from cockpit.supervisor.hook_telling import happening
 from cockpit.supervisor.instruments import Instruments
 from cockpit.supervisor.seat import Seat
+from cockpit.supervisor.secrecy import redactor_of
 
 AT_ONCE = 4
 """Programs of hooks that nobody waits for, of all seats."""
@@ -199,7 +199,7 @@ class Hooks:
             more=self._variables(seat, told),
             timeout=hook.timeout,
         )
-        redactor = Redactor(secret_values({**self._in.environment, **seat.settings.env}))
+        redactor = redactor_of(self._in.environment, seat)
         output = run.output.decode("utf-8", "replace")
         keep_output(
             kept,

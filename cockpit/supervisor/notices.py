@@ -9,11 +9,11 @@ from collections.abc import Callable
 
 from cockpit.config.hooks import Notifications
 from cockpit.core.notices import TOGETHER, minutes_of_quiet, quiet_hours, topic
-from cockpit.core.redaction import Redactor, secret_values
 from cockpit.ports.records import EventRecord
 from cockpit.supervisor.instruments import Instruments
 from cockpit.supervisor.outbox import Outbox
 from cockpit.supervisor.seat import Seat
+from cockpit.supervisor.secrecy import redactor_of
 
 
 class Notices:
@@ -39,7 +39,7 @@ class Notices:
         seat = self._find(record.agent) if record.agent else None
         if seat is None:
             return
-        redactor = Redactor(secret_values({**self._in.environment, **seat.settings.env}))
+        redactor = redactor_of(self._in.environment, seat)
         text = redactor.redact(record.text).text
         for url in wanted.urls:
             self._outbox.lay_notice(seat, url, text, self._wait(wanted.quiet))

@@ -21,7 +21,7 @@ from cockpit.core.front_matter import FrontMatter
 from cockpit.core.handoff.states import Document, Writer
 from cockpit.core.ids import HandoffId
 from cockpit.core.markdown import plain, shortened
-from cockpit.core.redaction import Redactor, secret_values
+from cockpit.core.redaction import Redactor
 from cockpit.core.request import request_reply
 from cockpit.core.supplement import Ground, Occasion, supplement
 from cockpit.core.verified_facts import GitView, claimed_commits
@@ -30,6 +30,7 @@ from cockpit.supervisor.belonging import refuse_anothers
 from cockpit.supervisor.feed import rfc3339
 from cockpit.supervisor.instruments import Instruments
 from cockpit.supervisor.seat import Seat
+from cockpit.supervisor.secrecy import redactor_of
 from cockpit.supervisor.sessions import Sessions
 
 HOOK_ANSWER = 10_000
@@ -136,7 +137,7 @@ class Paperwork:
         )
 
     def continuation(self, seat: Seat, sealed: Document) -> str:
-        """The successor's first prompt."""
+        """The successor's first prompt; secrets taken out, since it stands among arguments."""
         record, place = seat.handoff_record, self._place_of_successor(seat)
         loop = seat.settings.loop
         try:
@@ -144,7 +145,7 @@ class Paperwork:
             first_step = read.first_step
         except OSError:
             first_step = None
-        return continuation(
+        words = continuation(
             Succession(
                 document=sealed.path,
                 goal=seat.job.prompt if seat.job else None,
@@ -156,6 +157,7 @@ class Paperwork:
                 marker=(loop if loop.enabled else seat.settings.handoff).completion_marker,
             )
         )
+        return self._redactor(seat).redact(words).text
 
     def _place_of_successor(self, seat: Seat) -> int | None:
         if seat.job is None or seat.handoff is None:
@@ -296,7 +298,7 @@ class Paperwork:
         return await self._in_pilots_layout(seat, composed)
 
     def _redactor(self, seat: Seat) -> Redactor:
-        return Redactor(secret_values({**self._in.environment, **seat.settings.env}))
+        return redactor_of(self._in.environment, seat)
 
     async def _in_pilots_layout(self, seat: Seat, composed: str) -> str:
         """In the layout of the pilot's template, if there is one that works."""

@@ -152,6 +152,8 @@ class Seat:
     """Hooks are deciding what becomes of the act mark: nothing begins by itself meanwhile."""
     given: str | None = None
     """A document that a hook has written for the handoff that is due."""
+    notified: tuple[str, ...] = ()
+    """Where the pilot is told of it: addresses, which may hold secrets."""
 
     @property
     def name(self) -> AgentName:

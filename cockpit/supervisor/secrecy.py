@@ -1,0 +1,19 @@
+"""What must not be shown of a seat: of its environment, of its hooks, of what is sent for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from cockpit.config.secrets import configured_secrets
+from cockpit.core.redaction import Redactor, secret_values
+from cockpit.supervisor.seat import Seat
+
+
+def redactor_of(environment: Mapping[str, str], seat: Seat) -> Redactor:
+    """Knows the secrets of our own environment and of everything that this seat is told."""
+    return Redactor(
+        [
+            *secret_values({**environment, **seat.settings.env}),
+            *configured_secrets(seat.settings.hooks, seat.notified),
+        ]
+    )

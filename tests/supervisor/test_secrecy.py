@@ -1,0 +1,52 @@
+"""Secrets of the configuration go from the papers, and from the successor's first prompt."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, cast
+
+from cockpit.config.paths import Places
+from cockpit.core.handoff.states import Document
+from cockpit.core.ids import AgentName, JobId
+from cockpit.ports.records import JobRecord
+from cockpit.supervisor.fleet import Fleet
+from cockpit.supervisor.main import instruments
+from cockpit.supervisor.paperwork import Paperwork
+from cockpit.supervisor.sessions import Sessions
+
+HEADER, PATH, NOTIFIED, VARIABLE = "room-key-815", "abcdefghijklmnop1", "topic-4711", "tiger-471"
+
+CONFIG = f"""
+[notifications]
+urls = ["ntfys://{NOTIFIED}"]
+
+[[agents]]
+name = "api"
+env = {{ DB_PASSWORD_PROD = "{VARIABLE}" }}
+
+[[agents.hooks.on_error]]
+type = "webhook"
+url = "https://hooks.example.com/{PATH}"
+headers = {{ X-Room = "{HEADER}" }}
+"""
+
+
+def test_the_first_prompt_of_a_successor_holds_no_configured_secret(tmp_path: Path) -> None:
+    places = Places.of(os.environ)
+    places.make()
+    parts = instruments(places)
+    file = tmp_path / "cockpit.toml"
+    file.write_text(CONFIG)
+    fleet = Fleet(parts)
+    try:
+        fleet.load(file, named=True)
+        seat = fleet.seat("api")
+        goal = f"Use {HEADER}, {PATH}, {NOTIFIED} and {VARIABLE}."
+        seat.job = JobRecord(JobId("j"), AgentName("api"), goal, 0.0)
+        papers = Paperwork(parts, Sessions(parts, cast("Any", None)))
+        prompt = papers.continuation(seat, Document(str(tmp_path / "none.md"), "", "agent"))
+    finally:
+        parts.store.close()
+    assert "Use [REDACTED:" in prompt
+    assert [each for each in (HEADER, PATH, NOTIFIED, VARIABLE) if each in prompt] == []
