@@ -75,6 +75,9 @@ def run(
     if not sys.stdout.isatty():
         print("cockpit needs a terminal; try: cockpit status", file=sys.stderr)
         return 2
+    for name in ("COLUMNS", "LINES"):
+        # A shell's word for the size would stand for ever; the terminal itself knows better.
+        os.environ.pop(name, None)
     app = build(
         client,
         attach=attach,

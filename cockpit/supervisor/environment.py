@@ -1,7 +1,7 @@
 """The environment that the supervisor keeps for its agents: its own at `up`, without what leaks.
 
 Variables of a surrounding agent session or tmux would make an agent believe that it is a child of
-them.
+them; a terminal's size of that moment would be taken for the pane's for ever.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from collections.abc import Mapping
 LEAKS = frozenset(
     {
         "CLAUDECODE",
+        "COLUMNS",
+        "LINES",
         "CLAUDE_CODE_CHILD_SESSION",
         "CLAUDE_CODE_SESSION_ID",
         "CLAUDE_CODE_ENTRYPOINT",

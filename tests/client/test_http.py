@@ -80,7 +80,7 @@ def test_a_verb_goes_to_its_own_address_without_what_was_not_said(answering: Any
 
     assert done.message == "asked api"
     assert answering.asked == [
-        ("POST /v1/handoff", {"name": "api", "now": True, "dry_run": False}),
+        ("POST /v1/handoff", {"name": "api", "now": True, "by_agent": False, "dry_run": False}),
     ]
 
 

@@ -23,6 +23,7 @@ OUR_OWN = "bin/cockpit"
 def install_plugin(state: Path) -> Path:
     """Put the plugin where running agents find it; its folder. Writes only what differs."""
     folder = state / "plugin"
+    state.mkdir(mode=0o700, parents=True, exist_ok=True)
     for name, content, mode in _files():
         path = folder / name
         if _is(path, content):

@@ -7,6 +7,7 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.events import Key
 from textual.screen import ModalScreen
 from textual.widgets import Static, TextArea
 
@@ -16,13 +17,18 @@ from cockpit.core.safetext import safe_line
 class PromptArea(TextArea):
     """Enter sends; Ctrl-J is a new line, because no terminal can be relied on for Shift-Enter."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "screen.submit", "send", show=False, priority=True),
-        Binding("ctrl+j", "new_line", "new line", show=False, priority=True),
-    ]
-
-    def action_new_line(self) -> None:
-        self.insert("\n")
+    async def _on_key(self, event: Key) -> None:
+        """Both keys in their turn among the typed ones: a binding would overtake them."""
+        if event.key == "ctrl+j":
+            event.stop()
+            event.prevent_default()
+            self.insert("\n")
+        elif event.key == "enter":
+            event.stop()
+            event.prevent_default()
+            await self.screen.run_action("submit")
+        else:
+            await super()._on_key(event)
 
 
 class SendScreen(ModalScreen[str]):

@@ -201,7 +201,7 @@ def test_what_changes_is_shown_and_what_does_not_is_not_drawn_again(fly: Fly) ->
             flight.fleet.fleet.outdated("checkout")
             assert flight.fleet.fleet.show() == 0
             client.change("checkout", activity="Read cart.py")
-            await flight.reads("Read cart.py")
+            await flight.reads("Read cart")
 
     asyncio.run(play())
 
