@@ -365,9 +365,15 @@ def test_a_reboot_moves_every_deadline_to_the_new_clock(
 
 
 def test_only_what_has_ended_nothing_can_be_called_off() -> None:
-    revocable = [Asked(), Waiting(0.0), Documenting("agent", 0.0, 1.0), Reviewing(SEALED)]
+    revocable: list[State] = [Asked(), Waiting(0.0), Documenting("agent", 0.0, 1.0)]
+    revocable += [Reviewing(SEALED)]
     assert all(is_revocable(at(state)) for state in [*revocable, Settling(SEALED, 0.0)])
-    final = [Stopping(SEALED), Starting(SEALED), Confirming(SEALED, 1, 9.0), Reviving(SEALED, "")]
+    final: list[State] = [
+        Stopping(SEALED),
+        Starting(SEALED),
+        Confirming(SEALED, 1, 9.0),
+        Reviving(SEALED, ""),
+    ]
     assert not any(is_revocable(at(state)) for state in [*final, Ended(Outcome.DONE)])
 
 
