@@ -260,6 +260,7 @@ class Supervisor:
         """An agent's process is gone: learn how, and tell; a handoff sees it by itself."""
         if seat.process != process:
             return
+        swapping = seat.handoff is not None
         seat.exit = Exit(self._now())
         known = await self.sessions.how_it_ended(seat)
         for other in self.watch.hear_once():
@@ -269,7 +270,6 @@ class Supervisor:
         if seat.process != process:
             return  # another one was started in the meantime
         seat.exit = known
-        swapping = seat.handoff is not None
         if not swapping:
             self.sessions.finish(seat)
             ending = f"{known}. {known.words}".strip()
@@ -286,7 +286,7 @@ class Supervisor:
                 told=self.attention.has_told_of_end(seat),
             )
         self.board.changed(seat)
-        if swapping:
+        if seat.handoff is not None:
             await self.engine.look(seat)
 
     async def _look_for_due(self) -> None:

