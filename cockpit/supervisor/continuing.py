@@ -3,6 +3,7 @@
 Any document will do that an agent could have left, also one that was not made here. What it says
 of itself is only a proposal: a directory is taken from it when it is there and nobody works in it.
 The document is left where it is; one that lies elsewhere is copied to where the agent may read.
+Neither the copy nor the first prompt holds a secret that is known or looks like one.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from cockpit.core.ids import AgentName, agent_name, suggested_name
 from cockpit.core.markdown import plain
 from cockpit.supervisor import starting
 from cockpit.supervisor.seat import Seat
+from cockpit.supervisor.secrecy import redactor_of
 from cockpit.supervisor.sessions import refuse_if_alive
 from cockpit.supervisor.starting import Inheritance
 from cockpit.supervisor.supervisor import Supervisor
@@ -47,7 +49,9 @@ async def continue_from(supervisor: Supervisor, asked: Continue) -> Seat:
     ordered = Start(name=name, directory=str(directory))
     seat = starting.seat_for(supervisor, name, ordered, in_place=True)
     try:
-        place = await _within_reach(supervisor, seat, path, text)
+        clean = redactor_of(supervisor.instruments.environment, seat).redact(plain(text)).text
+        place = await _within_reach(supervisor, seat, path, clean)
+        left = document.read(clean)
         inheritance = Inheritance(str(place), left.first_step)
         await starting.start(supervisor, seat, left.goal or "", inheritance=inheritance)
     except (CockpitError, OSError):
@@ -103,7 +107,7 @@ async def _within_reach(supervisor: Supervisor, seat: Seat, path: Path, text: st
     parts = supervisor.instruments
     await parts.worktrees.keep_out(seat.directory, f"/{Path(folder).parts[0]}/")
     sealed = await asyncio.to_thread(
-        parts.documents.seal, seat.directory, str(uuid4()), plain(text), parts.clock.now(), folder
+        parts.documents.seal, seat.directory, str(uuid4()), text, parts.clock.now(), folder
     )
     return sealed.path
 

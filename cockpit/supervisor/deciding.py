@@ -16,6 +16,7 @@ from cockpit.core import document
 from cockpit.core.errors import BadUsage, CockpitError
 from cockpit.core.hook_events import Decision, HookResult, Verdict, decision
 from cockpit.core.safetext import safe_line
+from cockpit.supervisor.belonging import refuse_anothers
 from cockpit.supervisor.engine import Engine
 from cockpit.supervisor.guards import LET_COMPACT
 from cockpit.supervisor.hooks import Hooks
@@ -130,6 +131,7 @@ class Deciding:
             problems = [each.text for each in document.validate(text) if not each.mends]
             if problems:
                 raise BadUsage(f"{path.name} is not a handoff document", problems[0])
+            refuse_anothers(text, path.name, seat.name, seat.record.session)
         except CockpitError as wrong:
             words = f"its document is left aside: {wrong.title}. {wrong.detail}"
             self._tell(seat, decided, words)

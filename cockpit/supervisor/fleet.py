@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,10 @@ from cockpit.ports.records import SeatRecord
 from cockpit.supervisor.instruments import Instruments
 from cockpit.supervisor.seat import Seat, Sitting
 
+PILOT = AgentName("pilot")
+"""The name of the file with the pilot's own addresses, which stands in a folder by itself."""
+MOST_ADDRESSES = 50
+
 
 class Fleet:
     """Every seat, in the order in which it became known."""
@@ -35,6 +39,9 @@ class Fleet:
         self._environments = Environments(instruments.places.state / "environments")
         self._hooks = Environments(instruments.places.state / "agent-hooks")
         """Addresses and headers of hooks may hold secrets just as an environment does."""
+        self._addresses = Environments(instruments.places.state / "notified")
+        self.notified: tuple[str, ...] = ()
+        """Where the pilot is or was told of things; tokens in them must never be shown."""
         self.loaded: Loaded | None = None
 
     def __iter__(self) -> Iterator[Seat]:
@@ -63,12 +70,19 @@ class Fleet:
         for settings in loaded.settings.agents:
             self.take_up(settings, loaded.file_of(settings.name))
         self.loaded = loaded
-        for seat in self:
-            seat.notified = loaded.settings.notifications.urls
+        self._know(loaded.settings.notifications.urls)
         if named and config is not None:
             # Naming a file is trusting what it says now; finding the same content later is no news.
             trust(self._in.places, config)
         return loaded
+
+    def _know(self, addresses: Iterable[str]) -> None:
+        """Earlier ones stay known, over a restart too: a session's record may hold them."""
+        self.notified = tuple(dict.fromkeys((*addresses, *self.notified)))[:MOST_ADDRESSES]
+        held = {str(number): address for number, address in enumerate(self.notified)}
+        self._addresses.keep(PILOT, held)
+        for seat in self:
+            seat.notified = self.notified
 
     def _check_owner(self, name: str, file: Path | None) -> None:
         seat = self.find(name)
@@ -122,7 +136,7 @@ class Fleet:
         seat = Seat(record, settings, self._in.runtimes(settings.runtime))
         seat.environment = {**self._in.environment, **settings.env}
         seat.sitting = Sitting(gauge=Gauge(override=settings.context.override))
-        seat.notified = self.loaded.settings.notifications.urls if self.loaded else ()
+        seat.notified = self.notified
         self._seats[record.name] = seat
         return seat
 
@@ -132,6 +146,7 @@ class Fleet:
         A seat whose settings cannot be understood any more is told of and left out; its record
         stays.
         """
+        self.notified = tuple(self._addresses.recall(PILOT).values())
         for record in self._in.store.seats():
             try:
                 env = self._environments.recall(record.name)

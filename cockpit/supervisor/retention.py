@@ -20,11 +20,13 @@ from cockpit.adapters.transcripts import Parse
 from cockpit.core.collect import Collector
 from cockpit.core.errors import CockpitError
 from cockpit.core.ids import JobId
-from cockpit.core.redaction import Redactor, secret_values
+from cockpit.core.redaction import Redactor
 from cockpit.core.session_report import facts_report
 from cockpit.ports.records import HandoffRecord, SessionRecord
 from cockpit.supervisor.fleet import Fleet
 from cockpit.supervisor.instruments import Instruments
+from cockpit.supervisor.seat import Seat
+from cockpit.supervisor.secrecy import redactor_of, redactor_of_nobody
 
 LOOK = 3600.0
 """Seconds between two looks; the first is at the start. The CLI keeps records for 30 days."""
@@ -93,10 +95,15 @@ class Retention:
     async def _keep(self, session: SessionRecord) -> None:
         """Our own copy of the record of a session that is over, if it is not kept yet."""
         seat = self._fleet.find(session.agent)
-        env = seat.settings.env if seat else {}
-        redactor = Redactor(secret_values({**self._in.environment, **env}))
+        redactor = self._redactor(seat)
         parse = seat.runtime.parse if seat else None
         await asyncio.to_thread(self._keep_now, session, redactor, parse)
+
+    def _redactor(self, seat: Seat | None) -> Redactor:
+        """Without its seat, an agent's own secrets are not known any more."""
+        if seat is not None:
+            return redactor_of(self._in.environment, seat)
+        return redactor_of_nobody(self._in.environment, self._fleet.notified)
 
     def _keep_now(self, session: SessionRecord, redactor: Redactor, parse: Parse | None) -> None:
         """Blocks on the disk, and for seconds on a large record."""

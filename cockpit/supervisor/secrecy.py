@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
+from cockpit.config.hooks import Hooks
 from cockpit.config.secrets import configured_secrets
 from cockpit.core.redaction import Redactor, secret_values
 from cockpit.supervisor.seat import Seat
@@ -17,3 +18,9 @@ def redactor_of(environment: Mapping[str, str], seat: Seat) -> Redactor:
             *configured_secrets(seat.settings.hooks, seat.notified),
         ]
     )
+
+
+def redactor_of_nobody(environment: Mapping[str, str], notified: Iterable[str]) -> Redactor:
+    """Knows what is secret whoever the agent was: our own environment, the pilot's addresses."""
+    known = [*secret_values(environment), *configured_secrets(Hooks(), notified)]
+    return Redactor(known)

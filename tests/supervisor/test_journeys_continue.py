@@ -113,6 +113,28 @@ def test_a_document_of_somebody_elses_is_copied_to_where_it_can_be_read(cockpit:
     asyncio.run(journey())
 
 
+def test_no_secret_of_a_foreign_document_is_copied_or_prompted(cockpit: Cockpit) -> None:
+    known, shaped = "canary-4711-a8f3e1c9d2b7", "ghp_" + "a1B2c3D4e5" * 4
+
+    async def journey() -> None:
+        notes = cockpit.home / "notes.md"
+        leaky = NOTES.replace("the roof.", f"the roof with {known}.")
+        notes.write_text(leaky.replace("`ls tiles", f"`curl -H {shaped} {known} && ls tiles"))
+        table = cockpit.agent("roof").replace("env = {", f'env = {{ ROOF_TOKEN = "{known}",')
+        async with cockpit.flying(table):
+            asked = Continue(document=str(notes), name="roof", directory=str(cockpit.repository))
+            await cockpit.ask(asked)
+            roof = await cockpit.until(lambda row: row.activity, "roof")
+            (opening,) = cockpit.prompts(roof)
+            told = opening + paper(cockpit).read_text() + str(await cockpit.client.history())
+            told += "".join(path.read_text() for path in cockpit.places.handoffs.glob("*.md"))
+            assert "Repair the roof with [REDACTED:" in told
+            assert known not in told
+            assert shaped not in told
+
+    asyncio.run(journey())
+
+
 def test_what_is_no_document_starts_nobody(cockpit: Cockpit) -> None:
     async def journey() -> None:
         async with cockpit.flying(cockpit.agent()):

@@ -444,3 +444,25 @@ def test_a_hook_that_brings_about_its_own_event_is_stopped(cockpit: Cockpit) -> 
             assert "20 times in a minute" in failed.text
 
     asyncio.run(journey())
+
+
+def test_a_hook_cannot_hand_on_what_another_agent_left(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        notes = cockpit.home / "notes.md"
+        answer = json.dumps({"decision": "handoff", "document": str(notes)})
+        waits = f"until [ -s {notes} ]; do sleep 0.05; done"
+        say = program(cockpit.home, "say", f"{waits}; echo '{answer}'")
+        hooks = hook("context_threshold", [say])
+        async with cockpit.flying(cockpit.agent(steps=30, pause=3, more=hooks)):
+            await cockpit.start()
+            own = (await cockpit.ask(Handoff(name="api", dry_run=True))).text
+            assert own is not None
+            notes.write_text(own.replace('agent: "api"', 'agent: "web"', 1))
+            told = await cockpit.event("hook.decided")
+            assert "not a document of api's session" in told.text
+            assert "web" in told.text
+            await cockpit.until(swapped)
+            (left,) = (cockpit.repository / ".cockpit" / "handoffs").glob("handoff-*.md")
+            assert 'agent: "api"' in left.read_text()
+
+    asyncio.run(journey())

@@ -14,6 +14,7 @@ import pytest
 
 from cockpit.adapters.clock import ManualClock
 from cockpit.adapters.kept_records import LARGEST
+from cockpit.config.hooks import Hooks
 from cockpit.config.paths import Places
 from cockpit.config.schema import AgentSettings
 from cockpit.core.ids import AgentName, HandoffId, JobId, SessionId
@@ -240,3 +241,31 @@ def test_strays_go_when_they_are_old(attic: Callable[..., Attic]) -> None:
     assert stray.exists()
     here.look(after_days=2)
     assert not stray.exists()
+
+
+def test_a_kept_record_holds_no_secret_of_the_hooks_or_of_the_pilots_addresses(
+    attic: Callable[..., Attic],
+) -> None:
+    here = attic()
+    here.job("a", current=True)
+    here.job("b")
+    (here.home / "b.jsonl").write_text('{"said": "ntfys://topic-4711/room-key-815"}\n')
+    here.parts.store.save_session(
+        replace(here.parts.store.chain(JobId("b"))[0], agent=AgentName("forgotten"))
+    )
+    header = {"type": "webhook", "url": "https://example.com/", "headers": {"X-Room": "tiger-471"}}
+    hooks = Hooks.model_validate({"on_error": [header]})
+    here.seat.settings = here.seat.settings.model_copy(update={"hooks": hooks})
+    (here.home / "a.jsonl").write_text('{"said": "tiger-471"}\n')
+    file = here.home / "cockpit.toml"
+    file.write_text('[notifications]\nurls = ["ntfys://topic-4711/room-key-815"]\n')
+    here.fleet.load(file, named=True)
+
+    here.look()
+
+    kept = [
+        gzip.decompress(path.read_bytes()).decode() for path in (*here.kept("a"), *here.kept("b"))
+    ]
+    assert len(kept) == 2
+    assert "tiger-471" not in kept[0]
+    assert "topic-4711" not in kept[1]

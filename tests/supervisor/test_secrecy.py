@@ -13,6 +13,7 @@ from cockpit.ports.records import JobRecord
 from cockpit.supervisor.fleet import Fleet
 from cockpit.supervisor.main import instruments
 from cockpit.supervisor.paperwork import Paperwork
+from cockpit.supervisor.secrecy import redactor_of
 from cockpit.supervisor.sessions import Sessions
 
 HEADER, PATH, NOTIFIED, VARIABLE = "room-key-815", "abcdefghijklmnop1", "topic-4711", "tiger-471"
@@ -50,3 +51,28 @@ def test_the_first_prompt_of_a_successor_holds_no_configured_secret(tmp_path: Pa
         parts.store.close()
     assert "Use [REDACTED:" in prompt
     assert [each for each in (HEADER, PATH, NOTIFIED, VARIABLE) if each in prompt] == []
+
+
+def test_where_the_pilot_was_told_of_things_is_known_without_the_file(own_home: Path) -> None:
+    places = Places.of(os.environ)
+    places.make()
+    parts = instruments(places)
+    file = own_home / "cockpit.toml"
+    file.write_text(CONFIG)
+    try:
+        Fleet(parts).load(file, named=True)
+        file.write_text(CONFIG.replace(NOTIFIED, "topic-4712"))
+        changed = Fleet(parts)
+        changed.remember()
+        changed.load(file, named=True)
+        file.unlink()
+        fleet = Fleet(parts)
+        fleet.remember()
+        fleet.load(None, named=False)
+        text = f"{HEADER} {PATH} {NOTIFIED} topic-4712 {VARIABLE}"
+        known = redactor_of(parts.environment, fleet.seat("api")).redact(text).text
+    finally:
+        parts.store.close()
+    assert [word for word in known.split() if not word.startswith("[REDACTED:")] == []
+    (kept,) = (places.state / "notified").iterdir()
+    assert kept.stat().st_mode & 0o777 == 0o600
