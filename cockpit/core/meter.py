@@ -7,10 +7,9 @@ windows, bands or files. A session that is read again from its start needs a new
 from __future__ import annotations
 
 from collections import deque
-from datetime import datetime
 from statistics import median
-from typing import Literal, NamedTuple
 
+from cockpit.core.course import Point, Trend, thinned
 from cockpit.core.session import (
     AssistantReplied,
     Compacted,
@@ -24,15 +23,6 @@ from cockpit.core.session import (
 
 GROWTHS_KEPT = 10
 SERIES_KEPT = 512
-
-
-class Point(NamedTuple):
-    """One step of the context over time, for a plot."""
-
-    at: datetime | None
-    tokens: int
-    kind: Literal["reply", "compacted"]
-    """At `compacted`, the tokens before the compaction."""
 
 
 class Meter:
@@ -51,6 +41,7 @@ class Meter:
         "_model",
         "_output",
         "_series",
+        "_trend",
         "api_calls",
         "compactions",
         "cost_usd",
@@ -86,6 +77,7 @@ class Meter:
         self._input = self._cached_new = self._cached = self._output = 0
         self._growths: deque[int] = deque(maxlen=GROWTHS_KEPT)
         self._series: list[Point] = []
+        self._trend = Trend()
 
     def feed(self, event: SessionEvent | Skipped) -> None:
         """Take the next event of the record; events that say nothing of tokens change nothing."""
@@ -122,6 +114,11 @@ class Meter:
     def series(self) -> tuple[Point, ...]:
         """The readings in order, thinned out evenly in a long session."""
         return tuple(self._series)
+
+    @property
+    def trend(self) -> tuple[int, ...]:
+        """The whole session in a few readings, oldest first."""
+        return self._trend.values
 
     @property
     def tokens_per_turn(self) -> int | None:
@@ -172,12 +169,13 @@ class Meter:
 
     def _read(self, event: AssistantReplied, tokens: int) -> None:
         if event.message_id == self._counted_id:
-            self._series[-1] = Point(event.at, tokens, "reply")
+            self._series[-1] = Point(event.at, tokens, "reply", self.api_calls)
         else:
             if self._base is not None and self.tokens is not None and self.tokens > self._base:
                 self._growths.append(self.tokens - self._base)
             self._base = self.tokens
-            self._keep(Point(event.at, tokens, "reply"))
+            self._keep(Point(event.at, tokens, "reply", self.api_calls))
+        self._trend.take(tokens, again=event.message_id == self._counted_id)
         self._counted_id = event.message_id
         self.tokens = tokens
         self.peak = max(self.peak, tokens)
@@ -186,11 +184,11 @@ class Meter:
         self.compactions += 1
         before = event.pre_tokens or self.tokens
         if before:
-            self._keep(Point(event.at, before, "compacted"))
+            self._keep(Point(event.at, before, "compacted", self.api_calls))
         self.tokens = self._base = self._last_id = self._counted_id = None
         self._growths.clear()
 
     def _keep(self, point: Point) -> None:
-        if len(self._series) >= SERIES_KEPT:
-            del self._series[1::2]
         self._series.append(point)
+        if len(self._series) > SERIES_KEPT:
+            self._series = thinned(self._series, SERIES_KEPT // 2)

@@ -215,6 +215,7 @@ def context(seat: Seat, now: float) -> ContextStatus:
         turns_left=_turns_left(seat, marks, compacts_at),
         marks=_marks(marks) if shown_window else MarksStatus(),
         tool_calls=seat.tool_calls if reading.tokens is None else None,
+        trend=list(meter.trend),
     )
 
 

@@ -66,6 +66,8 @@ class ContextStatus(Wire):
     marks: MarksStatus = Field(default_factory=MarksStatus)
     tool_calls: int | None = None
     """Counted only while no reading can be had (then the band may come from it)."""
+    trend: list[int] = Field(default_factory=list)
+    """The whole session in a few readings, oldest first; `GET /v1/course/NAME` has more."""
 
 
 class HandoffStatus(Wire):

@@ -150,6 +150,8 @@ def test_the_series_is_bounded_in_order_and_ends_with_the_reading() -> None:
     assert len(series) <= SERIES_KEPT
     assert [point.at for point in series] == sorted(point.at for point in series if point.at)
     assert series[-1].tokens == 5_999
+    assert meter.trend[-1] == 5_999
+    assert [point.call for point in series] == sorted({point.call for point in series})
 
 
 def test_a_compaction_is_a_point_of_the_series() -> None:
@@ -157,6 +159,7 @@ def test_a_compaction_is_a_point_of_the_series() -> None:
     assert [(point.tokens, point.kind) for point in series] == [
         (9_000, "reply"), (9_500, "compacted"), (2_000, "reply"),
     ]  # fmt: skip
+    assert [point.call for point in series] == [1, 1, 2]
 
 
 ROWS = st.lists(
