@@ -40,6 +40,7 @@ from cockpit.core.permission import successors_mode
 from cockpit.core.request import ask_again, request
 from cockpit.ports.panes import PaneOccupied, PanesSilent
 from cockpit.ports.records import SessionRecord
+from cockpit.supervisor.finding import adopt
 from cockpit.supervisor.instruments import Instruments
 from cockpit.supervisor.paperwork import Paperwork, words_of_use
 from cockpit.supervisor.seat import Seat
@@ -198,7 +199,7 @@ class Acts:
     async def _start_successor(self, seat: Seat, attempt: int) -> Event:
         assert seat.handoff is not None
         successor = seat.handoff.successor(attempt)
-        if seat.record.run == successor.run and await self._sessions.adopt(seat):
+        if seat.record.run == successor.run and await adopt(self._in, self._sessions, seat):
             return Started(self._in.clock.monotonic())
         if seat.record.session in {each.session for each in seat.handoff.plan.successors}:
             ending = await self._sessions.end(seat)
@@ -250,7 +251,7 @@ class Acts:
         assert isinstance(seat.handoff.state, Reviving)
         old = self._in.store.session(seat.handoff_record.old_session)
         assert old is not None
-        if seat.record.session == old.id and await self._sessions.adopt(seat):
+        if seat.record.session == old.id and await adopt(self._in, self._sessions, seat):
             return Started(self._in.clock.monotonic())
         ending = await self._sessions.end(seat)
         if not ending.gone:

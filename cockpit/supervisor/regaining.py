@@ -8,6 +8,8 @@ to be. Ends nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
 
 from cockpit.core.ids import SessionId
 from cockpit.ports.panes import Pane
@@ -68,4 +70,21 @@ def _write_down(
         permission_mode=seat.settings.permission_mode,
     )
     transcript = seat.runtime.transcript(sessions.order(seat, record, None))
-    sessions.take_over(seat, job, record, transcript if session else None)
+    _take_over(instruments, sessions, seat, record, transcript if session else None)
+    seat.job = job
+
+
+def _take_over(
+    instruments: Instruments,
+    sessions: Sessions,
+    seat: Seat,
+    session: SessionRecord,
+    transcript: Path | None,
+) -> None:
+    """Put a session on record for a process that lives already."""
+    session = replace(session, transcript=str(transcript) if transcript else None)
+    with instruments.store.transaction():
+        instruments.store.save_session(session)
+        instruments.store.save_seat(seat.change(job=session.job, session=session.id))
+    seat.session, seat.chain = session, [session]
+    seat.begin_sitting(sessions.tail(seat, transcript))

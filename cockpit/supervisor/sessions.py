@@ -1,8 +1,8 @@
-"""Starting, finding again and ending the sessions of a seat.
+"""Starting and ending the sessions of a seat.
 
 A session's identity is written down before its process exists, so whatever is interrupted here
-is found again by the marker that the process carries. Never starts over something that lives,
-and never decides that something should start or end.
+is found again (`finding`) by the marker that the process carries. Never starts over something that
+lives, and never decides that something should start or end.
 """
 
 from __future__ import annotations
@@ -26,9 +26,6 @@ from cockpit.supervisor.endings import how_it_ended
 from cockpit.supervisor.guards import began_latch
 from cockpit.supervisor.instruments import Instruments
 from cockpit.supervisor.seat import Exit, Seat
-
-LAUNCHES, LAUNCH_LOOK = 30, 0.05
-"""How often, and how many seconds apart, a launcher is looked at until it is the agent."""
 
 Ended = Callable[[Seat, ProcessId], None]
 Prologue = Callable[[Seat, SessionRecord, str | None], Awaitable[str | None]]
@@ -98,7 +95,7 @@ class Sessions:
         self._take_back(seat)
         self._write_down(seat, session)
         self._note_beginning(session)
-        seat.begin_sitting(self._tail(seat, transcript))
+        seat.begin_sitting(self.tail(seat, transcript))
         seat.sitting.began_at = self._in.clock.monotonic()
         pane = await self._place(seat, launch)
         self.seated(seat, pane)
@@ -232,7 +229,7 @@ class Sessions:
         try:
             self._in.store.save_seat(seat.record)
         except BaseException:
-            # Memory says no more than the disk does, so that `adopt` sees what is still to be done.
+            # Memory says no more than the disk does: `finding.adopt` sees what is still to be done.
             seat.record = held
             raise
 
@@ -247,75 +244,10 @@ class Sessions:
         if forget := self._forget.pop(seat.name, None):
             forget()
 
-    # Finding again
+    # Its record
 
-    async def find(self, seat: Seat, panes: dict[str, Pane]) -> bool:
-        """After a restart: take up the living process that the record names, if it lives.
-
-        True if one was found. The marker in its environment is the proof, not its pid.
-        """
-        record = seat.record
-        if record.session is None or record.run is None:
-            return False
-        pane = panes.get(record.pane or "") or _labelled(panes, seat.name)
-        if seat.session and seat.session.transcript:
-            tail = self._tail(seat, Path(seat.session.transcript))
-        else:
-            tail = None
-        seat.begin_sitting(tail)
-        if pane is not None and await self._is_sitter(seat, pane):
-            self.seated(seat, pane)
-            return True
-        if pane is not None:
-            seat.change(pane=pane.id)
-        elif record.pane is not None:
-            seat.change(pane=None)
-        seat.process = None
-        return False
-
-    def take_over(
-        self, seat: Seat, job: JobRecord, session: SessionRecord, transcript: Path | None
-    ) -> None:
-        """Put a job and a session on record for a process that lives already."""
-        session = replace(session, transcript=str(transcript) if transcript else None)
-        with self._in.store.transaction():
-            self._in.store.save_session(session)
-            self._in.store.save_seat(seat.change(job=job.id, session=session.id))
-        seat.job, seat.session, seat.chain = job, session, [session]
-        seat.begin_sitting(self._tail(seat, transcript))
-
-    async def adopt(self, seat: Seat) -> bool:
-        """Whether the process that the record names lives here; it sits then.
-
-        For a start that was done and never written down: another one would be a second agent.
-        """
-        if seat.alive and seat.process is not None and seat.record.pid == seat.process.pid:
-            return True
-        panes = {str(key): pane for key, pane in (await self._in.panes.look()).items()}
-        pane = panes.get(seat.record.pane or "") or _labelled(panes, seat.name)
-        if pane is None or not await self._is_sitter(seat, pane):
-            return False
-        self.seated(seat, pane)
-        return True
-
-    async def _is_sitter(self, seat: Seat, pane: Pane) -> bool:
-        """Whether the pane's process carries the seat's marker, or is about to.
-
-        A launcher carries it only once it has become the agent, so it is given a moment.
-        """
-        assert seat.record.run is not None
-        if pane.dead:
-            return False
-        process = self._in.processes.identify(pane.pid)
-        for _ in range(LAUNCHES if seat.record.pid is None else 1):
-            if any(one.pid == pane.pid for one in self._in.processes.marked(seat.record.run)):
-                return True
-            if process is None or not self._in.processes.alive(process):
-                return False
-            await self._in.clock.sleep(LAUNCH_LOOK)
-        return False
-
-    def _tail(self, seat: Seat, transcript: Path | None) -> Tail | None:
+    def tail(self, seat: Seat, transcript: Path | None) -> Tail | None:
+        """The session's record, to be followed from its beginning; None where it has no place."""
         return Tail(transcript, seat.runtime.parse) if transcript else None
 
     def follow(self, seat: Seat, transcript: Path) -> None:
@@ -351,7 +283,7 @@ class Sessions:
             self._in.store.save_seat(seat.change(session=new.id))
         self._note_beginning(new)
         seat.chain = self._in.store.chain(new.job)
-        seat.begin_sitting(self._tail(seat, Path(transcript) if transcript else None))
+        seat.begin_sitting(self.tail(seat, Path(transcript) if transcript else None))
         seat.sitting.before = facts if source == "clear" else None
         self._in.feed.tell(
             "session.cleared",
@@ -383,11 +315,6 @@ class Sessions:
 
     def _now(self) -> float:
         return self._in.clock.now().timestamp()
-
-
-def _labelled(panes: dict[str, Pane], label: str) -> Pane | None:
-    found = [pane for pane in panes.values() if pane.label == label]
-    return found[0] if len(found) == 1 else None
 
 
 def refuse_if_alive(seat: Seat) -> None:

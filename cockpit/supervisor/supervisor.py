@@ -29,6 +29,7 @@ from cockpit.supervisor.compactions import Compactions
 from cockpit.supervisor.deciding import Deciding
 from cockpit.supervisor.engine import Engine
 from cockpit.supervisor.feed import rfc3339
+from cockpit.supervisor.finding import find
 from cockpit.supervisor.fleet import Fleet
 from cockpit.supervisor.hooks import Hooks
 from cockpit.supervisor.instruments import Instruments
@@ -120,10 +121,10 @@ class Supervisor:
         await self.hooks.sweep()
         self.fleet.remember()
         self.fleet.load(config, named=named)
-        panes = await self._panes()
+        panes = {str(key): pane for key, pane in (await self._panes()).items()}
         swapping = {record.agent for record in self.instruments.store.open_handoffs()}
         for seat in self.fleet:
-            found = await self.sessions.find(seat, {str(key): pane for key, pane in panes.items()})
+            found = await find(self.instruments, self.sessions, seat, panes)
             if not found and regain(self.instruments, self.sessions, seat, panes.values()):
                 continue
             self._tell_found(seat, found, swapping=seat.name in swapping)
