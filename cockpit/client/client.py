@@ -37,5 +37,10 @@ class Client(Protocol):
     async def facts(self, name: str) -> dict[str, Any]:
         """`cockpit facts --json` of the agent's session, now."""
 
-    async def history(self, name: str | None = None) -> list[dict[str, Any]]:
-        """`cockpit history --json`."""
+    async def history(
+        self, name: str | None = None, search: str | None = None
+    ) -> list[dict[str, Any]]:
+        """`cockpit history --json`; with `search` only what left a document with all the words.
+
+        A handoff that was found has `found`: the line of its document where they stand.
+        """

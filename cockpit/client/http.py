@@ -85,9 +85,13 @@ class HttpClient:
         found: dict[str, Any] = json.loads(await self._get(f"/v1/facts/{quote(name, safe='')}"))
         return found
 
-    async def history(self, name: str | None = None) -> list[dict[str, Any]]:
-        """`cockpit history --json`, of one agent or of all."""
-        query = "" if name is None else "?" + urlencode({"name": name})
+    async def history(
+        self, name: str | None = None, search: str | None = None
+    ) -> list[dict[str, Any]]:
+        """`cockpit history --json`, of one agent or of all; `search` gives what has all words."""
+        asked = {"name": name, "search": search}
+        said = urlencode({key: value for key, value in asked.items() if value is not None})
+        query = f"?{said}" if said else ""
         found: list[dict[str, Any]] = json.loads(await self._get(f"/v1/history{query}"))
         return found
 

@@ -14,6 +14,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from cockpit.core.errors import CockpitError, NoSuchAgent, NoSupervisor, NotNow
+from cockpit.core.front_matter import load
+from cockpit.core.search import excerpt, holds_all, words
 from cockpit.wire.status import AgentStatus, Status
 from cockpit.wire.stream import (
     AgentChanged,
@@ -110,9 +112,28 @@ class MemoryClient:
             raise NoSuchAgent(f"no agent is called {name}")
         return self._facts.get(name, {})
 
-    async def history(self, name: str | None = None) -> list[dict[str, Any]]:
+    async def history(
+        self, name: str | None = None, search: str | None = None
+    ) -> list[dict[str, Any]]:
         self._must_be_there()
-        return [chain for chain in self._history if name in (None, chain.get("agent"))]
+        chains = [chain for chain in self._history if name in (None, chain.get("agent"))]
+        wanted = words(search or "")
+        if not wanted:
+            return chains
+        return [held for chain in chains if (held := self._holding(chain, wanted))]
+
+    def _holding(self, chain: dict[str, Any], wanted: tuple[str, ...]) -> dict[str, Any] | None:
+        """The chain with those sessions and handoffs alone whose documents hold the words."""
+        sessions = []
+        for session in chain["sessions"]:
+            found = [
+                {**each, "found": excerpt(text, wanted)}
+                for each in session.get("handoffs", ())
+                if holds_all(text := load(self._documents.get(each["id"], ""))[1], wanted)
+            ]
+            if found:
+                sessions.append({**session, "handoffs": found})
+        return {**chain, "sessions": sessions} if sessions else None
 
     # What whoever holds it does.
 

@@ -5,6 +5,7 @@ Only looks. The shapes are those of `cockpit history --json` and `cockpit facts 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from cockpit.core.errors import BadUsage, NoSuchAgent
 from cockpit.core.facts import CommitMade
 from cockpit.core.handoff.states import Outcome
 from cockpit.core.safetext import safe_line
+from cockpit.core.search import excerpt, words
 from cockpit.core.session_report import facts_report, usage_report
 from cockpit.ports.records import HandoffRecord, JobRecord
 from cockpit.supervisor.feed import rfc3339
@@ -29,6 +31,35 @@ def chains(supervisor: Supervisor, name: str | None) -> list[dict[str, Any]]:
     return [_chain(supervisor, job) for job in jobs]
 
 
+async def search(supervisor: Supervisor, typed: str, name: str | None) -> list[dict[str, Any]]:
+    """As `chains`, but only what left a document with all the words, and where they stand in it.
+
+    No words are in every document. The newest 200 documents at most.
+    """
+    wanted = words(typed)
+    if not wanted:
+        return chains(supervisor, name)
+    await supervisor.indexing.catch_up()
+    hits = supervisor.indexing.table.find(wanted, name)
+    found = {hit.handoff: excerpt(hit.text.partition("\n")[2], wanted) for hit in hits}
+    return [held for chain in chains(supervisor, name) if (held := _holding(chain, found))]
+
+
+def _holding(chain: dict[str, Any], found: Mapping[str, str]) -> dict[str, Any] | None:
+    """A chain with those of its sessions and handoffs alone that were found; None for none."""
+    sessions = []
+    for session in chain["sessions"]:
+        documents = [each for each in session["documents"] if each["id"] in found]
+        handoffs = [
+            {**each, "found": found[each["id"]]}
+            for each in session["handoffs"]
+            if each["id"] in found
+        ]
+        if handoffs:
+            sessions.append({**session, "documents": documents, "handoffs": handoffs})
+    return {**chain, "sessions": sessions} if sessions else None
+
+
 def _chain(supervisor: Supervisor, job: JobRecord) -> dict[str, Any]:
     store = supervisor.instruments.store
     all_handoffs = store.handoffs(job.id)
@@ -36,7 +67,8 @@ def _chain(supervisor: Supervisor, job: JobRecord) -> dict[str, Any]:
     seat = supervisor.fleet.find(job.agent)
     sessions = []
     for session in store.chain(job.id):
-        papers = [each for each in all_handoffs if each.old_session == session.id and each.document]
+        own = [each for each in all_handoffs if each.old_session == session.id]
+        papers = [each for each in own if each.document]
         left = papers[-1] if papers else None
         now = seat is not None and seat.record.session == session.id
         sessions.append(
@@ -46,6 +78,7 @@ def _chain(supervisor: Supervisor, job: JobRecord) -> dict[str, Any]:
                 "state": session.state,
                 "document": left.document if left else None,
                 "documents": [_paper(each) for each in papers],
+                "handoffs": [_handoff(each) for each in own],
                 "handoff": left.id if left else None,
                 "writer": left.writer if left else None,
                 "outcome": left.outcome if left else None,
@@ -75,6 +108,22 @@ def _paper(left: HandoffRecord) -> dict[str, Any]:
         "path": left.document,
         "outcome": left.outcome,
         "writer": left.writer,
+    }
+
+
+def _handoff(record: HandoffRecord) -> dict[str, Any]:
+    """One handoff, with or without a document; an `outcome` of null is one that is under way."""
+    return {
+        "id": record.id,
+        "reason": record.reason,
+        "created": rfc3339(record.created),
+        "ended": rfc3339(record.ended) if record.ended else None,
+        "outcome": record.outcome,
+        "why": record.why,
+        "document": record.document,
+        "copy": record.copy,
+        "writer": record.writer,
+        "tokens_after": record.details.get("tokens_after"),
     }
 
 

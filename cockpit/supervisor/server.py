@@ -36,6 +36,8 @@ from cockpit.wire.stream import Happened, ScreenShot, Snapshot
 from cockpit.wire.verbs import VERBS, Refusal, Verb
 
 LARGEST_REQUEST = 2 * 1024 * 1024
+LONGEST_SEARCH = 1000
+"""Characters of what is searched for."""
 SCREEN_BUSY = 0.25
 """Seconds between two looks at the pane of an agent that works."""
 SCREEN_IDLE = 1.0
@@ -199,7 +201,10 @@ class Views:
             await asyncio.sleep(SCREEN_BUSY if busy and seat.alive else rest)
 
     async def history(self, request: Request) -> Response:
-        return JSONResponse(history.chains(self._of, request.query_params.get("name")))
+        name, typed = (request.query_params.get(each) for each in ("name", "search"))
+        if typed is None:
+            return JSONResponse(history.chains(self._of, name))
+        return JSONResponse(await history.search(self._of, typed[:LONGEST_SEARCH], name))
 
     async def document(self, request: Request) -> Response:
         return PlainTextResponse(history.document(self._of, request.path_params["ident"]))

@@ -32,6 +32,7 @@ from cockpit.supervisor.feed import rfc3339
 from cockpit.supervisor.finding import find
 from cockpit.supervisor.fleet import Fleet
 from cockpit.supervisor.hooks import Hooks
+from cockpit.supervisor.indexing import Indexing
 from cockpit.supervisor.instruments import Instruments
 from cockpit.supervisor.notices import Notices
 from cockpit.supervisor.outbox import Outbox
@@ -73,6 +74,7 @@ class Supervisor:
         self.watch = Watch(
             instruments, self.sessions, lambda: self.fleet, spool.take, self._news, self._compacted
         )
+        self.indexing = Indexing(instruments)
         self.retention = Retention(instruments, self.fleet)
         self._spool = spool
         self._started = instruments.clock.now().timestamp()
@@ -198,6 +200,7 @@ class Supervisor:
         ):
             self.spawn(work)
         self.spawn(self._consider_everybody())
+        self.spawn(self.indexing.run())
         self.watch.reported()
 
     async def _consider_everybody(self) -> None:

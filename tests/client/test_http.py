@@ -149,6 +149,17 @@ def test_an_id_cannot_reach_another_address(answering: Any) -> None:
     assert asyncio.run(client_of(answering).document("../../down?agents=1")) == "text"
 
 
+def test_history_is_asked_for_an_agent_and_for_words(answering: Any) -> None:
+    answering.say("GET /v1/history", [{"agent": "api"}])
+    answering.say("GET /v1/history?name=api", [])
+    answering.say("GET /v1/history?name=api&search=%22a%26b%22+%2A", [{"agent": "web"}])
+    client = client_of(answering)
+
+    assert asyncio.run(client.history()) == [{"agent": "api"}]
+    assert asyncio.run(client.history("api")) == []
+    assert asyncio.run(client.history("api", '"a&b" *')) == [{"agent": "web"}]
+
+
 def test_nobody_there(own_home: Path) -> None:
     with pytest.raises(NoSupervisor, match="cockpit up"):
         asyncio.run(HttpClient(own_home / "none").status())

@@ -118,3 +118,21 @@ def test_events_are_given_from_the_newest_or_after_one() -> None:
         return newest, after
 
     assert asyncio.run(play()) == ([4, 5], [3, 4])
+
+
+def test_history_is_searched_as_a_real_one_is() -> None:
+    """Only the handoffs whose documents hold all the words, each with the line of them."""
+
+    async def play() -> None:
+        client = memory()
+        handoffs = [{"id": "h-1"}, {"id": "h-2"}]
+        client.remember([{"agent": "api", "sessions": [{"id": "s", "handoffs": handoffs}]}])
+        client.lay("h-1", "---\nagent: api\n---\n# Handoff\n\nThe token of Auth\n")
+        client.lay("h-2", "the session")
+        ((session,),) = [each["sessions"] for each in await client.history(search="auth TOKEN")]
+        assert session["handoffs"] == [{"id": "h-1", "found": "The token of Auth"}]
+        assert await client.history(search="agent") == []
+        assert await client.history("web", search="auth") == []
+        assert len((await client.history("api", search=" "))[0]["sessions"][0]["handoffs"]) == 2
+
+    asyncio.run(play())

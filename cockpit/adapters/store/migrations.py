@@ -9,6 +9,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 
+from cockpit.core.errors import Failed
+
 Migration = Callable[[sqlite3.Connection], None]
 
 
@@ -67,4 +69,34 @@ def m004_ending(database: sqlite3.Connection) -> None:
     database.execute("alter table seats add column ending text")
 
 
-MIGRATIONS: tuple[Migration, ...] = (m001_first, m002_ended, m003_outgoing, m004_ending)
+def m005_search(database: sqlite3.Connection) -> None:
+    """What documents say, word by word; `indexed` is what of it is there, as of which sealing.
+
+    It is filled from the files, after this and whenever a document was sealed.
+    """
+    database.execute(
+        """create table indexed (
+             number integer primary key, handoff text not null unique,
+             sha256 text not null) strict"""
+    )
+    try:
+        database.execute(
+            "create virtual table document_words using fts5(text, tokenize = 'trigram')"
+        )
+    except sqlite3.OperationalError as missing:
+        # Not a broken file, which would be put aside: another Python reads it.
+        raise Failed(
+            "This Python's SQLite cannot search",
+            f"cockpit needs SQLite 3.34 or later with FTS5; this is {sqlite3.sqlite_version}: "
+            f"{missing}.",
+            "Install cockpit with another Python.",
+        ) from missing
+
+
+MIGRATIONS: tuple[Migration, ...] = (
+    m001_first,
+    m002_ended,
+    m003_outgoing,
+    m004_ending,
+    m005_search,
+)

@@ -1,0 +1,109 @@
+"""The words of documents, so that every one that was ever left can be found again.
+
+An index over what the documents say, kept beside the rows of their handoffs: it can be thrown away
+and made anew from the files. SQLite's FTS5 takes texts apart into runs of three characters, so any
+part of a word is found, in any script; shorter words are looked for in what the others leave.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from cockpit.adapters.store.store import Store
+
+SHORTEST = 3
+"""Characters of the shortest word that the index knows."""
+MOST = 200
+"""Documents that one search gives, the newest."""
+
+
+class Stale(NamedTuple):
+    """A handoff whose document is not in the index as it was last sealed."""
+
+    handoff: str
+    agent: str
+    document: str
+    copy: str | None
+    sha256: str
+
+
+class Hit(NamedTuple):
+    """A document that holds all the words."""
+
+    handoff: str
+    text: str
+
+
+class SearchTable:
+    """The index of one store."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._run = store._run
+
+    def stale(self) -> list[Stale]:
+        """What is to be read and put in, oldest first; nothing when all is as it was sealed."""
+        rows = self._run(
+            "select handoffs.id, agent, document, copy, handoffs.sha256 from handoffs "
+            "left join indexed on indexed.handoff = handoffs.id "
+            "where document is not null and handoffs.sha256 is not null "
+            "and indexed.sha256 is not handoffs.sha256 order by created"
+        )
+        return [Stale(*row) for row in rows.fetchall()]
+
+    def put(self, handoff: str, sha256: str, text: str) -> None:
+        """Lay a document's text in, in the place of an older one. Twice is as once."""
+        with self._store.transaction():
+            self._run(
+                "insert into indexed(handoff, sha256) values (?, ?) "
+                "on conflict (handoff) do update set sha256 = excluded.sha256",
+                handoff,
+                sha256,
+            )
+            number = self._number(handoff)
+            self._run("delete from document_words where rowid = ?", number)
+            self._run("insert into document_words(rowid, text) values (?, ?)", number, text)
+
+    def clear(self, handoff: str) -> None:
+        """Forget what a document says; it is not read again. Twice is as once."""
+        number = self._number(handoff)
+        if number is not None:
+            self._run("delete from document_words where rowid = ?", number)
+
+    def find(self, wanted: Sequence[str], agent: str | None = None) -> list[Hit]:
+        """The documents that hold all of these words, newest first."""
+        long = [word for word in wanted if len(word) >= SHORTEST]
+        short = [word for word in wanted if len(word) < SHORTEST]
+        conditions = ["(? is null or handoffs.agent = ?)"]
+        values: list[str | None] = [agent, agent]
+        if long:
+            conditions.append("document_words match ?")
+            values.append(" ".join(_quoted(word) for word in long))
+        for word in short:
+            conditions.append("document_words.text like ? escape '\\'")
+            values.append(f"%{_plain(word)}%")
+        # Conditions are ours; every value is bound.
+        rows = self._run(
+            "select handoffs.id, document_words.text from document_words "
+            "join indexed on indexed.number = document_words.rowid "
+            "join handoffs on handoffs.id = indexed.handoff "
+            f"where {' and '.join(conditions)} order by handoffs.created desc limit {MOST}",
+            *values,
+        )
+        return [Hit(*row) for row in rows.fetchall()]
+
+    def _number(self, handoff: str) -> int | None:
+        row = self._run("select number from indexed where handoff = ?", handoff).fetchone()
+        return None if row is None else int(row[0])
+
+
+def _quoted(word: str) -> str:
+    """A word as FTS5 takes it literally, whatever signs it has."""
+    escaped = word.replace('"', '""')
+    return f'"{escaped}"'
+
+
+def _plain(word: str) -> str:
+    """A word without the signs that mean something to LIKE."""
+    return word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
