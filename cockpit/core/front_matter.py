@@ -23,6 +23,7 @@ class FrontMatter:
     """What cockpit knows of one handoff, in the order in which it is written."""
 
     id: str = ""
+    """Empty, and not written, in a preview: the handoff has none yet."""
     number: int = 1
     """Place of the session that leaves the document, in its chain; the first is 1."""
     previous_document: str | None = None
@@ -53,7 +54,8 @@ class FrontMatter:
 
 def dump(front: FrontMatter) -> str:
     """The front matter with its fences and a final newline."""
-    lines = [f"{field.name}: {_value(getattr(front, field.name))}" for field in fields(front)]
+    names = [field.name for field in fields(front) if field.name != "id" or front.id]
+    lines = [f"{name}: {_value(getattr(front, name))}" for name in names]
     return "\n".join((FENCE, *lines, FENCE, ""))
 
 

@@ -33,6 +33,12 @@ FULL = FrontMatter(
 )
 
 
+def test_a_preview_has_no_id_yet() -> None:
+    text = dump(replace(FULL, id=""))
+    assert "id:" not in [line.split(" ")[0] for line in text.split("\n")]
+    assert load(text)[0] == replace(FULL, id="")
+
+
 def test_every_field_comes_back() -> None:
     front, body = load(dump(FULL) + "\n# Handoff\n")
     assert front == FULL

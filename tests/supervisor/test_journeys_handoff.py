@@ -268,6 +268,7 @@ def test_a_dry_run_tells_and_does_nothing(cockpit: Cockpit) -> None:
             done = await cockpit.ask(Handoff(name="api", dry_run=True))
             assert done.text is not None
             assert "## Verified Facts" in done.text
+            assert "\nid:" not in done.text
             assert "writers: agent, facts" in done.message
             assert (await cockpit.row()).model_dump(exclude={"context"}) == before
             assert papers(cockpit) == []
