@@ -80,6 +80,10 @@ class Waiting:
     """When the request was last laid out or pasted; None while it is not."""
     tries: int = 0
     interrupted_at: float | None = None
+    laid: bool = False
+    """It was laid out for a tool boundary, not pasted."""
+    idle_since: float | None = None
+    """Since when the agent has been idle without a break, with the request out."""
 
 
 @dataclass(frozen=True, slots=True)

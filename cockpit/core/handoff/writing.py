@@ -40,7 +40,9 @@ from cockpit.core.handoff.steps import (
 )
 
 DELIVERY_PATIENCE = 15.0
-"""Seconds an idle agent may leave a request unanswered before it is given another way."""
+"""Seconds an idle agent may leave a pasted request unanswered before it is given again."""
+BOUNDARY_PATIENCE = 3.0
+"""Seconds of idleness after which a request that was laid out has missed the last boundary."""
 DELIVERY_TRIES = 3
 """Ways and times a request is given before the next writer takes over."""
 SILENCE = 10.0
@@ -114,8 +116,14 @@ def _try_request(handoff: Handoff, state: Waiting, seen: Seen) -> Step:
     why = not_now(seen, boundary=False)
     if why:
         return wait(handoff, state, why)
-    asked = replace(state, requested_at=seen.now, tries=state.tries + 1)
-    asked = replace(asked, why=_pending_words(seen))
+    asked = replace(
+        state,
+        requested_at=seen.now,
+        laid=seen.turn is Turn.WORKING,
+        idle_since=seen.now if seen.turn is Turn.IDLE else None,
+        tries=state.tries + 1,
+        why=_pending_words(seen),
+    )
     return replace(handoff, state=asked), (Request(),)
 
 
@@ -129,14 +137,23 @@ def _await_delivery(handoff: Handoff, state: Waiting, seen: Seen) -> Step:
     """The request is out. An idle agent that does not take it is asked another way."""
     assert state.requested_at is not None
     waited = seen.now - state.requested_at
-    if seen.turn is Turn.IDLE and waited > DELIVERY_PATIENCE:
-        again = replace(state, requested_at=None, why="the request did not arrive; once more")
-        return replace(handoff, state=again), (Withdraw(),)
+    if seen.turn is Turn.IDLE:
+        return _await_idle(handoff, state, seen)
+    state = replace(state, idle_since=None)
     overdue = seen.forced and waited > handoff.plan.grace and state.interrupted_at is None
     if overdue and seen.turn is Turn.WORKING:
         cut = replace(state, interrupted_at=seen.now, why="interrupted: the context is nearly full")
         return replace(handoff, state=cut), (Interrupt(),)
-    return same(handoff)
+    return replace(handoff, state=state), ()
+
+
+def _await_idle(handoff: Handoff, state: Waiting, seen: Seen) -> Step:
+    """It may have missed the boundary by a moment: its turn was ending as the request was laid."""
+    since = seen.now if state.idle_since is None else state.idle_since
+    if seen.now - since <= (BOUNDARY_PATIENCE if state.laid else DELIVERY_PATIENCE):
+        return replace(handoff, state=replace(state, idle_since=since)), ()
+    again = replace(state, requested_at=None, why="the request did not arrive; once more")
+    return replace(handoff, state=again), (Withdraw(),)
 
 
 def documenting(handoff: Handoff, state: Documenting, event: Event) -> Step:

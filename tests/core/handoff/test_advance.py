@@ -34,7 +34,12 @@ from cockpit.core.handoff.states import (
     is_revocable,
 )
 from cockpit.core.handoff.steps import HURRY
-from cockpit.core.handoff.writing import DELIVERY_PATIENCE, DELIVERY_TRIES, SILENCE
+from cockpit.core.handoff.writing import (
+    BOUNDARY_PATIENCE,
+    DELIVERY_PATIENCE,
+    DELIVERY_TRIES,
+    SILENCE,
+)
 from cockpit.core.ids import SessionId
 
 SUCCESSORS = tuple(Successor(SessionId(f"s{number}"), f"run{number}") for number in (1, 2, 3))
@@ -180,6 +185,17 @@ def test_a_request_that_an_idle_agent_does_not_take_is_given_again_then_replaced
     assert requests == DELIVERY_TRIES
     assert isinstance(handoff.state, Documenting)
     assert handoff.state.writer == "sdk"
+
+
+def test_a_request_that_missed_the_last_boundary_of_a_turn_is_pasted_soon() -> None:
+    handoff, _ = advance(at(Waiting(0.0)), WORKING)
+    handoff, commands = advance(handoff, replace(IDLE, now=500.0))
+    assert commands == ()
+    busy, commands = advance(handoff, replace(WORKING, now=600.0))
+    assert advance(busy, replace(IDLE, now=601.0))[1] == ()
+    late = replace(IDLE, now=501.0 + BOUNDARY_PATIENCE)
+    handoff, commands = through(handoff, late, late)
+    assert commands == (do.Withdraw(), do.Request())
 
 
 def test_a_silent_agent_is_asked_again_and_then_the_facts_are_taken() -> None:
@@ -409,7 +425,7 @@ def test_a_question_put_off_until_more_is_used_comes_back_there_or_in_the_force_
 EVERY_STATE: tuple[State, ...] = (
     Asked(),
     Waiting(0.0),
-    Waiting(0.0, requested_at=1.0, tries=1),
+    Waiting(0.0, requested_at=1.0, tries=1, laid=True),
     Documenting("agent", 0.0, 200.0),
     Documenting("facts", 0.0, 200.0, composing=True),
     Reviewing(SEALED),
@@ -499,7 +515,7 @@ def test_after_an_interruption_a_request_is_given_again_unless_it_arrived() -> N
     arrived, _ = advance(waiting, replace(WORKING, delivered=True))
     assert isinstance(arrived.state, Documenting)
     assert taken_up(at(Stopping(SEALED))) == at(Stopping(SEALED))
-    assert again.state == Waiting(0.0, again.state.why, WORKING.now, 2)  # type: ignore[union-attr]
+    assert again.state == Waiting(0.0, again.state.why, WORKING.now, 2, laid=True)  # type: ignore[union-attr]
 
 
 def test_a_reboot_begins_the_times_of_every_state_anew() -> None:
