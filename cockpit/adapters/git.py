@@ -15,12 +15,13 @@ from pathlib import Path
 
 from cockpit.adapters.clock import SystemClock
 from cockpit.adapters.git_command import GitAnswer, GitCommand
+from cockpit.adapters.git_diff import GitDiff
 from cockpit.adapters.git_look import GitLook
 from cockpit.adapters.private_file import write_private
 from cockpit.core.errors import BadUsage, Failed
 from cockpit.core.safetext import safe_line
 from cockpit.ports.clock import Clock
-from cockpit.ports.worktrees import GitFacts, Worktree
+from cockpit.ports.worktrees import Diff, GitFacts, Worktree
 
 CHECKOUT_DEADLINE = 300.0
 """Seconds to fill a new worktree: a large one on a slow disk takes minutes."""
@@ -45,6 +46,9 @@ class Git:
     ) -> GitFacts:
         """Commits since the commit if it is known here, else since the time, else none."""
         return await self.look.facts(directory, since=since, since_commit=since_commit)
+
+    async def diff(self, directory: Path, *, since_commit: str | None = None) -> Diff:
+        return await GitDiff(self.look).of(directory, since_commit)
 
     async def busy(self, directory: Path) -> str | None:
         return await self.look.busy(directory)

@@ -87,7 +87,7 @@ class GitLook:
 
     async def _status(self, directory: Path) -> tuple[bool, tuple[str, ...]]:
         """Whether it could be asked, and the lines."""
-        if await self._names_programs(directory):
+        if await self.names_programs(directory):
             return False, ()
         answer = await self.command.run(
             directory,
@@ -105,7 +105,8 @@ class GitLook:
         entries = answer.output.split(b"\0")[:-1][:STATUS_LINES]
         return True, tuple(safe_line(one.decode("utf-8", "replace"), 500) for one in entries)
 
-    async def _names_programs(self, directory: Path) -> bool:
+    async def names_programs(self, directory: Path) -> bool:
+        """Whether looking at changed files would run something that the repository names."""
         answer = await self.command.run(
             directory, "config", "--show-scope", "-z", "--name-only", "--get-regexp", RUNS_PROGRAMS
         )

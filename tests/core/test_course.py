@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from cockpit.core.course import TREND_CELLS, Point, Trend, thinned
@@ -26,7 +28,7 @@ def test_a_thinned_course_is_bounded_in_order_and_ends_with_the_newest(count: in
 
 def test_what_is_left_out_is_left_out_evenly() -> None:
     steps = [point.call for point in thinned(replies(4_096), 512)]
-    gaps = {after - before for before, after in zip(steps, steps[1:], strict=False)}
+    gaps = {after - before for before, after in pairwise(steps)}
     assert gaps == {8}
 
 
