@@ -81,7 +81,7 @@ class Loaded:
     def new_agent(self, name: str, directory: Path, **said: Any) -> AgentSettings:
         """An agent that no file names, with the defaults that hold here. Raises `BadUsage`."""
         base = self.settings.defaults.model_dump(exclude_unset=True)
-        return changed_agent(None, **base | {"name": name, "directory": directory} | said)
+        return changed_agent(None, **laid_over(base, {"name": name, "directory": directory} | said))
 
 
 def changed_agent(agent: AgentSettings | None, **said: Any) -> AgentSettings:

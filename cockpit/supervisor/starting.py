@@ -7,7 +7,6 @@ sessions in `acts`.
 from __future__ import annotations
 
 import asyncio
-import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from cockpit.core.errors import BadUsage, CockpitError, NoSuchAgent, NotNow
 from cockpit.core.ids import AgentName, SessionId
 from cockpit.ports.records import SessionRecord
 from cockpit.ports.worktrees import GitFacts
+from cockpit.supervisor.placing import place_of, same_place
 from cockpit.supervisor.seat import Seat
 from cockpit.supervisor.supervisor import Supervisor
 from cockpit.wire.verbs import Start
@@ -44,6 +44,16 @@ def seat_for(
     A name that no file knows needs a directory; `in_place` makes no worktree of it, whatever the
     files say. Raises `NoSuchAgent`, `BadUsage`.
     """
+    settings, file = settings_for(supervisor, name, asked, in_place=in_place)
+    seat = supervisor.fleet.take_up(settings, file)
+    supervisor.instruments.store.save_seat(seat.change(directory=str(settings.directory)))
+    return seat
+
+
+def settings_for(
+    supervisor: Supervisor, name: AgentName, asked: Start, *, in_place: bool = False
+) -> tuple[AgentSettings, Path | None]:
+    """The settings that `seat_for` would start with, and the file that names the agent."""
     said: dict[str, Any] = {}
     if asked.directory:
         said["directory"] = Path(asked.directory)
@@ -55,10 +65,7 @@ def seat_for(
         said["worktree"] = {"strategy": "git_worktree"}
     if in_place:
         said["worktree"] = {"strategy": "none"}
-    settings, file = _settings(supervisor, name, said, asked.cwd)
-    seat = supervisor.fleet.take_up(settings, file)
-    supervisor.instruments.store.save_seat(seat.change(directory=str(settings.directory)))
-    return seat
+    return _settings(supervisor, name, said, asked.cwd)
 
 
 def _settings(
@@ -169,11 +176,6 @@ def neighbours(supervisor: Supervisor, seat: Seat) -> list[Seat]:
     ]
 
 
-def same_place(one: Path, other: Path) -> bool:
-    """Whether two paths lead to the same directory, links followed."""
-    return os.path.realpath(one) == os.path.realpath(other)
-
-
 async def _probe(supervisor: Supervisor, seat: Seat) -> None:
     """The program is found before a worktree is made for it."""
     await asyncio.to_thread(seat.runtime.program, seat.environment)
@@ -248,30 +250,15 @@ def _check_resumable(supervisor: Supervisor, seat: Seat, session: SessionId) -> 
 
 
 async def _make_worktree(supervisor: Supervisor, seat: Seat, job: str) -> None:
-    settings = seat.settings.worktree
-    if settings.strategy == "none":
+    worktrees = supervisor.instruments.worktrees
+    place = await place_of(worktrees, seat.settings, job)
+    if place is None:
         supervisor.instruments.store.save_seat(seat.change(worktree=None, branch=None))
         return
-    worktrees = supervisor.instruments.worktrees
-    found = await worktrees.facts(seat.settings.directory)
-    if found.root is None:
-        raise BadUsage(
-            f"{seat.settings.directory} is not in a git repository",
-            f"{seat.name} is to have a worktree of it.",
-            'Run git init there, or set worktree.strategy = "none".',
-        )
-    item = settings.work_item or job[:8]
-    branch = settings.branch.format(agent=seat.name, work_item=item, job=job[:8])
-    folder = settings.directory
-    place = folder if folder.is_absolute() else found.root / folder
-    name = f"{seat.name}-{settings.work_item}" if settings.work_item else str(seat.name)
-    target = place / name.replace("/", "-")
-    if not settings.work_item:
-        branch = await _branch_of(supervisor, target) or branch
-    made = await worktrees.ensure(found.root, target, branch, settings.base)
-    if place.is_relative_to(found.root):
-        inner = place.relative_to(found.root)
-        await worktrees.keep_out(found.root, f"/{inner.parts[0]}/")
+    made = await worktrees.ensure(place.root, place.target, place.branch, place.base)
+    if place.folder.is_relative_to(place.root):
+        inner = place.folder.relative_to(place.root)
+        await worktrees.keep_out(place.root, f"/{inner.parts[0]}/")
     supervisor.instruments.store.save_seat(
         seat.change(worktree=str(made.directory), branch=made.branch)
     )
@@ -284,12 +271,6 @@ async def _make_worktree(supervisor: Supervisor, seat: Seat, job: str) -> None:
         branch=made.branch,
         created=made.created,
     )
-
-
-async def _branch_of(supervisor: Supervisor, target: Path) -> str | None:
-    """The branch of a worktree that an earlier job of the same agent left here."""
-    there = await supervisor.instruments.worktrees.facts(target)
-    return there.branch if there.root is not None and same_place(there.root, target) else None
 
 
 async def start_automatic(supervisor: Supervisor) -> None:

@@ -40,6 +40,12 @@ class Start(Verb):
     mode: Literal["observe", "prompt", "auto"] | None = None
 
 
+class Plan(Start):
+    """What `Start` would do with the same words, or why not; nothing is done."""
+
+    verb: ClassVar[str] = "plan"
+
+
 class Stop(Verb):
     """End an agent; its worktree stays."""
 
@@ -148,7 +154,8 @@ class Attach(Verb):
 
 
 VERBS: tuple[type[Verb], ...] = (
-    Start, Stop, Send, Handoff, Approve, Refuse, Snooze, Undo, Continue, Down, Load, Attach,
+    Start, Plan, Stop, Send, Handoff, Approve, Refuse, Snooze, Undo, Continue, Down, Load,
+    Attach,
 )  # fmt: skip
 
 

@@ -1,0 +1,65 @@
+"""Where an agent would work: its worktree and branch, by name. Makes nothing.
+
+What starts a job and what only tells beforehand ask here, so that both say the same.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from cockpit.config.schema import AgentSettings
+from cockpit.core.errors import BadUsage
+from cockpit.ports.worktrees import Worktrees
+
+JOB_UNKNOWN = "<job>"
+"""Stands for the id of a job that nobody has begun."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A worktree that is there or would be made."""
+
+    root: Path
+    """The checkout that it belongs to."""
+    folder: Path
+    """Where worktrees are made."""
+    target: Path
+    branch: str
+    base: str
+    """Where a new branch starts; empty: where HEAD is."""
+    left: bool = False
+    """An earlier job of the same agent left it here."""
+
+
+async def place_of(worktrees: Worktrees, settings: AgentSettings, job: str | None) -> Place | None:
+    """The worktree of this agent's next job; None where it works in the directory itself.
+
+    Raises `BadUsage` outside of a repository.
+    """
+    own = settings.worktree
+    if own.strategy == "none":
+        return None
+    found = await worktrees.facts(settings.directory)
+    if found.root is None:
+        raise BadUsage(
+            f"{settings.directory} is not in a git repository",
+            f"{settings.name} is to have a worktree of it.",
+            'Run git init there, or set worktree.strategy = "none".',
+        )
+    ident = job[:8] if job else JOB_UNKNOWN
+    branch = own.branch.format(agent=settings.name, work_item=own.work_item or ident, job=ident)
+    folder = own.directory if own.directory.is_absolute() else found.root / own.directory
+    name = f"{settings.name}-{own.work_item}" if own.work_item else str(settings.name)
+    target = folder / name.replace("/", "-")
+    there = await worktrees.facts(target) if target.is_dir() else None
+    left = there is not None and there.root is not None and same_place(there.root, target)
+    if left and there is not None and there.branch and not own.work_item:
+        branch = there.branch
+    return Place(found.root, folder, target, branch, own.base, left)
+
+
+def same_place(one: Path, other: Path) -> bool:
+    """Whether two paths lead to the same directory, links followed."""
+    return os.path.realpath(one) == os.path.realpath(other)

@@ -1,0 +1,56 @@
+"""What is told before a start is what a start does, and telling it does nothing."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cockpit.core.errors import BadUsage, NotNow
+from cockpit.wire.verbs import Plan, Start
+
+if TYPE_CHECKING:
+    from tests.supervisor.conftest import Cockpit
+
+pytestmark = pytest.mark.tmux
+
+
+def test_a_plan_names_what_the_start_then_makes(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        here = str(cockpit.repository)
+        worktree = '[defaults.worktree]\nwork_item = "lin-42"'
+        async with cockpit.flying(cockpit.agent(mode="observe"), defaults=worktree):
+            known = await cockpit.ask(Plan(name="api"))
+            assert known.message.startswith(f"api starts as configured in {here} on branch ")
+
+            told = await cockpit.ask(Plan(name="extra", directory=here, worktree=True))
+            assert "extra" not in [row.name for row in (await cockpit.client.status()).agents]
+            assert not (cockpit.repository / ".worktrees").exists()
+
+            await cockpit.ask(Start(name="extra", directory=here, worktree=True, prompt="count"))
+            row = await cockpit.row("extra")
+            assert f"in a new worktree {row.worktree} on branch {row.branch}." in told.message
+            assert isinstance(await cockpit.refused(Plan(name="extra")), NotNow)
+            company = await cockpit.ask(Plan(name="more", directory=str(row.worktree)))
+            assert "extra works there too" in company.message
+
+    asyncio.run(journey())
+
+
+def test_a_plan_is_refused_as_the_start_would_be(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        here, outside = str(cockpit.repository), str(cockpit.home)
+        async with cockpit.flying(cockpit.agent(mode="observe")):
+            codex = await cockpit.refused(Plan(name="new", directory=here, runtime="codex"))
+            assert (type(codex), "not flown yet" in codex.title) == (NotNow, True)
+            empty = await cockpit.refused(Plan(name="new", directory=here, runtime="command"))
+            assert isinstance(empty, BadUsage)
+            nowhere = await cockpit.refused(Plan(name="new", directory=f"{here}/nowhere"))
+            assert "is not a directory" in nowhere.title
+            bare = await cockpit.refused(Plan(name="new", directory=outside, worktree=True))
+            assert "not in a git repository" in bare.title
+            plain = await cockpit.ask(Plan(name="new", directory=outside))
+            assert "No git there" in plain.message
+
+    asyncio.run(journey())
