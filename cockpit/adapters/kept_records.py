@@ -6,6 +6,7 @@ open again. A record that is too large leaves its facts instead, which the calle
 
 from __future__ import annotations
 
+import gzip
 import os
 import re
 import zlib
@@ -33,6 +34,18 @@ class KeptRecords:
     def path(self, session: str) -> Path | None:
         """What is kept of a session; None if nothing is."""
         return next((path for path in self._paths(session) if path.is_file()), None)
+
+    def lines(self, kept: Path) -> Iterator[bytes]:
+        """A kept record as it was, line by line; none of one that left its facts alone.
+
+        Raises `OSError`, also for what was not compressed whole.
+        """
+        if kept.name.endswith(RECORD):
+            try:
+                with gzip.open(kept) as file:
+                    yield from (line.removesuffix(b"\n") for line in file)
+            except (EOFError, zlib.error) as error:
+                raise OSError(0, f"it is damaged: {error}") from error
 
     def is_current(self, session: str, transcript: Path) -> bool:
         """Whether what is kept is of the transcript as it stands, or the transcript is gone."""

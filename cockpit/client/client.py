@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Any, Protocol
 
+from cockpit.wire.course import Course
+from cockpit.wire.diff import WorktreeDiff
 from cockpit.wire.status import Status
 from cockpit.wire.stream import Event, ScreenShot, WatchLine
 from cockpit.wire.verbs import Done, Verb
@@ -44,3 +46,9 @@ class Client(Protocol):
 
         A handoff that was found has `found`: the line of its document where they stand.
         """
+
+    async def course(self, name: str) -> Course:
+        """How full an agent's context was, over every session of its job."""
+
+    async def diff(self, name: str, *, of_job: bool = False) -> WorktreeDiff:
+        """How its worktree differs from the last commit, or from where the job began."""

@@ -19,12 +19,16 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from cockpit.client.exchange import Exchange
 from cockpit.client.refusals import lost, silent
+from cockpit.wire.course import Course
+from cockpit.wire.diff import WorktreeDiff
 from cockpit.wire.status import Status
 from cockpit.wire.stream import Event, ScreenShot, WatchLine
 from cockpit.wire.verbs import Done, Verb
 
 LOOKING_SECONDS = 10.0
 """How long an answer about the present may take."""
+READING_SECONDS = 60.0
+"""How long whole records, or a large repository, may take to be read."""
 DOING_SECONDS = 90.0
 """How long a verb may take: ending a stubborn agent is TERM, a wait, KILL and a wait."""
 
@@ -94,6 +98,17 @@ class HttpClient:
         query = f"?{said}" if said else ""
         found: list[dict[str, Any]] = json.loads(await self._get(f"/v1/history{query}"))
         return found
+
+    async def course(self, name: str) -> Course:
+        """How full an agent's context was, over every session of its job."""
+        body = await self._fetch("GET", f"/v1/course/{quote(name, safe='')}", b"", READING_SECONDS)
+        return Course.model_validate_json(body)
+
+    async def diff(self, name: str, *, of_job: bool = False) -> WorktreeDiff:
+        """How its worktree differs from the last commit, or from where the job began."""
+        target = f"/v1/diff/{quote(name, safe='')}" + ("?since=job" if of_job else "")
+        body = await self._fetch("GET", target, b"", READING_SECONDS)
+        return WorktreeDiff.model_validate_json(body)
 
     async def _get(self, target: str) -> bytes:
         return await self._fetch("GET", target, b"", LOOKING_SECONDS)

@@ -16,6 +16,8 @@ from typing import Any
 from cockpit.core.errors import CockpitError, NoSuchAgent, NoSupervisor, NotNow
 from cockpit.core.front_matter import load
 from cockpit.core.search import excerpt, holds_all, words
+from cockpit.wire.course import Course
+from cockpit.wire.diff import WorktreeDiff
 from cockpit.wire.status import AgentStatus, Status
 from cockpit.wire.stream import (
     AgentChanged,
@@ -45,10 +47,14 @@ class MemoryClient:
         self._documents: dict[str, str] = {}
         self._facts: dict[str, dict[str, Any]] = {}
         self._history: list[dict[str, Any]] = []
+        self._courses: dict[str, Course] = {}
+        self._diffs: dict[tuple[str, bool], WorktreeDiff] = {}
         self._rules: dict[type[Verb], Answer] = {}
         self._watchers: set[asyncio.Queue[WatchLine | None]] = set()
         self._onlookers: dict[str, set[asyncio.Queue[ScreenShot | None]]] = {}
         self._away = False
+        self.looked_up: list[tuple[str, str]] = []
+        """Every `facts`, `course` and `diff` that was asked for, and of whom."""
         self.asked: list[Verb] = []
         """Every verb, in order, also those that were refused."""
 
@@ -108,9 +114,24 @@ class MemoryClient:
 
     async def facts(self, name: str) -> dict[str, Any]:
         self._must_be_there()
+        self._look_up("facts", name)
+        return self._facts.get(name, {})
+
+    async def course(self, name: str) -> Course:
+        self._must_be_there()
+        self._look_up("course", name)
+        return self._courses.get(name, Course(agent=name))
+
+    async def diff(self, name: str, *, of_job: bool = False) -> WorktreeDiff:
+        self._must_be_there()
+        self._look_up("diff", name)
+        nothing = WorktreeDiff(directory=self._agents[name].directory)
+        return self._diffs.get((name, of_job), nothing)
+
+    def _look_up(self, what: str, name: str) -> None:
+        self.looked_up.append((what, name))
         if name not in self._agents:
             raise NoSuchAgent(f"no agent is called {name}")
-        return self._facts.get(name, {})
 
     async def history(
         self, name: str | None = None, search: str | None = None
@@ -187,6 +208,14 @@ class MemoryClient:
     def know(self, name: str, facts: dict[str, Any]) -> None:
         """What `facts` answers for an agent."""
         self._facts[name] = facts
+
+    def chart(self, course: Course) -> None:
+        """What `course` answers for its agent."""
+        self._courses[course.agent] = course
+
+    def differ(self, name: str, diff: WorktreeDiff) -> None:
+        """What `diff` answers for an agent, about the last commit or about the whole job."""
+        self._diffs[name, diff.of_job] = diff
 
     def remember(self, history: list[dict[str, Any]]) -> None:
         """What `history` answers."""

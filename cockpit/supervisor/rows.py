@@ -213,13 +213,14 @@ def context(seat: Seat, now: float) -> ContextStatus:
         compacts_at=compacts_at if shown_window else None,
         tokens_per_turn=meter.tokens_per_turn,
         turns_left=_turns_left(seat, marks, compacts_at),
-        marks=_marks(marks) if shown_window else MarksStatus(),
+        marks=marks_status(marks) if shown_window else MarksStatus(),
         tool_calls=seat.tool_calls if reading.tokens is None else None,
         trend=list(meter.trend),
     )
 
 
-def _marks(marks: Marks | None) -> MarksStatus:
+def marks_status(marks: Marks | None) -> MarksStatus:
+    """Where the bands begin, as everybody is told."""
     if marks is None:
         return MarksStatus()
     return MarksStatus(

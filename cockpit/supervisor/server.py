@@ -29,7 +29,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from cockpit.core.errors import BadUsage, CockpitError, Failed, NotNow
 from cockpit.core.handoff.events import Turn
-from cockpit.supervisor import history
+from cockpit.supervisor import history, lookups
 from cockpit.supervisor.supervisor import Supervisor
 from cockpit.supervisor.verbs import PERFORM
 from cockpit.wire.stream import Happened, ScreenShot, Snapshot
@@ -74,6 +74,8 @@ def application(supervisor: Supervisor) -> Starlette:
         Route("/v1/history", views.history),
         Route("/v1/document/{ident:path}", views.document),
         Route("/v1/facts/{name}", views.facts),
+        Route("/v1/course/{name}", views.course),
+        Route("/v1/diff/{name}", views.diff),
     ]
     return Starlette(
         routes=routes,
@@ -212,6 +214,17 @@ class Views:
     async def facts(self, request: Request) -> Response:
         seat = self._of.fleet.seat(request.path_params["name"])
         return JSONResponse(await history.facts(self._of, seat))
+
+    async def course(self, request: Request) -> Response:
+        seat = self._of.fleet.seat(request.path_params["name"])
+        found = await lookups.course(self._of, seat)
+        return Response(found.model_dump_json(), media_type="application/json")
+
+    async def diff(self, request: Request) -> Response:
+        seat = self._of.fleet.seat(request.path_params["name"])
+        of_job = request.query_params.get("since") == "job"
+        found = await lookups.diff(self._of, seat, of_job=of_job)
+        return Response(found.model_dump_json(), media_type="application/json")
 
 
 async def _body(request: Request, kind: type[Verb]) -> Verb:

@@ -26,6 +26,7 @@ from cockpit.ports.records import EventRecord, HandoffRecord
 from cockpit.supervisor.attention import Attention
 from cockpit.supervisor.board import Board
 from cockpit.supervisor.compactions import Compactions
+from cockpit.supervisor.courses import Courses
 from cockpit.supervisor.deciding import Deciding
 from cockpit.supervisor.engine import Engine
 from cockpit.supervisor.feed import rfc3339
@@ -77,6 +78,7 @@ class Supervisor:
         self.indexing = Indexing(instruments)
         self.retention = Retention(instruments, self.fleet)
         self._spool = spool
+        self.courses = Courses(instruments)
         self._started = instruments.clock.now().timestamp()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._listen_for_hooks()

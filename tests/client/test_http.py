@@ -21,6 +21,8 @@ from cockpit.core.errors import (
     NotNow,
     ProgramMissing,
 )
+from cockpit.wire.course import Course, CoursePoint, Stretch
+from cockpit.wire.diff import WorktreeDiff
 from cockpit.wire.status import AgentStatus, Status
 from cockpit.wire.stream import AgentChanged, Event, Snapshot
 from cockpit.wire.verbs import Done, Handoff, Stop
@@ -158,6 +160,22 @@ def test_history_is_asked_for_an_agent_and_for_words(answering: Any) -> None:
     assert asyncio.run(client.history()) == [{"agent": "api"}]
     assert asyncio.run(client.history("api")) == []
     assert asyncio.run(client.history("api", '"a&b" *')) == [{"agent": "web"}]
+
+
+def test_a_course_and_a_diff_come_as_their_models(answering: Any) -> None:
+    course = Course(
+        agent="api",
+        stretches=[Stretch(session="s", number=1, state="live", points=[CoursePoint(1, 9_000)])],
+    )
+    diff = WorktreeDiff(directory="/w", text="+one\n")
+    answering.say("GET /v1/course/api", lines(course))
+    answering.say("GET /v1/diff/api", lines(diff))
+    answering.say("GET /v1/diff/api?since=job", lines(diff.model_copy(update={"of_job": True})))
+    client = client_of(answering)
+
+    assert asyncio.run(client.course("api")) == course
+    assert asyncio.run(client.diff("api")) == diff
+    assert asyncio.run(client.diff("api", of_job=True)).of_job
 
 
 def test_nobody_there(own_home: Path) -> None:

@@ -12,6 +12,8 @@ from cockpit.client.client import Client
 from cockpit.client.memory import MemoryClient
 from cockpit.core.errors import NoSuchAgent, NoSupervisor, NotNow
 from cockpit.tui.scene import agent
+from cockpit.wire.course import Course, Stretch
+from cockpit.wire.diff import WorktreeDiff
 from cockpit.wire.status import Status
 from cockpit.wire.stream import AgentChanged, AgentForgotten, Happened, Snapshot, WatchLine
 from cockpit.wire.verbs import Stop
@@ -134,5 +136,24 @@ def test_history_is_searched_as_a_real_one_is() -> None:
         assert await client.history(search="agent") == []
         assert await client.history("web", search="auth") == []
         assert len((await client.history("api", search=" "))[0]["sessions"][0]["handoffs"]) == 2
+
+    asyncio.run(play())
+
+
+def test_what_is_looked_up_is_what_was_put_there() -> None:
+    async def play() -> None:
+        client = memory("api")
+        assert await client.course("api") == Course(agent="api")
+        assert (await client.diff("api")).text == ""
+        course = Course(agent="api", stretches=[Stretch(session="s", number=1, state="live")])
+        client.chart(course)
+        client.differ("api", WorktreeDiff(directory="/w", text="+one\n"))
+        assert await client.course("api") == course
+        assert (await client.diff("api")).text == "+one\n"
+        assert (await client.diff("api", of_job=True)).text == ""
+        for call in (client.course, client.diff):
+            with pytest.raises(NoSuchAgent):
+                await call("nobody")
+        assert client.looked_up[:2] == [("course", "api"), ("diff", "api")]
 
     asyncio.run(play())
