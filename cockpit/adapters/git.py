@@ -1,7 +1,7 @@
-"""Worktrees: `ports.worktrees.Worktrees` over real git.
+"""Worktrees: `ports.worktrees.Worktrees` over real git, put together.
 
-Creates worktrees and adopts them; never removes, resets, cleans or forces. What git says of a
-directory is looked up in `git_look`.
+What git says of a directory is looked up in `git_look`; worktrees are made in `git_worktrees`,
+listed in `git_trees`, and taken away in `git_removal`. Nothing here resets, cleans or forces.
 """
 
 from __future__ import annotations
@@ -13,18 +13,22 @@ from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 
+from cockpit.adapters.brought_files import bring
 from cockpit.adapters.clock import SystemClock
-from cockpit.adapters.git_command import GitAnswer, GitCommand
+from cockpit.adapters.git_command import GitCommand
 from cockpit.adapters.git_diff import GitDiff
 from cockpit.adapters.git_look import GitLook
+from cockpit.adapters.git_push import GitPush
+from cockpit.adapters.git_removal import GitRemoval
+from cockpit.adapters.git_trees import GitTrees
+from cockpit.adapters.git_worktrees import GitWorktrees
 from cockpit.adapters.private_file import write_private
 from cockpit.core.errors import BadUsage, Failed
-from cockpit.core.safetext import safe_line
 from cockpit.ports.clock import Clock
-from cockpit.ports.worktrees import Diff, GitFacts, Worktree
+from cockpit.ports.worktrees import Diff, GitFacts, Home, Objection, Removed, Tree, Worktree
 
-CHECKOUT_DEADLINE = 300.0
-"""Seconds to fill a new worktree: a large one on a slow disk takes minutes."""
+GLOB = r"[\\*?\[\] ]"
+"""What means something else than itself in a line of info/exclude."""
 
 
 class Git:
@@ -39,6 +43,10 @@ class Git:
     ) -> None:
         self.command = GitCommand(os.environ if environment is None else environment, program)
         self.look = GitLook(self.command, clock or SystemClock())
+        self._making = GitWorktrees(self.command, self.look)
+        self._trees = GitTrees(self.command, self.look)
+        self._removal = GitRemoval(self.command, self.look)
+        self._push = GitPush(self.command)
         self._excluding = asyncio.Lock()
 
     async def facts(
@@ -56,28 +64,47 @@ class Git:
     async def known(self, repository: Path, commit: str) -> bool:
         return await self.look.known(repository, commit)
 
-    async def ensure(self, repository: Path, directory: Path, branch: str, base: str) -> Worktree:
-        """An empty folder at the path is filled. `base` is any commit; empty means HEAD.
+    async def home(self, directory: Path) -> Home | None:
+        return await self._making.home(directory)
 
-        Both paths are absolute.
-        """
-        await self._check_branch(repository, branch)
-        if await self._occupied(directory):
-            await self._check_adoptable(repository, directory, branch)
-            return Worktree(directory, branch, created=False)
-        if await self._exists(repository, branch):
-            await self._check_free(repository, branch)
-            answer = await self._add(repository, str(directory), branch)
-        else:
-            start = await self._commit(repository, base or "HEAD")
-            answer = await self._add(repository, "--no-track", "-b", branch, str(directory), start)
-        if not answer.ok:
-            raise Failed(
-                f"The worktree {safe_line(str(directory))} could not be made",
-                answer.error,
-                "If the folder was deleted by hand: git worktree prune.",
-            )
-        return Worktree(directory, branch, created=True)
+    async def ensure(
+        self,
+        repository: Path,
+        directory: Path,
+        branch: str,
+        base: str,
+        *,
+        agent: str = "",
+        job: str = "",
+    ) -> Worktree:
+        """See `git_worktrees`. Both paths are absolute; an empty `base` means HEAD."""
+        return await self._making.ensure(repository, directory, branch, base, agent, job)
+
+    async def bring(self, repository: Path, directory: Path, names: tuple[str, ...]) -> list[str]:
+        return await asyncio.to_thread(bring, repository, directory, names)
+
+    async def set_ready(self, directory: Path) -> None:
+        await self._making.set_ready(directory)
+
+    async def trees(self, repository: Path) -> list[Tree]:
+        return await self._trees.all_of(repository)
+
+    async def examine(self, tree: Tree) -> Tree:
+        return await self._trees.examine(tree)
+
+    async def salvage(self, tree: Tree, left_out: tuple[str, ...] = ()) -> str | None:
+        return await self._removal.salvage(tree, left_out)
+
+    async def remove(
+        self, tree: Tree, objection: Objection, left_out: tuple[str, ...] = ()
+    ) -> Removed:
+        return await self._removal.remove(tree, objection, left_out)
+
+    async def push(self, directory: Path, branch: str) -> str:
+        return await self._push.push(directory, branch)
+
+    async def open_pull_request(self, directory: Path, branch: str, base: str) -> str:
+        return await self._push.open_pull_request(directory, branch, base)
 
     async def keep_out(self, directory: Path, pattern: str) -> None:
         """For a worktree this is the main repository's file. Nothing where there is no repository.
@@ -87,99 +114,16 @@ class Git:
         if not pattern or re.search(r"[\0\r\n]", pattern):
             raise BadUsage(f"{pattern!a} cannot be a line of info/exclude")
         answer = await self.command.run(directory, "rev-parse", "--git-path", "info/exclude")
+        prefix = await self.command.run(directory, "rev-parse", "--show-prefix")
         if answer.ok:
+            if prefix.ok and prefix.line and pattern.startswith("/"):
+                pattern = f"/{re.sub(GLOB, _escaped, prefix.line)}{pattern[1:]}"
             async with self._excluding:
                 await asyncio.to_thread(exclude, directory / answer.line, pattern)
 
-    async def _check_branch(self, repository: Path, branch: str) -> None:
-        # A leading dash is a valid reference and an invalid branch: it would be an option.
-        valid = not branch.startswith("-") and (
-            await self.command.run(repository, "check-ref-format", f"refs/heads/{branch}")
-        )
-        if not valid or not valid.ok:
-            raise BadUsage(
-                f"{branch!a} cannot be the name of a branch",
-                hint="Change branch or work_item under [agents.worktree].",
-            )
 
-    async def _occupied(self, directory: Path) -> bool:
-        def look() -> bool:
-            if not os.path.lexists(directory):
-                return False
-            return not directory.is_dir() or any(directory.iterdir())
-
-        try:
-            return await asyncio.to_thread(look)
-        except OSError as error:
-            raise Failed(f"{directory} cannot be read", str(error.strerror)) from error
-
-    async def _check_adoptable(self, repository: Path, directory: Path, branch: str) -> None:
-        """Raises `Failed` unless the folder is a worktree of this repository on this branch."""
-        shown = safe_line(str(directory))
-        if not await self._ours(repository, directory):
-            raise Failed(
-                f"{shown} is there already and is no worktree of this repository",
-                hint="Move it away, or choose another directory under [agents.worktree].",
-            )
-        current = await self.look.branch(directory)
-        if current != branch:
-            on = f"branch {safe_line(current)}" if current else "no branch"
-            raise Failed(
-                f"The worktree {shown} is on {on}, not on {safe_line(branch)}",
-                hint=f"git -C {shown} switch {safe_line(branch)}",
-            )
-
-    async def _ours(self, repository: Path, directory: Path) -> bool:
-        """Whether a worktree of this repository begins at the directory."""
-        if not await asyncio.to_thread(directory.is_dir):
-            return False
-        common = await self.look.common(directory)
-        return (
-            common is not None
-            and common == await self.look.common(repository)
-            and await self.look.is_top(directory)
-        )
-
-    async def _exists(self, repository: Path, branch: str) -> bool:
-        name = f"refs/heads/{branch}"
-        return (await self.command.run(repository, "show-ref", "--verify", "--quiet", name)).ok
-
-    async def _check_free(self, repository: Path, branch: str) -> None:
-        """Raises `Failed` when another worktree has the branch."""
-        answer = await self.command.run(repository, "worktree", "list", "--porcelain")
-        for block in os.fsdecode(answer.output).split("\n\n"):
-            lines = block.split("\n")
-            if f"branch refs/heads/{branch}" in lines:
-                where = safe_line(lines[0].removeprefix("worktree "))
-                raise Failed(
-                    f"The branch {safe_line(branch)} is checked out elsewhere",
-                    where,
-                    "Use another branch, or remove that worktree"
-                    " (git worktree prune, if its folder is gone).",
-                )
-
-    async def _commit(self, repository: Path, base: str) -> str:
-        answer = await self.command.run(
-            repository, "rev-parse", "--verify", "-q", "--end-of-options", f"{base}^{{commit}}"
-        )
-        if answer.ok:
-            return answer.line
-        if await self.look.head(repository) is None:
-            inside = await self.look.git_folder(repository)
-            raise Failed(
-                "There is nothing to make a worktree of",
-                "The repository has no commit yet." if inside else "This is no git repository.",
-                "Make a first commit." if inside else "git init, and a first commit.",
-            )
-        raise Failed(
-            f"There is no commit {safe_line(base)!a} to begin at",
-            hint="Set base under [agents.worktree] to a branch that exists.",
-        )
-
-    async def _add(self, repository: Path, *arguments: str) -> GitAnswer:
-        return await self.command.run(
-            repository, "worktree", "add", "--quiet", *arguments, deadline=CHECKOUT_DEADLINE
-        )
+def _escaped(found: re.Match[str]) -> str:
+    return "\\" + found[0]
 
 
 def exclude(path: Path, pattern: str) -> None:

@@ -145,8 +145,8 @@ class Removed:
     """The reference that holds all of it; None where there was nothing to hold."""
 
 
-Objection = Callable[[], Awaitable[str | None]]
-"""Why something must not be removed after all; asked again when nobody can get in any more."""
+Objection = Callable[[Path], Awaitable[str | None]]
+"""Why what lies there must not be removed after all; asked once nobody can get in any more."""
 
 
 class Worktrees(Protocol):
@@ -158,7 +158,7 @@ class Worktrees(Protocol):
         """Look; never raises for a directory that is no repository (`root` is None then)."""
 
     async def diff(self, directory: Path, *, since_commit: str | None = None) -> Diff:
-        """What was changed there, uncommitted and since the commit; never raises for no repository."""
+        """What was changed there since the commit; where that cannot be said, why."""
 
     async def home(self, directory: Path) -> Home | None:
         """The repository of a directory; None where there is none."""
@@ -189,6 +189,9 @@ class Worktrees(Protocol):
 
     async def trees(self, repository: Path) -> list[Tree]:
         """Every linked worktree; none where there is no repository."""
+
+    async def examine(self, tree: Tree) -> Tree:
+        """The same, with what takes longer to find out: `inner`, and what is ignored."""
 
     async def salvage(self, tree: Tree, left_out: tuple[str, ...] = ()) -> str | None:
         """Keep its commit and everything uncommitted as one reference; changes nothing else.

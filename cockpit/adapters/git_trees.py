@@ -1,0 +1,185 @@
+"""What is known of each linked worktree of a repository: whose, how dirty, how far from its base.
+
+Looks only. What cannot be asked without running the repository's programs is None.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import filecmp
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from cockpit.adapters.git_command import GitCommand
+from cockpit.adapters.git_look import GitLook, real
+from cockpit.adapters.git_worktrees import is_ours, lock, read_note
+from cockpit.core.errors import CockpitError
+from cockpit.ports.worktrees import Made, Tree
+
+PAPERS = ".cockpit"
+"""The folder of our own documents, of which there are copies."""
+GITLINK = b"160000 "
+
+
+class GitTrees:
+    """Looks at the worktrees of one repository at a time."""
+
+    def __init__(self, command: GitCommand, look: GitLook) -> None:
+        self.command = command
+        self.look = look
+
+    async def all_of(self, repository: Path) -> list[Tree]:
+        """In git's order, the main checkout left out."""
+        common = await self.look.common(repository)
+        listed = await self.command.run(repository, "worktree", "list", "--porcelain")
+        if common is None or not listed.ok:
+            return []
+        blocks = os.fsdecode(listed.output).split("\n\n")[1:]
+        folders = await asyncio.to_thread(_folders, common)
+        trees = [_listed(block, repository, folders) for block in blocks if block]
+        return list(await asyncio.gather(*(self._seen(tree, folders) for tree in trees)))
+
+    async def _seen(self, tree: Tree, folders: dict[Path, Path]) -> Tree:
+        folder = folders.get(tree.directory)
+        reason = None if folder is None else await asyncio.to_thread(lock, folder)
+        made = None if folder is None else await asyncio.to_thread(read_note, folder)
+        if made is None and is_ours(reason):
+            made = Made("")
+        tree = replace(tree, made=made, lock=None if is_ours(reason) else reason)
+        if not await asyncio.to_thread((tree.directory / ".git").exists):
+            gone = not await asyncio.to_thread(tree.directory.exists)
+            return replace(tree, missing=gone, changed=0 if gone else None)
+        try:
+            return await self._counted(tree)
+        except CockpitError:
+            return replace(tree, changed=None, untracked=None, alone=None)
+
+    async def _counted(self, tree: Tree) -> Tree:
+        busy, lines = await asyncio.gather(
+            self.look.busy(tree.directory), self._status(tree.directory)
+        )
+        alone, behind = await self._distance(tree)
+        if lines is None:
+            return replace(
+                tree, changed=None, untracked=None, busy=busy, alone=alone, behind=behind
+            )
+        marks = [line[:3] for line in lines]
+        ignored = tuple(line[3:] for line in lines if line.startswith("!! "))
+        return replace(
+            tree,
+            changed=sum(mark not in ("?? ", "!! ") for mark in marks),
+            untracked=marks.count("?? "),
+            ignored=tuple(one for one in ignored if Path(one).name != PAPERS),
+            busy=busy,
+            alone=alone,
+            behind=behind,
+        )
+
+    async def _status(self, directory: Path) -> list[str] | None:
+        if await self.look.names_programs(directory):
+            return None
+        answer = await self.command.run(
+            directory,
+            "status",
+            "--porcelain",
+            "-z",
+            "--no-renames",
+            "--untracked-files=normal",
+            "--ignored=matching",
+            "--ignore-submodules=dirty",
+            deadline=60.0,
+        )
+        return os.fsdecode(answer.output).split("\0")[:-1] if answer.ok else None
+
+    async def _distance(self, tree: Tree) -> tuple[int | None, int | None]:
+        """Commits that are nowhere else, and those of the base that are missing here."""
+        if tree.head is None:
+            return 0, None
+        base = tree.made.base if tree.made and tree.made.base else await self._default(tree)
+        began = tree.made.commit if tree.made else ""
+        known = [
+            name for name in (base, began) if name and await self._is_commit(tree.directory, name)
+        ]
+        own = f"refs/heads/{tree.branch}" if tree.branch else ""
+        elsewhere = [name for name in known if name != own]
+        alone = await self._count(tree, tree.head, "--not", "--remotes", *elsewhere)
+        behind = None
+        if base in elsewhere:
+            behind = await self._count(tree, base, "--not", tree.head)
+        return alone, behind
+
+    async def _default(self, tree: Tree) -> str:
+        """What the main checkout is on."""
+        answer = await self.command.run(tree.repository, "symbolic-ref", "-q", "HEAD")
+        return answer.line if answer.ok else ""
+
+    async def _is_commit(self, directory: Path, name: str) -> bool:
+        words = ("rev-parse", "--verify", "-q", "--end-of-options", f"{name}^{{commit}}")
+        return (await self.command.run(directory, *words)).ok
+
+    async def _count(self, tree: Tree, *which: str) -> int | None:
+        words = ("rev-list", "--count", *which)
+        answer = await self.command.run(tree.directory, *words, deadline=60.0)
+        return int(answer.line) if answer.ok and answer.line.isdigit() else None
+
+    async def examine(self, tree: Tree) -> Tree:
+        """With what is inside, and without what the main checkout has just the same."""
+        if tree.missing:
+            return tree
+        listed = await self.command.run(tree.directory, "ls-files", "--stage", "-z")
+        links = [
+            os.fsdecode(entry.partition(b"\t")[2])
+            for entry in listed.output.split(b"\0")
+            if entry.startswith(GITLINK)
+        ]
+        return await asyncio.to_thread(_examined, tree, links)
+
+
+def _listed(block: str, repository: Path, folders: dict[Path, Path]) -> Tree:
+    fields = dict(line.partition(" ")[::2] for line in block.split("\n"))
+    head = fields.get("HEAD", "")
+    return Tree(
+        directory=Path(fields["worktree"]),
+        repository=repository,
+        branch=fields["branch"].removeprefix("refs/heads/") if "branch" in fields else None,
+        head=head if head.strip("0") else None,
+    )
+
+
+def _folders(common: Path) -> dict[Path, Path]:
+    """Where each worktree is -> git's own folder for it."""
+    found = {}
+    for pointer in (common / "worktrees").glob("*/gitdir"):
+        try:
+            found[Path(os.fsdecode(pointer.read_bytes()).strip()).parent] = pointer.parent
+        except OSError:
+            continue
+    return found
+
+
+def _examined(tree: Tree, links: list[str]) -> Tree:
+    inner = [name for name in links if (tree.directory / name / ".git").exists()]
+    inner += [str(path.relative_to(tree.directory)) for path in _repositories(tree.directory)]
+    kept = (one for one in tree.ignored if not _same_elsewhere(tree, one))
+    return replace(tree, inner=tuple(dict.fromkeys(inner)), ignored=tuple(kept))
+
+
+def _repositories(top: Path) -> list[Path]:
+    """Folders below with a `.git` of their own; links are not followed."""
+    found = []
+    for folder, names, files in os.walk(top):
+        path = Path(folder)
+        if path != top and (".git" in names or ".git" in files):
+            found.append(path)
+            names.clear()
+    return found
+
+
+def _same_elsewhere(tree: Tree, name: str) -> bool:
+    here, there = tree.directory / name, real(tree.repository) / name
+    try:
+        plain = here.is_file() and there.is_file() and not here.is_symlink()
+        return plain and filecmp.cmp(here, there, shallow=False)
+    except OSError:
+        return False

@@ -1,0 +1,304 @@
+"""Worktrees are looked at, salvaged and removed with real git, and nothing is ever lost."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from cockpit.adapters.git import Git
+from cockpit.core.errors import Failed, NotNow
+from cockpit.ports.worktrees import Tree
+
+
+def run(directory: Path, *arguments: str) -> str:
+    done = subprocess.run(
+        ["git", *arguments], cwd=directory, check=True, capture_output=True, text=True
+    )
+    return done.stdout.strip()
+
+
+def commit(directory: Path, subject: str) -> str:
+    run(directory, "commit", "-q", "--allow-empty", "-m", subject)
+    return run(directory, "rev-parse", "HEAD")
+
+
+@pytest.fixture
+def repository(own_home: Path) -> Path:
+    repository = own_home / "repository"
+    repository.mkdir()
+    run(repository, "init", "-q")
+    (repository / "file").write_text("one\n")
+    (repository / ".gitignore").write_text("ignored*\n.cockpit\n")
+    run(repository, "add", ".")
+    commit(repository, "one")
+    return repository
+
+
+@pytest.fixture
+def tree(repository: Path, own_home: Path) -> Path:
+    made = Git().ensure(repository, own_home / "tree", "agent/api", "", agent="api.x")
+    return asyncio.run(made).directory
+
+
+def seen(repository: Path) -> Tree:
+    async def look() -> Tree:
+        git = Git()
+        return await git.examine((await git.trees(repository))[0])
+
+    return asyncio.run(look())
+
+
+def remove(repository: Path, *left_out: str, objection: str | None = None) -> str | None:
+    async def nobody(where: Path) -> str | None:
+        assert where.is_dir()
+        return objection
+
+    return asyncio.run(Git().remove(seen(repository), nobody, left_out)).salvage
+
+
+def test_a_worktree_is_described(repository: Path, tree: Path) -> None:
+    assert (seen(repository).directory, seen(repository).branch) == (tree, "agent/api")
+    first = seen(repository)
+    assert (first.changed, first.untracked, first.ignored, first.alone) == (0, 0, (), 0)
+    assert (first.behind, first.busy, first.lock, first.missing, first.inner) == (
+        0, None, None, False, (),
+    )  # fmt: skip
+    commit(tree, "mine")
+    commit(repository, "theirs")
+    (tree / "file").write_text("two\n")
+    (tree / "new").touch()
+    (tree / "ignored").touch()
+    (tree / ".cockpit").mkdir()
+    (tree / ".cockpit" / "paper").touch()
+    then = seen(repository)
+    assert (then.changed, then.untracked, then.ignored) == (1, 1, ("ignored",))
+    assert (then.alone, then.behind) == (1, 1)
+    run(repository, "merge", "-q", "agent/api")
+    assert (seen(repository).alone, seen(repository).behind) == (0, 2)
+
+
+def test_commits_on_a_remote_are_not_alone(repository: Path, tree: Path, own_home: Path) -> None:
+    run(own_home, "init", "-q", "--bare", "far.git")
+    run(repository, "remote", "add", "origin", str(own_home / "far.git"))
+    commit(tree, "mine")
+    assert seen(repository).alone == 1
+    run(tree, "push", "-q", "origin", "agent/api")
+    assert seen(repository).alone == 0
+
+
+def test_what_the_main_checkout_has_too_is_not_held_against_it(
+    repository: Path, tree: Path
+) -> None:
+    for folder in (repository, tree):
+        (folder / "ignored.env").write_text("SECRET=1\n")
+    assert seen(repository).ignored == ()
+    (tree / "ignored.env").write_text("SECRET=2\n")
+    assert seen(repository).ignored == ("ignored.env",)
+
+
+def test_other_repositories_inside_are_found(repository: Path, tree: Path, own_home: Path) -> None:
+    run(own_home, "init", "-q", "library")
+    commit(own_home / "library", "one")
+    allowed = ("-c", "protocol.file.allow=always")
+    run(tree, *allowed, "submodule", "--quiet", "add", str(own_home / "library"), "library")
+    run(tree, "init", "-q", "ignored/clone")
+    run(repository, "worktree", "add", "-q", "-b", "other", str(tree / "ignored" / "other"))
+    inner = next(
+        asyncio.run(Git().examine(each))
+        for each in asyncio.run(Git().trees(repository))
+        if each.directory == tree
+    ).inner
+    assert sorted(inner) == ["ignored/clone", "ignored/other", "library"]
+
+
+def test_a_clean_worktree_goes_and_its_branch_stays(repository: Path, tree: Path) -> None:
+    mine = commit(tree, "mine")
+    (tree / ".cockpit").mkdir()
+    (tree / ".cockpit" / "paper").touch()
+    kept = remove(repository)
+    assert kept is not None
+    assert kept.startswith("refs/cockpit/salvage/api-x/2")
+    assert not tree.exists()
+    assert run(repository, "rev-parse", "agent/api") == mine
+    assert run(repository, "merge-base", "--is-ancestor", mine, kept) == ""
+    assert run(repository, "worktree", "list", "--porcelain").count("worktree ") == 1
+    assert list(tree.parent.glob(".tree*")) == []
+
+
+def test_everything_uncommitted_is_in_the_reference(repository: Path, tree: Path) -> None:
+    head = commit(tree, "mine")
+    (tree / "file").write_text("staged\n")
+    run(tree, "add", "file")
+    (tree / "file").write_text("not staged\r\nmixed\n")
+    (tree / "new ü\n#(x)").write_text("new\n")
+    (tree / "ignored-dir").mkdir()
+    (tree / "ignored-dir" / "data").write_text("data\n")
+    (tree / "link").symlink_to("/nowhere")
+    (tree / "program").write_text("#!/bin/sh\n")
+    (tree / "program").chmod(0o755)
+    kept = remove(repository)
+    assert kept is not None
+    assert not tree.exists()
+    shown = subprocess.run(
+        ["git", "show", f"{kept}:file"], cwd=repository, check=True, capture_output=True
+    )
+    assert shown.stdout == b"not staged\r\nmixed\n"
+    assert run(repository, "show", f"{kept}:new ü\n#(x)") == "new"
+    assert run(repository, "show", f"{kept}:ignored-dir/data") == "data"
+    assert run(repository, "show", f"{kept}^2:file") == "staged"
+    assert run(repository, "rev-parse", f"{kept}^1") == head
+    modes = run(repository, "ls-tree", kept, "link", "program")
+    assert [line.split()[0] for line in modes.splitlines()] == ["120000", "100755"]
+    assert run(repository, "status", "--porcelain") == ""
+
+
+def test_what_is_left_out_is_not_kept(repository: Path, tree: Path) -> None:
+    (tree / "ignored-dir").mkdir()
+    (tree / "ignored-dir" / "data").write_text("data\n")
+    (tree / "ignored[1]").write_text("data\n")
+    (tree / "ignored1").write_text("data\n")
+    kept = remove(repository, "ignored-dir/", "ignored[1]")
+    assert kept is not None
+    assert run(repository, "ls-tree", "--name-only", "-r", kept).splitlines() == [
+        ".gitignore", "file", "ignored1",
+    ]  # fmt: skip
+
+
+def test_salvaging_changes_nothing(repository: Path, tree: Path) -> None:
+    (tree / "new").write_text("new\n")
+    before = (run(tree, "status", "--porcelain"), run(tree, "rev-parse", "HEAD"))
+    kept = asyncio.run(Git().salvage(seen(repository)))
+    again = asyncio.run(Git().salvage(seen(repository)))
+    assert kept is not None
+    assert again not in (None, kept)
+    assert (run(tree, "status", "--porcelain"), run(tree, "rev-parse", "HEAD")) == before
+    assert run(repository, "show", f"{kept}:new") == "new"
+    folder = Path(run(tree, "rev-parse", "--absolute-git-dir"))
+    assert list(folder.glob("cockpit-index*")) == []
+
+
+def test_an_objection_at_the_last_moment_puts_it_back(repository: Path, tree: Path) -> None:
+    (tree / "new").write_text("new\n")
+    with pytest.raises(NotNow, match="was not removed") as caught:
+        remove(repository, objection="Somebody is in it.")
+    assert caught.value.detail == "Somebody is in it."
+    assert (tree / "new").read_text() == "new\n"
+    assert run(tree, "status", "--porcelain") == "?? new"
+    assert remove(repository) is not None
+
+
+def test_a_change_during_the_removal_puts_it_back(repository: Path, tree: Path) -> None:
+    async def meddling(where: Path) -> str | None:
+        (where / "late").write_text("late\n")
+        return None
+
+    with pytest.raises(NotNow, match="was not removed") as caught:
+        asyncio.run(Git().remove(seen(repository), meddling))
+    assert "changed while" in caught.value.detail
+    assert (tree / "late").read_text() == "late\n"
+
+
+def test_a_removal_that_was_cut_off_is_undone(repository: Path, tree: Path) -> None:
+    (tree / "new").write_text("new\n")
+    tree.rename(tree.with_name(".tree.removing"))
+    assert seen(repository).missing
+    with pytest.raises(NotNow, match="was cut off"):
+        remove(repository)
+    assert (tree / "new").read_text() == "new\n"
+    assert seen(repository).made is not None
+
+
+def test_what_a_removal_left_behind_goes_with_the_next(repository: Path, tree: Path) -> None:
+    left = tree.with_name(".tree.removing")
+    (left / "half").mkdir(parents=True)
+    remove(repository)
+    assert not left.exists()
+    assert not tree.exists()
+
+
+def test_one_whose_folder_is_gone_is_forgotten_by_git(
+    repository: Path, tree: Path, own_home: Path
+) -> None:
+    run(tree, "checkout", "-q", "--detach")
+    alone = commit(tree, "on no branch")
+    tree.rename(own_home / "elsewhere")
+    gone = seen(repository)
+    assert (gone.missing, gone.branch, gone.head) == (True, None, alone)
+
+    async def never(where: Path) -> str | None:
+        raise AssertionError(where)
+
+    kept = asyncio.run(Git().remove(gone, never)).salvage
+    assert kept is not None
+    assert run(repository, "rev-parse", kept) == alone
+    assert asyncio.run(Git().trees(repository)) == []
+
+
+def test_one_that_lost_its_git_file_is_left_alone(repository: Path, tree: Path) -> None:
+    (tree / ".git").unlink()
+    (tree / "new").write_text("new\n")
+    assert seen(repository).changed is None
+    with pytest.raises(Failed, match="has lost its"):
+        remove(repository)
+    assert (tree / "new").read_text() == "new\n"
+
+
+def test_before_the_first_commit_all_files_are_kept(repository: Path, tree: Path) -> None:
+    run(tree, "checkout", "-q", "--orphan", "new-root")
+    assert seen(repository).head is None
+    kept = remove(repository)
+    assert kept is not None
+    assert run(repository, "show", f"{kept}:file") == "one"
+
+
+def test_a_conflict_is_kept_as_it_lies_there(repository: Path, tree: Path) -> None:
+    (tree / "file").write_text("mine\n")
+    run(tree, "commit", "-q", "-a", "-m", "mine")
+    (repository / "file").write_text("theirs\n")
+    run(repository, "commit", "-q", "-a", "-m", "theirs")
+    merging = subprocess.run(
+        ["git", "merge", "-q", "main"], cwd=tree, check=False, capture_output=True
+    )
+    assert merging.returncode == 1
+    assert seen(repository).busy == "merge"
+    kept = asyncio.run(Git().salvage(seen(repository)))
+    assert kept is not None
+    assert "<<<<<<<" in run(repository, "show", f"{kept}:file")
+
+
+def test_salvaging_runs_no_filter_that_the_repository_names(
+    repository: Path, tree: Path, own_home: Path
+) -> None:
+    trap = own_home / "trap"
+    trap.write_text(f"#!/bin/sh\ntouch {own_home}/sprung\ncat\n")
+    trap.chmod(0o700)
+    for key in ("clean", "process"):
+        run(repository, "config", f"filter.x.{key}", str(trap))
+    run(repository, "config", "filter.x.required", "true")
+    (tree / ".gitattributes").write_text("* filter=x\n")
+    (tree / "file").write_text("raw\n")
+    assert (seen(repository).changed, seen(repository).untracked) == (None, None)
+    kept = remove(repository)
+    assert kept is not None
+    assert not (own_home / "sprung").exists()
+    assert run(repository, "show", f"{kept}:file") == "raw"
+    assert "not put through: x" in run(repository, "log", "-1", "--format=%s", kept)
+
+
+def test_what_cannot_be_kept_is_not_removed(repository: Path, tree: Path) -> None:
+    run(tree, "init", "-q", "inside")  # a repository without a commit cannot be added
+    with pytest.raises(Failed, match="Not everything in"):
+        remove(repository)
+    assert (tree / "inside" / ".git").is_dir()
+
+
+def test_folders_that_forbid_it_are_deleted_too(repository: Path, tree: Path) -> None:
+    (tree / "ignored-mod" / "cache").mkdir(parents=True)
+    (tree / "ignored-mod" / "cache" / "file").write_text("x")
+    (tree / "ignored-mod" / "cache").chmod(0o500)
+    (tree / "ignored-mod").chmod(0o500)
+    remove(repository)
+    assert not tree.exists()
