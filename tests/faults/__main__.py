@@ -27,14 +27,14 @@ def main(arguments: list[str]) -> int:
             flown = fleet.fly([cycle] * asked.times)
         else:
             flown = fleet.fly_programme(asked.cycles, asked.seed)
-        for each in flown:
+        for number, each in enumerate(flown, start=1):
             report.take(each)
             for wrong in each.wrong:
                 print(f"VIOLATION {each.cycle}\n  {wrong}")
                 print(f"  again: make faults ARGUMENTS=\"--replay '{to_text(each.cycle)}'\"")
             if each.kept:
                 print(f"  kept: {each.kept}")
-            if report.cycles % 100 == 0:
+            if number % 100 == 0:
                 print(report.line(), file=sys.stderr, flush=True)
     print(report.text())
     return 1 if report.violations else 0
@@ -48,9 +48,9 @@ def leave(*_: object) -> None:
 
 def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
-    made.add_argument("--cycles", type=int, default=1000)
+    made.add_argument("--cycles", type=int, default=1000, help="in which every fault strikes")
     made.add_argument("--seed", type=int, default=1)
-    made.add_argument("--workers", type=int, default=4, help="cycles that are flown at a time")
+    made.add_argument("--workers", type=int, default=6, help="cycles that are flown at a time")
     made.add_argument("--keep", action="store_true", help="keep the folder of a cycle that failed")
     made.add_argument("--replay", help="fly this one cycle, as a violation names it")
     made.add_argument("--times", type=int, default=1, help="so often")

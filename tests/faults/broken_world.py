@@ -195,6 +195,20 @@ def listen(trap: Trap, places: Places) -> None:
             trap.reach(f"fork {Path(words[0]).name}", too_many, writes=False)
 
     sys.addaudithook(heard)
+    os.fsync = synced(trap)
+
+
+def synced(trap: Trap) -> Callable[..., None]:
+    """`fsync` behind the trap: the one reach into files that the interpreter does not tell of."""
+    real = os.fsync
+
+    def fsync(descriptor: Any) -> None:
+        path = Path(f"/proc/self/fd/{descriptor}").readlink()
+        trap.reach(f"file.fsync {shape(path)}", OS_REFUSAL)
+        real(descriptor)
+        trap.reach(f"file.fsync {shape(path)} after")
+
+    return fsync
 
 
 def too_many(_number: int) -> Exception:

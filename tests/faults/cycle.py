@@ -20,7 +20,7 @@ from cockpit.core.errors import CockpitError
 from cockpit.demo.leftovers import send
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Approve
-from tests.faults.judge import violations
+from tests.faults.judge import misplaced, violations
 from tests.faults.nursery import Nursery
 from tests.faults.trap import Fault, Reached, reached
 from tests.faults.witness import Witness, lives, rows, standing, state_hash, wait_dead
@@ -28,6 +28,7 @@ from tests.faults.witness import Witness, lives, rows, standing, state_hash, wai
 LIVENESS = 30.0
 """Seconds without a fault in which a flight must come to an end or to a named state."""
 LOOK = 0.03
+"""Seconds between two questions to the supervisor."""
 SWAPPING = {"Stopping", "Starting", "Reviving"}
 """States in which recovery may end or start a process."""
 
@@ -45,15 +46,17 @@ class Cycle:
     """Of the agents: `STANDIN_FAULTS`."""
     working: bool = False
     """The agent is in the middle of a turn, not idle, when its handoff begins."""
+    worktree: bool = False
+    """It has a git worktree of its own, which cockpit made; else it works in the repository."""
 
     def __str__(self) -> str:
         hurt = [f"{each.kind}@{each.at}" for each in self.first]
         again = [f"{each.kind}@{each.at}" for each in self.second]
         words = [" ".join(hurt) or "no fault"]
         words += [f"then {' '.join(again)}"] if again else []
-        return ", ".join(
-            [*words, self.mode, self.faults or "-", "working" * self.working or "idle"]
-        )
+        place = "worktree" if self.worktree else "repository"
+        doing = "working" if self.working else "idle"
+        return ", ".join([*words, self.mode, self.faults or "-", doing, place])
 
 
 @dataclass(slots=True)
@@ -71,6 +74,21 @@ class Flown:
     samples: int = 0
     seconds: float = 0.0
     kept: Path | None = None
+
+    @property
+    def struck(self) -> bool:
+        """Whether something was to go wrong, and did."""
+        return any(each.sprung for each in self.points)
+
+    @property
+    def struck_again(self) -> bool:
+        """Whether the recovery was to be hurt as well, and was."""
+        return any(each.sprung for each in self.again)
+
+    @property
+    def counts(self) -> bool:
+        """Whether all of it happened that makes this cycle another one than those before it."""
+        return self.struck and (self.struck_again or not self.cycle.second)
 
 
 @contextmanager
@@ -118,6 +136,7 @@ def configuration(home: Path, cycle: Cycle) -> Path:
     }
     conduct |= {"steps": 100, "pace": 0.03} if cycle.working else {"steps": 6, "pause": 2}
     conduct |= {"faults": cycle.faults}
+    place = 'worktree = { strategy = "git_worktree" }\n' if cycle.worktree else ""
     env = ", ".join(f'STANDIN_{key.upper()} = "{value}"' for key, value in conduct.items())
     path = home / "cockpit.toml"
     path.write_text(
@@ -125,7 +144,7 @@ def configuration(home: Path, cycle: Cycle) -> Path:
         '[defaults.handoff]\nwriters = ["agent", "facts"]\ndeadline = "10s"\n'
         f'[[agents]]\nname = "api"\nmode = "{cycle.mode}"\nstart = "auto"\n'
         f"directory = {json.dumps(str(home / 'repository'))}\n"
-        f'prompt = "Count the steps."\nenv = {{ {env} }}\n'
+        f'prompt = "Count the steps."\nenv = {{ {env} }}\n{place}'
     )
     return path
 
@@ -164,6 +183,9 @@ class Flight:
             await asyncio.sleep(LOOK)
             row = await self.row() or row
             self.flown.wrong += violations(self.places, self.home, self.witness, row)
+            self.flown.wrong += misplaced(
+                self.places, self.home, self.witness, apart=self.cycle.worktree
+            )
             await self._again(row)
         finally:
             self.witness.close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import queue
 import shutil
@@ -60,11 +59,28 @@ class Fleet:
         return self._pool.imap_unordered(self._fly, cycles)
 
     def fly_programme(self, cycles: int, seed: int) -> Iterator[Flown]:
-        """Count the points, then fly so many cycles of the programme."""
-        dry = list(self.fly([Cycle()] * DRY))
+        """Count the points, then fly the programme until so many cycles count.
+
+        A cycle whose fault lay behind its end is flown, judged, and not counted.
+        """
+        dry = list(self.fly([Cycle(worktree=bool(number % 2)) for number in range(DRY)]))
         yield from dry
         points = max((points_of(each.points) for each in dry), default=0)
-        yield from self.fly(itertools.islice(programme(points, seed), cycles))
+        landed: queue.SimpleQueue[Flown | BaseException] = queue.SimpleQueue()
+        ahead, counted, flying = programme(points, seed), 0, 0
+        while counted + flying < cycles or flying:
+            while counted + flying < cycles and flying < self._workers:
+                self._take_off(next(ahead), landed)
+                flying += 1
+            flown = landed.get()
+            if isinstance(flown, BaseException):
+                raise flown
+            flying -= 1
+            counted += flown.counts
+            yield flown
+
+    def _take_off(self, cycle: Cycle, landed: queue.SimpleQueue[Flown | BaseException]) -> None:
+        self._pool.apply_async(self._fly, (cycle,), callback=landed.put, error_callback=landed.put)
 
     def _fly(self, cycle: Cycle) -> Flown:
         if self._ended:

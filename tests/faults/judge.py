@@ -6,6 +6,7 @@ Judges by `witness` alone, and by the row that the pilot is shown where a reason
 from __future__ import annotations
 
 import hashlib
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,6 +24,39 @@ def violations(
     yield from _agent(places, witness, row)
     yield from _documents(places)
     yield from _chain(places, home)
+
+
+def misplaced(places: Places, home: Path, witness: Witness, *, apart: bool) -> Iterator[str]:
+    """Where the agent works, and what git sees there: all of it must be as the agent left it."""
+    (seat,) = rows(places.database, "select directory, worktree, branch from seats")
+    if apart != (seat["worktree"] is not None):
+        yield f"its worktree is {seat['worktree']}"
+    where = Path(seat["worktree"] or seat["directory"])
+    for agent in witness.agents():
+        if (there := directory(agent.pid)) not in (None, where):
+            yield f"process {agent.pid} works in {there}, and not in {where}"
+    for tree in {where, home / "repository"}:
+        if seen := git(tree, "status", "--porcelain", "--untracked-files=all"):
+            yield f"git sees changes in {tree.name}: {seen}"
+        locked = Path(git(tree, "rev-parse", "--absolute-git-dir")) / "index.lock"
+        if locked.exists():
+            yield f"git is locked in {tree.name}"
+    if apart and git(where, "branch", "--show-current") != seat["branch"]:
+        yield f"its worktree is not on {seat['branch']}"
+
+
+def directory(pid: int) -> Path | None:
+    """Where a process works; None once it is gone."""
+    try:
+        return Path(f"/proc/{pid}/cwd").readlink()
+    except OSError:
+        return None
+
+
+def git(directory: Path, *words: str) -> str:
+    """What git says, without a lock of its own; empty where it fails."""
+    asked = ["git", "--no-optional-locks", "-C", str(directory), *words]
+    return subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()
 
 
 def _agent(places: Places, witness: Witness, row: AgentStatus | None) -> Iterator[str]:

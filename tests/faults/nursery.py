@@ -6,6 +6,7 @@ The nursery is a process of its own, without threads and without a loop. Each ch
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import signal
@@ -19,6 +20,15 @@ from typing import Any
 from tests.faults.trap import Fault, Trap
 
 ROOT = Path(__file__).parents[2]
+LOADED = (
+    "cockpit.supervisor.main",
+    "cockpit.adapters.agents.claude",
+    "cockpit.adapters.agents.claude_fork",
+    "tests.faults.broken_world",
+    "concurrent.futures.thread",
+    "uvicorn.lifespan.off",
+)
+"""What every child would import for itself otherwise."""
 
 
 class Nursery:
@@ -87,10 +97,8 @@ def live(asked: dict[str, Any]) -> None:
 
 def main() -> None:
     """Read orders, bear children, say their pids; until the runner closes the pipe."""
-    import cockpit.supervisor.main
-    import tests.faults.broken_world  # noqa: F401 - what the children need is loaded once
-
-    assert cockpit.supervisor.main
+    for name in LOADED:
+        importlib.import_module(name)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     for line in sys.stdin:
         pid = os.fork()

@@ -1,5 +1,6 @@
 """Which cycles are flown: every point, every kind of fault, once and again during recovery.
 
+Every other one in a git worktree.
 The same seed gives the same programme for the same number of points.
 """
 
@@ -32,14 +33,17 @@ def points_of(dry: list[Reached]) -> int:
 def programme(points: int, seed: int) -> Iterator[Cycle]:
     """Cycles without end: the whole matrix in an order of its own, then again with other agents."""
     chance = random.Random(seed)
+    apart = itertools.cycle((True, False))
     while True:
         matrix = list(itertools.product(range(1, points + 1), get_args(Kind), (False, True)))
         chance.shuffle(matrix)
         for at, kind, again in matrix:
-            yield drawn(chance, at, kind, again=again)
+            yield drawn(chance, at, kind, again=again, worktree=next(apart))
 
 
-def drawn(chance: random.Random, at: int, kind: Kind, *, again: bool) -> Cycle:
+def drawn(
+    chance: random.Random, at: int, kind: Kind, *, again: bool, worktree: bool = False
+) -> Cycle:
     """One cell of the matrix, with a mode and agents by chance."""
     first, second = [Fault(at, kind)], []
     if again:
@@ -52,6 +56,7 @@ def drawn(chance: random.Random, at: int, kind: Kind, *, again: bool) -> Cycle:
         mode="prompt" if chance.random() < 0.2 else "auto",
         faults=chance.choice(AGENTS),
         working=chance.random() < 0.4,
+        worktree=worktree,
     )
 
 

@@ -16,6 +16,8 @@ class Report:
         self._seed = seed
         self._began = time.monotonic()
         self.cycles = self.violations = self._samples = 0
+        self.counted = self._counted_again = self._counted_apart = 0
+        self._unhurt = self._missed = self._missed_again = 0
         self._sprung: Counter[str] = Counter()
         self._outcomes: Counter[str] = Counter()
         self._others: list[str] = []
@@ -29,6 +31,7 @@ class Report:
         self.cycles += 1
         self.violations += len(flown.wrong)
         self._samples += flown.samples
+        self._count(flown)
         self._outcomes[flown.outcome.partition(":")[0] or "none"] += 1
         if flown.outcome != "done":
             self._others.append(f"{flown.cycle}: {flown.outcome}")
@@ -42,10 +45,25 @@ class Report:
                 self._sprung[point.sprung] += 1
                 self._hit.add((point.name, point.sprung))
 
+    def _count(self, flown: Flown) -> None:
+        if flown.counts:
+            self.counted += 1
+            self._counted_again += flown.struck_again
+            self._counted_apart += flown.cycle.worktree
+        elif not flown.cycle.first:
+            self._unhurt += 1
+        elif flown.struck:
+            self._missed_again += 1
+        else:
+            self._missed += 1
+
     def line(self) -> str:
         seconds = time.monotonic() - self._began
         pace = self.cycles / seconds * 60
-        return f"{self.cycles} cycles, {self.violations} violations, {pace:.0f} a minute"
+        return (
+            f"{self.counted} cycles in which every fault struck, {self.violations} violations; "
+            f"{self.cycles} flown, {pace:.0f} a minute"
+        )
 
     def text(self) -> str:
         """All figures, one a line."""
@@ -57,6 +75,10 @@ class Report:
             f"points of one handoff: {self._points}; different ones reached: {len(self._names)}, "
             f"hit: {len({name for name, _ in self._hit})}",
             f"faults that struck: {sprung or 'none'}",
+            f"of the {self.counted}: {self._counted_again} hurt again during recovery, "
+            f"{self._counted_apart} in a git worktree",
+            f"flown and not counted: {self._missed} whose fault struck nothing, "
+            f"{self._missed_again} whose second one struck nothing, {self._unhurt} without one",
             f"handoffs ended: {ended}",
             f"looks at the processes: {self._samples}, "
             f"{self._samples / max(sum(self._seconds), 0.001):.0f} a second in each cycle",

@@ -30,6 +30,8 @@ def test_a_slice_of_the_faults_loses_nothing() -> None:
     wrong = [f"{each.wrong} in {to_text(each.cycle)}" for each in flown if each.wrong]
     assert wrong == [], report.text()
     assert any(each.recoveries for each in flown)
+    assert report.counted == sum(each.counts for each in flown) == CYCLES
+    assert {each.cycle.worktree for each in flown if each.counts} == {True, False}
     assert all(each.samples > 5 for each in flown)
 
 
@@ -93,6 +95,25 @@ def test_a_violation_fails_the_report() -> None:
     report.take(Flown(Cycle(), wrong=["two agents at once"], outcome="done"))
     assert report.violations == 1
     assert "1 violations" in report.text()
+
+
+def test_a_cycle_counts_when_all_of_its_faults_struck() -> None:
+    report = Report(1)
+    once, again = Cycle(first=(Fault(2, "EIO"),)), Cycle((Fault(2, "EIO"),), (Fault(1, "KILL"),))
+    one, two = [Reached(2, "a", "EIO")], [Reached(1, "b", "KILL")]
+    for flown in (
+        Flown(once, points=one),
+        Flown(once, points=[Reached(1, "a", None)]),
+        Flown(again, points=one),
+        Flown(again, points=one, again=two),
+        Flown(Cycle(), points=[Reached(1, "a", None)]),
+    ):
+        report.take(flown)
+    assert report.counted == 2
+    assert "of the 2: 1 hurt again during recovery, 0 in a git worktree" in report.text()
+    assert (
+        "1 whose fault struck nothing, 1 whose second one struck nothing, 1 with" in report.text()
+    )
 
 
 def refusal(number: int) -> Exception:

@@ -36,6 +36,8 @@ class Witness:
     def __init__(self, home: Path) -> None:
         self._mark = os.fsencode(f"{home}/")
         self._foreign: set[int] = set()
+        self._mine: set[int] = set()
+        self._known: dict[tuple[int, int], Agent] = {}
         self._ended = threading.Event()
         self.samples = 0
         self.crowds: list[tuple[Agent, ...]] = []
@@ -62,11 +64,16 @@ class Witness:
         found = []
         pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208
         self._foreign &= set(pids)
+        self._mine &= set(pids)
         for pid in pids:
             if pid in self._foreign:
                 continue
+            if pid in self._mine:
+                found.append(pid)
+                continue
             environment = read(pid, "environ")
             if self._mark in environment:
+                self._mine.add(pid)
                 found.append(pid)
             elif environment:
                 self._foreign.add(pid)
@@ -79,8 +86,14 @@ class Witness:
         for pid in pids:
             fields = read(pid, "stat").rpartition(b")")[2].split()
             if len(fields) > 19 and fields[0] != b"Z" and int(fields[1]) not in pids:
-                found.add(Agent(pid, int(fields[19]), marker(pid)))
+                found.add(self._agent(pid, int(fields[19])))
         return found
+
+    def _agent(self, pid: int, started: int) -> Agent:
+        """Who it is does not change any more once it is an agent."""
+        if (pid, started) not in self._known:
+            self._known[pid, started] = Agent(pid, started, marker(pid))
+        return self._known[pid, started]
 
     def marked(self) -> dict[int, str]:
         """Every process with a marker, and which."""

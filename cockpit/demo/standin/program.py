@@ -17,6 +17,15 @@ from cockpit.demo.standin.record import Record, record_path
 from cockpit.demo.standin.screen import Screen
 from cockpit.demo.standin.session import Session
 
+BOOT = (
+    "import sys; sys.path.insert(0, {root!r}); "
+    "from cockpit.demo.standin.program import main; sys.exit(main(sys.argv[1:]))"
+)
+"""Without `site`, which it does not need and which takes its time."""
+SCRIPT = """#!/bin/sh
+if [ "$*" = --version ]; then echo {version}; exit 0; fi
+exec {command} "$@"
+"""
 EXIT_CODES = {signal.SIGTERM: 143, signal.SIGHUP: 129, signal.SIGINT: 0}
 """What the CLI ends with when a signal asked it to."""
 
@@ -32,12 +41,15 @@ class Ended(Exception):
 def install(folder: Path) -> Path:
     """Write an executable `claude` into a folder and answer its path.
 
-    It runs this package with this interpreter, isolated from the directory it is called in.
+    It runs this package with this interpreter, isolated from the directory it is called in. What
+    version it is, which is asked more often than it is started, the shell answers.
     """
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "claude"
-    command = shlex.join([sys.executable, "-I", "-m", "cockpit.demo.standin"])
-    path.write_text(f'#!/bin/sh\nexec {command} "$@"\n', encoding="utf-8")
+    boot = BOOT.format(root=str(Path(__file__).parents[3]))
+    command = shlex.join([sys.executable, "-I", "-S", "-c", boot])
+    script = SCRIPT.format(version=shlex.quote(VERSION), command=command)
+    path.write_text(script, encoding="utf-8")
     path.chmod(0o755)
     return path
 
@@ -59,7 +71,8 @@ def main(arguments: Sequence[str]) -> int:
         print(f"Error: Session ID {flags.session_id} {taken}.", file=sys.stderr)
         return 1
     if "orphan" in conduct.faults:
-        subprocess.Popen(["sleep", "600"], start_new_session=True)
+        # As the CLI's children do, it keeps what its parent was started with, the lease above all.
+        subprocess.Popen(["sleep", "600"], start_new_session=True, close_fds=False)
     listen_for_signals(conduct)
     return fly(flags, conduct, record, config)
 
