@@ -35,6 +35,8 @@ class ConfigFile:
     """SHA-256 of the bytes that were parsed, in hex: what trust is given to."""
     old_places: Mapping[KeyPath, KeyPath] = field(default_factory=dict)
     """Where a value stands in the file that was written under a founding name."""
+    text: str = field(default="", repr=False)
+    """The whole of it, for whoever writes it again with a change."""
 
     def line_of(self, path: KeyPath) -> int:
         """The line of a key, whichever name it was written under."""
@@ -62,7 +64,11 @@ def read_config_file(path: Path, *, follow_links: bool) -> ConfigFile:
     `follow_links` is for files that the pilot named or keeps; what a repository holds must be a
     plain file in the repository.
     """
-    raw = _owned_bytes(path, follow_links=follow_links)
+    return config_file_of(path, _owned_bytes(path, follow_links=follow_links))
+
+
+def config_file_of(path: Path, raw: bytes) -> ConfigFile:
+    """The same of bytes that are there already. Raises `BadConfig`."""
     try:
         text = raw.removeprefix(b"\xef\xbb\xbf").decode()
     except UnicodeDecodeError as error:
@@ -75,7 +81,8 @@ def read_config_file(path: Path, *, follow_links: bool) -> ConfigFile:
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise BadConfig(f"{shown_path(path)}:{line}: a NUL byte; this is no text file")
-    return ConfigFile(path, _parsed(path, text), lines_of(text), hashlib.sha256(raw).hexdigest())
+    digest = hashlib.sha256(raw).hexdigest()
+    return ConfigFile(path, _parsed(path, text), lines_of(text), digest, text=text)
 
 
 def shown_path(path: Path) -> str:

@@ -1,7 +1,7 @@
-"""Writing configuration: a first file for a repository, and an agent added to a file.
+"""Writing configuration: a first file, an agent added to a file, settings changed in it.
 
 Everything goes through tomlkit, so that no value can become syntax and no comment is lost.
-Nothing is ever overwritten; a file is replaced whole or not at all.
+A file is replaced whole or not at all.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -126,7 +127,7 @@ def add_agent(path: Path, agent: AgentSettings) -> None:
     if any(one.get("name") == agent.name for one in agents):
         raise BadConfig(f'{shown_path(path)}: an agent "{agent.name}" is there already')
     agents.append(_as_table(agent, path.parent))
-    _replace(path, tomlkit.dumps(document))
+    replace_file(path, tomlkit.dumps(document))
 
 
 def _as_table(agent: AgentSettings, folder: Path) -> Table:
@@ -148,10 +149,37 @@ def _beside(path: Path, folder: Path) -> str:
     return str(path.relative_to(absolute)) if path.is_relative_to(absolute) else str(path)
 
 
-def _replace(path: Path, text: str) -> None:
+def changed_text(text: str, changes: Mapping[tuple[str, ...], Any]) -> str:
+    """The text of a file with settings changed by path of keys; None takes a key out.
+
+    Comments, order and everything else stay. A table that is not there yet is added at the end.
+    """
+    document = tomlkit.parse(text)
+    for path, value in changes.items():
+        table: Any = document
+        for part in path[:-1]:
+            if part not in table:
+                if value is None:
+                    break
+                table[part] = tomlkit.table(is_super_table=part != path[-2])
+            table = table[part]
+        else:
+            if value is not None:
+                table[path[-1]] = value
+            elif path[-1] in table:
+                del table[path[-1]]
+    return tomlkit.dumps(document)
+
+
+def replace_file(path: Path, text: str) -> None:
+    """Write a file, whole or not at all, with the mode it had. Raises `Failed`.
+
+    Its folder is made if need be: the pilot's own file may be the first thing there.
+    """
     target = path.resolve()
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o644
     try:
+        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=".cockpit-", suffix=".toml")
         try:
             with os.fdopen(handle, "w", encoding="utf-8") as stream:

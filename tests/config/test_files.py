@@ -1,0 +1,155 @@
+"""Settings that are changed from the screen: where they go, what they leave as it was, what not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cockpit.config.files import Files
+from cockpit.config.paths import Places
+from cockpit.config.read import load
+from cockpit.config.schema import AgentSettings
+from cockpit.config.trust import is_trusted, trust
+from cockpit.config.write import changed_text
+from cockpit.core.errors import BadConfig, NotNow
+
+ACT = ("defaults", "context", "act")
+THEME = ("cockpit", "theme")
+TEXT = """\
+# what we fly
+[defaults.context]
+warn = "55%"   # early
+# the handoff
+act  = "70%"   # late
+
+[[agents]]
+name = "api"
+command = ["./run"]   # ours
+runtime = "command"
+"""
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> Places:
+    return Places.of({"COCKPIT_HOME": str(tmp_path / "home")})
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    folder = tmp_path / "shop"
+    (folder / ".git").mkdir(parents=True)
+    return folder
+
+
+def project(repository: Path, text: str = TEXT) -> Path:
+    file = repository / "cockpit.toml"
+    file.write_text(text)
+    file.chmod(0o600)
+    return file
+
+
+def test_a_value_changes_and_everything_around_it_stays() -> None:
+    changed = changed_text(TEXT, {ACT: "65%", ("defaults", "context", "force"): "90%"})
+    assert changed.replace('act  = "65%"', 'act  = "70%"').replace('force = "90%"\n', "") == TEXT
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "# only words\n",
+        'defaults.context.act = "70%"\n',
+        '[defaults]\ncontext = {act = "70%"}\n',
+    ],
+)
+def test_every_way_of_writing_a_table_can_be_changed(text: str, places: Places) -> None:
+    changed = changed_text(text, {ACT: "65%", THEME: "day"})
+    places.config.mkdir()
+    places.user_file.write_text(changed)
+    places.user_file.chmod(0o600)
+    settings = load(places, None, places.config, {}).settings
+    assert (settings.defaults.context.act, settings.cockpit.theme) == ("65%", "day")
+    assert "act" not in changed_text(changed, {ACT: None})
+
+
+def test_marks_go_to_the_project_and_the_theme_to_the_pilots_own(
+    places: Places, repository: Path
+) -> None:
+    file = project(repository)
+    found = Files.read(places, None, repository, {})
+    assert found.file_for(ACT) == file
+    assert found.file_for(THEME) == places.user_file
+    assert found.standing(places.user_file) == "a new file"
+    assert found.write({ACT: "60%", THEME: "day"}) == (file, places.user_file)
+    settings = Files.read(places, None, repository, {}).loaded.settings
+    assert (settings.defaults.context.act, settings.cockpit.theme) == ("60%", "day")
+    assert "# the handoff" in file.read_text()
+
+
+def test_what_would_not_be_right_is_refused_and_nothing_written(
+    places: Places, repository: Path
+) -> None:
+    file = project(repository)
+    found = Files.read(places, None, repository, {})
+    for wrong in ("ninety", "50%", ""):
+        with pytest.raises(BadConfig, match="act"):
+            found.tried({ACT: wrong})
+        with pytest.raises(BadConfig):
+            found.write({THEME: "day", ACT: wrong})
+    assert file.read_text() == TEXT
+    assert not places.user_file.exists()
+
+
+def test_trying_shows_what_would_hold_and_writes_nothing(places: Places, repository: Path) -> None:
+    file = project(repository)
+    trust(places, file)
+    found = Files.read(places, None, repository, {})
+    assert found.tried({ACT: "60%"}).agent("api").context.act == "60%"
+    assert file.read_text() == TEXT
+
+
+def test_a_trusted_file_stays_trusted_and_an_untrusted_one_does_not_become_it(
+    places: Places, repository: Path
+) -> None:
+    file = project(repository)
+    found = Files.read(places, None, repository, {})
+    assert found.standing(file) == "not trusted by you yet, and it stays so"
+    found.write({ACT: "60%"})
+    after = Files.read(places, None, repository, {})
+    assert not after.trusted
+    assert after.project
+    assert not is_trusted(places, after.project)
+
+    trust(places, file)
+    Files.read(places, None, repository, {}).write({ACT: "61%"})
+    again = Files.read(places, None, repository, {})
+    assert again.trusted
+    assert again.loaded.agent("api").command == (str(repository / "run"),)
+
+
+def test_a_file_that_somebody_changed_meanwhile_is_left_alone(
+    places: Places, repository: Path
+) -> None:
+    file = project(repository)
+    found = Files.read(places, None, repository, {})
+    project(repository, TEXT + "# more\n")
+    with pytest.raises(NotNow, match="changed by somebody else"):
+        found.write({ACT: "60%"})
+    assert file.read_text() == TEXT + "# more\n"
+
+
+def test_an_agent_is_added_to_the_file_of_its_repository(places: Places, repository: Path) -> None:
+    found = Files.read(places, None, repository, {})
+    file = found.agents_file(repository)
+    assert (file, found.standing(file)) == (repository / "cockpit.toml", "a new file")
+    found.add(file, AgentSettings(name="api", directory=repository, prompt="Go."))
+    found.add(file, AgentSettings(name="web", directory=repository / "web"))
+    text = file.read_text()
+    assert text.count("[[agents]]") == 2
+    assert 'directory = "web"' in text
+    file.chmod(0o600)
+    trust(places, file)
+    found.add(file, AgentSettings(name="db", directory=repository))
+    assert Files.read(places, None, repository, {}).trusted
+    assert found.agents_file(places.config.parent) == places.user_file
