@@ -14,6 +14,7 @@ LENGTH = 100
 _TELLING: Mapping[str, tuple[str, ...]] = {
     "Agent": ("description", "prompt"),
     "Bash": ("command",),
+    "ExitPlanMode": ("plan",),
     "Glob": ("pattern",),
     "Grep": ("pattern",),
     "NotebookEdit": ("notebook_path",),
@@ -32,10 +33,14 @@ def activity(tool: ToolUse, cwd: str | None = None) -> str:
 
     Holds no control character, whatever the model wrote.
     """
-    return _one_line(f"{tool.name} {_detail(tool, cwd)}")
+    return one_line(f"{tool.name} {subject(tool, cwd)}")
 
 
-def _detail(tool: ToolUse, cwd: str | None) -> str:
+def subject(tool: ToolUse, cwd: str | None = None) -> str:
+    """What a tool call is about: its command, its file, its question; empty if nothing tells.
+
+    As the model wrote it, over as many lines as that has.
+    """
     told = tool.input
     if tool.name == "TodoWrite":
         todos = told.get("todos")
@@ -56,7 +61,8 @@ def _first_text(told: Mapping[str, Any], keys: tuple[str, ...]) -> str:
     return ""
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
+    """The first line of a text, cut to `LENGTH`, without control characters."""
     first = text.strip().split("\n", 1)[0][: 4 * LENGTH]
     plain = first.isascii() and first.isprintable()
     line = " ".join((first if plain else safe_line(first, 4 * LENGTH)).split())

@@ -100,8 +100,7 @@ class Conduct:
                     self._rest(at)
             case DialogOpened():
                 if not late:
-                    self.dialog = moment
-                    self._turn(Turn.DIALOG, at)
+                    self._ask(moment, at)
             case CompactionBegins():
                 self.compactions_announced += 1
             case CompactionOver():
@@ -145,6 +144,13 @@ class Conduct:
             self._work(at)
         else:
             self._rest(at)
+
+    def _ask(self, moment: DialogOpened, at: float) -> None:
+        """A dialog is open; a second word of the same one that says less changes nothing."""
+        known = self.dialog
+        if known is None or moment.tool or known.kind != moment.kind or not known.tool:
+            self.dialog = moment
+        self._turn(Turn.DIALOG, at)
 
     def _open(self, waiting_for: str | None, at: float) -> None:
         if self.dialog is None:

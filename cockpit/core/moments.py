@@ -68,6 +68,10 @@ class DialogOpened:
 
     kind: DialogKind
     detail: str
+    tool: str = ""
+    """The tool that it asks leave for, where that was told."""
+    command: str = ""
+    """What the tool is to do, whole, over as many lines as it has."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,8 @@ from cockpit.core.handoff.states import (
     Settling,
     Waiting,
 )
-from cockpit.core.safetext import safe_line
+from cockpit.core.moments import DialogOpened
+from cockpit.core.safetext import safe_line, safe_text
 from cockpit.supervisor.feed import rfc3339
 from cockpit.supervisor.seat import Seat
 from cockpit.wire.status import (
@@ -30,10 +31,13 @@ from cockpit.wire.status import (
     ContextStatus,
     HandoffStatus,
     MarksStatus,
+    NeedKind,
     Needs,
     State,
 )
 
+LONGEST_COMMAND = 2000
+"""Characters that are shown of what a tool asks leave for."""
 UNREAD_AFTER_TURNS = 3
 """Turns after which a successor that has not read its document says so on its row."""
 
@@ -128,20 +132,41 @@ def need(seat: Seat, monotonic: float) -> Needs | None:
         return Needs(kind="failed", detail=safe_line(words, 400))
     conduct = seat.sitting.conduct
     if seat.alive and conduct.turn is Turn.DIALOG and conduct.dialog:
-        detail = safe_line(conduct.dialog.detail, 300)
-        return Needs(kind=conduct.dialog.kind, detail=detail)
+        return _dialog(conduct.dialog, conduct.since)
     if seat.alive and seat.trust_asked:
-        return Needs(kind="trust", detail=seat.trust_asked)
+        began = seat.session.created if seat.session else None
+        return Needs(kind="trust", detail=seat.trust_asked, since=_time(began))
     asked = _question(seat, monotonic)
     if asked:
         return asked
     if seat.gave_up:
-        return Needs(kind="failed", detail=safe_line(seat.gave_up, 400))
+        ended = _time(seat.exit.at if seat.exit else None)
+        return Needs(kind="failed", detail=safe_line(seat.gave_up, 400), since=ended)
     if (limit := usage_limited(seat)) is not None:
-        return Needs(kind="usage_limit", detail=safe_line(limit.words, 300))
+        return Needs(
+            kind="usage_limit",
+            detail=safe_line(limit.words, 300),
+            since=_time(conduct.since),
+            resets_at=_time(limit.resets),
+        )
     if conduct.broken and conduct.broken.error in {"authentication_failed", "model_not_found"}:
-        return Needs(kind="failed", detail=f"the API refused: {conduct.broken.error}")
+        words = f"the API refused: {conduct.broken.error}"
+        return Needs(kind="failed", detail=words, since=_time(conduct.since))
     return None
+
+
+def _dialog(dialog: DialogOpened, since: float) -> Needs:
+    return Needs(
+        kind=dialog.kind,
+        detail=safe_line(dialog.detail, 300),
+        since=_time(since),
+        tool=safe_line(dialog.tool, 60) or None,
+        command=safe_text(dialog.command, LONGEST_COMMAND) or None,
+    )
+
+
+def _time(at: float | None) -> str | None:
+    return rfc3339(at) if at else None
 
 
 def _question(seat: Seat, monotonic: float) -> Needs | None:
@@ -153,7 +178,8 @@ def _question(seat: Seat, monotonic: float) -> Needs | None:
         case Reviewing(snoozed_until=until, snoozed_tokens=None) if (
             until is None or until <= monotonic
         ):
-            return Needs(kind="review", detail="the handoff document waits for your approval")
+            words = "the handoff document waits for your approval"
+            return Needs(kind="review", detail=words, since=_asked_since(seat))
         case _:
             return None
 
@@ -163,10 +189,17 @@ def _hand_off(seat: Seat) -> Needs:
     used = seat.sitting.gauge.reading.used
     share = f"{used:.0%} of the context is used" if used is not None else "the context fills"
     because = seat.handoff_record.details.get("because") if seat.handoff_record else None
+    since = _asked_since(seat)
     if not because:
-        return Needs(kind="handoff", detail=f"hand off? {share}")
+        return Needs(kind="handoff", detail=f"hand off? {share}", since=since)
     detail = safe_line(f"hand off? {share}; asked because {because['words']}", 400)
-    return Needs(kind="breaker" if because["kind"] == "breaker" else "handoff", detail=detail)
+    kind: NeedKind = "breaker" if because["kind"] == "breaker" else "handoff"
+    return Needs(kind=kind, detail=detail, since=since)
+
+
+def _asked_since(seat: Seat) -> str | None:
+    flown = handoff(seat)
+    return flown.since if flown else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ from cockpit.supervisor.sessions import Sessions
 from cockpit.supervisor.supplements import Supplements
 from cockpit.supervisor.triggers import Triggers
 from cockpit.supervisor.watch import Watch
-from cockpit.wire.status import Status, SupervisorStatus
+from cockpit.wire.status import HeldSetting, Status, SupervisorStatus
 
 HANDOFFS_LOOK = 0.25
 """Seconds between two looks of a handoff at the world, when nothing calls it earlier."""
@@ -334,5 +334,15 @@ class Supervisor:
             agents=self.board.rows(),
         )
 
+            held=self._held(),
     def _now(self) -> float:
         return self.instruments.clock.now().timestamp()
+    def _held(self) -> list[HeldSetting]:
+        loaded = self.fleet.loaded
+        return [
+            HeldSetting(
+                file=str(one.file), line=one.line, key=one.key, reason=one.reason, agent=one.agent
+            )
+            for one in (loaded.held if loaded else ())
+        ]
+

@@ -15,10 +15,11 @@ from collections.abc import Awaitable, Callable, Iterable
 from cockpit.core.errors import CockpitError
 from cockpit.core.handoff.events import Turn
 from cockpit.core.handoff.states import is_revocable
-from cockpit.core.moments import SessionBegan
+from cockpit.core.moments import DialogOpened, SessionBegan
 from cockpit.ports.runtimes import Activity, Report, Signal
 from cockpit.supervisor.instruments import Instruments
 from cockpit.supervisor.seat import Seat
+from cockpit.supervisor.secrecy import asked_without_secrets, redactor_of
 from cockpit.supervisor.sessions import Sessions
 
 HOT = 0.04
@@ -115,6 +116,8 @@ class Watch:
             if isinstance(mode := signal.payload.get("permission_mode"), str):
                 seat.sitting.permission_mode = mode
         for moment in seat.runtime.moments(signal):
+            if isinstance(moment, DialogOpened):
+                moment = asked_without_secrets(moment, redactor_of(self._in.environment, seat))
             seat.hear(moment, signal.at)
         return True
 

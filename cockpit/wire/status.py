@@ -40,6 +40,14 @@ class Needs(Wire):
     kind: NeedKind
     detail: str
     """A sentence for the pilot, with the next step."""
+    since: str | None = None
+    """When it began to wait, where that is known."""
+    tool: str | None = None
+    """Of a permission: the tool that asks for it."""
+    command: str | None = None
+    """Of a permission: what the tool is to do, over several lines; secrets taken out."""
+    resets_at: str | None = None
+    """Of a usage limit: when it begins anew, where anybody said so."""
 
 
 class MarksStatus(Wire):
@@ -119,8 +127,20 @@ class SupervisorStatus(Wire):
     version: str | None = None
 
 
+class HeldSetting(Wire):
+    """A setting that does not count until the pilot trusts the file that it stands in."""
+
+    file: str
+    line: int
+    key: str
+    reason: str
+    agent: str | None = None
+    """Whose it would be; null for one of all the file's agents."""
+
+
 class Status(Wire):
     version: Literal[1] = 1
     host: str = "local"
     supervisor: SupervisorStatus = Field(default_factory=SupervisorStatus)
     agents: list[AgentStatus] = Field(default_factory=list)
+    held: list[HeldSetting] = Field(default_factory=list)

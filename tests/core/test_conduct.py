@@ -130,3 +130,15 @@ def test_a_note_that_has_stood_for_a_while_is_the_word_of_a_hook_that_was_lost()
     assert after(100.1, NOTE_STANDS - 0.1) is Turn.WORKING
     assert after(99.9, 60.0) is Turn.WORKING
     assert after(100.1, NOTE_STANDS) is Turn.IDLE
+
+
+def test_a_later_word_of_the_same_dialog_takes_nothing_of_it_away() -> None:
+    """The notification comes six seconds after the hook, and knows no tool."""
+    asked = DialogOpened("permission", "Bash rm", "Bash", "rm -r build")
+    later = DialogOpened("permission", "Claude needs your permission to use Bash")
+    assert heard(PromptTaken("go"), asked, later).dialog == asked
+    assert heard(PromptTaken("go"), later, asked).dialog == asked
+    other = DialogOpened("question", "Which one?")
+    assert heard(PromptTaken("go"), asked, other).dialog == other
+    another = DialogOpened("permission", "Bash ls", "Bash", "ls")
+    assert heard(PromptTaken("go"), asked, another).dialog == another

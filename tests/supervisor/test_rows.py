@@ -125,6 +125,22 @@ def test_needing_the_pilot_goes_before_everything(seat: Seat) -> None:
     assert wanted.detail.isprintable()
 
 
+def test_a_permission_says_which_tool_wants_to_do_what_and_since_when(seat: Seat) -> None:
+    asked = DialogOpened("permission", "Bash make \\", "Bash\x1b[2J", "make \\\n  all\x1b[31m\x07")
+    seat.sitting.conduct.hear(asked, 3.0)
+    wanted = need(seat, 100.0)
+    assert wanted is not None
+    assert (wanted.tool, wanted.command) == ("Bash", "make \\\n  all")
+    assert wanted.since == "1970-01-01T00:00:03Z"
+
+
+def test_a_usage_limit_says_when_it_begins_anew(seat: Seat) -> None:
+    seat.sitting.conduct.hear(TurnBroken("rate_limit", "Limit reached", 3600.0), 3.0)
+    wanted = need(seat, 100.0)
+    assert wanted is not None
+    assert (wanted.kind, wanted.resets_at) == ("usage_limit", "1970-01-01T01:00:00Z")
+
+
 @pytest.mark.parametrize(
     ("change", "kind"),
     [

@@ -9,11 +9,13 @@ from typing import Any, cast
 from cockpit.config.paths import Places
 from cockpit.core.handoff.states import Document
 from cockpit.core.ids import AgentName, JobId
+from cockpit.core.moments import DialogOpened
+from cockpit.core.redaction import Redactor
 from cockpit.ports.records import JobRecord
 from cockpit.supervisor.fleet import Fleet
 from cockpit.supervisor.main import instruments
 from cockpit.supervisor.paperwork import Paperwork
-from cockpit.supervisor.secrecy import redactor_of
+from cockpit.supervisor.secrecy import asked_without_secrets, redactor_of
 from cockpit.supervisor.sessions import Sessions
 
 HEADER, PATH, NOTIFIED, VARIABLE = "room-key-815", "abcdefghijklmnop1", "topic-4711", "tiger-471"
@@ -76,3 +78,19 @@ def test_where_the_pilot_was_told_of_things_is_known_without_the_file(own_home: 
     assert [word for word in known.split() if not word.startswith("[REDACTED:")] == []
     (kept,) = (places.state / "notified").iterdir()
     assert kept.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_command_that_asks_for_leave_is_shown_without_its_secrets() -> None:
+    """Also where the line of it would end in the middle of one."""
+    command = f"{'x' * 90} {VARIABLE}-and-more\ncurl -H {HEADER}"
+    line = f"Bash {command}"[:100]
+    assert VARIABLE[:3] in line
+    shown = asked_without_secrets(
+        DialogOpened("permission", line, "Bash", command),
+        Redactor([f"{VARIABLE}-and-more", HEADER]),
+    )
+    for secret in (VARIABLE[:3], HEADER):
+        assert secret not in f"{shown.detail} {shown.command}"
+    assert shown.command.count("[REDACTED:") == 2
+    question = DialogOpened("question", f"Use {HEADER}?")
+    assert HEADER not in asked_without_secrets(question, Redactor([HEADER])).detail

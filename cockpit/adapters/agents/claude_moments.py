@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from cockpit.core.activity import activity
+from cockpit.core.activity import activity, subject
 from cockpit.core.moments import (
     CompactionBegins,
     CompactionOver,
@@ -32,6 +32,9 @@ from cockpit.core.session import ToolUse
 from cockpit.ports.runtimes import Signal
 
 Payload = Mapping[str, Any]
+
+LONGEST_COMMAND = 8000
+"""Characters that are kept of what a tool is to do."""
 
 
 def moments(signal: Signal) -> Sequence[Moment]:
@@ -53,13 +56,16 @@ def _line(payload: Payload, key: str, limit: int = 200) -> str:
 
 def tool_words(payload: Payload) -> str:
     """A tool call in one line; paths under the session's directory lose that prefix."""
+    return activity(_tool(payload), _text(payload, "cwd") or None)
+
+
+def _tool(payload: Payload) -> ToolUse:
     given = payload.get("tool_input")
-    tool = ToolUse(
+    return ToolUse(
         _line(payload, "tool_use_id", 64),
         _line(payload, "tool_name", 60) or "a tool",
         dict(given) if isinstance(given, Mapping) else {},
     )
-    return activity(tool, _text(payload, "cwd") or None)
 
 
 def _session_start(payload: Payload) -> Sequence[Moment]:
@@ -79,7 +85,11 @@ def _notification(payload: Payload) -> Sequence[Moment]:
 def _permission(payload: Payload) -> Sequence[Moment]:
     if _text(payload, "tool_name") == "AskUserQuestion":
         return (DialogOpened("question", _question(payload)),)
-    return (DialogOpened("permission", tool_words(payload)),)
+    tool = _tool(payload)
+    about = subject(tool, _text(payload, "cwd") or None)
+    asked = about or (json.dumps(tool.input, ensure_ascii=False) if tool.input else "")
+    words = activity(tool, _text(payload, "cwd") or None)
+    return (DialogOpened("permission", words, tool.name, asked[:LONGEST_COMMAND]),)
 
 
 def _question(payload: Payload) -> str:
