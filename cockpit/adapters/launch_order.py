@@ -62,6 +62,8 @@ class LaunchOrders:
         yield MAGIC
         yield field(os.path.realpath(launch.directory))
         yield field(str(launch.lease.absolute()) if launch.lease else "")
+        yield field(str(launch.claim.path.absolute()) if launch.claim else "")
+        yield b"shared" if launch.claim and launch.claim.shared else b"alone"
         yield b"%d" % len(launch.environment)
         for name, value in launch.environment.items():
             if not name or "=" in name:

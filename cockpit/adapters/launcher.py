@@ -1,6 +1,6 @@
 """What stands in a pane before the agent does, run as `python -I -S launcher.py ORDER`.
 
-Reads an order (see `launch_order`), goes to its directory, takes its lease, and becomes the agent:
+Reads an order (see `launch_order`), goes to its directory, takes its leases, and becomes the agent:
 same process, exactly the ordered environment. What goes wrong is printed, so that the pane shows
 it: 127 no such program, 126 it cannot be run, 125 refused. Imports nothing of ours, because it
 runs without the package on its path, and runs no shell.
@@ -12,11 +12,14 @@ import fcntl
 import os
 import signal
 import sys
+import time
 
-MAGIC = b"cockpit-order-1"
+MAGIC = b"cockpit-order-2"
 REFUSED, NOT_RUNNABLE, NOT_FOUND = 125, 126, 127
 LEASE_DESCRIPTOR = 10
 """The lease sits at or above this number, out of the way of shells' own descriptors."""
+TRIES, BETWEEN_TRIES = 10, 0.03
+"""How often, and how many seconds apart, a lease is tried."""
 
 
 class Refused(Exception):
@@ -39,7 +42,7 @@ def read_order(path: str, keep: bool) -> list[bytes]:
         fields = file.read().split(b"\0")
     if not keep:
         os.unlink(path)  # noqa: PTH108  pathlib would cost more than all the rest of the start
-    if fields[0] != MAGIC or fields[-1] != b"" or len(fields) < 6:
+    if fields[0] != MAGIC or fields[-1] != b"" or len(fields) < 8:
         raise Refused(REFUSED, "the launch order is damaged")
     return fields[1:-1]
 
@@ -57,26 +60,44 @@ def enter(directory: bytes) -> None:
         raise Refused(REFUSED, f"{shown(directory)} leads to {shown(here)}, which was not asked")
 
 
-def take_lease(path: bytes) -> None:
-    """Lock the lease for this process and what it becomes, or refuse."""
+def take_lease(path: bytes, owner: bytes, *, shared: bool = False) -> None:
+    """Lock the lease for this process and what it becomes, or refuse.
+
+    One that is shared and cannot even be opened is nobody's: whoever needs it alone could not
+    have opened it either.
+    """
     try:
         opened = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         # Duplicated without close-on-exec: the lock lasts as long as anybody has it open.
         held = fcntl.fcntl(opened, fcntl.F_DUPFD, LEASE_DESCRIPTOR)
         os.close(opened)
     except OSError as error:
+        if shared:
+            return
         raise Refused(REFUSED, f"the lease {shown(path)} cannot be had: {error.strerror}") from None
-    try:
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        holder = shown(os.pread(held, 20, 0).strip() or b"unknown")
-        raise Refused(
-            REFUSED,
-            f"another process works here already: {holder} holds the lease {shown(path)}"
-            f" ({error.strerror}). Stop it, then start the agent again.",
-        ) from None
+    wait_for(held, path, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
     os.ftruncate(held, 0)
-    os.pwrite(held, b"%d\n" % os.getpid(), 0)
+    os.pwrite(held, b"%d %s\n" % (os.getpid(), owner), 0)
+
+
+def wait_for(held: int, path: bytes, kind: int) -> None:
+    """Lock it. Somebody who only looks at it holds it for a moment, so it is tried a few times."""
+    why: str | None = None
+    for attempt in range(TRIES):
+        try:
+            fcntl.flock(held, kind | fcntl.LOCK_NB)
+            return
+        except OSError as error:
+            why = error.strerror
+        if attempt + 1 < TRIES:
+            time.sleep(BETWEEN_TRIES)
+    pid, agent, *_ = [*os.pread(held, 200, 0).split(), b"unknown", b"-"]
+    who = shown(pid) + (f" ({shown(agent)})" if agent not in (b"-", b"unknown") else "")
+    raise Refused(
+        REFUSED,
+        f"another process works here already: {who} holds the lease {shown(path)}"
+        f" ({why}). Stop it, then start the agent again.",
+    )
 
 
 def become(argv: list[bytes], environment: dict[bytes, bytes]) -> None:
@@ -104,13 +125,16 @@ def shown(raw: bytes) -> str:
 def launch(arguments: list[str]) -> None:
     """Carry out one order: `[--keep] ORDER`."""
     fields = read_order(arguments[-1], keep="--keep" in arguments[:-1])
-    directory, lease, variables = fields[0], fields[1], int(fields[2])
-    pairs = [field.partition(b"=") for field in fields[3 : 3 + variables]]
-    argv = fields[3 + variables :]
+    directory, lease, claim, how, count = *fields[:4], int(fields[4])
+    pairs = [field.partition(b"=") for field in fields[5 : 5 + count]]
+    environment = {name: value for name, _, value in pairs}
+    owner = b" ".join(environment.get(name, b"-") for name in (b"COCKPIT_AGENT", b"COCKPIT_RUN"))
     enter(directory)
     if lease:
-        take_lease(lease)
-    become(argv, {name: value for name, _, value in pairs})
+        take_lease(lease, owner)
+    if claim:
+        take_lease(claim, owner, shared=how == b"shared")
+    become(fields[5 + count :], environment)
 
 
 def main() -> None:

@@ -13,6 +13,7 @@ import secrets
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from cockpit.adapters import process_table
@@ -243,7 +244,7 @@ def prepared(launch: Launch) -> Launch:
     """The launch with what only the pane knows: which terminal it is."""
     inside = {"TERM": terminal_name(), "COLORTERM": "truecolor"}
     kept = {n: v for n, v in launch.environment.items() if n not in ("TMUX", "TMUX_PANE")}
-    return Launch(launch.argv, launch.directory, {**kept, **inside}, launch.prompt, launch.lease)
+    return replace(launch, environment={**kept, **inside})
 
 
 def parsed(line: str) -> Pane:

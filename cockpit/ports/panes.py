@@ -24,6 +24,15 @@ class PaneGone(CockpitError):
 
 
 @dataclass(frozen=True, slots=True)
+class Claim:
+    """A lock on a place that agents of several cockpits know."""
+
+    path: Path
+    shared: bool
+    """Others may work there too, but nobody who must be alone."""
+
+
+@dataclass(frozen=True, slots=True)
 class Launch:
     """A process to start in a pane. Nothing in it is read by a shell or as a format."""
 
@@ -37,6 +46,8 @@ class Launch:
     lease: Path | None = None
     """A file the process holds a kernel lock on while it or a child lives; if somebody holds it
     already, the process does not start. That makes "at most one" structural."""
+    claim: Claim | None = None
+    """A second lock, on the place it works in: whoever works there, of whatever cockpit."""
 
 
 @dataclass(frozen=True, slots=True)

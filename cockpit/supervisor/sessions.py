@@ -25,6 +25,7 @@ from cockpit.ports.runtimes import SessionOrder
 from cockpit.supervisor.endings import how_it_ended
 from cockpit.supervisor.guards import began_latch
 from cockpit.supervisor.instruments import Instruments
+from cockpit.supervisor.leasing import Leasing
 from cockpit.supervisor.seat import Exit, Seat
 
 Ended = Callable[[Seat, ProcessId], None]
@@ -43,6 +44,7 @@ class Sessions:
     def __init__(self, instruments: Instruments, ended: Ended) -> None:
         self._in = instruments
         self._ended = ended
+        self.leases = Leasing(instruments)
         self._forget: dict[str, Callable[[], None]] = {}
         self.prologue: Prologue = no_prologue
 
@@ -79,7 +81,8 @@ class Sessions:
     ) -> None:
         """Start a process for this session in the seat's pane, or in a new one.
 
-        Raises `ProgramMissing` and other refusals before anything was changed; `Failed` when the
+        Raises `ProgramMissing`, `NotNow` where somebody else works there, and other refusals before
+        anything was changed; `Failed` when the
         process could not be had. The directory must exist and is where the process will be.
         """
         if not resume:
@@ -90,6 +93,7 @@ class Sessions:
                 seat.opening = False
         order = self.order(seat, session, prompt, resume=resume)
         launch = await self.prepare(seat, order)
+        await self.leases.free(seat)
         transcript = seat.runtime.transcript(order)
         session = replace(session, transcript=str(transcript) if transcript else None)
         self._take_back(seat)
@@ -123,7 +127,7 @@ class Sessions:
             )
         program = await asyncio.to_thread(seat.runtime.program, order.environment)
         launch = await asyncio.to_thread(seat.runtime.launch, order, program)
-        return replace(launch, lease=self._lease(seat))
+        return self.leases.leased(seat, launch)
 
     def order(
         self, seat: Seat, session: SessionRecord, prompt: str | None, *, resume: bool = False
@@ -152,11 +156,6 @@ class Sessions:
             env["COCKPIT_HOME"] = str(places.home)
         env |= {"TERM": "tmux-256color", "COLORTERM": "truecolor"}
         return env | dict(seat.settings.env)
-
-    def _lease(self, seat: Seat) -> Path:
-        folder = self._in.places.state / "leases"
-        folder.mkdir(mode=0o700, exist_ok=True)
-        return folder / f"{seat.name}.lock"
 
     def keep(self, seat: Seat) -> None:
         """Write down what a chain is asked for later: tokens, cost, compactions."""

@@ -129,6 +129,7 @@ async def start(
     job = supervisor.sessions.new_job(seat, text or None, None)
     await _make_worktree(supervisor, seat, job.id)
     _refuse_company(supervisor, seat)
+    await supervisor.sessions.leases.free(seat)
     found = await supervisor.instruments.worktrees.facts(seat.directory)
     job = replace(job, base_commit=found.head)
     supervisor.instruments.store.add_job(job)
@@ -255,6 +256,7 @@ async def _make_worktree(supervisor: Supervisor, seat: Seat, job: str) -> None:
     if place is None:
         supervisor.instruments.store.save_seat(seat.change(worktree=None, branch=None))
         return
+    await _refuse_nesting(supervisor, seat, place.root)
     made = await worktrees.ensure(place.root, place.target, place.branch, place.base)
     if place.folder.is_relative_to(place.root):
         inner = place.folder.relative_to(place.root)
@@ -271,6 +273,21 @@ async def _make_worktree(supervisor: Supervisor, seat: Seat, job: str) -> None:
         branch=made.branch,
         created=made.created,
     )
+
+
+async def _refuse_nesting(supervisor: Supervisor, seat: Seat, root: Path) -> None:
+    """No worktree inside one that is an agent's own: it would end up among that one's files.
+
+    Raises `NotNow`. A worktree that the pilot made is a place like any other.
+    """
+    for other in supervisor.fleet:
+        if other.record.worktree and same_place(Path(other.record.worktree), root):
+            raise NotNow(
+                f"{root} is the worktree of {other.name}",
+                f"The worktree of {seat.name} would lie inside it, among its files.",
+                f"Name the repository itself: --directory {other.record.directory}",
+            )
+    await supervisor.sessions.leases.free_of_owners(root)
 
 
 async def start_automatic(supervisor: Supervisor) -> None:

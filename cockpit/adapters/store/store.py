@@ -105,6 +105,11 @@ class Store:
     def session(self, session: str) -> SessionRecord | None:
         return self._one(SessionRecord, "select * from sessions where id = ?", session)
 
+    def has_run(self, run: str) -> bool:
+        """Whether a session of ours was ever marked so."""
+        found = self._run("select 1 from sessions where run = ? limit 1", run)
+        return found.fetchone() is not None
+
     def chain(self, job: JobId) -> list[SessionRecord]:
         """The sessions of a job, in order."""
         return self._all(

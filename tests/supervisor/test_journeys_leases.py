@@ -1,0 +1,173 @@
+"""One agent in a seat and one in a worktree, also where two cockpits know the same worktree."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cockpit.core.errors import NotNow
+from cockpit.demo.leftovers import carriers
+from cockpit.wire.verbs import Start, Stop
+
+if TYPE_CHECKING:
+    from tests.supervisor.conftest import Cockpit
+
+pytestmark = pytest.mark.tmux
+
+WORKTREE = '[agents.worktree]\nstrategy = "git_worktree"\nbranch = "agent/{agent}"\n'
+
+
+@contextmanager
+def another(cockpit: Cockpit, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cockpit]:
+    """A second cockpit with a home of its own, which knows the same repository."""
+    home = cockpit.home / "b"
+    home.mkdir()
+    with monkeypatch.context() as patch:
+        patch.setenv("COCKPIT_HOME", str(home))
+        second = type(cockpit)(cockpit.home)
+        second.home, second.config = home, home / "cockpit.toml"
+    second.repository = cockpit.repository
+    yield second
+    second.end_everybody()
+
+
+def test_two_cockpits_put_one_agent_into_one_worktree(
+    cockpit: Cockpit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def journey(second: Cockpit) -> None:
+        api = cockpit.agent(mode="observe", steps=900, step_tokens=1, more=WORKTREE)
+        async with cockpit.flying(api), second.flying(api):
+            here = await cockpit.start()
+            assert here.worktree is not None
+            refused = await second.refused(Start(name="api", config=str(second.config), named=True))
+            assert isinstance(refused, NotNow)
+            assert refused.title == f"api works in {here.worktree}"
+            assert f"process {here.pid} " in refused.detail
+            assert "another cockpit" in refused.detail
+            # A guest in that place is refused as well, also one below it.
+            for where in (here.worktree, f"{here.worktree}/tally"):
+                guest = await second.refused(Start(name="guest", directory=where, prompt="count"))
+                assert isinstance(guest, NotNow)
+            assert cockpit.living(here) == [here.pid]
+
+            await cockpit.ask(Stop(name="api"))
+            there = await second.start()
+            assert there.worktree == here.worktree
+            assert isinstance(await cockpit.refused(Start(name="api")), NotNow)
+            assert second.living(there) == [there.pid]
+
+    with another(cockpit, monkeypatch) as second:
+        asyncio.run(journey(second))
+
+
+def test_the_kernel_refuses_whom_nobody_else_has_refused(
+    cockpit: Cockpit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both look, both see nobody, both start: one lives."""
+
+    async def journey(second: Cockpit) -> None:
+        api = cockpit.agent(mode="observe", steps=900, step_tokens=1, more=WORKTREE)
+        async with cockpit.flying(api), second.flying(api):
+            await cockpit.start()
+            await cockpit.ask(Stop(name="api"))
+            await asyncio.gather(
+                *(each.ask(Start(name="api")) for each in (cockpit, second)), return_exceptions=True
+            )
+            settled = {"working", "needs_you", "stopped"}
+            await cockpit.until(lambda row: row.state in settled)
+            rows = [await cockpit.row()]
+            if any(each.name == "api" for each in (await second.client.status()).agents):
+                await second.until(lambda row: row.state in settled)
+                rows.append(await second.row())
+            alive = [row for row in rows if row.pid is not None]
+            assert len(alive) == 1
+            assert cockpit.living(alive[0]) == [alive[0].pid]
+
+    with another(cockpit, monkeypatch) as second:
+        asyncio.run(journey(second))
+
+
+def test_two_cockpits_share_a_plain_worktree(
+    cockpit: Cockpit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the pilot put into one directory by name is the pilot's own choice."""
+
+    async def journey(second: Cockpit) -> None:
+        place = cockpit.home / "aside"
+        git = ["git", "-C", str(cockpit.repository), "worktree", "add", "-q", str(place)]
+        subprocess.run(git, check=True)
+        async with cockpit.flying(), second.flying():
+            both = (cockpit, second)
+            for each in both:
+                await each.ask(Start(name="api", directory=str(place), prompt="count"))
+            one, two = [await each.until(lambda row: row.state == "working") for each in both]
+            assert sorted(cockpit.living(one)) == sorted([one.pid or 0, two.pid or 0])
+
+    cockpit.configure()
+    with another(cockpit, monkeypatch) as second:
+        second.configure()
+        asyncio.run(journey(second))
+
+
+def test_a_straggler_that_holds_the_lease_is_ended_for_the_next_start(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        orphaned = cockpit.agent(
+            mode="observe", steps=900, step_tokens=1, faults="orphan", more=WORKTREE
+        )
+        async with cockpit.flying(orphaned):
+            first = await cockpit.start()
+            await cockpit.until(lambda row: row.state == "working")
+            assert first.pid is not None
+            os.kill(first.pid, signal.SIGKILL)
+            await cockpit.until(lambda row: row.state == "exited")
+            (orphan,) = sleepers(cockpit.home)
+
+            second = await cockpit.start()
+            await cockpit.until(lambda row: row.state == "working")
+            assert cockpit.living(second) == [second.pid]
+            told = await cockpit.event("agent.stragglers")
+            assert told.data["stragglers"] == [orphan]
+            assert orphan not in sleepers(cockpit.home)
+
+    asyncio.run(journey())
+
+
+def sleepers(home: Path) -> list[int]:
+    """The children that stand-ins leave in sessions of their own."""
+    found = []
+    for pid in carriers(home):
+        try:
+            if Path(f"/proc/{pid}/cmdline").read_bytes().startswith(b"sleep\0"):
+                found.append(pid)
+        except OSError:
+            continue
+    return found
+
+
+@pytest.mark.parametrize("stopped", [False, True])
+def test_no_worktree_is_made_inside_another_agents(cockpit: Cockpit, stopped: bool) -> None:
+    async def journey() -> None:
+        api = cockpit.agent(mode="observe", steps=900, step_tokens=1, more=WORKTREE)
+        async with cockpit.flying(api):
+            row = await cockpit.start()
+            assert row.worktree is not None
+            if stopped:
+                await cockpit.ask(Stop(name="api"))
+            for where in (row.worktree, f"{row.worktree}/tally"):
+                asked = Start(name="nested", directory=where, worktree=True, prompt="count")
+                refused = await cockpit.refused(asked)
+                assert isinstance(refused, NotNow)
+                assert "api" in refused.title
+                assert f"--directory {cockpit.repository}" in refused.hint
+            assert not (Path(row.worktree) / ".worktrees").exists()
+            assert [each.name for each in (await cockpit.client.status()).agents] == ["api"]
+
+    asyncio.run(journey())
