@@ -124,6 +124,20 @@ class Documents:
         for path in (self.copy_path(handoff), self.archived_path(handoff)):
             path.unlink(missing_ok=True)
 
+    def copies(self) -> list[Path]:
+        """Every copy that is kept, of open jobs and of finished ones."""
+        found = [*self._copies.glob("*.md"), *(self._copies / ARCHIVE).glob("*.md")]
+        return sorted(path for path in found if not path.name.startswith("draft-"))
+
+    def by_hash(self, folder: Path) -> dict[str, Path]:
+        """The documents of a worktree's folder by the SHA-256 of their bytes; no odd files."""
+        found: dict[str, Path] = {}
+        with suppress(OSError):
+            for path in sorted(folder.glob("handoff-*.md")):
+                if _oddity(path.lstat()) is None:
+                    found[hashlib.sha256(path.read_bytes()).hexdigest()] = path
+        return found
+
     def clear_strays(self, named: Set[str], oldest: float) -> None:
         """Remove copies and drafts of facts that no handoff of these ids has, once so old.
 

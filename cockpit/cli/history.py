@@ -17,6 +17,11 @@ from cockpit.core.safetext import safe_line, safe_text
 TOO_MANY_HANDOFFS = 4
 """From so many on, a job is told to be too big."""
 
+REBUILT = (
+    "read back from its documents, since the database was lost: "
+    "what stands in none of them is not known"
+)
+
 
 @click.command(
     epilog="""\b
@@ -82,6 +87,8 @@ def words_of_chain(chain: dict[str, Any], now: datetime) -> list[str]:
     for session, after in zip(sessions, following, strict=True):
         lines.append(f"  {_session_words(session, after, now)}")
         lines += [f"      {_earlier(paper)}" for paper in (session.get("documents") or [])[:-1]]
+    if chain.get("rebuilt"):
+        lines.append(f"  {REBUILT}")
     if handoffs >= TOO_MANY_HANDOFFS:
         lines.append(f"  this job was handed off {handoffs} times: its tasks are too big")
     return lines

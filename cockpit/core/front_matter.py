@@ -48,6 +48,12 @@ class FrontMatter:
     """agent, sdk or facts: who wrote what is not verified."""
     created: str = ""
     """UTC, RFC 3339."""
+    started: str = ""
+    """When the session that leaves the document began; UTC, RFC 3339."""
+    transcript: str | None = None
+    """The record of that session, absolute."""
+    cost_usd: float | None = None
+    """What that session had cost."""
     redactions: int = 0
     """Secrets that were taken out of the text."""
 

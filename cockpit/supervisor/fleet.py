@@ -58,6 +58,10 @@ class Fleet:
     def find(self, name: str) -> Seat | None:
         return self._seats.get(AgentName(name))
 
+    def folders(self) -> dict[str, str]:
+        """Each agent's folder for its documents, in its directory."""
+        return {seat.name: str(seat.settings.handoff.directory) for seat in self}
+
     def load(self, config: Path | None, *, named: bool) -> Loaded:
         """Read the files and take up their agents as seats; those that live are left alone.
 

@@ -18,6 +18,7 @@ from cockpit.core.search import excerpt, words
 from cockpit.core.session_report import facts_report, usage_report
 from cockpit.ports.records import HandoffRecord, JobRecord
 from cockpit.supervisor.feed import rfc3339
+from cockpit.supervisor.lineage import REBUILT
 from cockpit.supervisor.seat import Seat
 from cockpit.supervisor.supervisor import Supervisor
 
@@ -63,6 +64,7 @@ def _holding(chain: dict[str, Any], found: Mapping[str, str]) -> dict[str, Any] 
 def _chain(supervisor: Supervisor, job: JobRecord) -> dict[str, Any]:
     store = supervisor.instruments.store
     all_handoffs = store.handoffs(job.id)
+    rebuilt = [each for each in all_handoffs if each.details.get(REBUILT)]
     begun = {each.new_session: each.details.get("tokens_after") for each in all_handoffs}
     seat = supervisor.fleet.find(job.agent)
     sessions = []
@@ -90,6 +92,9 @@ def _chain(supervisor: Supervisor, job: JobRecord) -> dict[str, Any]:
                 "started_at": rfc3339(session.created),
                 "ended_at": rfc3339(session.ended) if session.ended else None,
                 "transcript": session.transcript,
+                "rebuilt": any(
+                    session.id in (each.old_session, each.new_session) for each in rebuilt
+                ),
             }
         )
     return {
@@ -98,6 +103,7 @@ def _chain(supervisor: Supervisor, job: JobRecord) -> dict[str, Any]:
         "goal": job.prompt,
         "started_at": rfc3339(job.created),
         "handoffs": sum(each.outcome == Outcome.DONE.value for each in all_handoffs),
+        "rebuilt": bool(rebuilt),
         "sessions": sessions,
     }
 

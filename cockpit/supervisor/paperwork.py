@@ -332,6 +332,9 @@ class Paperwork:
             trigger=seat.handoff.plan.reason if seat.handoff else "manual",
             writer=writer,
             created=rfc3339(self._in.clock.now().timestamp()),
+            started=rfc3339(old.created) if old else "",
+            transcript=old.transcript if old else None,
+            cost_usd=seat.cost_usd,
         )
 
     def _ident(self, seat: Seat) -> str:

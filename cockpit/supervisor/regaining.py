@@ -11,7 +11,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
+from cockpit.core.handoff.states import Outcome
 from cockpit.core.ids import SessionId
+from cockpit.core.plurals import counted
 from cockpit.ports.panes import Pane
 from cockpit.ports.processes import Origin
 from cockpit.ports.records import SessionRecord
@@ -23,7 +25,8 @@ from cockpit.supervisor.sessions import Sessions
 def regain(instruments: Instruments, sessions: Sessions, seat: Seat, panes: Iterable[Pane]) -> bool:
     """Seat the process that lives in the pane of this name, if nobody is on record; False if none.
 
-    Its job begins anew on record: its prompt and its chain are not known.
+    Its chain is the one that its documents told of; else its job begins anew on record, with a
+    prompt that is not known.
     """
     pane = next((pane for pane in panes if pane.label == seat.name and not pane.dead), None)
     if seat.record.session is not None or pane is None:
@@ -33,11 +36,16 @@ def regain(instruments: Instruments, sessions: Sessions, seat: Seat, panes: Iter
         return False
     presence = seat.runtime.presence(pane.pid, sessions.environment(seat))
     session = presence.session_id if presence is not None else None
-    _write_down(instruments, sessions, seat, origin, session)
+    known = _write_down(instruments, sessions, seat, origin, session)
     sessions.seated(seat, pane)
+    before = (
+        f"its documents tell of {counted(len(seat.chain), 'session')} of its job"
+        if known
+        else "what it did before is not known here"
+    )
     instruments.feed.tell(
         "agent.regained",
-        f"{seat.name} was found alive without a record of it; what it did before is not known here",
+        f"{seat.name} was found alive without a record of it; {before}",
         seat.name,
         session=session,
         pid=pane.pid,
@@ -51,11 +59,18 @@ def _write_down(
     seat: Seat,
     origin: Origin,
     session: SessionId | None,
-) -> None:
+) -> bool:
+    """Whether the session was on record, by its documents."""
     elsewhere = str(origin.directory) != seat.record.directory
     seat.change(
         run=origin.marker, wanted=True, worktree=str(origin.directory) if elsewhere else None
     )
+    known = instruments.store.session(session) if session else None
+    if known is not None:
+        again = replace(known, run=origin.marker, state="live", ended=None)
+        transcript = seat.runtime.transcript(sessions.order(seat, again, None))
+        _take_over(instruments, sessions, seat, again, transcript)
+        return True
     job = sessions.new_job(seat, None, None)
     minted, _ = sessions.mint(seat)
     record = SessionRecord(
@@ -71,7 +86,7 @@ def _write_down(
     )
     transcript = seat.runtime.transcript(sessions.order(seat, record, None))
     _take_over(instruments, sessions, seat, record, transcript if session else None)
-    seat.job = job
+    return False
 
 
 def _take_over(
@@ -86,5 +101,9 @@ def _take_over(
     with instruments.store.transaction():
         instruments.store.save_session(session)
         instruments.store.save_seat(seat.change(job=session.job, session=session.id))
-    seat.session, seat.chain = session, [session]
+    seat.job, seat.session = instruments.store.job(session.job), session
+    seat.chain = instruments.store.chain(session.job)
+    seat.handoffs = sum(
+        each.outcome == Outcome.DONE.value for each in instruments.store.handoffs(session.job)
+    )
     seat.begin_sitting(sessions.tail(seat, transcript))

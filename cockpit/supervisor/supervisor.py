@@ -38,6 +38,7 @@ from cockpit.supervisor.instruments import Instruments
 from cockpit.supervisor.notices import Notices
 from cockpit.supervisor.outbox import Outbox
 from cockpit.supervisor.paperwork import Paperwork
+from cockpit.supervisor.rebuilding import rebuild
 from cockpit.supervisor.regaining import regain
 from cockpit.supervisor.retention import Retention
 from cockpit.supervisor.rows import finished
@@ -77,8 +78,8 @@ class Supervisor:
         )
         self.indexing = Indexing(instruments)
         self.retention = Retention(instruments, self.fleet)
-        self._spool = spool
         self.courses = Courses(instruments)
+        self._spool = spool
         self._started = instruments.clock.now().timestamp()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._listen_for_hooks()
@@ -125,6 +126,7 @@ class Supervisor:
         await self.hooks.sweep()
         self.fleet.remember()
         self.fleet.load(config, named=named)
+        await rebuild(self.instruments, self.fleet.folders())
         panes = {str(key): pane for key, pane in (await self._panes()).items()}
         swapping = {record.agent for record in self.instruments.store.open_handoffs()}
         for seat in self.fleet:
@@ -332,11 +334,9 @@ class Supervisor:
                 pid=os.getpid(), started_at=rfc3339(self._started), version=__version__
             ),
             agents=self.board.rows(),
+            held=self._held(),
         )
 
-            held=self._held(),
-    def _now(self) -> float:
-        return self.instruments.clock.now().timestamp()
     def _held(self) -> list[HeldSetting]:
         loaded = self.fleet.loaded
         return [
@@ -346,3 +346,5 @@ class Supervisor:
             for one in (loaded.held if loaded else ())
         ]
 
+    def _now(self) -> float:
+        return self.instruments.clock.now().timestamp()

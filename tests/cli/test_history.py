@@ -68,6 +68,13 @@ def test_a_job_that_was_handed_off_too_often_is_told_so(handoffs: int, told: boo
     assert (last.strip() == words) is told
 
 
+def test_a_chain_that_was_read_back_is_told_to_be() -> None:
+    last = words_of_chain(chain(rebuilt=True), NOW)[-1]
+
+    assert "read back from its documents" in last
+    assert "read back" not in "".join(words_of_chain(chain(rebuilt=False), NOW))
+
+
 def test_what_is_not_known_is_left_out() -> None:
     bare = {"id": "a", "number": 1, "state": "ended", "tokens": None, "cost_usd": None}
 

@@ -29,6 +29,9 @@ FULL = FrontMatter(
     trigger="threshold",
     writer="agent",
     created="2026-11-21T20:15:00Z",
+    started="2026-11-21T19:34:00Z",
+    transcript="/home/p/.claude/projects/w/old.jsonl",
+    cost_usd=0.41,
     redactions=3,
 )
 

@@ -1,0 +1,117 @@
+"""Which copies are taken for documents of handoffs, and what is done with the others."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from cockpit.config.paths import Places
+from cockpit.core import front_matter
+from cockpit.core.front_matter import FrontMatter
+from cockpit.core.ids import AgentName, JobId
+from cockpit.ports.records import JobRecord
+from cockpit.supervisor.instruments import Instruments
+from cockpit.supervisor.main import instruments
+from cockpit.supervisor.rebuilding import rebuild
+
+GOOD = FrontMatter(
+    id="h1", agent="api", job="j", old_session_id="s1", created="2026-11-21T10:00:00Z"
+)
+
+
+@pytest.fixture
+def parts(own_home: Path) -> Iterator[Instruments]:
+    places = Places.of(os.environ)
+    places.make()
+    parts = instruments(places)
+    yield parts
+    parts.store.close()
+
+
+def lay(parts: Instruments, name: str, front: FrontMatter | None) -> Path:
+    path = parts.places.handoffs / f"{name}.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    head = front_matter.dump(front) if front else ""
+    path.write_text(f"{head}\n# Handoff\n\n## Goal\n\nCount.\n")
+    return path
+
+
+def told(parts: Instruments) -> list[str]:
+    return [each.text for each in parts.store.events(0, 100) if each.kind == "history.rebuilt"]
+
+
+def rebuild_now(parts: Instruments, folder: str = ".cockpit/handoffs") -> None:
+    asyncio.run(rebuild(parts, {"api": folder}))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"agent": "../etc"},
+        {"agent": ""},
+        {"job": ""},
+        {"job": "a/b"},
+        {"old_session_id": None},
+        {"old_session_id": "../../x"},
+        {"new_session_id": "a b"},
+        {"created": "once"},
+        {"number": 0},
+    ],
+)
+def test_a_paper_that_does_not_say_whose_it_is_is_left_aside(
+    parts: Instruments, change: dict[str, object]
+) -> None:
+    odd = lay(parts, "h1", replace(GOOD, **change))  # type: ignore[arg-type]
+    before = odd.read_bytes()
+    rebuild_now(parts)
+    assert parts.store.jobs() == []
+    assert "1 paper left aside" in told(parts)[0]
+    assert odd.read_bytes() == before
+
+
+def test_what_is_odd_or_no_document_keeps_no_other_one_back(parts: Instruments) -> None:
+    lay(parts, "h1", GOOD)
+    lay(parts, "notes", None)
+    lay(parts, "copy-for-another-agent", GOOD)
+    lay(parts, "draft-h9", replace(GOOD, id="draft-h9"))
+    (parts.places.handoffs / "bytes.md").write_bytes(b"\xff\x00" * 500)
+    (parts.places.handoffs / "large.md").write_bytes(b"x" * 5_000_000)
+    (parts.places.handoffs / "link.md").symlink_to("/etc/passwd")
+    os.mkfifo(parts.places.handoffs / "pipe.md")
+    rebuild_now(parts)
+    assert [each.id for each in parts.store.handoffs(JobId("j"))] == ["h1"]
+    assert "1 job read back from 1 document; 5 papers left aside" in told(parts)[0]
+
+
+def test_archived_copies_count_and_the_document_is_found_where_it_lies(
+    parts: Instruments, tmp_path: Path
+) -> None:
+    copy = lay(parts, "h1", replace(GOOD, worktree=str(tmp_path)))
+    (tmp_path / "papers").mkdir()
+    own = tmp_path / "papers" / "handoff-2026-11-21-100000.md"
+    own.write_bytes(copy.read_bytes())
+    os.mkfifo(tmp_path / "papers" / "handoff-pipe.md")
+    parts.documents.archive("h1")
+    rebuild_now(parts, "papers")
+    (handoff,) = parts.store.handoffs(JobId("j"))
+    assert handoff.document == str(own)
+    assert handoff.copy == str(parts.documents.archived_path("h1"))
+    assert parts.store.job(JobId("j")).prompt == "Count."  # type: ignore[union-attr]
+
+
+def test_nothing_is_read_back_where_anything_is_on_record(parts: Instruments) -> None:
+    lay(parts, "h1", GOOD)
+    parts.store.add_job(JobRecord(JobId("k"), AgentName("web"), "x", 1.0))
+    rebuild_now(parts)
+    assert [each.id for each in parts.store.jobs()] == ["k"]
+    assert told(parts) == []
+
+
+def test_a_first_start_tells_nothing(parts: Instruments) -> None:
+    rebuild_now(parts)
+    assert told(parts) == []
