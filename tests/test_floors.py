@@ -45,13 +45,17 @@ ONLY_IN = {
     "click": ("cli/",),
     "tomlkit": ("config/",),
     "jinja2": ("adapters/",),
+    "aiohttp": ("adapters/",),
+    "textual_serve": ("adapters/",),
     "starlette": ("supervisor/", "demo/"),
     "uvicorn": ("supervisor/", "demo/"),
     "subprocess": ("adapters/", "cli/", "demo/"),
 }
 """A library's name -> the beginnings of the paths, inside cockpit/, that may import it."""
 
-IN_ONE_FILE = ("apprise", "claude_agent_sdk", "h11", "httpx2", "libtmux")
+IN_ONE_FILE = (
+    "aiohttp", "apprise", "claude_agent_sdk", "h11", "httpx2", "libtmux", "textual_serve",
+)  # fmt: skip
 """Libraries that are known to one file only."""
 
 NOT_IN_CORE = {

@@ -24,10 +24,15 @@ PROJECT_FILE = "cockpit.toml"
 def open_screen(config: Path | None) -> int:
     """Start what does not run yet, and become a terminal that shows the home window."""
     check_terminal()
+    return become(make_screen(config), None)
+
+
+def make_screen(config: Path | None) -> Places:
+    """Make sure that supervisor and screen run, with no terminal to show it in yet."""
     start_supervisor(config)
     places = our_places()
     asyncio.run(views_of(places).open_home(_home_launch(places, config)))
-    return become(places, None)
+    return places
 
 
 def reattach() -> None:
@@ -41,12 +46,16 @@ def reattach() -> None:
         return
     check_terminal()
     places = our_places()
-    try:
-        flies = supervisor_pid(places) is not None and asyncio.run(views_of(places).home())[1]
-    except CockpitError:
-        return
-    if flies:
+    if flies(places):
         become(places, None)
+
+
+def flies(places: Places) -> bool:
+    """Whether supervisor and screen run already, as far as can be known."""
+    try:
+        return supervisor_pid(places) is not None and asyncio.run(views_of(places).home())[1]
+    except CockpitError:
+        return False
 
 
 def _home_launch(places: Places, config: Path | None) -> Launch:

@@ -167,7 +167,7 @@ def test_a_dry_run_prints_what_would_be_done(
         (["history"], 4, "cockpit up"),
         (["show", "x"], 4, "cockpit up"),
         (["continue", __file__], 4, "cockpit up"),
-        (["serve"], 5, "browser"),
+        (["serve", "--bind", "0.0.0.0"], 2, "--let-others-in"),
         ([], 2, "terminal"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",

@@ -1,0 +1,80 @@
+"""The page around the terminal in a browser: ours, because textual-serve's asks a font server of
+somebody else's for letters. Asks nobody but us for anything.
+"""
+
+from __future__ import annotations
+
+import html
+
+_PAGE = """\
+<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>{title}</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/static/css/xterm.css">
+<style>
+@font-face {{
+  font-family: "Roboto Mono";
+  src: url("/static/fonts/RobotoMono-VariableFont_wght.ttf");
+}}
+html, body {{ margin: 0; height: 100%; background: #12161c; color: #c9d1d9; }}
+.textual-terminal {{ position: absolute; inset: 0; }}
+.closed {{
+  display: none; position: absolute; inset: 0; z-index: 10; background: #12161ce6;
+  font: 16px "Roboto Mono", monospace; text-align: center; padding-top: 35vh;
+}}
+.closed a {{ color: #8ec7d2; }}
+body.-closed .closed {{ display: block; }}
+</style>
+<script src="/static/js/textual.js"></script>
+<script src="/keys.js"></script>
+</head>
+<body>
+<div class="closed" role="alert">
+  <p>This tab has let go of the cockpit. Agents and supervisor go on.</p>
+  <p><a href="/">Open it again</a></p>
+</div>
+<div class="textual-terminal" data-session-websocket-url="ws://{host}/ws"
+  data-font-size="{font_size}"></div>
+</body>
+</html>
+"""
+
+KEYS = """\
+const toTerminal = () => document.querySelector(".xterm-helper-textarea")?.focus();
+addEventListener("load", toTerminal);
+addEventListener("focus", toTerminal);
+"""
+"""textual-serve's page wants a click before it takes keys; this one takes them at once."""
+
+NOT_LET_IN = "Open the whole address that `cockpit serve` printed; it has a token in it.\n"
+
+
+def page(title: str, host: str, font_size: int) -> str:
+    """The page for a browser that knows us by this name and port."""
+    return _PAGE.format(title=html.escape(title), host=html.escape(host), font_size=font_size)
+
+
+def headers(host: str) -> dict[str, str]:
+    """What every answer carries: nothing from elsewhere, in nobody's frame, kept by nobody."""
+    policy = (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self' 'unsafe-inline'",  # the terminal makes its own, from our colours
+        "font-src 'self'",
+        "img-src 'self' data:",
+        f"connect-src 'self' ws://{host}",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+    )
+    return {
+        "Content-Security-Policy": "; ".join(policy),
+        "Referrer-Policy": "no-referrer",
+        "X-Content-Type-Options": "nosniff",
+        "X-Frame-Options": "DENY",
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cross-Origin-Resource-Policy": "same-origin",
+    }

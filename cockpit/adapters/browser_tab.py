@@ -1,0 +1,136 @@
+"""One browser tab as a terminal: what textual-serve says on our standard input goes to a program
+on a pseudo-terminal, and back.
+
+The program is a tmux client, so a tab is a terminal like every other: the same screen, `F12`, an
+agent's own pane. It ends with the tab, and the tab with it. Waits for whatever comes next and
+does nothing meanwhile.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import pty
+import select
+import signal
+import struct
+import termios
+from collections.abc import Iterator, Mapping, Sequence
+
+READY = b"__GANGLION__\n"
+"""What textual-serve waits for before it takes a program for one of its own."""
+LONGEST = 1 << 20
+"""Bytes of one packet; pasted text comes as one, and nothing else is long."""
+PATIENCE = 1.0
+"""Seconds that the program has to end once its terminal is gone."""
+_CHUNK = 65_536
+_HEADER = 5
+
+
+def run(argv: Sequence[str], environment: Mapping[str, str], size: tuple[int, int]) -> int:
+    """Run the program until it ends or the tab does; its exit code. `size` is columns, rows."""
+    os.write(1, READY)
+    pid, terminal = pty.fork()
+    if not pid:
+        os.execvpe(argv[0], list(argv), dict(environment))
+    _resize(terminal, *size)
+    try:
+        _join(terminal)
+    finally:
+        os.close(terminal)  # to the program that is a terminal that was hung up
+        code = _reaped(pid)
+    return code
+
+
+def packet(kind: bytes, payload: bytes) -> bytes:
+    """`D` for data, `M` for a message in JSON."""
+    return kind + len(payload).to_bytes(4, "big") + payload
+
+
+class Packets:
+    """Cuts a stream into packets, wherever the stream was cut itself."""
+
+    def __init__(self) -> None:
+        self._held = b""
+
+    def feed(self, data: bytes) -> Iterator[tuple[bytes, bytes]]:
+        """The packets that are whole now. Raises `ValueError` for one that is too long."""
+        self._held += data
+        while len(self._held) >= _HEADER:
+            length = int.from_bytes(self._held[1:_HEADER], "big")
+            if length > LONGEST:
+                raise ValueError(f"a packet of {length} bytes")
+            if len(self._held) < _HEADER + length:
+                return
+            whole, self._held = self._held[: _HEADER + length], self._held[_HEADER + length :]
+            yield whole[:1], whole[_HEADER:]
+
+
+def _reaped(pid: int) -> int:
+    """The exit code of our child, which is ended if it does not hear that it was hung up."""
+    handle = os.pidfd_open(pid)
+    try:
+        if not select.select([handle], [], [], PATIENCE)[0]:
+            os.kill(pid, signal.SIGKILL)  # ours until it is waited for: no other has its number
+    finally:
+        os.close(handle)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def _join(terminal: int) -> None:
+    """Carry bytes both ways until one side has no more to say."""
+    packets = Packets()
+    while True:
+        ready, _, _ = select.select([0, terminal], [], [])
+        if terminal in ready and not _from_program(terminal):
+            return
+        if 0 in ready and not _from_tab(packets, terminal):
+            return
+
+
+def _from_program(terminal: int) -> bool:
+    try:
+        data = os.read(terminal, _CHUNK)
+    except OSError:
+        data = b""  # so the kernel says that nobody has the terminal open any more
+    _say(packet(b"D", data) if data else packet(b"M", b'{"type": "exit"}'))
+    return bool(data)
+
+
+def _from_tab(packets: Packets, terminal: int) -> bool:
+    data = os.read(0, _CHUNK)
+    if not data:
+        return False
+    for kind, payload in packets.feed(data):
+        if kind == b"D":
+            _write(terminal, payload)
+        elif kind == b"M" and not _told(json.loads(payload), terminal):
+            return False
+    return True
+
+
+def _told(message: Mapping[str, object], terminal: int) -> bool:
+    """Take up a message; whether the tab goes on."""
+    if message.get("type") == "resize":
+        columns, rows = message.get("width"), message.get("height")
+        if isinstance(columns, int) and isinstance(rows, int):
+            _resize(terminal, columns, rows)
+    return message.get("type") != "quit"
+
+
+def _resize(terminal: int, columns: int, rows: int) -> None:
+    size = struct.pack("HHHH", min(max(rows, 1), 1000), min(max(columns, 1), 1000), 0, 0)
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, size)
+
+
+def _say(data: bytes) -> None:
+    try:
+        _write(1, data)
+    except BrokenPipeError:
+        return  # the server is gone; its end of our standard input says so next
+
+
+def _write(handle: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(handle, data) :]
