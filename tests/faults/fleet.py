@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import queue
 import shutil
+import statistics
 import tempfile
 from collections.abc import Iterable, Iterator
 from multiprocessing.pool import ThreadPool
@@ -65,7 +66,7 @@ class Fleet:
         """
         dry = list(self.fly([Cycle(worktree=bool(number % 2)) for number in range(DRY)]))
         yield from dry
-        points = max((points_of(each.points) for each in dry), default=0)
+        points = statistics.median_low(points_of(each.points) for each in dry)
         landed: queue.SimpleQueue[Flown | BaseException] = queue.SimpleQueue()
         ahead, counted, flying = programme(points, seed), 0, 0
         while counted + flying < cycles or flying:

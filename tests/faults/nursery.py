@@ -6,6 +6,7 @@ The nursery is a process of its own, without threads and without a loop. Each ch
 
 from __future__ import annotations
 
+import gc
 import importlib
 import json
 import os
@@ -99,6 +100,9 @@ def main() -> None:
     """Read orders, bear children, say their pids; until the runner closes the pipe."""
     for name in LOADED:
         importlib.import_module(name)
+    # Otherwise each child's first collection copies all memory that it shares.
+    gc.collect()
+    gc.freeze()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     for line in sys.stdin:
         pid = os.fork()

@@ -7,6 +7,7 @@ import time
 from collections import Counter
 
 from tests.faults.cycle import Flown
+from tests.faults.programme import points_of
 
 
 class Report:
@@ -38,7 +39,7 @@ class Report:
         self._recoveries += flown.recoveries
         self._seconds.append(flown.seconds)
         if not flown.cycle.first:
-            self._points = max(self._points, len(flown.points))
+            self._points = max(self._points, points_of(flown.points))
         for point in flown.points + flown.again:
             self._names.add(point.name)
             if point.sprung:
