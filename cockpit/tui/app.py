@@ -66,10 +66,16 @@ class CockpitApp(App[bool]):
         usual = super().get_driver_class()
         return FrugalDriver if usual is LinuxDriver else usual
 
+    def on_resize(self) -> None:
+        self._forget_terminal()
+
     def on_redraw_wanted(self) -> None:
+        self._forget_terminal()
+        self.refresh(layout=True)
+
+    def _forget_terminal(self) -> None:
         if isinstance(self._driver, FrugalDriver):
             self._driver.forget()
-        self.refresh(layout=True)
 
     def watch_sub_title(self, said: str) -> None:
         if isinstance(self._driver, FrugalDriver):

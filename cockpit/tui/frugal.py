@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from textual import events
 from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
 
@@ -42,11 +41,6 @@ class FrugalDriver(LinuxDriver):
         """Send everything at the next drawing."""
         if self._shadow:
             self._shadow.forget()
-
-    def process_message(self, message: Message) -> None:
-        if isinstance(message, events.Resize):
-            self.forget()
-        super().process_message(message)
 
     def start_application_mode(self) -> None:
         self.forget()

@@ -44,6 +44,15 @@ def test_every_size_and_every_change_of_size(fleet: Flight) -> None:
     assert b"Traceback" not in terminal.written()
 
 
+def test_another_size_is_drawn_whole(fleet: Flight) -> None:
+    """What a terminal makes of what stood in it, when it changes its size, is its own affair."""
+    terminal = fleet.terminal("--direct")
+    terminal.until("▌ 1 able", "q quit")
+    before = len(terminal.written())
+    terminal.resize(100, 20)
+    fleet.wait_for(lambda: b"context" in terminal.written()[before:])
+
+
 def test_a_form_in_the_smallest_terminal(fleet: Flight) -> None:
     terminal = fleet.terminal(size=SIZES[0])
     terminal.until("▌ 1 able", "q quit")
