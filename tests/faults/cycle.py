@@ -223,6 +223,9 @@ class Flight:
                 await self._answer(seen)
                 if over := self._outcome(seen):
                     self.flown.outcome = over
+                    # Nobody typed, nobody said no, and it is far from compacting.
+                    if over.startswith(("cancelled", "refused")):
+                        self.flown.wrong.append(f"{over}, and nobody wanted that")
                     return seen
             await asyncio.sleep(LOOK)
         self.flown.outcome = "stuck"
