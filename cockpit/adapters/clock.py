@@ -18,6 +18,11 @@ class SystemClock:
 
     def __init__(self) -> None:
         self._boot: str | None = None
+        self.epoch = time.time() - since_boot()
+        """The unix time of this boot's beginning, as the wall clock has it now.
+
+        Whoever keeps what was first found sets it, so that all supervisors of a boot agree.
+        """
 
     def now(self) -> datetime:
         return datetime.now(UTC)
@@ -25,6 +30,9 @@ class SystemClock:
     def monotonic(self) -> float:
         """Time asleep (suspend) does not count, so a deadline never passes while nobody ran."""
         return time.monotonic()
+
+    def steady(self) -> float:
+        return self.epoch + since_boot()
 
     def boot(self) -> str:
         if self._boot is None:
@@ -35,12 +43,18 @@ class SystemClock:
         await asyncio.sleep(seconds)
 
 
+def since_boot() -> float:
+    """Seconds since the machine began, asleep or not where the kernel counts that."""
+    return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
+
+
 class ManualClock:
     """A clock that moves only when told to."""
 
     def __init__(self, now: datetime | None = None, boot: str = "manual") -> None:
         self._now = now or datetime(2026, 1, 1, tzinfo=UTC)
         self._monotonic = 1000.0
+        self._epoch = self._now.timestamp() - self._monotonic
         self._boot = boot
         self._asleep: list[tuple[float, asyncio.Future[None]]] = []
 
@@ -49,6 +63,9 @@ class ManualClock:
 
     def monotonic(self) -> float:
         return self._monotonic
+
+    def steady(self) -> float:
+        return self._epoch + self._monotonic
 
     def boot(self) -> str:
         return self._boot
@@ -88,5 +105,5 @@ class ManualClock:
                 waiting.set_result(None)
 
     def set_wall(self, now: datetime) -> None:
-        """Let the wall clock jump; `monotonic` stays where it is."""
+        """Let the wall clock jump; `monotonic` and `steady` stay where they are."""
         self._now = now

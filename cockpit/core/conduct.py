@@ -33,7 +33,7 @@ NOTE_STANDS = 4.0
 
 @dataclass(slots=True)
 class Conduct:
-    """One session's conduct so far. Times are unix seconds, as the witnesses wrote them."""
+    """One session's conduct so far. Times are seconds on one clock, as the witnesses had it."""
 
     turn: Turn = Turn.UNKNOWN
     since: float = 0.0

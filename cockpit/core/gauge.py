@@ -14,7 +14,7 @@ from cockpit.core.reading import Confidence, Reading, Source, Window, resolve_wi
 
 @dataclass(slots=True)
 class Gauge:
-    """One session's reading. Times are unix seconds; tokens are whole numbers."""
+    """One session's reading. Times are seconds on one clock; tokens are whole numbers."""
 
     override: int | None = None
     """The pilot's own word for the window."""

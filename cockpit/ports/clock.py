@@ -15,6 +15,12 @@ class Clock(Protocol):
     def monotonic(self) -> float:
         """Seconds since boot, the same for every process of this boot."""
 
+    def steady(self) -> float:
+        """Unix seconds for order and elapsed time, the same after a restart: no jump moves them.
+
+        What the wall clock said when this boot was first seen, moved on since, sleep included.
+        """
+
     def boot(self) -> str:
         """The kernel's boot id: `monotonic` of another boot means nothing."""
 

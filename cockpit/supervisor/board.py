@@ -37,7 +37,7 @@ class Board:
         return [self.row(seat) for seat in self._seats()]
 
     def row(self, seat: Seat) -> AgentStatus:
-        return row(seat, self._clock.now().timestamp(), self._clock.monotonic())
+        return row(seat, self._clock.steady(), self._clock.monotonic())
 
     def changed(self, seat: Seat) -> None:
         """Something about this seat may look different now."""

@@ -12,6 +12,7 @@ from cockpit.supervisor.engine import Engine
 from cockpit.supervisor.guards import COMPACTED
 from cockpit.supervisor.instruments import Instruments
 from cockpit.supervisor.seat import Seat
+from cockpit.supervisor.sight import began
 
 HELD = "compaction.held"
 """Latch of a session whose compaction was put off, or lies ready to be: once, for ever."""
@@ -69,7 +70,7 @@ class Compactions:
             await self._engine.tell(seat, CalledOff("the session was cleared by hand"))
             return
         compacted, plan = seat.sitting.gauge.compacted_at, seat.handoff.plan
-        if compacted is None or compacted <= seat.handoff_record.created:
+        if compacted is None or compacted <= began(seat.handoff_record):
             return
         untouched = isinstance(seat.handoff.state, Asked | Waiting)
         if untouched and plan.reason in {"threshold", "compaction"}:

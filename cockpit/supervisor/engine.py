@@ -159,7 +159,11 @@ class Engine:
             created=created,
             boot=self._in.clock.boot(),
             record=to_record(handoff),
-            details={"draft": str(draft), "began": created, "phase_since": rfc3339(created)},
+            details={
+                "draft": str(draft),
+                "began": self._in.clock.steady(),
+                "phase_since": rfc3339(created),
+            },
         )
 
     # Driving
@@ -350,7 +354,7 @@ class Engine:
             outcome=ended.outcome.value,
             why=ended.why,
             new_session=new,
-            details={**record.details, **after},
+            details={**record.details, **after, "closed": self._in.clock.steady()},
         )
         with self._in.store.transaction():
             self._in.store.save_handoff(closed)

@@ -1,7 +1,8 @@
 """What holds a handoff back that is due by itself: nothing begins, or the pilot is asked first.
 
-Every answer is a clause or a sentence for the pilot. Elapsed time is counted on the monotonic
-clock of this boot, so that a jump of the wall clock neither hurries nor delays anything.
+Every answer is a clause or a sentence for the pilot. Elapsed time is counted on clocks that no jump
+of the wall clock moves, so that it neither hurries nor delays anything. Only a usage limit's reset
+is a time of day.
 """
 
 from __future__ import annotations
@@ -113,7 +114,7 @@ class Guards:
 
     def _reading_age(self, seat: Seat) -> float | None:
         at = seat.sitting.gauge.at
-        return None if at is None else self._now() - at
+        return None if at is None else self._in.clock.steady() - at
 
     # The pilot is asked
 
@@ -130,7 +131,7 @@ class Guards:
         cost, cap = chain_cost(seat), settings.max_chain_cost_usd
         if cap and cost is not None and cost >= cap:
             return Held("handoff", f"this job of {seat.name} has cost ${cost:.2f} of ${cap:.2f}")
-        since = self._now() - BREAKER_SECONDS
+        since = self._in.clock.steady() - BREAKER_SECONDS
         swaps = self._in.store.confirmed(seat.name, since, but="loop")
         if starter != "loop" and swaps >= BREAKER_HANDOFFS:
             return Held("breaker", f"{swaps} handoffs of {seat.name} in a quarter of an hour")
@@ -152,7 +153,7 @@ class Guards:
         record = self._in.store.last_ended(seat.session.id)
         if record is None or record.ended is None or record.why == COMPACTED:
             return None
-        if (seat.sitting.gauge.compacted_at or 0.0) > record.ended:
+        if (seat.sitting.gauge.compacted_at or 0.0) > record.details.get("closed", record.ended):
             return None  # that was about another context
         held = record.details.get("left") or {"tokens": seat.session.tokens}
         at, same_boot = held.get("at"), record.boot == self._in.clock.boot()

@@ -87,6 +87,7 @@ def instruments(places: Places) -> Instruments:
     clock = SystemClock()
     processes = LocalProcesses()
     store = Store(places.database)
+    clock.epoch = store.boot_epoch(clock.boot(), clock.epoch)
     return Instruments(
         places=places,
         store=store,

@@ -126,8 +126,8 @@ class Outbox:
         hook = self._address(message)
         if hook is None:
             return GONE
-        payload = message.payload
-        return await self._sender.send(message.kind, hook, payload, message.id, self._now())
+        dated, payload = self._in.clock.now().timestamp(), message.payload
+        return await self._sender.send(message.kind, hook, payload, message.id, dated)
 
     async def _deliver_notices(self, first: OutgoingRecord) -> None:
         """All that waits for this address as one message, the youngest too."""
@@ -192,7 +192,7 @@ class Outbox:
         await self._sender.close()
 
     def _now(self) -> float:
-        return self._in.clock.now().timestamp()
+        return self._in.clock.steady()
 
 
 def _name(message: OutgoingRecord) -> str:

@@ -198,8 +198,7 @@ class Paperwork:
             path, text = Path(given), await asyncio.to_thread(documents.read_own, Path(given))
         else:
             path = Path(seat.handoff_record.details["draft"])
-            since = seat.handoff_record.created
-            text = (await asyncio.to_thread(documents.look_at_draft, path, since)).text or ""
+            text = (await asyncio.to_thread(documents.look_at_draft, path)).text or ""
         problems = [each.text for each in document.validate(text) if not each.mends]
         if problems:
             raise Failed(f"{path} is not a handoff document", "; ".join(problems))

@@ -133,7 +133,7 @@ class Retention:
         return loaded.settings.defaults.handoff.retention_days if loaded else 0
 
     def _now(self) -> float:
-        return self._in.clock.now().timestamp()
+        return self._in.clock.steady()
 
 
 def _facts_of(session: SessionRecord, transcript: Path, parse: Parse | None) -> str:

@@ -43,7 +43,7 @@ UNREAD_AFTER_TURNS = 3
 
 
 def row(seat: Seat, now: float, monotonic: float) -> AgentStatus:
-    """The agent's row, as of `now` (unix seconds) and `monotonic`."""
+    """The agent's row, as of `now` (steady seconds) and `monotonic`."""
     needs = need(seat, monotonic)
     session, sitting = seat.session, seat.sitting
     return AgentStatus(
@@ -72,7 +72,7 @@ def row(seat: Seat, now: float, monotonic: float) -> AgentStatus:
         cost_usd=seat.cost_usd,
         chain_cost_usd=chain_cost(seat),
         activity=sitting.conduct.activity,
-        last_activity_at=rfc3339(sitting.last_activity) if sitting.last_activity else None,
+        last_activity_at=_heard_at(seat, sitting.last_activity),
         note=note(seat),
     )
 
@@ -132,7 +132,7 @@ def need(seat: Seat, monotonic: float) -> Needs | None:
         return Needs(kind="failed", detail=safe_line(words, 400))
     conduct = seat.sitting.conduct
     if seat.alive and conduct.turn is Turn.DIALOG and conduct.dialog:
-        return _dialog(conduct.dialog, conduct.since)
+        return _dialog(conduct.dialog, _heard_at(seat, conduct.since))
     if seat.alive and seat.trust_asked:
         began = seat.session.created if seat.session else None
         return Needs(kind="trust", detail=seat.trust_asked, since=_time(began))
@@ -146,23 +146,28 @@ def need(seat: Seat, monotonic: float) -> Needs | None:
         return Needs(
             kind="usage_limit",
             detail=safe_line(limit.words, 300),
-            since=_time(conduct.since),
+            since=_heard_at(seat, conduct.since),
             resets_at=_time(limit.resets),
         )
     if conduct.broken and conduct.broken.error in {"authentication_failed", "model_not_found"}:
         words = f"the API refused: {conduct.broken.error}"
-        return Needs(kind="failed", detail=words, since=_time(conduct.since))
+        return Needs(kind="failed", detail=words, since=_heard_at(seat, conduct.since))
     return None
 
 
-def _dialog(dialog: DialogOpened, since: float) -> Needs:
+def _dialog(dialog: DialogOpened, since: str | None) -> Needs:
     return Needs(
         kind=dialog.kind,
         detail=safe_line(dialog.detail, 300),
-        since=_time(since),
+        since=since,
         tool=safe_line(dialog.tool, 60) or None,
         command=safe_text(dialog.command, LONGEST_COMMAND) or None,
     )
+
+
+def _heard_at(seat: Seat, at: float | None) -> str | None:
+    """What a witness dated, as the wall clock has it."""
+    return rfc3339(at - seat.ahead) if at else None
 
 
 def _time(at: float | None) -> str | None:

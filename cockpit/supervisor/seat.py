@@ -46,6 +46,8 @@ NOTIFIED = "<task-notification>"
 """How a prompt begins that the CLI gives itself when something in the background ended."""
 ENDS_TURN = "end_turn"
 """The model's reason for stopping when it has nothing more to do."""
+LATER = 1e-6
+"""Seconds by which a line of a record is later than the one before, at least."""
 HEARD = 4000
 """Characters kept of a prompt or an injected context; a request names its file well before."""
 
@@ -77,13 +79,18 @@ class Exit:
 
 @dataclass(slots=True)
 class Sitting:
-    """One session while it is watched: everything that begins anew with the next one."""
+    """One session while it is watched: everything that begins anew with the next one.
+
+    Times are steady seconds, so that a jump of the wall clock makes nothing older or newer.
+    """
 
     conduct: Conduct = field(default_factory=Conduct)
     gauge: Gauge = field(default_factory=Gauge)
     meter: Meter = field(default_factory=Meter)
     collector: Collector = field(default_factory=Collector)
     tail: Tail | None = None
+    read_to: float = 0.0
+    """When the last line that was read of it was made."""
     skipped: int = 0
     model: str | None = None
     cost_usd: float | None = None
@@ -127,6 +134,8 @@ class Seat:
     exit: Exit | None = None
     handoff: Handoff | None = None
     handoff_record: HandoffRecord | None = None
+    ahead: float = 0.0
+    """Seconds by which steady time was ahead of the wall clock at the last look: for showing."""
     handoffs: int = 0
     """Swaps of this job that were confirmed."""
     trust_asked: str | None = None
@@ -172,24 +181,30 @@ class Seat:
     def begin_record(self, tail: Tail) -> None:
         """Read the record anew, from another place: what was read of it is forgotten."""
         self.sitting.tail = tail
+        self.sitting.read_to = 0.0
         self.sitting.meter = Meter()
         self.sitting.collector = Collector()
 
     # Readings
 
-    def read(self, events: Iterable[SessionEvent | Skipped], at: float) -> None:
-        """Take in new lines of the session's record, in order; `at` is when they were read."""
+    def read(self, events: Iterable[SessionEvent | Skipped], at: float, ahead: float = 0.0) -> None:
+        """Take in new lines of the session's record, in order.
+
+        `at` is when they were read, in steady seconds; `ahead` is by how much these are ahead of
+        the wall clock, which dated the lines.
+        """
         for event in events:
             if isinstance(event, Skipped):
                 self.sitting.skipped += 1
                 continue
             self.sitting.meter.feed(event)
             self.sitting.collector.feed(event)
-            self._take(event, at)
+            self._take(event, at, ahead)
 
-    def _take(self, event: SessionEvent, at: float) -> None:
+    def _take(self, event: SessionEvent, at: float, ahead: float) -> None:
         sitting = self.sitting
-        when = stamp(event, at)
+        # A record is in order, whatever the clock did while it was written.
+        when = sitting.read_to = max(stamp(event, at, ahead), sitting.read_to + LATER)
         sitting.quiet_since_start = False
         match event:
             case AssistantReplied(sidechain=False):
@@ -357,10 +372,12 @@ class Seat:
         return self.record
 
 
-def stamp(event: SessionEvent, otherwise: float) -> float:
-    """When the event was made, in unix seconds, never later than when it was read."""
+
+
+def stamp(event: SessionEvent, otherwise: float, ahead: float = 0.0) -> float:
+    """When the event was made, in steady seconds, never later than when it was read."""
     at = getattr(event, "at", None)
-    return min(at.timestamp(), otherwise) if at is not None else otherwise
+    return min(at.timestamp() + ahead, otherwise) if at is not None else otherwise
 
 
 def note_bounded(notes: list[Any], item: Any, most: int = 40) -> None:

@@ -23,6 +23,7 @@ from cockpit.core.handoff.states import (
     Stopping,
     Waiting,
 )
+from cockpit.ports.records import HandoffRecord
 from cockpit.supervisor.instruments import Instruments
 from cockpit.supervisor.seat import Seat
 
@@ -102,7 +103,7 @@ class Sight:
             return Draft.ABSENT, ()
         key = seat.handoff_record.id
         try:
-            seen = self._in.documents.look_at_draft(path, seat.handoff_record.created)
+            seen = self._in.documents.look_at_draft(path)
         except CockpitError as refused:
             return Draft.INVALID, (str(refused),)
         before, self._drafts[key] = self._drafts.get(key), seen
@@ -142,9 +143,14 @@ def pilot_spoke(seat: Seat) -> bool:
     if record is None:
         return False
     token = draft_token(seat)
-    since = float(record.details.get("began", record.created))
+    since = began(record)
     said = (text for at, text in seat.sitting.pilot_prompts if at > since)
     return any(token not in text and not text.lstrip().startswith(OUR_SKILLS) for text in said)
+
+
+def began(record: HandoffRecord) -> float:
+    """When the handoff began, in steady seconds."""
+    return float(record.details.get("began", record.created))
 
 
 def moved(seat: Seat) -> bool:

@@ -107,18 +107,19 @@ class Watch:
             return False
         seat.trust_asked = None
         seat.sitting.quiet_since_start = False
+        at = self._dated(seat, signal.at)
         report = seat.runtime.report(signal)
         if report is not None:
-            self._take_report(seat, report, signal.at)
+            self._take_report(seat, report, at)
             return True
         if not signal.subagent:
-            seat.sitting.last_activity = max(signal.at, seat.sitting.last_activity or 0.0)
+            seat.sitting.last_activity = max(at, seat.sitting.last_activity or 0.0)
             if isinstance(mode := signal.payload.get("permission_mode"), str):
                 seat.sitting.permission_mode = mode
         for moment in seat.runtime.moments(signal):
             if isinstance(moment, DialogOpened):
                 moment = asked_without_secrets(moment, redactor_of(self._in.environment, seat))
-            seat.hear(moment, signal.at)
+            seat.hear(moment, at)
         return True
 
     def _take_report(self, seat: Seat, report: Report, at: float) -> None:
@@ -179,7 +180,8 @@ class Watch:
             seat.begin_record(tail)
         if not events:
             return False
-        seat.read(events, self._now())
+        now = self._in.clock.steady()
+        seat.read(events, now, self._ahead(seat))
         if seat.sitting.meter.compactions > compactions and not seat.sitting.catching_up:
             self._compacted(seat)
         if tail.behind:
@@ -204,8 +206,8 @@ class Watch:
         presence = seat.runtime.presence(seat.process.pid, self._sessions.environment(seat))
         if presence is not None and presence.session_id in {None, seat.record.session}:
             turn = _TURNS[presence.activity]
-            at = presence.updated or self._now()
-            stood = self._now() - at
+            at = self._dated(seat, presence.updated)
+            stood = self._in.clock.steady() - at
             seat.sitting.conduct.noted(turn, presence.waiting_for, at, stood=stood)
         if seat.runtime.has_readings and seat.sitting.quiet_since_start:
             await self._look_at_silence(seat)
@@ -236,5 +238,12 @@ class Watch:
             _log.exception("watching %s failed", seat.name)
             seat.trouble = f"watching it failed: {bug!r}; see the log"
 
-    def _now(self) -> float:
-        return self._in.clock.now().timestamp()
+    def _dated(self, seat: Seat, stamp: float | None) -> float:
+        """A time that somebody else wrote down by the wall clock, in steady seconds; or now."""
+        now = self._in.clock.steady()
+        return now if stamp is None else min(now, stamp + self._ahead(seat))
+
+    def _ahead(self, seat: Seat) -> float:
+        """By how much steady time is ahead of the wall clock; a jump changes it."""
+        seat.ahead = self._in.clock.steady() - self._in.clock.now().timestamp()
+        return seat.ahead

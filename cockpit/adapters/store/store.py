@@ -171,10 +171,13 @@ class Store:
         return found if found is not None and found.ended is not None else None
 
     def confirmed(self, agent: AgentName, since: float, but: str = "") -> int:
-        """Handoffs of this agent that were confirmed after a time, those for a reason aside."""
+        """Handoffs of this agent that were confirmed after a time, those for a reason aside.
+
+        `since` is in steady seconds, which a handoff keeps as `closed` among its details.
+        """
         row = self._run(
-            "select count(*) from handoffs where agent = ? and outcome = 'done' and ended >= ? "
-            "and reason <> ?",
+            "select count(*) from handoffs where agent = ? and outcome = 'done' "
+            "and json_extract(details, '$.closed') >= ? and reason <> ?",
             agent,
             since,
             but,
@@ -202,6 +205,12 @@ class Store:
     def unlatch(self, session: SessionId, *names: str) -> None:
         for name in names:
             self._run("delete from latches where session = ? and name = ?", session, name)
+
+    def boot_epoch(self, boot: str, found: float) -> float:
+        """When this boot began, in unix seconds, as it was found first."""
+        self.latch(SessionId(""), f"boot.{boot}", found)
+        held = self.latched(SessionId(""), f"boot.{boot}")
+        return found if held is None else held
 
     # Events
 

@@ -1,0 +1,225 @@
+"""A wall clock that is put on or back makes nothing due, late, stale or forgotten."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from cockpit.adapters.clock import ManualClock
+from cockpit.adapters.store.store import Store
+from cockpit.adapters.transcripts import Tail
+from cockpit.config.paths import Places
+from cockpit.config.schema import AgentSettings
+from cockpit.core.handoff.events import Turn
+from cockpit.core.ids import AgentName, HandoffId, JobId, SessionId
+from cockpit.ports.processes import ProcessId
+from cockpit.ports.records import HandoffRecord, JobRecord, SeatRecord, SessionRecord
+from cockpit.ports.runtimes import Signal
+from cockpit.supervisor.engine import Engine
+from cockpit.supervisor.guards import Guards, Wish
+from cockpit.supervisor.instruments import Instruments
+from cockpit.supervisor.main import instruments
+from cockpit.supervisor.rows import row
+from cockpit.supervisor.seat import Seat
+from cockpit.supervisor.sessions import Sessions
+from cockpit.supervisor.sight import pilot_spoke
+from cockpit.supervisor.watch import Watch
+
+JUMPS = [timedelta(hours=-3), timedelta(hours=3), timedelta(days=400), timedelta(days=-400)]
+DUE = Wish("band", "threshold", "70% of the context is used")
+
+
+class Watched:
+    """One seat with a record and a spool, looked at by hand; both clocks are moved by hand."""
+
+    def __init__(self, home: Path) -> None:
+        places = Places(home, home / "state", home / "run", home)
+        places.make()
+        self.clock = ManualClock()
+        self.parts: Instruments = replace(instruments(places), clock=self.clock)
+        self.store: Store = self.parts.store
+        self.signals: list[Signal] = []
+        self.record = home / "record.jsonl"
+        self.record.touch()
+        settings = AgentSettings.model_validate({"name": "api", "directory": str(home)})
+        job = JobRecord(JobId("j"), AgentName("api"), "Count.", self.wall())
+        self.store.add_job(job)
+        session = SessionRecord(
+            SessionId("s"), AgentName("api"), job.id, 1, None, "api-1", self.wall()
+        )
+        self.store.save_session(session)
+        seat = SeatRecord(AgentName("api"), {}, None, True, str(home), session=session.id)
+        self.seat = Seat(seat, settings, self.parts.runtimes("claude"), job=job, session=session)
+        self.seat.process = ProcessId(1, 1, "boot")
+        self.seat.begin_sitting(Tail(self.record, self.seat.runtime.parse))
+        self.watch = Watch(
+            self.parts,
+            Sessions(self.parts, lambda *_: None),
+            lambda: [self.seat],
+            self._taken,
+            self._nothing,
+            lambda _: None,
+        )
+        self.guards = Guards(self.parts)
+
+    def _taken(self) -> list[Signal]:
+        taken, self.signals = self.signals, []
+        return taken
+
+    async def _nothing(self, _seat: Seat) -> None: ...
+
+    def wall(self) -> float:
+        return self.clock.now().timestamp()
+
+    def jump(self, by: timedelta) -> None:
+        self.clock.set_wall(self.clock.now() + by)
+
+    def replies(self, tokens: int) -> None:
+        """The CLI writes a reply, dated by the wall clock, and the watch reads it."""
+        usage = {"input_tokens": tokens, "output_tokens": 1}
+        message = {
+            "id": f"msg_{uuid4().hex}", "type": "message", "role": "assistant",
+            "model": "claude-sonnet-4-6", "content": [], "usage": usage,
+        }  # fmt: skip
+        at = self.clock.now().isoformat().replace("+00:00", "Z")
+        line = {
+            "type": "assistant", "uuid": uuid4().hex, "sessionId": "s", "timestamp": at,
+            "message": message,
+        }  # fmt: skip
+        with self.record.open("a") as file:
+            file.write(json.dumps(line) + "\n")
+        self.watch.read_once(self.seat)
+
+    def hook(self, event: str, **more: object) -> None:
+        """A hook is called, dated by the wall clock, and heard."""
+        payload = {"hook_event_name": event, "session_id": "s", **more}
+        self.signals.append(Signal(AgentName("api"), event, payload, at=self.wall()))
+        self.watch.hear_once()
+
+    def swapped(self) -> None:
+        """A handoff was confirmed a moment ago."""
+        self.store.save_handoff(
+            HandoffRecord(
+                HandoffId(str(uuid4())), AgentName("api"), JobId("j"), SessionId("s"), "threshold",
+                self.wall(), self.clock.boot(), {}, {"closed": self.clock.steady()},
+                ended=self.wall(), outcome="done",
+            )
+        )  # fmt: skip
+
+
+@pytest.fixture
+def watched(own_home: Path) -> Iterator[Watched]:
+    one = Watched(own_home / "ck")
+    yield one
+    one.store.close()
+
+
+@pytest.mark.parametrize("jump", JUMPS)
+def test_a_reading_is_as_old_as_it_is(watched: Watched, jump: timedelta) -> None:
+    watched.hook("UserPromptSubmit", prompt="Count.")
+    watched.replies(150_000)
+    assert watched.seat.sitting.conduct.turn is Turn.WORKING
+    assert watched.guards.stops(watched.seat, DUE) is None
+    watched.jump(jump)
+    watched.clock.advance(60)
+    assert watched.guards.stops(watched.seat, DUE) is None
+    told = row(watched.seat, watched.clock.steady(), watched.clock.monotonic())
+    assert told.context.age_seconds == 60.0
+    watched.clock.advance(61)
+    assert watched.guards.stops(watched.seat, DUE) == (
+        "its reading is old; waiting for a newer one"
+    )
+
+
+@pytest.mark.parametrize("jump", JUMPS)
+def test_the_newer_word_counts_whatever_its_date(watched: Watched, jump: timedelta) -> None:
+    watched.hook("UserPromptSubmit", prompt="Count.")
+    watched.replies(100_000)
+    watched.clock.advance(5)
+    watched.jump(jump)
+    watched.replies(120_000)
+    assert watched.seat.sitting.gauge.tokens == 120_000
+    watched.clock.advance(5)
+    watched.hook("Stop")
+    assert watched.seat.sitting.conduct.turn is Turn.IDLE
+    watched.hook("UserPromptSubmit", prompt="Go on.")
+    assert watched.seat.sitting.conduct.turn is Turn.WORKING
+    watched.hook("PostCompact")
+    watched.clock.advance(5)
+    watched.replies(20_000)
+    assert watched.seat.sitting.gauge.tokens == 20_000
+
+
+@pytest.mark.parametrize("jump", JUMPS)
+def test_what_is_shown_follows_the_wall_clock(watched: Watched, jump: timedelta) -> None:
+    watched.hook("UserPromptSubmit", prompt="Count.")
+    watched.jump(jump)
+    watched.replies(100_000)
+    told = row(watched.seat, watched.clock.steady(), watched.clock.monotonic())
+    assert told.last_activity_at == watched.clock.now().strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def test_a_record_that_was_dated_by_a_wrong_clock_is_read_in_its_order(watched: Watched) -> None:
+    """As a supervisor finds it that was away when the clock was put right."""
+    with watched.parts.store.transaction():
+        watched.seat.sitting.tail = None  # nobody looks
+        watched.jump(timedelta(hours=3))
+        watched.replies(160_000)
+        watched.jump(timedelta(hours=-3))
+        watched.clock.advance(60)
+        watched.replies(20_000)
+        watched.clock.advance(60)
+    watched.seat.begin_sitting(Tail(watched.record, watched.seat.runtime.parse))
+    watched.watch.read_once(watched.seat)
+    assert watched.seat.sitting.gauge.tokens == 20_000
+
+
+@pytest.mark.parametrize("jump", JUMPS)
+def test_three_swaps_within_a_quarter_of_an_hour_are_three(
+    watched: Watched, jump: timedelta
+) -> None:
+    for _ in range(3):
+        watched.swapped()
+        watched.clock.advance(100)
+    watched.jump(jump)
+    held = watched.guards.asks(watched.seat)
+    assert held is not None
+    assert held.kind == "breaker"
+    watched.clock.advance(601)
+    assert watched.guards.asks(watched.seat) is None
+    watched.jump(-jump)
+    assert watched.guards.asks(watched.seat) is None
+
+
+@pytest.mark.parametrize("jump", JUMPS)
+def test_a_prompt_after_a_handoff_began_is_one_after_it(watched: Watched, jump: timedelta) -> None:
+    watched.hook("UserPromptSubmit", prompt="before")
+
+    async def begin() -> None:
+        engine = Engine(
+            watched.parts, Sessions(watched.parts, lambda *_: None), lambda: [], lambda _: None
+        )
+        watched.clock.advance(5)
+        await engine.begin(watched.seat, "manual", ask=True, review=True)
+
+    asyncio.run(begin())
+    assert not pilot_spoke(watched.seat)
+    watched.jump(jump)
+    watched.clock.advance(5)
+    watched.hook("UserPromptSubmit", prompt="after")
+    assert pilot_spoke(watched.seat)
+
+
+def test_all_supervisors_of_a_boot_have_one_steady_time(own_home: Path) -> None:
+    store = Store(own_home / "cockpit.db")
+    assert store.boot_epoch("this", 1000.0) == 1000.0
+    assert store.boot_epoch("this", 9000.0) == 1000.0
+    assert store.boot_epoch("next", 9000.0) == 9000.0
+    store.close()
