@@ -37,6 +37,9 @@ class CockpitApp(App[bool]):
         "screens/fleet.tcss",
         "screens/review.tcss",
     ]
+        "screens/agent.tcss",
+        "screens/inbox.tcss",
+        "screens/history.tcss",
     TITLE = "cockpit"
     VERTICAL_BREAKPOINTS = [(0, "-low"), (20, "-tall")]  # noqa: RUF012 (Textual declares it so)
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "quit", show=False, priority=True)]
@@ -90,7 +93,7 @@ class CockpitApp(App[bool]):
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         yield from super().get_system_commands(screen)
         act = getattr(screen, "action_act", None)
-        context = "fleet" if isinstance(screen, FleetScreen) else "review"
+        context = getattr(screen, "CONTEXT", None)
         if act is None:
             return
         for action in ACTIONS:

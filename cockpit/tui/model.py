@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from cockpit.wire.status import AgentStatus, Status
+from cockpit.wire.status import AgentStatus, HeldSetting, Status
 from cockpit.wire.stream import AgentChanged, AgentForgotten, Event, Happened, Snapshot, WatchLine
 
 KEPT_EVENTS = 500
@@ -53,6 +53,8 @@ class Model:
         """When each agent was last heard of, so that an age can go on growing."""
         self.selected = selected
         """The name that is selected; kept while that agent is away, so that it comes back."""
+        self.held: list[HeldSetting] = []
+        """What an untrusted file asked for, as of when that was last asked."""
         self.connection = Connection()
         self.events: deque[Event] = deque(maxlen=KEPT_EVENTS)
         self._listeners: list[Listener] = []
@@ -111,6 +113,12 @@ class Model:
             self.selected = name
             self._tell(Change.SELECTION, name)
 
+    def hold(self, held: list[HeldSetting]) -> None:
+        """These settings are held until their files are trusted, and no others."""
+        if held != self.held:
+            self.held = held
+            self._tell(Change.FLEET)
+
     def answered(self) -> None:
         self._connect(Connection(live=True))
 
@@ -123,6 +131,7 @@ class Model:
 
     def _take_snapshot(self, status: Status, now: float) -> None:
         self.host = status.host
+        self.held = status.held
         self.agents = {agent.name: agent for agent in status.agents}
         self.heard_at = dict.fromkeys(self.agents, now)
         self._tell(Change.FLEET)

@@ -10,6 +10,8 @@ from typing import Any
 
 from cockpit.client.memory import MemoryClient
 from cockpit.core.front_matter import FrontMatter, dump
+from cockpit.tui import flown
+from cockpit.tui.past import chains
 from cockpit.wire.status import (
     AgentStatus,
     BandName,
@@ -20,6 +22,7 @@ from cockpit.wire.status import (
     Status,
     SupervisorStatus,
 )
+from cockpit.wire.verbs import Done, Plan, Verb
 
 WINDOW = 200_000
 MARKS = MarksStatus(notice=100_000, warn=120_000, act=140_000, force=147_000)
@@ -101,8 +104,9 @@ def fleet() -> list[AgentStatus]:
         agent("checkout", "working", 61_400, chain_cost_usd=0.31, last_activity_at=ago(0.2),
               activity="Bash pytest -q tests/cart"),
         agent("api", "needs_you", 142_300, handoff=asked, session_number=2, chain_cost_usd=1.12,
+              job="job-api", session_id="5b0c2a9e-6d3f-4f1a-9b1e-000000000002", cost_usd=0.62,
               needs=Needs(kind="review", detail="The document is written. Read it with d, "
-                          "then approve with a: a fresh session goes on from it."),
+                          "then approve with a: a fresh session goes on from it.", since=ago(2)),
               activity="Edit src/auth.py", last_activity_at=ago(2), handoffs=1),
         agent("search", "handing_off", 149_100, handoff=writing, session_number=3, mode="auto",
               chain_cost_usd=2.40, activity="Write handoff-2026-11-21-201712.md",
@@ -110,7 +114,8 @@ def fleet() -> list[AgentStatus]:
         agent("docs", "working", 127_000, chain_cost_usd=0.44, last_activity_at=ago(0.1),
               context=context(127_000, confidence="assumed"), activity="Read docs/api/index.md"),
         agent("mailer", "needs_you", 38_200, chain_cost_usd=0.08, last_activity_at=ago(6),
-              needs=Needs(kind="permission", detail="Bash: git push origin agent/mailer"),
+              needs=Needs(kind="permission", detail="Bash git push origin agent/mailer",
+                          tool="Bash", command="git push origin agent/mailer", since=ago(6)),
               activity="Bash git push"),
         agent("importer", "idle", 104_800, session_number=2, chain_cost_usd=0.97,
               activity="Tests pass: 212 of 212", last_activity_at=ago(14)),
@@ -193,6 +198,24 @@ Renewing in a background thread: the client library is not safe for threads.
 )
 
 
+def _before() -> str:
+    """The document that the session before the last one left."""
+    earlier = DOCUMENT.replace("renews early now. Left:", "has no margin yet. Left:")
+    return earlier.replace("- `Auth.refresh` renews only inside the margin\n", "")
+
+
+def _planned(asked: Verb) -> Done:
+    """What a start would do, as a supervisor words it."""
+    assert isinstance(asked, Plan)
+    directory = asked.directory or "/srv/shop"
+    if not asked.worktree:
+        where = f"in {directory} on branch main"
+    else:
+        folder = f"{directory.rstrip('/')}/.worktrees/{asked.name}"
+        where = f"in a new worktree {folder} on branch agent/{asked.name}/<job>"
+    return Done(message=f"{asked.name} starts {where}.", name=asked.name)
+
+
 def scene() -> MemoryClient:
     """The fleet, with panes, a document and a few things that happened."""
     status = Status(
@@ -201,6 +224,12 @@ def scene() -> MemoryClient:
     client = MemoryClient(status)
     client.show("api", PANE, cursor=(2, 13))
     client.lay("h-api", DOCUMENT)
+    client.when(Plan, _planned)
+    client.lay("h-api-1", _before())
+    client.remember(chains())
+    client.chart(flown.course())
+    client.differ("api", flown.DIFF)
+    client.know("api", flown.FACTS)
     client.happen("agent.started", "checkout was started", "checkout")
     client.happen("band.crossed", "api crossed its act point at 142k", "api")
     client.happen("handoff.asked", "search is asked to write its document", "search")

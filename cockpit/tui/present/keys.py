@@ -38,7 +38,7 @@ def key_line(
     Help and the way out keep their place at the end, whatever else goes.
     """
     everything = list(actions)
-    tail = [action for action in everything if action.id in {"help", "quit", "review.back"}]
+    tail = [action for action in everything if action.id.endswith(("help", "quit", ".back"))]
     head = [action for action in everything if action not in tail]
     room = width - sum(_cells(action, keymap) for action in tail) - 1
     shown: list[Action] = []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from cockpit.core.errors import CockpitError
 from cockpit.core.front_matter import FrontMatter
 from cockpit.core.plurals import counted
@@ -17,18 +19,26 @@ _REASONS = {
     "compaction": "it was about to be compacted",
     "loop": "its session ended",
 }
-_WRITERS = {"agent": "the agent", "sdk": "a fork of the session", "facts": "cockpit, from facts"}
+WRITERS = {"agent": "the agent", "sdk": "a fork of the session", "facts": "cockpit, from facts"}
 
 
-def title_spans(agent: AgentStatus | None, width: int) -> list[Span]:
-    """Whose handoff, and why."""
+def title_spans(agent: AgentStatus | None, width: int, waiting: Sequence[str] = ()) -> list[Span]:
+    """Whose handoff, and why; its place among those that wait, where there are several."""
     if agent is None or agent.handoff is None:
         return [Span(" " * width)]
     title = " Hand off? " if agent.handoff.phase == "asked" else " Handoff "
     who = safe_line(agent.name, 32)
     text = f"because {_REASONS[agent.handoff.reason]}"
-    room = width - len(title) - len(who)
-    return [Span(title, "brand"), Span(who, "name"), Span(fit(f"  {text}", room), "muted")]
+    place = ""
+    if len(waiting) > 1 and agent.name in waiting:
+        place = f"{waiting.index(agent.name) + 1} of {len(waiting)} "
+    room = width - len(title) - len(who) - len(place)
+    return [
+        Span(title, "brand"),
+        Span(who, "name"),
+        Span(fit(f"  {text}", max(0, room)), "muted"),
+        Span(place, "group-needs"),
+    ]
 
 
 def facts_line(agent: AgentStatus | None, front: FrontMatter | None, width: int) -> list[Span]:
@@ -36,7 +46,7 @@ def facts_line(agent: AgentStatus | None, front: FrontMatter | None, width: int)
     if front is None:
         return [Span(fit(" not verified: no front matter yet", width), "muted")]
     said = [
-        f"by {_WRITERS.get(front.writer, front.writer)}",
+        f"by {WRITERS.get(front.writer, front.writer)}",
         f"{words.tokens(front.tokens)} of {words.tokens(front.window)} tokens"
         if front.tokens is not None
         else "",

@@ -40,3 +40,22 @@ def merged(spans: list[Span]) -> list[Span]:
 def plain(spans: list[Span]) -> str:
     """The text alone, as a screen reader would get it."""
     return "".join(span.text for span in spans)
+
+
+def broken(text: str, width: int) -> list[str]:
+    """A line over as many as it needs, between words where that is possible."""
+    indent = " " * (len(text) - len(text.lstrip()))
+    pieces, current = [], indent
+    for word in text.split():
+        gap = "" if current == indent else " "
+        while cell_len(current + gap + word) > width:
+            if current != indent:
+                pieces.append(current)
+                current, gap = indent, ""
+                continue
+            cut = fit(word, max(1, width - cell_len(indent)) + 1).rstrip("…").rstrip()
+            cut = cut or word[:1]
+            pieces.append(indent + cut)
+            word = word[len(cut) :]
+        current += gap + word
+    return [*pieces, current] if current.strip() or not pieces else pieces

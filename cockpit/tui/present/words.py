@@ -69,3 +69,11 @@ def clock(moment: str) -> str:
         return datetime.fromisoformat(moment).astimezone().strftime("%H:%M")
     except ValueError:
         return "--:--"
+
+
+def stamp(moment: str) -> str:
+    """Day and time of an RFC 3339 time, in the pilot's zone."""
+    try:
+        return datetime.fromisoformat(moment).astimezone().strftime("%Y-%m-%d %H:%M")
+    except ValueError:
+        return ""

@@ -13,6 +13,8 @@ from cockpit.tui.screens.confirm import ConfirmScreen
 from cockpit.tui.screens.errands import Errands, cannot, tell
 from cockpit.tui.screens.help import HelpScreen
 from cockpit.tui.screens.review import ReviewScreen
+from cockpit.tui.screens.history import HistoryScreen
+from cockpit.tui.screens.inbox import InboxScreen
 from cockpit.tui.screens.send import SendScreen
 from cockpit.tui.screens.start import StartScreen
 from cockpit.wire.status import AgentStatus
@@ -169,6 +171,24 @@ class Commands:
         self._screen.filter.focus()
 
     def _events(self) -> None:
+    def _open(self) -> None:
+        screen = self._screen
+        screen.look_aside(True)
+        agent = AgentScreen(self._model, screen.client, screen.around, self.do)
+        screen.app.push_screen(agent, lambda _left: screen.look_aside(False))
+
+    def _inbox(self) -> None:
+        screen = self._screen
+        screen.look_aside(True)
+        inbox = InboxScreen(self._model, screen.client, screen.around, self._attach)
+        screen.app.push_screen(inbox, lambda _left: screen.look_aside(False))
+
+    def _history(self) -> None:
+        screen = self._screen
+        screen.look_aside(True)
+        history = HistoryScreen(self._model, screen.client, screen.around)
+        screen.app.push_screen(history, lambda _left: screen.look_aside(False))
+
         feed = self._screen.feed
         feed.toggle_class("-open")
         if feed.has_class("-open"):

@@ -17,6 +17,8 @@ from textual.screen import Screen
 from textual.widgets import Input
 
 from cockpit.client.client import Client
+from cockpit.config.files import Files
+from cockpit.tui.actions import Context
 from cockpit.tui.attach import Attach, Edit
 from cockpit.tui.background import in_background
 from cockpit.tui.bindings import bindings

@@ -21,7 +21,7 @@ from cockpit.client.client import Client
 from cockpit.core.errors import BadUsage, CockpitError
 from cockpit.core.front_matter import load
 from cockpit.core.safetext import safe_text
-from cockpit.tui.actions import BY_ID, keys_of, spoken
+from cockpit.tui.actions import BY_ID, Context, keys_of, spoken, waiting_reviews
 from cockpit.tui.attach import step_aside
 from cockpit.tui.background import in_background
 from cockpit.tui.bindings import bindings
@@ -63,6 +63,7 @@ class ReviewScreen(Screen[None]):
     """One agent's handoff. It closes when its question is no longer the one that stands."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("review")
+    CONTEXT: ClassVar[Context] = "review"
 
     def __init__(self, model: Model, client: Client, around: Surroundings) -> None:
         super().__init__()
@@ -78,7 +79,9 @@ class ReviewScreen(Screen[None]):
         self._refused: CockpitError | None = None
         """Why the document that is shown was not taken."""
         self._errands = Errands(self, client)
-        self._title = OneLine(lambda width: title_spans(self.agent, width), id="review-title")
+        self._title = OneLine(
+            lambda width: title_spans(self.agent, width, waiting_reviews(model)), id="review-title"
+        )
         self._facts = OneLine(lambda width: facts_line(self.agent, self.front, width), id="facts")
         self._question = Wrapped(id="question")
         self._refusal = Wrapped(most=MOST_REASONS, id="refusal")
@@ -151,6 +154,22 @@ class ReviewScreen(Screen[None]):
         self._errands.send(verb, answered, self._not_taken)
 
     def _not_taken(self, error: CockpitError) -> None:
+    def _next(self) -> None:
+        self._go_to(1)
+
+    def _previous(self) -> None:
+        self._go_to(-1)
+
+    def _go_to(self, step: int) -> None:
+        """Another question that waits, in the place of this one."""
+        waiting = waiting_reviews(self.model)
+        if self.name_of_agent in waiting:
+            place = (waiting.index(self.name_of_agent) + step) % len(waiting)
+        else:
+            place = 0
+        self.model.select(waiting[place])
+        self.app.switch_screen(ReviewScreen(self.model, self.client, self.around))
+
         """What is wrong with the document stands above it; anything else passes."""
         if isinstance(error, BadUsage):
             self._refused = error

@@ -1,0 +1,177 @@
+"""Every handoff there was, as lines: whose, when, what it did to the context, what came of it.
+
+Made of what `cockpit history --json` says. Words of documents are foreign, and made safe here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from rich.cells import cell_len
+
+from cockpit.core.plurals import counted
+from cockpit.core.safetext import safe_line
+from cockpit.tui.present import words
+from cockpit.tui.present.review import WRITERS
+from cockpit.tui.present.span import Span, fit, merged
+
+_OUTCOMES = {
+    "done": ("✓", "done", "state-done"),
+    "refused": ("·", "refused", "muted"),
+    "cancelled": ("·", "cancelled", "muted"),
+    "revived": ("×", "taken back", "warning"),
+    "failed": ("×", "failed", "state-failed"),
+    None: ("»", "under way", "state-handing"),
+}
+_MARKED, _UNMARKED = "*", " "
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One handoff. Texts are as the supervisor said them, and foreign."""
+
+    id: str
+    agent: str
+    goal: str
+    number: int
+    """Of the session that left it, in its chain."""
+    created: str
+    outcome: str | None
+    writer: str | None
+    document: str | None
+    copy: str | None
+    tokens: int | None
+    tokens_after: int | None
+    cost_usd: float | None
+    why: str | None
+    found: str
+    """The line of the document that was searched for."""
+
+    @property
+    def can_open(self) -> bool:
+        """There is something to read: a document, or the draft of one."""
+        return self.document is not None or self.outcome is None
+
+
+def entries(chains: Iterable[Mapping[str, Any]], agent: str | None = None) -> list[Entry]:
+    """Every handoff of the chains, newest first; of one agent alone where one is named."""
+    found = [
+        _entry(chain, session, handoff)
+        for chain in chains
+        if agent in (None, chain["agent"])
+        for session in chain["sessions"]
+        for handoff in session.get("handoffs") or ()
+    ]
+    return sorted(found, key=lambda entry: (entry.created, entry.id), reverse=True)
+
+
+def _entry(
+    chain: Mapping[str, Any], session: Mapping[str, Any], handoff: Mapping[str, Any]
+) -> Entry:
+    last = session.get("handoff") in (None, handoff["id"])
+    return Entry(
+        id=str(handoff["id"]),
+        agent=str(chain["agent"]),
+        goal=str(chain.get("goal") or ""),
+        number=int(session.get("number") or 1),
+        created=str(handoff.get("created") or ""),
+        outcome=handoff.get("outcome"),
+        writer=handoff.get("writer"),
+        document=handoff.get("document"),
+        copy=handoff.get("copy"),
+        tokens=session.get("tokens") if last else None,
+        tokens_after=handoff.get("tokens_after"),
+        cost_usd=session.get("cost_usd") if last else None,
+        why=handoff.get("why"),
+        found=str(handoff.get("found") or ""),
+    )
+
+
+def outcome_of(entry: Entry) -> tuple[str, str, str]:
+    """Glyph, word and role."""
+    plain = str(entry.outcome).replace("_", " ")
+    return _OUTCOMES.get(entry.outcome, ("·", safe_line(plain, 12), "muted"))
+
+
+def line(entry: Entry, width: int, now: datetime, widest: int, *, marked: bool) -> list[Span]:
+    """A handoff in `width` cells; what gives way on a narrow screen is what stands below anyway."""
+    glyph, word, role = outcome_of(entry)
+    age = words.age(words.seconds_since(entry.created, now))
+    spans = [
+        Span(_MARKED if marked else _UNMARKED, "key"),
+        Span(fit(age, 5, right=True), "age"),
+        Span(f"  {fit(safe_line(entry.agent, 32), widest)}", "name"),
+        Span(fit(f"  {entry.number}→{entry.number + 1}", 8), "chain"),
+    ]
+    if width >= 74:
+        spans.append(Span(fit(_fill(entry), 14), "tokens"))
+    spans.append(Span(fit(f"{glyph} {word}", 12), role))
+    if width >= 110:
+        spans.append(Span(fit(_writer(entry), 22), "muted"))
+    room = width - sum(cell_len(span.text) for span in spans)
+    text = entry.found or entry.goal
+    spans.append(Span(fit(f" {safe_line(text, 300)}", max(0, room))))
+    return merged(spans)
+
+
+def _fill(entry: Entry) -> str:
+    """What the context held before, and what the next one began with."""
+    if entry.tokens is None:
+        return "  "
+    held = words.tokens(entry.tokens)
+    if entry.outcome != "done" or entry.tokens_after is None:
+        return f"  {held}"
+    return f"  {held} → {words.tokens(entry.tokens_after)}"
+
+
+def _writer(entry: Entry) -> str:
+    if entry.document is None:
+        return "no document yet" if entry.outcome is None else "no document"
+    return WRITERS.get(entry.writer or "", safe_line(entry.writer or "unknown writer", 20))
+
+
+def widest_name(found: Iterable[Entry], width: int) -> int:
+    """Cells for the names: what the longest needs, and no more than a fifth of the width."""
+    longest = max((cell_len(safe_line(entry.agent, 32)) for entry in found), default=4)
+    return min(longest, max(8, width // 5))
+
+
+def heading(
+    found: Sequence[Entry], width: int, *, agent: str | None, searched: str, marked: int
+) -> list[Span]:
+    """The line at the top: how many, of whom, and what was searched for."""
+    said = [counted(len(found), "handoff")]
+    if agent is not None:
+        said.append(f"of {safe_line(agent, 32)}")
+    if searched:
+        said.append(f"with “{safe_line(searched, 60)}”")
+    if marked:
+        said.append(f"{marked} marked")
+    text = " · ".join(said)
+    return [Span(" History ", "brand"), Span(fit(f" {text}", max(0, width - 9)), "muted")]
+
+
+def detail(entry: Entry | None, width: int, height: int) -> list[list[Span]]:
+    """The selected one in a few lines: its goal, where it lies, what it came to."""
+    if entry is None:
+        return []
+    _, word, role = outcome_of(entry)
+    cost = words.money(entry.cost_usd) if entry.cost_usd is not None else ""
+    ended = [word, _writer(entry), _fill(entry).strip(), cost, words.stamp(entry.created)]
+    lines = [
+        [Span(fit(f" {safe_line(entry.goal or 'no prompt', 400)}", width))],
+        [Span(fit(f" {' · '.join(part for part in ended if part)}", width), role)],
+        [Span(fit(f" {safe_line(_place(entry), 400)}", width), "muted")],
+    ]
+    if entry.found:
+        lines.insert(0, [Span(fit(f" {safe_line(entry.found, 400)}", width), "name")])
+    return lines[:height]
+
+
+def _place(entry: Entry) -> str:
+    if entry.document:
+        return f"{entry.id[:8]}  {entry.document}"
+    return f"{entry.id[:8]}  {entry.why or ''}"

@@ -1,0 +1,186 @@
+"""Everything that wants the pilot, as items: what it is, since when, and what leads on.
+
+Made of the rows that everybody sees; it knows nothing that `cockpit status` does not say. What
+holds an agent up comes first, and of that the newest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+from pathlib import PurePath
+
+from rich.cells import cell_len
+
+from cockpit.core.plurals import counted
+from cockpit.core.safetext import safe_line, safe_text
+from cockpit.tui.present import words
+from cockpit.tui.present.span import Span, broken, fit, merged
+from cockpit.tui.present.states import look_of
+from cockpit.wire.status import AgentStatus, HeldSetting, Needs
+
+_URGENCY = {
+    "permission": 0, "question": 0, "trust": 0, "failed": 0,
+    "review": 1, "handoff": 1, "breaker": 1,
+    "usage_limit": 2,
+    "held": 3,
+}  # fmt: skip
+
+_STEPS = {
+    "permission": "Enter goes to its pane: the answer is given there, by you.",
+    "question": "Enter goes to its pane: the answer is given there, by you.",
+    "trust": "Enter goes to its pane: whether the folder is trusted is said there, by you.",
+    "review": "Enter reads the document; then approve, edit, refuse or snooze it.",
+    "handoff": "Enter shows what cockpit knows; then approve, refuse or snooze.",
+    "breaker": "Enter shows what cockpit knows; then approve, refuse or snooze.",
+    "usage_limit": "It can go on with a new prompt once the limit has begun anew.",
+    "failed": "Enter goes to what is left of it in its pane.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing that waits. Texts are made safe."""
+
+    key: str
+    kind: str
+    """A kind of need, or `held`."""
+    glyph: str
+    word: str
+    role: str
+    who: str
+    what: str
+    """In one line."""
+    since: str | None
+    agent: str | None
+    """Whose it is, by the name that the supervisor knows."""
+    says: tuple[str, ...]
+    """The whole of it, line by line."""
+    step: str
+    """What leads on."""
+
+
+def items(agents: Iterable[AgentStatus], held: Sequence[HeldSetting] = ()) -> list[Item]:
+    """What waits, the most urgent first, and of equals the newest."""
+    found = [_item(agent, agent.needs) for agent in agents if agent.needs]
+    by_file = groupby(sorted(held, key=lambda one: one.file), key=lambda one: one.file)
+    found += [_held(file, list(group)) for file, group in by_file]
+    newest_first = sorted(found, key=lambda item: item.since or "", reverse=True)
+    return sorted(newest_first, key=lambda item: _URGENCY[item.kind])
+
+
+def _item(agent: AgentStatus, needs: Needs) -> Item:
+    look = look_of(agent.model_copy(update={"state": "needs_you"}))
+    about = agent.handoff.id if agent.handoff and needs.kind in {"review", "handoff"} else ""
+    return Item(
+        key=f"{agent.name} {needs.kind} {about}",
+        kind=needs.kind,
+        glyph=look.glyph,
+        word=look.word,
+        role=f"state-{look.role}",
+        who=safe_line(agent.name, 32),
+        what=_what(needs),
+        since=needs.since or agent.last_activity_at,
+        agent=agent.name,
+        says=_says(needs),
+        step=_step(agent, needs),
+    )
+
+
+def _what(needs: Needs) -> str:
+    if needs.tool:
+        words = " ".join((needs.command or "").split())
+        return safe_line(f"{needs.tool}: {words}".rstrip(": "), 300)
+    return safe_line(needs.detail, 300)
+
+
+def _says(needs: Needs) -> tuple[str, ...]:
+    if needs.tool is None:
+        return (safe_line(needs.detail, 1000),)
+    lines = safe_text(needs.command or "", 4000).splitlines()
+    return (f"{safe_line(needs.tool, 60)} wants to do this:", *(f"  {line}" for line in lines))
+
+
+def _step(agent: AgentStatus, needs: Needs) -> str:
+    if needs.kind == "usage_limit" and needs.resets_at:
+        return f"It begins anew at {words.clock(needs.resets_at)}; then send it a prompt."
+    if needs.kind == "failed" and agent.pane is None:
+        return "Press n on the fleet to start it again."
+    return _STEPS[needs.kind]
+
+
+def _held(file: str, held: list[HeldSetting]) -> Item:
+    settings = counted(len(held), "setting")
+    verb = "does" if len(held) == 1 else "do"
+    return Item(
+        key=f"/held {file}",
+        kind="held",
+        glyph="▢",
+        word="held",
+        role="warning",
+        who=safe_line(PurePath(file).name, 32),
+        what=f"{settings} {verb} not count until you trust this file",
+        since=None,
+        agent=None,
+        says=(
+            f"{safe_line(file, 300)}:",
+            *(safe_line(f"  line {one.line}: {one.key}, because {one.reason}", 300)
+              for one in held),
+        ),
+        step=f"Read the file, then: cockpit config trust {safe_line(file, 300)}",
+    )  # fmt: skip
+
+
+def line(item: Item, width: int, now: datetime, widest: int) -> list[Span]:
+    """An item in `width` cells; `widest` of them for the name."""
+    age = words.age(words.seconds_since(item.since, now)) if item.since else ""
+    kind = fit(f"{item.glyph} {item.word}", 14)
+    who = fit(item.who, widest)
+    room = width - 14 - 1 - widest - 2 - 5 - 1
+    return merged(
+        [
+            Span(f"{kind} ", item.role),
+            Span(f"{who}  ", "name"),
+            Span(fit(item.what, max(0, room))),
+            Span(fit(age, 6, right=True), "age"),
+        ]
+    )
+
+
+def widest_name(found: Iterable[Item], width: int) -> int:
+    """Cells for the names: what the longest needs, and no more than a fifth of the width."""
+    return min(max((cell_len(item.who) for item in found), default=4), max(8, width // 5))
+
+
+def heading(found: Sequence[Item], host: str, width: int) -> list[Span]:
+    """The line at the top: how many things want the pilot, of which kinds."""
+    waiting = [item for item in found if item.kind != "held"]
+    kinds = dict.fromkeys(item.word for item in waiting)
+    counts = [f"{sum(each.word == kind for each in waiting)} {kind}" for kind in kinds]
+    if held := len(found) - len(waiting):
+        counts.append(f"{held} held")
+    right = f"{safe_line(host, 24)} "
+    right = right if cell_len(right) < width // 3 else ""
+    room = width - len(" Inbox ") - 1 - cell_len(right)
+    said = fit(" · ".join(counts) or "nothing needs you", max(0, room))
+    role = "group-needs" if waiting else "muted"
+    return [Span(" Inbox ", "brand"), Span(" "), Span(said, role), Span(right, "muted")]
+
+
+def detail(item: Item | None, width: int, most: int) -> list[list[Span]]:
+    """The whole of an item under the list, broken to `width`, in at most `most` lines."""
+    if item is None:
+        return []
+    lines = [piece for said in item.says for piece in broken(said, width - 2)]
+    steps = broken(item.step, width - 2)
+    room = max(1, most - len(steps) - 1)
+    if len(lines) > room:
+        left = len(lines) - room + 1
+        lines = [*lines[: room - 1], f"  … {counted(left, 'more line')}"]
+    return [
+        *([Span(f" {said}")] for said in lines),
+        [],
+        *([Span(f" {said}", "muted")] for said in steps),
+    ]

@@ -1,0 +1,302 @@
+"""Every handoff there was: to be searched, read, compared and gone on from."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.screen import Screen
+from textual.timer import Timer
+from textual.widgets import Input
+
+from cockpit.client.client import Client
+from cockpit.core.errors import CockpitError
+from cockpit.tui.actions import BY_ID, Context, has_ended
+from cockpit.tui.background import in_background
+from cockpit.tui.bindings import bindings
+from cockpit.tui.model import Change, Model
+from cockpit.tui.present import history
+from cockpit.tui.present.history import Entry
+from cockpit.tui.present.keys import key_line, possible
+from cockpit.tui.screens.comparing import ComparingScreen
+from cockpit.tui.screens.errands import Errands, cannot, tell
+from cockpit.tui.screens.help import HelpScreen
+from cockpit.tui.screens.name import NameScreen
+from cockpit.tui.screens.reading import ReadingScreen
+from cockpit.tui.widgets.field import Field
+from cockpit.tui.widgets.line import KeyLine, OneLine
+from cockpit.tui.widgets.passage import Passage
+from cockpit.tui.widgets.picker import Picker
+from cockpit.wire.verbs import Continue
+
+if TYPE_CHECKING:
+    from cockpit.tui.screens.fleet import Surroundings
+
+MINUTE = 15.0
+"""Seconds between two looks at the ages, which are drawn by the minute."""
+TYPED = 0.2
+"""Seconds without a letter after which what was typed is searched for."""
+EMPTY = "No handoff yet. Each one that is made is kept here, with its document."
+NOT_FOUND = "No document holds all these words."
+
+
+class HistoryScreen(Screen[None]):
+    """A line a handoff, newest first; what the selected one came to below."""
+
+    CONTEXT: ClassVar[Context] = "history"
+    BINDINGS: ClassVar[list[BindingType]] = bindings("history")
+    AUTO_FOCUS = "#history"
+
+    def __init__(self, model: Model, client: Client, around: Surroundings) -> None:
+        super().__init__()
+        self.model = model
+        self.client = client
+        self.around = around
+        self.of_agent: str | None = None
+        """The one whose handoffs alone are shown."""
+        self._chains: list[dict[str, Any]] = []
+        self._entries: dict[str, Entry] = {}
+        self._marked: list[str] = []
+        self._searched = ""
+        self._asked = False
+        self._soon: Timer | None = None
+        self._errands = Errands(self, client)
+        self.list = Picker(self._say, empty="asking the supervisor…", id="history")
+        self.search = Field(placeholder="words that its document holds", id="search")
+        self.search.display = False
+        self._heading = OneLine(self._head, id="history-title")
+        self.detail = Passage(
+            lambda width, height: history.detail(self.entry, width, height), id="history-detail"
+        )
+        self._keys = KeyLine(lambda width: key_line(possible(model, "history"), around.keys, width))
+
+    @property
+    def entry(self) -> Entry | None:
+        """The one that is selected."""
+        return self._entries.get(self.list.selected or "")
+
+    def compose(self) -> ComposeResult:
+        yield self._heading
+        yield self.list
+        yield self.search
+        yield self.detail
+        yield self._keys
+
+    def on_mount(self) -> None:
+        self._stop_listening = self.model.listen(self._heard)
+        self.set_interval(MINUTE, self._draw)
+        self._ask()
+
+    def on_unmount(self) -> None:
+        self._stop_listening()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """While words are typed, their field has all keys."""
+        return self.focused is not self.search or action != "act"
+
+    def action_act(self, action: str) -> None:
+        reason = BY_ID[action].why_not(self.model)
+        if reason:
+            cannot(self, reason)
+        else:
+            getattr(self, f"_{action.removeprefix('history.').replace('-', '_')}")()
+
+    @on(KeyLine.Chosen)
+    def _chosen(self, message: KeyLine.Chosen) -> None:
+        self.action_act(message.action)
+
+    @on(Picker.Picked)
+    def _picked(self) -> None:
+        self.action_act("history.open")
+
+    @on(Picker.Moved)
+    def _moved(self) -> None:
+        self.detail.show()
+
+    @on(Input.Changed, "#search")
+    def _typed(self) -> None:
+        if self._soon is not None:
+            self._soon.stop()
+        self._soon = self.set_timer(TYPED, self._ask)
+
+    @on(Input.Submitted, "#search")
+    def _search_done(self) -> None:
+        self.set_focus(self.list)
+        self.search.display = bool(self.search.value.strip())
+        self._ask()
+
+    # Actions
+
+    def _open(self) -> None:
+        entry = self._chosen_entry()
+        if entry is None:
+            return
+        if not entry.can_open:
+            cannot(self, f"This handoff left no document: {entry.why or entry.outcome}.")
+            return
+        screen = ReadingScreen(self.model, self.client, self.around, entry, self._go_on)
+        self.app.push_screen(screen)
+
+    def _mark(self) -> None:
+        entry = self._chosen_entry()
+        if entry is None:
+            return
+        if entry.id in self._marked:
+            self._marked.remove(entry.id)
+        elif not entry.can_open:
+            cannot(self, "This handoff left no document to compare.")
+        else:
+            self._marked = [*self._marked[-1:], entry.id]
+        self._draw()
+
+    def _compare(self) -> None:
+        """The two that are marked; with one, it and the selected one."""
+        entry = self.entry
+        here = [entry.id] if entry is not None and entry.can_open else []
+        pair = list(dict.fromkeys([*self._marked, *here]))[:2]
+        chosen = [self._entries[ident] for ident in pair if ident in self._entries]
+        if len(chosen) != 2:
+            cannot(self, "Mark two documents with Space, or one and select another.")
+            return
+        older, newer = sorted(chosen, key=lambda each: each.created)
+        screen = ComparingScreen(self.model, self.client, self.around, older, newer)
+        self.app.push_screen(screen)
+
+    def _continue(self) -> None:
+        entry = self._chosen_entry()
+        if entry is not None:
+            self._go_on(entry)
+
+    def _go_on(self, entry: Entry) -> None:
+        """Start an agent from a document, once the pilot has given it a name."""
+        place = entry.document
+        if place is None:
+            cannot(self, "There is no document to go on from.")
+            return
+
+        def named(name: str | None) -> None:
+            if name:
+                self._errands.send(Continue(document=place, name=name), self._continued)
+
+        agents = self.model.agents
+        living = [name for name, agent in agents.items() if not has_ended(agent)]
+        title = f"Continue from {entry.agent}'s document"
+        self.app.push_screen(NameScreen(title, _free(entry.agent, agents), living), named)
+
+    def _continued(self, _done: object) -> None:
+        self._ask()
+
+    def _search(self) -> None:
+        self.search.display = True
+        self.set_focus(self.search)
+
+    def _agent(self) -> None:
+        """Show the selected one's agent alone, or everybody again."""
+        entry = self.entry
+        if self.of_agent is None and entry is None:
+            cannot(self, "No handoff is selected.")
+            return
+        self.of_agent = entry.agent if self.of_agent is None and entry else None
+        self._draw()
+
+    def _down(self) -> None:
+        self.list.move(1)
+
+    def _up(self) -> None:
+        self.list.move(-1)
+
+    def _first(self) -> None:
+        self.list.move(-10_000)
+
+    def _last(self) -> None:
+        self.list.move(10_000)
+
+    def _page_down(self) -> None:
+        self.list.move(self.list.page())
+
+    def _page_up(self) -> None:
+        self.list.move(-self.list.page())
+
+    def _help(self) -> None:
+        self.app.push_screen(HelpScreen("history", self.around.keys))
+
+    def _back(self) -> None:
+        """Out of the search first, then out of the screen."""
+        if self._searched:
+            self.search.value = ""
+            self.search.display = False
+            self._ask()
+        else:
+            self.dismiss()
+
+    def _chosen_entry(self) -> Entry | None:
+        if self.entry is None:
+            cannot(self, "There is no handoff here.")
+        return self.entry
+
+    # What is shown
+
+    def _heard(self, change: Change, name: str | None) -> None:
+        agent = self.model.agents.get(name or "")
+        if change is Change.CONNECTION:
+            self.set_class(not self.model.connection.live, "-lost")
+            self._keys.show()
+        if change is Change.EVENT and self.model.events:
+            if self.model.events[-1].kind.startswith("handoff."):
+                self._ask()
+        elif change in {Change.FLEET, Change.CONNECTION} and agent is None:
+            self._ask()
+
+    def _ask(self) -> None:
+        """Have the list, and what is searched for in it, anew."""
+        words = self.search.value.strip()
+        in_background(self, partial(self._fetch, words), group="fetch", alone=True)
+
+    async def _fetch(self, searched: str) -> None:
+        try:
+            self._chains = await self.client.history(search=searched or None)
+        except CockpitError as error:
+            if self.model.connection.live or not self._asked:
+                tell(self, error)
+            return
+        finally:
+            self._asked = True
+        self._searched = searched
+        self._draw()
+
+    def _draw(self) -> None:
+        found = history.entries(self._chains, self.of_agent)
+        self._entries = {entry.id: entry for entry in found}
+        self._marked = [ident for ident in self._marked if ident in self._entries]
+        if self._asked:
+            self.list.show(list(self._entries), empty=NOT_FOUND if self._searched else EMPTY)
+        self._heading.show()
+        self.detail.show()
+        self._keys.show()
+
+    def _say(self, key: str, width: int) -> list[Any]:
+        widest = history.widest_name(self._entries.values(), width)
+        marked = key in self._marked
+        return history.line(self._entries[key], width, datetime.now(UTC), widest, marked=marked)
+
+    def _head(self, width: int) -> list[Any]:
+        return history.heading(
+            list(self._entries.values()),
+            width,
+            agent=self.of_agent,
+            searched=self._searched,
+            marked=len(self._marked),
+        )
+
+
+def _free(name: str, taken: Any) -> str:
+    """The agent's name, with a number if it is taken."""
+    number, free = 1, name
+    while free in taken:
+        number += 1
+        free = f"{name[:28]}-{number}"
+    return free

@@ -1,0 +1,120 @@
+"""A list to choose a line from: each has a key of its own, one is selected, the ends hold.
+
+It keeps the selection on the same thing while things come and go above it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from rich.style import Style
+from textual import events
+from textual.geometry import Region
+from textual.message import Message
+
+from cockpit.tui.present.span import Span
+from cockpit.tui.widgets.lines import Lines, Spans, under
+
+Say = Callable[[str, int], Spans]
+"""A thing by its key, in so many cells."""
+
+MARGIN = 2
+"""Cells before each line, for the cursor."""
+
+
+class Picker(Lines, can_focus=True):
+    """What is chosen from is told by `show`; what is chosen, by messages."""
+
+    DEFAULT_CSS = """
+    Picker { height: auto; scrollbar-size-vertical: 1; }
+    """
+
+    class Moved(Message):
+        """Another one is selected, or none."""
+
+    class Picked(Message):
+        """The selected line was clicked."""
+
+    def __init__(self, say: Say, *, empty: str, id: str) -> None:  # noqa: A002 (Textual's word)
+        super().__init__(id=id)
+        self._say = say
+        self._empty = empty
+        self._known: dict[tuple[str, int], list[Span]] = {}
+        self.keys: Sequence[str] = ()
+        self.selected: str | None = None
+
+    def show(self, keys: Sequence[str], *, empty: str | None = None) -> None:
+        """Have these to choose from; each says anew what it is.
+
+        What was selected stays so; where it is gone, what came into its place is.
+        """
+        place = self._place()
+        self._known.clear()
+        self.keys = tuple(keys)
+        if empty is not None:
+            self._empty = empty
+        before = self.selected
+        if before not in self.keys:
+            self.selected = self.keys[min(place, len(self.keys) - 1)] if self.keys else None
+        self._draw()
+        if self.selected != before:
+            self.post_message(self.Moved())
+
+    def select(self, key: str | None) -> None:
+        """Mark a line and bring it into view."""
+        if key in self.keys and key != self.selected:
+            self.selected = key
+            self._draw()
+            self.post_message(self.Moved())
+        self._bring_into_view()
+
+    def move(self, steps: int) -> None:
+        """Select another line, so many further down."""
+        if self.keys:
+            self.select(self.keys[min(max(self._place() + steps, 0), len(self.keys) - 1)])
+
+    def page(self) -> int:
+        """How many lines are a page."""
+        return max(1, self.size.height - 1)
+
+    def line_style(self, line: int) -> Style | None:
+        chosen = line < len(self.keys) and self.keys[line] == self.selected
+        return under(self.app, "row-selected") if chosen else None
+
+    def resized(self) -> None:
+        self._known.clear()
+        self._draw()
+        self.call_after_refresh(self._bring_into_view)
+
+    def on_click(self, event: events.Click) -> None:
+        line = self.scroll_offset.y + event.y
+        if line >= len(self.keys):
+            return
+        if self.keys[line] == self.selected:
+            self.post_message(self.Picked())
+        else:
+            self.select(self.keys[line])
+
+    def _place(self) -> int:
+        return self.keys.index(self.selected) if self.selected in self.keys else 0
+
+    def _draw(self) -> None:
+        width = self.size.width
+        if not width:
+            return
+        if not self.keys:
+            self.set_lines([[Span(f"  {self._empty}", "muted")]])
+            return
+        self.set_lines([self._line(key, width) for key in self.keys])
+
+    def _line(self, key: str, width: int) -> list[Span]:
+        at = (key, width)
+        if at not in self._known:
+            self._known[at] = list(self._say(key, width - MARGIN))
+        cursor = Span("▌ ", "cursor") if key == self.selected else Span("  ")
+        return [cursor, *self._known[at]]
+
+    def _bring_into_view(self) -> None:
+        if self.keys:
+            region = Region(0, self._place(), 1, 1)
+            self.scroll_to_region(region, animate=False, force=True)

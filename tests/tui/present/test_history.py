@@ -1,0 +1,81 @@
+"""Chains as lines: every handoff once, newest first, whatever its document says."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from rich.cells import cell_len
+
+from cockpit.tui.past import chain, chains, handoff, session
+from cockpit.tui.present.comparison import compared, drawn
+from cockpit.tui.present.history import detail, entries, heading, line, widest_name
+from cockpit.tui.present.span import plain
+
+NOW = datetime(2026, 11, 21, 21, 0, tzinfo=UTC)
+AT = "2026-11-21T20:00:00+00:00"
+
+
+def test_every_handoff_is_there_newest_first_also_one_without_a_document() -> None:
+    found = entries(chains())
+    assert len(found) == 8
+    assert [entry.created for entry in found] == sorted(
+        (entry.created for entry in found), reverse=True
+    )
+    assert [entry.id for entry in found if not entry.can_open] == ["h-docs"]
+    assert {entry.agent for entry in entries(chains(), "search")} == {"search"}
+
+
+def test_what_the_context_held_is_said_of_the_last_handoff_of_a_session_only() -> None:
+    refused = handoff("a", "2026-11-21T19:00:00Z", "refused")
+    done = handoff("b", AT, tokens_after=44_800)
+    newest, older = entries([chain("api", session(1, refused, done))])
+    assert "142k → 45k" in plain(line(newest, 98, NOW, 8, marked=False))
+    assert "142k" not in plain(line(older, 98, NOW, 8, marked=False))
+
+
+@pytest.mark.parametrize("width", [40, 58, 74, 98, 110, 198])
+@pytest.mark.parametrize("marked", [True, False])
+def test_a_line_has_exactly_the_width_and_says_its_outcome(width: int, marked: bool) -> None:
+    hostile = "漢字\x1b]0;x\x07\u202e 👩‍👩‍👧 [b]" * 20
+    bad = handoff("x", AT, "failed", why=hostile, found=hostile, document=hostile)
+    (entry,) = entries([chain(hostile, session(1, bad), goal=hostile)])
+    widest = widest_name([entry], width)
+    text = plain(line(entry, width, NOW, widest, marked=marked))
+    assert "\x1b" not in text
+    assert cell_len(text) == width
+    assert "× failed" in text
+    assert text.startswith("*") is marked
+    below = detail(entry, width, 4)
+    assert all(cell_len(plain(spans)) <= width for spans in below)
+    assert "\x1b" not in "".join(plain(spans) for spans in below)
+
+
+def test_an_outcome_of_another_version_is_shown_as_it_is() -> None:
+    (entry,) = entries([chain("api", session(1, handoff("x", "no time", "taken_over")))])
+    assert "· taken over" in plain(line(entry, 98, NOW, 8, marked=False))
+
+
+def test_the_heading_says_what_is_left_out() -> None:
+    text = plain(heading([], 98, agent="api", searched="auth", marked=1))
+    assert "0 handoffs · of api · with “auth” · 1 marked" in text
+
+
+def test_two_documents_are_compared_under_their_front_matter() -> None:
+    before = "---\nagent: api\n---\n# Handoff\n\nold line\nkept\n"
+    after = "---\nagent: web\n---\n# Handoff\n\nnew \x1b[31mline\nkept\n"
+    lines = compared(before, after)
+    assert "-old line" in lines
+    assert "+new line" in lines
+    assert not any("agent" in each for each in lines)
+    assert compared(before, before) == []
+    assert "say the same" in plain(drawn([], 40)[0])
+
+
+@pytest.mark.parametrize("width", [12, 40, 100])
+def test_all_of_a_comparison_can_be_seen_with_its_signs(width: int) -> None:
+    words = [f"word{number}" for number in range(60)]
+    shown = drawn(compared("a\n", " ".join(words)), width)
+    added = [plain(spans) for spans in shown if plain(spans).startswith(" +")]
+    assert all(cell_len(each) <= width for each in added)
+    assert " ".join(each[3:].strip() for each in added).split() == words

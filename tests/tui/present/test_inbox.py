@@ -1,0 +1,91 @@
+"""What waits for the pilot, in which order, and in words that are safe to show."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from rich.cells import cell_len
+
+from cockpit.tui.present.inbox import detail, heading, items, line
+from cockpit.tui.present.span import plain
+from cockpit.tui.scene import agent, fleet
+from cockpit.wire.status import AgentStatus, HeldSetting, NeedKind, Needs
+
+NOW = datetime(2026, 11, 21, 21, 0, tzinfo=UTC)
+HELD = [
+    HeldSetting(file="/w/cockpit.toml", line=12, key="agents[0].env", reason="it decides"),
+    HeldSetting(file="/w/cockpit.toml", line=20, key="notifications.urls", reason="it sends"),
+]
+
+
+def needing(name: str, kind: NeedKind, since: str | None = None, **fields: str) -> AgentStatus:
+    needs = Needs(kind=kind, detail=f"{name} waits", since=since, **fields)
+    return agent(name, "needs_you", needs=needs)
+
+
+def test_who_needs_nothing_is_not_there() -> None:
+    assert [item.agent for item in items(fleet())] == ["mailer", "api"]
+    assert items([agent("calm")]) == []
+
+
+def test_what_holds_an_agent_up_comes_first_and_of_that_the_newest() -> None:
+    found = items(
+        [
+            needing("limited", "usage_limit", "2026-11-21T20:59:00Z"),
+            needing("old", "permission", "2026-11-21T20:00:00Z"),
+            needing("review", "review", "2026-11-21T20:58:00Z"),
+            needing("new", "trust", "2026-11-21T20:30:00Z"),
+            needing("broken", "failed", "2026-11-21T20:10:00Z"),
+        ],
+        HELD,
+    )
+    assert [item.who for item in found] == [
+        "new", "broken", "old", "review", "limited", "cockpit.toml",
+    ]  # fmt: skip
+
+
+def test_a_permission_shows_the_tool_and_all_lines_of_what_it_does() -> None:
+    asked = needing("api", "permission", tool="Bash", command="make \\\n\n   all\x1b[2J")
+    (item,) = items([asked])
+    assert item.what == "Bash: make \\ all"
+    assert item.says == ("Bash wants to do this:", "  make \\", "  ", "     all")
+    assert "there, by you" in item.step
+
+
+def test_held_settings_are_one_item_a_file_with_what_leads_on() -> None:
+    (item,) = items([], HELD)
+    assert (item.kind, item.agent) == ("held", None)
+    assert item.what == "2 settings do not count until you trust this file"
+    assert "line 12: agents[0].env" in item.says[1]
+    assert item.step.endswith("cockpit config trust /w/cockpit.toml")
+
+
+def test_a_limit_says_when_it_begins_anew() -> None:
+    (item,) = items([needing("api", "usage_limit", resets_at="2026-11-21T22:00:00+00:00")])
+    assert item.step.startswith("It begins anew at ")
+
+
+@pytest.mark.parametrize("width", [20, 40, 58, 98, 198])
+def test_a_line_has_exactly_the_width(width: int) -> None:
+    hostile = "漢字\x1b]0;x\x07\u202e 👩‍👩‍👧 " * 20
+    since = "2026-11-21T20:00:00Z"
+    asked = needing("api", "permission", since, tool=hostile, command=hostile)
+    (item,) = items([asked])
+    spans = line(item, width, NOW, 8)
+    assert "\x1b" not in plain(spans)
+    if width >= 40:
+        assert cell_len(plain(spans)) == width
+        assert plain(spans).endswith("1h")
+    assert cell_len(plain(heading([item], hostile, width))) <= max(width, 36)
+
+
+@pytest.mark.parametrize(("width", "most"), [(20, 5), (60, 6), (100, 10)])
+def test_what_has_no_room_is_counted(width: int, most: int) -> None:
+    command = "\n".join(f"step {number} " + "x" * 70 for number in range(30))
+    (item,) = items([needing("api", "permission", tool="Bash", command=command)])
+    lines = [plain(spans) for spans in detail(item, width, most)]
+    assert any("more lines" in each for each in lines)
+    assert all(cell_len(each) <= width for each in lines)
+    assert len(lines) <= most + 2
+    assert detail(None, width, most) == []

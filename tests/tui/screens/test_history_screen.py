@@ -1,0 +1,192 @@
+"""Every handoff there was: found, read, compared and gone on from, by keys."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Protocol
+
+from cockpit.client.memory import MemoryClient
+from cockpit.core.errors import BadUsage
+from cockpit.tui.past import chain, handoff, session
+from cockpit.tui.scene import DOCUMENT, scene
+from cockpit.tui.screens.comparing import ComparingScreen
+from cockpit.tui.screens.history import HistoryScreen
+from cockpit.tui.screens.reading import ReadingScreen
+from cockpit.wire.verbs import Continue
+
+
+class Fly(Protocol):
+    def __call__(self, client: MemoryClient, **how: Any) -> AbstractAsyncContextManager[Any]: ...
+
+
+def test_all_of_it_newest_first_and_what_the_selected_one_came_to(fly: Fly) -> None:
+    async def play() -> None:
+        async with fly(scene()) as flight:
+            await flight.press("H")
+            await flight.reads("History", "8 handoffs", "» under way", "142k → 38k", "· refused")
+            await flight.press("j")
+            await flight.reads("handoff-h-api.md", "$0.60")
+            await flight.press("G")
+            await flight.reads("done · cockpit, from facts · 142k → 41k")
+            await flight.press("q")
+            await flight.until(lambda: len(flight.app.screen_stack) == 1)
+
+    asyncio.run(play())
+
+
+def test_words_are_searched_for_as_they_are_typed(fly: Fly) -> None:
+    async def play() -> None:
+        async with fly(scene()) as flight:
+            await flight.press("H")
+            await flight.reads("8 handoffs")
+            await flight.press("slash", *"no MARGIN yet")
+            await flight.reads("1 handoff · with “no MARGIN yet”", "has no margin yet")
+            await flight.press("enter", "enter")
+            await flight.until(lambda: isinstance(flight.app.screen, ReadingScreen))
+            await flight.reads("Document api", "has no margin yet", "by the agent")
+            await flight.press("q")
+            await flight.until(lambda: isinstance(flight.app.screen, HistoryScreen))
+            await flight.press("q")
+            await flight.reads("8 handoffs")
+            assert isinstance(flight.app.screen, HistoryScreen)
+            await flight.press("slash", *'"* OR (')
+            await flight.reads("0 handoffs", "No document holds all these words.")
+
+    asyncio.run(play())
+
+
+def test_two_are_marked_and_compared_the_older_first(fly: Fly) -> None:
+    async def play() -> None:
+        async with fly(scene()) as flight:
+            await flight.press("H")
+            await flight.reads("8 handoffs")
+            await flight.press("c")
+            await flight.until(flight.toasts)
+            assert "Mark two documents with Space" in flight.toasts()[0]
+            await flight.press("j", "space", "j", "j", "space")
+            await flight.reads("2 marked")
+            await flight.press("c")
+            await flight.until(lambda: isinstance(flight.app.screen, ComparingScreen))
+            await flight.reads(
+                "Compare  api",
+                "+ - `Auth.refresh` renews only inside the margin",
+                "- `src/auth.py` has no margin yet",
+            )
+            await flight.press("escape")
+            await flight.reads("2 marked")
+
+    asyncio.run(play())
+
+
+def test_going_on_asks_for_a_name_that_nobody_running_has(fly: Fly) -> None:
+    async def play() -> None:
+        async with fly(scene()) as flight:
+            await flight.press("H")
+            await flight.reads("8 handoffs")
+            await flight.press("j", "n")
+            await flight.reads("Continue from api's document", "starts from this document", "api-2")
+            await flight.press(*"api")
+            await flight.reads("api is running already.")
+            await flight.press("enter")
+            assert flight.client.asked == []
+            await flight.press(*"-again", "enter")
+            place = "/srv/shop/.cockpit/handoffs/handoff-h-api.md"
+            wanted = Continue(document=place, name="api-again")
+            await flight.until(lambda: flight.client.asked == [wanted])
+            await flight.until(lambda: isinstance(flight.app.screen, HistoryScreen))
+
+    asyncio.run(play())
+
+
+def test_a_refused_continue_says_why(fly: Fly) -> None:
+    async def play() -> None:
+        client = scene()
+        client.refuse(Continue, BadUsage("Where is the new agent to work?", "", "Say it."))
+        async with fly(client) as flight:
+            await flight.press("H")
+            await flight.reads("8 handoffs")
+            await flight.press("j", "n")
+            await flight.reads("starts from this document")
+            await flight.press("enter")
+            await flight.until(flight.toasts)
+            assert "Where is the new agent to work?" in flight.toasts()[0]
+
+    asyncio.run(play())
+
+
+def test_one_agent_alone_and_everybody_again(fly: Fly) -> None:
+    async def play() -> None:
+        async with fly(scene()) as flight:
+            await flight.press("H")
+            await flight.reads("8 handoffs")
+            await flight.press("f")
+            await flight.reads("3 handoffs · of search")
+            await flight.press("f")
+            await flight.reads("8 handoffs")
+
+    asyncio.run(play())
+
+
+def test_what_left_no_document_says_why_and_cannot_be_gone_on_from(fly: Fly) -> None:
+    async def play() -> None:
+        client = scene()
+        bare = handoff("x", "2026-11-21T20:00:00Z", "cancelled", document=None, why="you typed")
+        client.remember([chain("api", session(1, bare))])
+        async with fly(client) as flight:
+            await flight.press("H")
+            await flight.reads("1 handoff", "no document")
+            await flight.press("enter", "n", "space")
+            await flight.until(lambda: len(flight.toasts()) == 3)
+            assert "left no document: you typed" in flight.toasts()[0]
+            assert isinstance(flight.app.screen, HistoryScreen)
+
+    asyncio.run(play())
+
+
+def test_a_handoff_that_ends_meanwhile_is_shown_as_it_is(fly: Fly) -> None:
+    async def play() -> None:
+        client = scene()
+        async with fly(client) as flight:
+            await flight.press("H")
+            await flight.reads("» under way")
+            client.remember([chain("api", session(1, handoff("x", "2026-11-21T20:00:00Z")))])
+            client.happen("handoff.done", "api goes on", "api")
+            await flight.reads("1 handoff", "✓ done")
+
+    asyncio.run(play())
+
+
+def test_without_a_supervisor_the_list_stays_and_what_cannot_be_had_is_said(fly: Fly) -> None:
+    async def play() -> None:
+        async with fly(scene()) as flight:
+            await flight.press("H")
+            await flight.reads("8 handoffs")
+            flight.client.disconnect()
+            await flight.until(lambda: not flight.app.model.connection.live)
+            await flight.press("n")
+            await flight.until(flight.toasts)
+            assert "No supervisor answers" in flight.toasts()[0]
+            await flight.press("j", "enter")
+            await flight.until(lambda: isinstance(flight.app.screen, ReadingScreen))
+            await flight.until(lambda: len(flight.toasts()) > 1)
+            await flight.press("q")
+            await flight.reads("8 handoffs")
+
+    asyncio.run(play())
+
+
+def test_a_hostile_document_is_read_without_harm(fly: Fly) -> None:
+    async def play() -> None:
+        client = scene()
+        client.lay("h-api", DOCUMENT + "\n\x1b]52;c;eA==\x07 [@click=app.quit]go[/] \x1b[2J ends\n")
+        async with fly(client, size=(100, 60)) as flight:
+            await flight.press("H")
+            await flight.reads("8 handoffs")
+            await flight.press("j", "enter")
+            await flight.reads("[@click=app.quit]go[/]", "ends")
+            assert "\x1b" not in flight.text()
+            await flight.press("q", "q")
+            await flight.until(lambda: len(flight.app.screen_stack) == 1)
+
+    asyncio.run(play())

@@ -1,0 +1,129 @@
+"""What waits, as a list that keeps up by itself, and the one key to where it is answered."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Protocol
+
+from cockpit.client.memory import MemoryClient
+from cockpit.tui.scene import agent, scene
+from cockpit.tui.screens.inbox import InboxScreen
+from cockpit.tui.screens.review import ReviewScreen
+from cockpit.wire.status import Needs, Status
+
+
+class Fly(Protocol):
+    def __call__(self, client: MemoryClient, **how: Any) -> AbstractAsyncContextManager[Any]: ...
+
+
+def asking(name: str, command: str, since: str = "2026-11-21T20:00:00Z") -> Any:
+    needs = Needs(kind="permission", detail=command, tool="Bash", command=command, since=since)
+    return agent(name, "needs_you", needs=needs)
+
+
+def test_a_permission_says_what_wants_to_do_what_and_enter_goes_to_its_pane(fly: Fly) -> None:
+    async def play() -> None:
+        client = scene()
+        client.show("mailer", ["Do you want to proceed?"])
+        async with fly(client) as flight:
+            await flight.press("i")
+            await flight.reads(
+                "Inbox", "1 permission · 1 review", "Bash: git push origin agent/mailer",
+                "Bash wants to do this:", "the answer is given there, by you",
+                "Do you want to proceed?",
+            )  # fmt: skip
+            await flight.press("enter")
+            await flight.until(lambda: flight.attached == ["mailer"])
+            assert client.asked == []
+            assert isinstance(flight.app.screen, InboxScreen)
+
+    asyncio.run(play())
+
+
+def test_a_review_is_read_and_answered_where_it_stands_and_the_inbox_is_there_again(
+    fly: Fly,
+) -> None:
+    async def play() -> None:
+        async with fly(scene(), selected="mailer") as flight:
+            await flight.press("i", "j", "enter")
+            await flight.until(lambda: isinstance(flight.app.screen, ReviewScreen))
+            await flight.reads("Handoff api", "Renew access tokens")
+            await flight.press("escape")
+            await flight.until(lambda: isinstance(flight.app.screen, InboxScreen))
+            flight.client.change("api", handoff=None, needs=None, state="working")
+            await flight.until(lambda: "review" not in flight.text(), "the answered one is gone")
+            await flight.press("q")
+            await flight.until(lambda: len(flight.app.screen_stack) == 1)
+
+    asyncio.run(play())
+
+
+def test_what_comes_is_there_at_once_and_what_was_selected_stays_so(fly: Fly) -> None:
+    async def play() -> None:
+        client = MemoryClient(Status(agents=[agent("calm"), asking("old", "ls")]))
+        async with fly(client) as flight:
+            await flight.press("i")
+            await flight.reads("▌ ◆ permission   old")
+            client.put(asking("new", "rm -r build", "2026-11-21T20:30:00Z"))
+            await flight.reads("  ◆ permission   new", "▌ ◆ permission   old", "2 permission")
+            client.change("old", needs=None, state="working")
+            await flight.reads("▌ ◆ permission   new", "  rm -r build")
+
+    asyncio.run(play())
+
+
+def test_with_nothing_to_do_it_says_so_and_enter_says_why_not(fly: Fly) -> None:
+    async def play() -> None:
+        async with fly(MemoryClient(Status(agents=[agent("calm")]))) as flight:
+            await flight.press("i")
+            await flight.reads("nothing needs you", "What does comes here by itself")
+            await flight.press("enter")
+            await flight.until(flight.toasts)
+            assert "Nothing needs you." in flight.toasts()[0]
+
+    asyncio.run(play())
+
+
+def test_without_a_supervisor_what_was_known_stays_and_says_that_it_is_old(fly: Fly) -> None:
+    async def play() -> None:
+        async with fly(scene()) as flight:
+            await flight.press("i")
+            await flight.reads("Bash wants to do this:")
+            flight.client.disconnect()
+            await flight.reads("no supervisor answers", "Bash wants to do this:")
+
+    asyncio.run(play())
+
+
+def test_nobody_looks_at_a_pane_that_is_not_on_the_screen(fly: Fly) -> None:
+    async def play() -> None:
+        async with fly(scene()) as flight:
+            await flight.press("i")
+            await flight.until(lambda: flight.client.onlookers("mailer") == 1)
+            await flight.until(lambda: flight.client.onlookers("api") == 0, "the fleet looks away")
+            await flight.press("j", "enter")
+            await flight.until(lambda: isinstance(flight.app.screen, ReviewScreen))
+            await flight.until(lambda: flight.client.onlookers("api") == 0)
+            await flight.press("escape")
+            await flight.until(lambda: flight.client.onlookers("api") == 1)
+
+    asyncio.run(play())
+
+
+def test_all_of_it_by_mouse_and_by_the_palette(fly: Fly) -> None:
+    async def play() -> None:
+        async with fly(scene()) as flight:
+            titles = {each.title for each in flight.app.get_system_commands(flight.app.screen)}
+            assert {"Inbox", "History"} <= titles
+            await flight.press("i")
+            await flight.reads("▌ ◆ permission   mailer")
+            titles = {each.title for each in flight.app.get_system_commands(flight.app.screen)}
+            assert "Go there" in titles
+            assert "Approve" not in titles
+            await flight.pilot.click("#inbox", offset=(4, 1))
+            await flight.reads("▌ ◆ review       api")
+            await flight.pilot.click("#inbox", offset=(4, 1))
+            await flight.until(lambda: isinstance(flight.app.screen, ReviewScreen))
+
+    asyncio.run(play())
