@@ -13,18 +13,22 @@ from cockpit.core.safetext import quoted
     epilog="""\b
 Examples:
   cockpit approve api              yes to the question that stands
-  cockpit approve api --straight   and to the review that would follow"""
+  cockpit approve api --straight   and to the review that would follow
+  cockpit approve api --sha256 HASH   to the document that you have read, and no other"""
 )
 @everywhere
 @click.argument("name", shell_complete=agent_names)
 @click.option("--straight", is_flag=True, help="Also approve the document, unseen.")
-def approve(name: str, straight: bool) -> int:
+@click.option(
+    "--sha256", metavar="HASH", help="Only if the document is still this one (sha256sum FILE)."
+)
+def approve(name: str, straight: bool, sha256: str | None) -> int:
     """Say yes: hand off, or go on with the reviewed document."""
     from cockpit.cli.asking import ask
     from cockpit.core.ids import agent_name
     from cockpit.wire.verbs import Approve
 
-    ask(Approve(name=agent_name(name), straight=straight))
+    ask(Approve(name=agent_name(name), straight=straight, sha256=sha256))
     return 0
 
 

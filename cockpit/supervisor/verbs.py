@@ -7,6 +7,7 @@ nothing that it did not say.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -216,6 +217,8 @@ async def approve(supervisor: Supervisor, asked: Approve) -> Done:
     seat = _questioned(supervisor, asked.name, asked.handoff)
     assert seat.handoff is not None
     first = isinstance(seat.handoff.state, Asked)
+    if asked.sha256 is not None and not first:
+        await asyncio.to_thread(_same_document, supervisor, seat, asked.sha256)
     await supervisor.engine.take_edit(seat)
     now = supervisor.instruments.clock.monotonic()
     await supervisor.engine.tell(seat, Approved(now, straight=asked.straight))
@@ -369,6 +372,18 @@ def _same_handoff(seat: Seat, seen: str | None) -> None:
             f"{seat.name} asks something else by now",
             "The handoff that you answered is over.",
             "Look again, then answer.",
+        )
+
+
+def _same_document(supervisor: Supervisor, seat: Seat, seen: str) -> None:
+    """A yes is only for the document that the pilot read, edits of the pilot's own included."""
+    assert seat.handoff_record is not None
+    text = history.document(supervisor, seat.handoff_record.id)
+    if hashlib.sha256(text.encode()).hexdigest() != seen.lower():
+        raise NotNow(
+            f"The handoff document of {seat.name} has changed since it was shown",
+            "Nothing was agreed to, and nothing was ended.",
+            f"Read it as it is now, then answer: cockpit show {seat.handoff_record.id[:8]}",
         )
 
 

@@ -86,6 +86,8 @@ class Approve(Verb):
     """Also to the review that would follow."""
     handoff: str | None = None
     """Only if this handoff still stands: what the pilot saw when the key was pressed."""
+    sha256: str | None = None
+    """Only if the document under review is still this one: of its bytes, in hexadecimal."""
 
 
 class Refuse(Verb):

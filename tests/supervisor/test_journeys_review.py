@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import os
+import shutil
+import signal
 import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +14,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cockpit.core import document
-from cockpit.wire.status import AgentStatus
+from cockpit.core.errors import NotNow
+from cockpit.wire.status import AgentStatus, HandoffStatus
 from cockpit.wire.verbs import Approve, Handoff, Send
 
 if TYPE_CHECKING:
@@ -80,5 +84,115 @@ def test_facts_are_renewed_before_the_swap_and_an_edit_is_kept(
             assert held.sha256 == hashlib.sha256(paper.read_bytes()).hexdigest()
             assert Path(str(held.copy)).read_bytes() == paper.read_bytes()
             assert held.writer == writer
+
+    asyncio.run(journey())
+
+
+@pytest.mark.parametrize("what", ["changed", "gone", "gone with its folder", "a link"])
+def test_the_successor_reads_what_was_agreed_whatever_became_of_it(
+    cockpit: Cockpit, what: str
+) -> None:
+    async def journey() -> None:
+        table = cockpit.agent(mode="prompt", steps=30, step_tokens=100, faults="first:stuck")
+        async with cockpit.flying(table) as supervisor:
+            first = await cockpit.start()
+            await cockpit.until(lambda row: row.activity and "sleep" in row.activity)
+            review = await under_review_as_given(cockpit)
+            paper = cockpit.repository / str(review.document)
+            agreed = paper.read_bytes()
+            await cockpit.ask(Approve(name="api"))
+            await cockpit.until(lambda row: row.handoff and row.handoff.phase == "waiting")
+            if what == "changed":
+                paper.write_text("Do something else.\n")
+            elif what == "gone with its folder":
+                shutil.rmtree(paper.parent.parent)
+            else:
+                paper.unlink()
+            if what == "a link":
+                paper.symlink_to("/etc/passwd")
+            end_turn(cockpit, first)
+            await cockpit.until(swapped)
+
+            assert paper.read_bytes() == agreed
+            assert not paper.is_symlink()
+            (held,) = supervisor.instruments.store.handoffs_named(review.id)
+            assert held.sha256 == hashlib.sha256(agreed).hexdigest()
+            told = await cockpit.event("handoff.put_back")
+            aside = paper.with_name(f"changed-{paper.name}")
+            assert aside.is_symlink() is (what == "a link")
+            assert (what in {"changed", "a link"}) is (aside.name in told.text)
+            if what == "changed":
+                assert aside.read_text() == "Do something else.\n"
+
+    asyncio.run(journey())
+
+
+async def under_review_as_given(cockpit: Cockpit) -> HandoffStatus:
+    """A document of notes is under review: the agent was asked for nothing."""
+    notes = cockpit.home / "notes.md"
+    notes.write_text((await cockpit.ask(Handoff(name="api", dry_run=True))).text or "")
+    await cockpit.ask(Handoff(name="api", document=str(notes)))
+    review = (await cockpit.until(reviewed)).handoff
+    assert review is not None
+    return review
+
+
+def end_turn(cockpit: Cockpit, row: AgentStatus) -> None:
+    """Interrupt an agent that waits for a tool, and end the tool."""
+    assert row.pane is not None
+    cockpit.tmux("send-keys", "-t", row.pane, "Escape")
+    children = next(Path(f"/proc/{row.pid}/task/{row.pid}").glob("children"))
+    for pid in children.read_text().split():
+        os.kill(int(pid), signal.SIGTERM)
+
+
+def test_an_edit_leaves_the_front_matter_ours(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        async with cockpit.flying(cockpit.agent(mode="prompt", steps=6, pause=2, step_tokens=100)):
+            await cockpit.start()
+            await cockpit.until(lambda row: row.state == "idle")
+            review = await under_review_as_given(cockpit)
+            paper = cockpit.repository / str(review.document)
+            text = paper.read_text()
+            sealed = document.read(text).front
+            text = text.replace("number: 1\n", "number: 7\n", 1).replace(
+                f'worktree: "{cockpit.repository}"', 'worktree: "/etc"', 1
+            )
+            paper.write_text(text.replace("## Key Decisions\n", "## Key Decisions\n\nNo.\n", 1))
+            await cockpit.ask(Approve(name="api"))
+            await cockpit.until(swapped)
+            left = document.read(paper.read_text())
+            assert left.front == sealed
+            assert left.sections["Key Decisions"].startswith("No.")
+
+    asyncio.run(journey())
+
+
+def test_a_yes_is_only_for_the_document_that_was_read(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        table = cockpit.agent(mode="prompt", steps=6, pause=2, step_tokens=100)
+        async with cockpit.flying(table):
+            await cockpit.start()
+            before = await cockpit.until(lambda row: row.state == "idle")
+            await cockpit.ask(Handoff(name="api"))
+            review = (await cockpit.until(reviewed)).handoff
+            assert review is not None
+            assert review.document is not None
+            paper = Path(review.document)
+            read = hashlib.sha256(paper.read_bytes()).hexdigest()
+            paper.write_text(
+                paper.read_text().replace("## Key Decisions\n", "## Key Decisions\n\nX\n")
+            )
+
+            refused = await cockpit.refused(Approve(name="api", sha256=read))
+            assert isinstance(refused, NotNow)
+            assert "changed since it was shown" in refused.title
+            assert review.id[:8] in refused.hint
+            stands = await cockpit.row()
+            assert (stands.pid, reviewed(stands)) == (before.pid, True)
+
+            text = await cockpit.client.document(review.id)
+            await cockpit.ask(Approve(name="api", sha256=hashlib.sha256(text.encode()).hexdigest()))
+            await cockpit.until(swapped)
 
     asyncio.run(journey())

@@ -6,6 +6,7 @@ knows no links, no images and no HTML, so that nothing in it can be clicked or r
 
 from __future__ import annotations
 
+import hashlib
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -120,10 +121,20 @@ class ReviewScreen(Screen[None]):
         self.action_act(message.action)
 
     def _approve(self) -> None:
-        self._answer(Approve(name=self.name_of_agent, handoff=self.handoff_id))
+        self._answer(self._yes(straight=False))
 
     def _approve_straight(self) -> None:
-        self._answer(Approve(name=self.name_of_agent, handoff=self.handoff_id, straight=True))
+        self._answer(self._yes(straight=True))
+
+    def _yes(self, *, straight: bool) -> Approve:
+        """To the question and, under review, the document that are shown, and to no other."""
+        read = self._drawn if self._shown[0] == "review" else ""
+        return Approve(
+            name=self.name_of_agent,
+            handoff=self.handoff_id,
+            straight=straight,
+            sha256=hashlib.sha256(read.encode()).hexdigest() if read else None,
+        )
 
     def _refuse(self) -> None:
         self._answer(Refuse(name=self.name_of_agent, handoff=self.handoff_id))
@@ -176,6 +187,7 @@ class ReviewScreen(Screen[None]):
             self._ask()
         else:
             tell(self, error)
+            in_background(self, self._load, group="load", alone=True)
 
     def _ask(self) -> None:
         """The question that stands, or why the answer to it was refused."""

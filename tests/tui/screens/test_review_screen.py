@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import re
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -36,7 +37,6 @@ def test_the_document_and_what_is_known_of_it_are_there(fly: Fly) -> None:
 @pytest.mark.parametrize(
     ("key", "verb"),
     [
-        ("a", Approve(name="api", handoff="h-api")),
         ("r", Refuse(name="api", handoff="h-api")),
         ("z", Snooze(name="api", handoff="h-api")),
         ("Z", Snooze(name="api", handoff="h-api", percent=10)),
@@ -49,6 +49,31 @@ def test_an_answer_is_given_to_the_handoff_that_was_seen(fly: Fly, key: str, ver
             await flight.press("d", key)
             await flight.until(lambda: flight.client.asked == [verb])
             await flight.until(lambda: len(flight.app.screen_stack) == 1)
+
+    asyncio.run(play())
+
+
+def test_a_yes_is_to_the_document_that_is_shown(fly: Fly) -> None:
+    async def play() -> None:
+        client = scene()
+        client.lay("h-api", "## Goal\n\nshown first\n")
+        changed = NotNow("The handoff document of api has changed since it was shown")
+        client.refuse(Approve, changed)
+        async with fly(client) as flight:
+            await flight.press("d")
+            await flight.reads("shown first")
+            client.lay("h-api", "## Goal\n\nanother one\n")
+            await flight.press("a")
+            await flight.reads("another one")
+            assert "has changed since it was shown" in flight.toasts()[0]
+            client.when(Approve, lambda _: None)
+            await flight.press("a")
+            await flight.until(lambda: len(flight.app.screen_stack) == 1)
+            answers = [each for each in client.asked if isinstance(each, Approve)]
+            assert [each.sha256 for each in answers] == [
+                hashlib.sha256(f"## Goal\n\n{words}\n".encode()).hexdigest()
+                for words in ("shown first", "another one")
+            ]
 
     asyncio.run(play())
 
