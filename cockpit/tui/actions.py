@@ -14,7 +14,7 @@ from typing import Literal
 from cockpit.tui.model import Model
 from cockpit.wire.status import AgentStatus
 
-Context = Literal["fleet", "review"]
+Context = Literal["fleet", "review", "inbox", "history", "reading", "comparing", "agent"]
 WhyNot = Callable[[Model], str | None]
 
 
@@ -145,6 +145,20 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "approve", "approve", "Say yes to the question that stands.",
         ("a",), why_not=_cannot_answer, shown=True,
+def _alone(model: Model) -> str | None:
+    if len(waiting_reviews(model)) < 2:
+        return "No other question about a handoff waits."
+    return None
+
+
+def waiting_reviews(model: Model) -> list[str]:
+    """The agents whose handoff waits for an answer, in the supervisor's order."""
+    asks = {"handoff", "review", "breaker"}
+    return [
+        name for name, agent in model.agents.items() if agent.needs and agent.needs.kind in asks
+    ]
+
+
     ),
     Action(
         "approve-straight", "approve straight", "Say yes, and to the review that would follow.",
@@ -212,6 +226,8 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "review.approve", "approve", "Say yes to what is on the screen.",
         ("a",), "review", _cannot_answer, shown=True,
+    Action("inbox", "inbox", "Show everything that needs you, of all agents.", ("i",)),
+    Action("history", "history", "Show every handoff and its document.", ("H",)),
     ),
     Action(
         "review.approve-straight", "approve straight", "Say yes, and to the review that follows.",
@@ -245,7 +261,7 @@ BY_ID: Mapping[str, Action] = {action.id: action for action in ACTIONS}
 _SPOKEN = {
     "slash": "/", "question_mark": "?", "enter": "Enter", "tab": "Tab", "escape": "Esc",
     "down": "↓", "up": "↑", "home": "Home", "end": "End", "pageup": "PgUp", "pagedown": "PgDn",
-    "f1": "F1",
+    "f1": "F1", "space": "Space", "left": "←", "right": "→", "shift+tab": "Shift-Tab",
 }  # fmt: skip
 
 
@@ -276,3 +292,84 @@ def table(keymap: Mapping[str, str] | None = None) -> list[tuple[str, str, str, 
     jump = ("fleet", "1 … 9", "", "Select the agent of that number.")
     last = max(index for index, row in enumerate(rows) if row[0] == "fleet")
     return [*rows[: last + 1], jump, *rows[last + 1 :]]
+    Action(
+        "review.next", "next", "Show the next question that waits.",
+        ("n",), "review", _alone, shown=True,
+    ),
+    Action(
+        "review.previous", "previous", "Show the question before it.",
+        ("p",), "review", _alone,
+    ),
+    Action(
+        "inbox.open", "go there", "Go to where it is answered: the document, or the agent's pane.",
+        ("enter",), "inbox", shown=True,
+    ),
+    Action("inbox.down", "down", "Select the next one.", ("j", "down", "tab"), "inbox"),
+    Action("inbox.up", "up", "Select the one before.", ("k", "up"), "inbox"),
+    Action("inbox.first", "first", "Select the first one.", ("g", "home"), "inbox"),
+    Action("inbox.last", "last", "Select the last one.", ("G", "end"), "inbox"),
+    Action(
+        "inbox.help", "help", "Show the keys.", ("question_mark", "f1"), "inbox", shown=True,
+    ),
+    Action("inbox.back", "back", "Back to the fleet.", ("q", "escape", "i"), "inbox", shown=True),
+    Action(
+        "history.open", "read", "Read the document.", ("enter",), "history", shown=True,
+    ),
+    Action(
+        "history.mark", "mark", "Mark it for comparing; two at most.",
+        ("space",), "history", shown=True,
+    ),
+    Action(
+        "history.compare", "compare", "Compare the two marked, or the marked and this one.",
+        ("c",), "history", shown=True,
+    ),
+    Action(
+        "history.continue", "continue", "Start a new agent from the document.",
+        ("n",), "history", _needs_supervisor, shown=True,
+    ),
+    Action(
+        "history.search", "search", "Show only what has all the words in its document.",
+        ("slash",), "history", shown=True,
+    ),
+    Action(
+        "history.agent", "this agent", "Show only this one's agent, or everybody again.",
+        ("f",), "history", shown=True,
+    ),
+    Action("history.down", "down", "Select the next one.", ("j", "down"), "history"),
+    Action("history.up", "up", "Select the one before.", ("k", "up"), "history"),
+    Action("history.page-down", "page down", "Go a page down.", ("pagedown", "ctrl+d"), "history"),
+    Action("history.page-up", "page up", "Go a page up.", ("pageup", "ctrl+u"), "history"),
+    Action("history.first", "first", "Select the newest one.", ("g", "home"), "history"),
+    Action("history.last", "last", "Select the oldest one.", ("G", "end"), "history"),
+    Action(
+        "history.help", "help", "Show the keys.", ("question_mark", "f1"), "history", shown=True,
+    ),
+    Action(
+        "history.back", "back", "Out of the search, then back to the fleet.",
+        ("q", "escape", "H"), "history", shown=True,
+    ),
+    Action("reading.down", "down", "Scroll down.", ("j", "down"), "reading"),
+    Action("reading.up", "up", "Scroll up.", ("k", "up"), "reading"),
+    Action("reading.page-down", "page down", "Go a page down.", ("pagedown", "space"), "reading"),
+    Action("reading.page-up", "page up", "Go a page up.", ("pageup",), "reading"),
+    Action("reading.first", "first", "To the beginning.", ("g", "home"), "reading"),
+    Action("reading.last", "last", "To the end.", ("G", "end"), "reading"),
+    Action(
+        "reading.continue", "continue", "Start a new agent from the document.",
+        ("n",), "reading", _needs_supervisor, shown=True,
+    ),
+    Action(
+        "reading.back", "back", "Back to the history.", ("q", "escape"), "reading", shown=True,
+    ),
+    Action("comparing.down", "down", "Scroll down.", ("j", "down"), "comparing"),
+    Action("comparing.up", "up", "Scroll up.", ("k", "up"), "comparing"),
+    Action(
+        "comparing.page-down", "page down", "Go a page down.", ("pagedown", "space"), "comparing",
+    ),
+    Action("comparing.page-up", "page up", "Go a page up.", ("pageup",), "comparing"),
+    Action("comparing.first", "first", "To the beginning.", ("g", "home"), "comparing"),
+    Action("comparing.last", "last", "To the end.", ("G", "end"), "comparing"),
+    Action(
+        "comparing.back", "back", "Back to the history.",
+        ("q", "escape", "c"), "comparing", shown=True,
+    ),

@@ -4,20 +4,35 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import Any
 
 from textual.binding import Binding
 
 from cockpit.cli.keys import markdown, text
-from cockpit.tui.actions import ACTIONS, BY_ID, keys_of, table
+from cockpit.tui.actions import ACTIONS, BY_ID, Context, keys_of, table
 from cockpit.tui.bindings import bindings, keymap
 from cockpit.tui.model import Model
 from cockpit.tui.present.keys import possible
 from cockpit.tui.scene import fleet
 from cockpit.tui.screens.commands import Commands
+from cockpit.tui.screens.comparing import ComparingScreen
 from cockpit.tui.screens.fleet import FleetScreen
+from cockpit.tui.screens.history import HistoryScreen
+from cockpit.tui.screens.inbox import InboxScreen
+from cockpit.tui.screens.reading import ReadingScreen
 from cockpit.tui.screens.review import ReviewScreen
 from cockpit.wire.status import Status
 from cockpit.wire.stream import Snapshot
+
+OWNERS: dict[Context, type[Any]] = {
+    "fleet": Commands,
+    "review": ReviewScreen,
+    "inbox": InboxScreen,
+    "history": HistoryScreen,
+    "reading": ReadingScreen,
+    "comparing": ComparingScreen,
+}
+"""Who does what the keys of each place say."""
 
 
 def model(selected: str | None, *, live: bool = True) -> Model:
@@ -29,13 +44,13 @@ def model(selected: str | None, *, live: bool = True) -> Model:
 
 
 def test_no_key_has_two_meanings_in_one_place() -> None:
-    for context in ("fleet", "review"):
+    for context in OWNERS:
         keys = [key for action in ACTIONS if action.context == context for key in action.keys]
         assert len(keys) == len(set(keys))
 
 
 def test_every_binding_of_a_screen_is_in_the_registry() -> None:
-    for screen in (FleetScreen, ReviewScreen):
+    for screen in (FleetScreen, *(owner for owner in OWNERS.values() if owner is not Commands)):
         for binding in screen.BINDINGS:
             assert isinstance(binding, Binding)
             assert binding.id in BY_ID or binding.action.startswith("jump(")
@@ -43,9 +58,8 @@ def test_every_binding_of_a_screen_is_in_the_registry() -> None:
 
 def test_every_action_can_be_done_by_somebody() -> None:
     for action in ACTIONS:
-        name = action.id.removeprefix("review.").replace("-", "_")
-        owner: type = Commands if action.context == "fleet" else ReviewScreen
-        assert callable(getattr(owner, f"_{name}"))
+        name = action.id.rpartition(".")[2].replace("-", "_")
+        assert callable(getattr(OWNERS[action.context], f"_{name}"))
 
 
 def test_no_key_depends_on_what_a_terminal_may_swallow() -> None:
