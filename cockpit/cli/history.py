@@ -27,12 +27,14 @@ REBUILT = (
     epilog="""\b
 Examples:
   cockpit history
-  cockpit history api --json"""
+  cockpit history api --json
+  cockpit history --search 'auth token'"""
 )
 @everywhere
 @click.argument("name", required=False, shell_complete=agent_names)
+@click.option("--search", metavar="WORDS", help="Only documents that hold all of these words.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
-def history(name: str | None, as_json: bool) -> int:
+def history(name: str | None, search: str | None, as_json: bool) -> int:
     """The sessions of each job, and their documents.
 
     `162k -> 45k` is what the context held before a handoff, and after it.
@@ -41,9 +43,12 @@ def history(name: str | None, as_json: bool) -> int:
     from cockpit.core.ids import agent_name
 
     wanted = None if name is None else agent_name(name)
-    chains = with_client(lambda client: client.history(wanted))
+    chains = with_client(lambda client: client.history(wanted, search))
     if as_json:
         print(json.dumps(chains, indent=2, ensure_ascii=False))
+        return 0
+    if search is not None and search.strip():
+        print("\n".join(words_of_found(chains)) or "No document holds all these words.")
         return 0
     now = datetime.now(UTC)
     print("\n\n".join("\n".join(words_of_chain(chain, now)) for chain in chains) or "Nothing yet.")
@@ -69,6 +74,22 @@ def show(handoff: str) -> int:
     named = str(Path(handoff).absolute()) if os.sep in handoff else handoff
     print(safe_text(with_client(lambda client: client.document(named))), end="")
     return 0
+
+
+def words_of_found(chains: list[dict[str, Any]]) -> list[str]:
+    """The documents that were found, newest first: two lines each, the second what was found."""
+    found = [
+        (str(handoff["created"]), str(chain["agent"]), handoff)
+        for chain in chains
+        for session in chain["sessions"]
+        for handoff in session["handoffs"]
+    ]
+    lines = []
+    for created, agent, handoff in sorted(found, key=lambda each: each[0], reverse=True):
+        words = f"{str(handoff['id'])[:8]}  {safe_line(agent)}  {created}  {handoff['document']}"
+        lines.append(safe_line(f"{words} ({handoff['writer'] or 'unknown writer'})", 400))
+        lines.append(f"    {safe_line(str(handoff['found']), 200)}".rstrip())
+    return lines
 
 
 def words_of_chain(chain: dict[str, Any], now: datetime) -> list[str]:

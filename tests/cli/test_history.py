@@ -148,3 +148,33 @@ def test_every_document_of_a_session_is_printed() -> None:
     assert len(lines) == 4
     assert lines[1].count("handoff-2026-11-21-201500.md (agent)") == 1
     assert lines[2].split() == ["earlier:", "0a1b2c3d", refused["path"], "(facts,", "refused)"]
+
+
+def test_what_is_searched_for_is_printed_newest_first_with_its_line(
+    answering: Any, capsys: Any
+) -> None:
+    found = [
+        {
+            "id": f"{number}a1b2c3d-0000",
+            "created": f"2026-11-2{number}T20:00:00Z",
+            "document": f"/w/{number}.md",
+            "writer": "agent",
+            "found": "the \x1b[31mtoken of auth",
+        }
+        for number in (1, 2)
+    ]
+    answering.say(
+        "GET /v1/history?name=api&search=auth+%22",
+        [chain(sessions=[{**FIRST, "handoffs": found[:1]}, {**SECOND, "handoffs": found[1:]}])],
+    )
+    answering.say("GET /v1/history?search=nowhere", [])
+
+    assert run(["history", "api", "--search", 'auth "']) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "2a1b2c3d  api  2026-11-22T20:00:00Z  /w/2.md (agent)",
+        "    the token of auth",
+        "1a1b2c3d  api  2026-11-21T20:00:00Z  /w/1.md (agent)",
+        "    the token of auth",
+    ]
+    assert run(["history", "--search", "nowhere"]) == 0
+    assert capsys.readouterr().out == "No document holds all these words.\n"
