@@ -2,13 +2,14 @@
 
 The name is resolved once, every address of it is checked, and the connection goes to one that was
 checked. No redirect, no proxy of the environment; 5 s to connect, 10 s in all; of the answer only
-its head is read. The address itself is never told to anybody: it may be a secret. Tries once; when
-to try again is decided elsewhere.
+its head is read, and as much more as somebody wants to know. The address itself is never told to
+anybody: it may be a secret. Tries once; when to try again is decided elsewhere.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import ipaddress
 import logging
 import socket
@@ -44,8 +45,12 @@ async def post(
     allow_private: bool = False,
     resolver: Resolve = resolve,
     total: float = TOTAL_SECONDS,
+    heard: int = 0,
 ) -> Answer:
-    """Post once, within `total` seconds. What goes wrong is in the answer; never raises for it."""
+    """Post once, within `total` seconds. What goes wrong is in the answer; never raises for it.
+
+    Of what is answered to a message that was taken, the first `heard` bytes are in it too.
+    """
     import httpx2
 
     # Its log lines name the whole address.
@@ -60,7 +65,7 @@ async def post(
             addresses = [ipaddress.ip_address(each) for each in await resolver(target.host, port)]
             if refusal := _refusal(target.scheme, addresses, allow_private):
                 return Answer(problem=refusal, hopeless=True)
-            return await _send(target, str(addresses[0]), body, headers)
+            return await _send(target, str(addresses[0]), body, headers, heard)
     except TimeoutError:
         return Answer(problem="no answer in time")
     except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, UnicodeError, ValueError):
@@ -72,7 +77,7 @@ async def post(
 
 
 async def _send(
-    target: httpx2.URL, address: str, body: bytes, headers: Mapping[str, str]
+    target: httpx2.URL, address: str, body: bytes, headers: Mapping[str, str], heard: int
 ) -> Answer:
     import httpx2
 
@@ -88,7 +93,21 @@ async def _send(
         ) as response,
     ):
         problem = "" if response.is_success else f"it answered {response.status_code}"
-        return Answer(response.status_code, _retry_after(response.headers), problem)
+        said = b"" if problem or not heard else await _first(response, heard)
+        return Answer(response.status_code, _retry_after(response.headers), problem, said=said)
+
+
+async def _first(response: httpx2.Response, most: int) -> bytes:
+    """As much of the body; less where it ends or breaks off, for the message was taken already."""
+    import httpx2
+
+    found = b""
+    with contextlib.suppress(httpx2.HTTPError):
+        async for part in response.aiter_bytes(4096):
+            found += part
+            if len(found) >= most:
+                break
+    return found[:most]
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:

@@ -134,6 +134,12 @@ def _check_hook(file: ConfigFile, at: KeyPath, hook: Hook) -> None:
         raise file.refusal((*at, "type"), f'a hook of type "{hook.type}" needs {needs}')
     if needs == "url" and not hook.url.startswith(("http://", "https://", "${")):
         raise file.refusal((*at, "url"), "expected an http:// or https:// address")
+    if hook.threads and hook.type != "discord":
+        raise file.refusal(
+            (*at, "threads"),
+            "only a hook of type discord can open threads",
+            "Slack's incoming webhooks do not say where a message went, so none can follow it.",
+        )
 
 
 def not_run_yet(settings: Settings) -> Iterator[str]:

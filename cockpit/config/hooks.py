@@ -42,6 +42,10 @@ class Hook(Section):
     headers: dict[str, Line] = Field(
         default={}, description="For webhook: more headers; ${NAME} is taken from the environment."
     )
+    threads: bool = Field(
+        default=False,
+        description="For discord: the address is a forum channel's; each job has its own thread.",
+    )
     secret: Line = Field(
         default="",
         description="For webhook: signs each message (Standard Webhooks), best as ${NAME}.",

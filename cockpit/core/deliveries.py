@@ -26,6 +26,8 @@ class Answer:
     """In a few words, without the address; empty when it went well."""
     hopeless: bool = False
     """It can never go well: the address itself is refused."""
+    said: bytes = b""
+    """The beginning of what came with it, where somebody wants to know."""
 
 
 @dataclass(frozen=True, slots=True)

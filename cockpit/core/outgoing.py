@@ -13,12 +13,14 @@ import json
 import re
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from cockpit.core.errors import Failed
 from cockpit.core.hook_events import at_path
 from cockpit.core.safetext import safe_line
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_SNOWFLAKE = re.compile(r"[0-9]{1,20}")
 _DISCORD = re.compile(r"([\\*_~`|>#\[\]()<@:-])")
 
 _COLOURS = {"error": 0xD64545, "needs_you": 0xE0A030, "handoff_complete": 0x3FA45B}
@@ -60,12 +62,13 @@ def signature(secret: str, ident: str, timestamp: int, body: bytes) -> dict[str,
     }
 
 
-def body_for(kind: str, payload: Mapping[str, Any]) -> bytes:
-    """The body of a webhook, slack or discord message."""
+def body_for(kind: str, payload: Mapping[str, Any], *, opens_thread: bool = False) -> bytes:
+    """The body of a webhook, slack or discord message; the last may open a thread of its job."""
     if kind == "slack":
         return json.dumps(slack(payload)).encode()
     if kind == "discord":
-        return json.dumps(discord(payload)).encode()
+        thread = {"thread_name": thread_name(payload)} if opens_thread else {}
+        return json.dumps(discord(payload) | thread).encode()
     return json.dumps(payload, ensure_ascii=False).encode("utf-8", "replace")
 
 
@@ -108,6 +111,31 @@ def discord(payload: Mapping[str, Any]) -> dict[str, Any]:
             }
         ],
     }
+
+
+def thread_name(payload: Mapping[str, Any]) -> str:
+    """What Discord shall call the thread of a job: agent and task, in its 100 characters."""
+    task = safe_line(str(payload.get("original_prompt") or ""), 300).strip()
+    name = safe_line(str(payload["session"]["agent_name"]), 60)
+    return f"{name}: {task}"[:100] if task else name
+
+
+def thread_address(url: str, thread: str | None) -> str:
+    """Where Discord takes a message for a thread, and says which one a new one is in."""
+    parts = urlsplit(url)
+    query = dict(parse_qsl(parts.query)) | {"wait": "true"}
+    query |= {"thread_id": thread} if thread else {}
+    return urlunsplit(parts._replace(query=urlencode(query)))
+
+
+def thread_of(said: bytes) -> str | None:
+    """The thread that Discord put a message in, from its answer; None if it does not say."""
+    try:
+        found = json.loads(said)
+    except (ValueError, RecursionError):
+        return None
+    thread = found.get("channel_id") if isinstance(found, dict) else None
+    return thread if isinstance(thread, str) and _SNOWFLAKE.fullmatch(thread) else None
 
 
 def _quiet(text: str) -> str:

@@ -19,11 +19,13 @@ from uuid import uuid4
 
 from cockpit.adapters import webhooks
 from cockpit.adapters.store.outgoing import OutgoingTable
+from cockpit.adapters.store.threads import ThreadTable
 from cockpit.config.hooks import Hook
 from cockpit.core.deliveries import Again, Answer, Delivered, GivenUp, after
 from cockpit.core.errors import Hindered
 from cockpit.core.hook_events import Happening, setting_of
 from cockpit.core.notices import digest
+from cockpit.core.outgoing import thread_of
 from cockpit.ports.records import OutgoingRecord
 from cockpit.supervisor.instruments import Instruments
 from cockpit.supervisor.seat import Seat
@@ -35,6 +37,7 @@ LONGEST_LOOK = 60.0
 TROUBLE = 20.0
 """Seconds of rest after our own side failed, a full disk for one: nothing is sent in a circle."""
 
+GONE_STATUS = 404
 GONE = Answer(problem="it is not configured any more", hopeless=True)
 
 _log = logging.getLogger(__name__)
@@ -56,6 +59,7 @@ class Outbox:
         self._notice_urls = notice_urls
         self._spawn = spawn
         self._table = OutgoingTable(instruments.store)
+        self._threads = ThreadTable(instruments.store)
         self._sender = Sender(
             instruments.environment, instruments.processes, instruments.places.state, resolver
         )
@@ -126,8 +130,32 @@ class Outbox:
         hook = self._address(message)
         if hook is None:
             return GONE
-        dated, payload = self._in.clock.now().timestamp(), message.payload
-        return await self._sender.send(message.kind, hook, payload, message.id, dated)
+        job = message.payload["session"]["job_id"]
+        if hook.get("threads") and job:
+            return await self._deliver_in_thread(message, hook, job)
+        return await self._send(message, hook)
+
+    async def _deliver_in_thread(
+        self, message: OutgoingRecord, hook: dict[str, Any], job: str
+    ) -> Answer:
+        """Into the job's thread; where there is none, or none any more, one is opened."""
+        place = reference(hook)["place"]
+        thread = self._threads.of(place, job)
+        answer = await self._send(message, hook, thread)
+        if thread is not None and answer.status == GONE_STATUS:
+            self._threads.forget(place, job)
+            return Answer(problem="its thread is gone")
+        if thread is None and (opened := thread_of(answer.said)):
+            self._threads.remember(place, job, opened)
+        return answer
+
+    async def _send(
+        self, message: OutgoingRecord, hook: dict[str, Any], thread: str | None = None
+    ) -> Answer:
+        dated = self._in.clock.now().timestamp()
+        return await self._sender.send(
+            message.kind, hook, message.payload, message.id, dated, thread
+        )
 
     async def _deliver_notices(self, first: OutgoingRecord) -> None:
         """All that waits for this address as one message, the youngest too."""
@@ -145,7 +173,8 @@ class Outbox:
             seat = self._find(message.agent)
             hooks = seat.settings.hooks.written() if seat is not None else ()
             known = [address for _, hook in hooks for address in addresses(hook)]
-        return next((each for each in known if reference(each) == message.hook), None)
+        wanted = message.hook["key"]
+        return next((each for each in known if reference(each)["key"] == wanted), None)
 
     def _conclude(self, messages: Sequence[OutgoingRecord], answer: Answer) -> None:
         """What becomes of messages that went out together."""
@@ -203,7 +232,8 @@ def _by_target(messages: Sequence[OutgoingRecord]) -> dict[str, list[OutgoingRec
     """In order, by what kind of message goes where."""
     found: dict[str, list[OutgoingRecord]] = {}
     for message in messages:
-        found.setdefault(f"{message.kind} {message.hook['key']}", []).append(message)
+        place = message.hook.get("place", message.hook["key"])
+        found.setdefault(f"{message.kind} {place}", []).append(message)
     return found
 
 
@@ -223,4 +253,5 @@ def reference(address: dict[str, Any]) -> dict[str, str]:
     """An address as the database holds it: recognised, and telling nothing."""
     text = json.dumps(address, sort_keys=True).encode()
     name = str(address.get("name") or address["type"])
-    return {"name": name, "key": hashlib.sha256(text).hexdigest()}
+    place = hashlib.sha256(str(address["url"]).encode()).hexdigest()
+    return {"name": name, "key": hashlib.sha256(text).hexdigest(), "place": place}

@@ -14,10 +14,14 @@ from cockpit.adapters import notify, webhooks
 from cockpit.adapters.hook_shell import ShellHooks
 from cockpit.core.deliveries import Answer
 from cockpit.core.errors import Failed
-from cockpit.core.outgoing import body_for, expanded, signature
+from cockpit.core.outgoing import body_for, expanded, signature, thread_address
 from cockpit.ports.processes import Processes
 
 NOTIFY_SECONDS = 30.0
+HEARD = 65_536
+"""Bytes of an answer in which it is said which thread a message is in."""
+
+_HEADERS = {"Content-Type": "application/json", "User-Agent": "cockpit"}
 
 
 class Sender:
@@ -36,13 +40,24 @@ class Sender:
         self._resolver = resolver
 
     async def send(
-        self, kind: str, hook: Mapping[str, Any], payload: Mapping[str, Any], ident: str, now: float
+        self,
+        kind: str,
+        hook: Mapping[str, Any],
+        payload: Mapping[str, Any],
+        ident: str,
+        now: float,
+        thread: str | None = None,
     ) -> Answer:
-        """Send an event to the hook's `url`. What goes wrong is in the answer."""
+        """Send an event to the hook's `url`. What goes wrong is in the answer.
+
+        Where the hook has threads, it goes into this one, or opens one.
+        """
         try:
             if kind == "notify":
                 title = f"cockpit: {payload['session']['agent_name']}"
                 return await self.notify(hook["url"], title, payload["text"])
+            if kind == "discord" and hook.get("threads"):
+                return await self._post_in_thread(hook, payload, thread)
             return await self._post(kind, hook, payload, ident, now)
         except Failed as wrong:
             return Answer(problem=wrong.title, hopeless=True)
@@ -51,7 +66,7 @@ class Sender:
         self, kind: str, hook: Mapping[str, Any], payload: Mapping[str, Any], ident: str, now: float
     ) -> Answer:
         body = body_for(kind, payload)
-        headers = {"Content-Type": "application/json", "User-Agent": "cockpit"}
+        headers = dict(_HEADERS)
         if kind == "webhook":
             given = hook.get("headers", {})
             headers |= {name: self._expanded(value) for name, value in given.items()}
@@ -64,6 +79,18 @@ class Sender:
             headers,
             allow_private=bool(hook.get("allow_private")),
             resolver=self._resolver,
+        )
+
+    async def _post_in_thread(
+        self, hook: Mapping[str, Any], payload: Mapping[str, Any], thread: str | None
+    ) -> Answer:
+        return await webhooks.post(
+            thread_address(self._expanded(hook["url"]), thread),
+            body_for("discord", payload, opens_thread=thread is None),
+            _HEADERS,
+            allow_private=bool(hook.get("allow_private")),
+            resolver=self._resolver,
+            heard=HEARD,
         )
 
     async def notify(self, url: str, title: str, body: str) -> Answer:

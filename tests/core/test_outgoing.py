@@ -11,7 +11,16 @@ import pytest
 
 from cockpit.core.errors import Failed
 from cockpit.core.hook_payload import sample
-from cockpit.core.outgoing import body_for, discord, expanded, signature, slack
+from cockpit.core.outgoing import (
+    body_for,
+    discord,
+    expanded,
+    signature,
+    slack,
+    thread_address,
+    thread_name,
+    thread_of,
+)
 
 HOSTILE = "<!channel> @everyone **b** [x](http://evil) `id` \x1b[31m <@U1>"
 
@@ -54,6 +63,26 @@ def test_discord_mentions_nobody_and_renders_nothing() -> None:
     assert "**" not in description
     assert r"\[x\]\(http\://evil\)" in description
     assert {"name": "Context", "value": "72.0 %", "inline": True} in told["embeds"][0]["fields"]
+
+
+def test_a_thread_is_called_as_agent_and_task_and_found_in_the_answer() -> None:
+    payload = sample("error", "api", "/r") | {"original_prompt": "Fix\n\x1b[1m it " + "x" * 200}
+    name = thread_name(payload)
+    assert name.startswith("api: Fix")
+    assert name.isprintable()
+    assert len(name) == 100
+    assert thread_name(payload | {"original_prompt": None}) == "api"
+    assert thread_of(b'{"channel_id": "4711"}') == "4711"
+    for other in (b"", b"[]", b'{"channel_id": 5}', b'{"channel_id": "../x"}', b"[" * 100_000):
+        assert thread_of(other) is None
+
+
+def test_the_address_of_a_thread_keeps_what_was_written() -> None:
+    url = "https://chat.example/w/1/x?with_components=true#f"
+    assert thread_address(url, None) == (
+        "https://chat.example/w/1/x?with_components=true&wait=true#f"
+    )
+    assert thread_address(url, "12").endswith("&wait=true&thread_id=12#f")
 
 
 def test_a_webhook_gets_the_payload_itself() -> None:

@@ -51,6 +51,8 @@ class Receiver:
         self.statuses = list(statuses)
         self.posts: list[Post] = []
         self.port = 0
+        self.says: dict[str, object] | None = None
+        """What it answers instead of nothing, where the status says that all is well."""
 
     @asynccontextmanager
     async def open(self, port: int = 0) -> AsyncIterator[Receiver]:
@@ -65,8 +67,10 @@ class Receiver:
         post = Post(head, b"")
         post.body = await reader.readexactly(int(post.headers["content-length"]))
         self.posts.append(post)
-        status = self.statuses.pop(0) if self.statuses else 204
-        writer.write(b"HTTP/1.1 %d Told\r\nContent-Length: 0\r\nConnection: close\r\n\r\n" % status)
+        status = self.statuses.pop(0) if self.statuses else 200 if self.says else 204
+        said = json.dumps(self.says).encode() if self.says and status == 200 else b""
+        head = b"HTTP/1.1 %d Told\r\nContent-Length: %d\r\nConnection: close\r\n\r\n"
+        writer.write(head % (status, len(said)) + said)
         await writer.drain()
         writer.close()
 
@@ -149,6 +153,50 @@ def test_chats_get_messages_of_their_own(cockpit: Cockpit) -> None:
                 posts = {post.path: post for post in await receiver.until(2)}
             assert "A handoff of api" in posts["/slack"].told["text"]
             assert posts["/discord"].told["allowed_mentions"] == {"parse": []}
+
+    asyncio.run(journey())
+
+
+def test_a_forum_has_one_thread_for_each_job(cockpit: Cockpit) -> None:
+    """As Discord answers where it was asked to wait: with the channel that is the thread."""
+
+    async def journey() -> None:
+        receiver = Receiver()
+        receiver.says = {"id": "1", "channel_id": "4711"}
+        async with receiver.open():
+            tables = "".join(
+                hook(event, "discord", url=receiver.url("/forum"), allow_private=True, threads=True)
+                for event in ("on_handoff_start", "on_handoff_document", "on_handoff_complete")
+            )
+            async with cockpit.flying(cockpit.agent(steps=30, more=tables)):
+                await cockpit.start()
+                first, *others = await receiver.until(3)
+        assert first.path == "/forum?wait=true"
+        assert first.told["thread_name"].startswith("api: Count the steps")
+        assert {post.path for post in others} == {"/forum?wait=true&thread_id=4711"}
+        assert not any("thread_name" in post.told for post in others)
+
+    asyncio.run(journey())
+
+
+def test_a_thread_that_was_deleted_is_opened_anew(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        receiver = Receiver(200, 404)
+        receiver.says = {"channel_id": "4711"}
+        async with receiver.open():
+            tables = "".join(
+                hook(event, "discord", url=receiver.url("/forum"), allow_private=True, threads=True)
+                for event in ("on_handoff_start", "on_handoff_document")
+            )
+            async with cockpit.flying(cockpit.agent(steps=30, more=tables)):
+                await cockpit.start()
+                posts = await receiver.until(3)
+        assert [post.path for post in posts[:3]] == [
+            "/forum?wait=true",
+            "/forum?wait=true&thread_id=4711",
+            "/forum?wait=true",
+        ]
+        assert posts[2].told["embeds"] == posts[1].told["embeds"]
 
     asyncio.run(journey())
 

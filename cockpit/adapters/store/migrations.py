@@ -93,10 +93,20 @@ def m005_search(database: sqlite3.Connection) -> None:
         ) from missing
 
 
+def m006_threads(database: sqlite3.Connection) -> None:
+    """Where in a chat a job's messages go."""
+    database.execute(
+        """create table threads (
+             place text not null, job text not null, thread text not null,
+             primary key (place, job)) strict"""
+    )
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     m001_first,
     m002_ended,
     m003_outgoing,
     m004_ending,
     m005_search,
+    m006_threads,
 )

@@ -1,0 +1,37 @@
+"""Which thread of a chat each job's messages go to, in the supervisor's database.
+
+A place is known by a hash of where it is, because an address may be a secret.
+"""
+
+from __future__ import annotations
+
+from cockpit.adapters.store.store import Store
+
+MOST = 10_000
+"""Threads that are remembered; a further one takes the place of the oldest."""
+
+
+class ThreadTable:
+    """The table of one store."""
+
+    def __init__(self, store: Store) -> None:
+        self._run = store._run
+
+    def of(self, place: str, job: str) -> str | None:
+        row = self._run(
+            "select thread from threads where place = ? and job = ?", place, job
+        ).fetchone()
+        return None if row is None else str(row[0])
+
+    def remember(self, place: str, job: str, thread: str) -> None:
+        """From now on it is this one."""
+        self._run("insert or replace into threads values (?, ?, ?)", place, job, thread)
+        self._run(
+            "delete from threads where rowid in "
+            "(select rowid from threads order by rowid desc limit -1 offset ?)",
+            MOST,
+        )
+
+    def forget(self, place: str, job: str) -> None:
+        """It is there no more."""
+        self._run("delete from threads where place = ? and job = ?", place, job)
