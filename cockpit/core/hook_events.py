@@ -82,6 +82,8 @@ _PLAIN = {
     "handoff.failed": "error",
     "handoff.revived": "error",
     "agent.not_started": "error",
+    # Nobody waits here: the CLI has begun it already, and there is no prompt of ours.
+    "session.cleared": "session_start",
 }
 
 

@@ -37,6 +37,7 @@ def test_every_event_has_its_setting() -> None:
         ("agent.stopped", {}, (("after_run", "stopped"),)),
         ("agent.stopped", {"told": True}, ()),
         ("handoff.revived", {}, (("error", None),)),
+        ("session.cleared", {}, (("session_start", None),)),
         ("hook.failed", {}, ()),
     ],
 )

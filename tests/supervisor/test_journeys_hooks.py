@@ -109,6 +109,26 @@ def test_every_event_of_a_whole_handoff_is_told_with_its_facts(cockpit: Cockpit)
     asyncio.run(journey())
 
 
+def test_a_session_that_was_cleared_by_hand_is_told_too(cockpit: Cockpit) -> None:
+    table = hook("session_start", [recorder(cockpit.home)])
+
+    async def journey() -> None:
+        async with cockpit.flying(
+            cockpit.agent(mode="observe", steps=9, pause=3, step_tokens=100, more=table)
+        ):
+            first = await cockpit.start()
+            row = await cockpit.until(lambda row: row.state == "idle")
+            assert row.pane is not None
+            cockpit.tmux("send-keys", "-t", row.pane, "-l", "/clear")
+            cockpit.tmux("send-keys", "-t", row.pane, "Enter")
+            told = await until_seen(cockpit, "session_start", number=2)
+            assert told["session"]["previous_session_id"] == first.session_id
+            assert told["session"]["session_id"] == (await cockpit.row()).session_id
+            assert told["prompt"] is None
+
+    asyncio.run(journey())
+
+
 def test_what_a_start_hook_prints_goes_before_the_prompt(cockpit: Cockpit) -> None:
     load = program(cockpit.home, "load", "echo 'Mind the gap.'; echo aside >&2")
     flood = program(cockpit.home, "flood", "yes | head -c 50000")
