@@ -20,6 +20,7 @@ from pathlib import Path
 from cockpit.adapters import guarded_folder
 from cockpit.core.document import LARGEST
 from cockpit.core.errors import BadUsage, Failed, Hindered
+from cockpit.core.front_matter import load
 from cockpit.core.markdown import plain
 from cockpit.core.safetext import safe_line
 
@@ -30,6 +31,8 @@ ARCHIVE = "archive"
 COARSE_CLOCK = 2.0
 """Seconds by which a file system may date a file too early."""
 MOST_IN_A_SECOND = 100
+LONGEST_FRONT = 32_768
+"""Bytes of a document that its front matter is looked for in."""
 
 _ID = re.compile(r"[A-Za-z0-9-]{1,64}")
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
@@ -153,15 +156,18 @@ class Documents:
     ) -> Sealed:
         """Write a document and its copy, durably; the copy first.
 
-        Never overwrites another document: a name that is taken gets a number. The same text for
-        the same moment is one document, so a crash in between can be repeated. Raises `Failed`.
+        Never overwrites another document: a name that is taken gets a number. What was sealed for
+        this handoff already is replaced, so a crash in between can be repeated. Raises `Failed`.
         """
         place = _place(worktree, folder)
         data = text.encode("utf-8", "replace")
         try:
             self._keep_copy(handoff, data)
             with guarded_folder.opened(place, make_below=worktree.resolve()) as descriptor:
-                name = _write_new(descriptor, created, data)
+                if (name := _sealed_before(descriptor, handoff)) is not None:
+                    guarded_folder.write_durably(descriptor, name, data, replace=True)
+                else:
+                    name = _write_new(descriptor, created, data)
         except OSError as error:
             raise _failed("The handoff document could not be written", place, error) from None
         return self._sealed(place / name, handoff, data)
@@ -176,6 +182,31 @@ class Documents:
         except OSError as error:
             raise _failed("The handoff document could not be written", path, error) from None
         return self._sealed(path, handoff, data)
+
+    def is_copied(self, path: Path, handoff: str) -> bool:
+        """Whether a document is what our copy of it says."""
+        with suppress(OSError):
+            data = self.copy_path(handoff).read_bytes()
+            return self.is_intact(path, hashlib.sha256(data).hexdigest())
+        return False
+
+    def put_back(self, worktree: Path, path: Path, handoff: str) -> Path | None:
+        """Put our copy in the place of a document; where the file lies now that was there.
+
+        Raises `Failed`, and then what was there may be aside.
+        """
+        aside = f"changed-{path.name}"
+        try:
+            data = self.copy_path(handoff).read_bytes()
+            with guarded_folder.opened(path.parent, make_below=worktree.resolve()) as descriptor:
+                try:
+                    os.rename(path.name, aside, src_dir_fd=descriptor, dst_dir_fd=descriptor)
+                except FileNotFoundError:
+                    aside = ""
+                guarded_folder.write_durably(descriptor, path.name, data, replace=True)
+        except OSError as error:
+            raise _failed("The handoff document could not be put back", path, error) from None
+        return path.with_name(aside) if aside else None
 
     def is_intact(self, path: Path, sha256: str) -> bool:
         """Whether the bytes on disk are the sealed ones."""
@@ -328,6 +359,24 @@ def _refuse_odd(found: os.stat_result) -> None:
             words,
             "It has to be an ordinary file, written at the path that was asked for.",
         )
+
+
+def _sealed_before(folder: int, handoff: str) -> str | None:
+    """The document that this handoff has already, by its own front matter."""
+    for name in os.listdir(folder):
+        if not (name.startswith("handoff-") and name.endswith(".md")):
+            continue
+        with suppress(OSError):
+            found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            if _oddity(found) is None and _ident(folder, name) == handoff:
+                return name
+    return None
+
+
+def _ident(folder: int, name: str) -> str:
+    with os.fdopen(os.open(name, _READ, dir_fd=folder), "rb") as file:
+        front, _ = load(file.read(LONGEST_FRONT).decode("utf-8", "replace"))
+    return front.id if front is not None else ""
 
 
 def _write_new(folder: int, created: datetime, data: bytes) -> str:

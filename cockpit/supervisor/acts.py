@@ -40,6 +40,7 @@ from cockpit.core.permission import successors_mode
 from cockpit.core.request import ask_again, request
 from cockpit.ports.panes import PaneOccupied, PanesSilent
 from cockpit.ports.records import SessionRecord
+from cockpit.supervisor.agreeing import see_agreed
 from cockpit.supervisor.finding import adopt
 from cockpit.supervisor.instruments import Instruments
 from cockpit.supervisor.paperwork import Paperwork, words_of_use
@@ -163,7 +164,7 @@ class Acts:
 
     async def _refresh(self, seat: Seat, sealed: Document) -> Event:
         try:
-            document = await self._paperwork.refresh(seat, sealed.path)
+            document = await self._paperwork.refresh(seat, sealed)
         except FOR_NOW:
             raise
         except CockpitError as wrong:
@@ -179,7 +180,9 @@ class Acts:
         if seat.sitting.permission_mode:
             self._note(seat, permission_mode=seat.sitting.permission_mode)
         try:
-            self._paperwork.check_sealed(seat.handoff.state.document, seat.handoff_record.id)
+            await see_agreed(self._in, seat, seat.handoff.state.document)
+        except FOR_NOW:
+            raise
         except CockpitError as wrong:
             return PredecessorSurvived(f"{wrong.title}; nothing was ended")
         seat.runtime.withdraw_ask(seat.name)

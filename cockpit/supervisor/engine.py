@@ -35,6 +35,7 @@ from cockpit.core.ids import HandoffId, SessionId
 from cockpit.ports.records import HandoffRecord
 from cockpit.supervisor import announcements as told
 from cockpit.supervisor.acts import Acts
+from cockpit.supervisor.agreeing import edited
 from cockpit.supervisor.feed import rfc3339
 from cockpit.supervisor.guards import leaving
 from cockpit.supervisor.instruments import Instruments
@@ -123,6 +124,15 @@ class Engine:
     async def preview(self, seat: Seat, given: str | None) -> str:
         """The document that facts alone would give, now; nothing is begun or written."""
         return await self._paperwork.preview(seat, given)
+
+    def continuation(self, seat: Seat) -> str:
+        """What a new session would be told now. Raises `NotNow` while there is no document."""
+        if seat.handoff is None or seat.handoff.document is None:
+            raise NotNow(
+                f"There is no document that a new session of {seat.name} could be told of",
+                "The handoff has not come that far." if seat.handoff else "None is under way.",
+            )
+        return self._paperwork.continuation(seat, seat.handoff.document)
 
     def facts(self, seat: Seat) -> Facts:
         """What the session's record says, the papers of handoffs aside."""
@@ -238,7 +248,7 @@ class Engine:
         async with self._lock(seat):
             if seat.handoff is None or not isinstance(seat.handoff.state, Reviewing):
                 return False
-            document = await self._paperwork.edited(seat, seat.handoff.state.document)
+            document = await edited(self._in, seat, seat.handoff.state.document)
             if document is None:
                 return False
             seat.note_detail(edited=True)
@@ -386,6 +396,8 @@ class Engine:
         elif ended.outcome is Outcome.REVIVED:
             note = f"the handoff failed, this is the old session again: {ended.why}"
             self._in.store.save_seat(seat.change(note=note))
+        elif not seat.alive and seat.exit is not None:
+            self._sessions.finish(seat)  # it ended meanwhile, and nobody follows it
 
     def _now(self) -> float:
         return self._in.clock.now().timestamp()

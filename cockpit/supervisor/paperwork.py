@@ -15,18 +15,18 @@ from cockpit.adapters.document_template import laid_out
 from cockpit.adapters.private_file import write_private
 from cockpit.core import composition, document
 from cockpit.core.continuation import Succession, continuation
-from cockpit.core.errors import BadUsage, Failed
+from cockpit.core.errors import Failed
 from cockpit.core.facts import CommitMade, Facts, Subagent
 from cockpit.core.front_matter import FrontMatter
 from cockpit.core.handoff.states import Document, Writer
 from cockpit.core.ids import HandoffId
-from cockpit.core.markdown import plain, shortened
+from cockpit.core.markdown import shortened
 from cockpit.core.redaction import Redactor
 from cockpit.core.request import request_reply
 from cockpit.core.supplement import Ground, Occasion, supplement
 from cockpit.core.verified_facts import GitView, claimed_commits
 from cockpit.ports.records import SessionRecord
-from cockpit.supervisor.belonging import refuse_anothers
+from cockpit.supervisor.agreeing import agreed_text
 from cockpit.supervisor.feed import rfc3339
 from cockpit.supervisor.instruments import Instruments
 from cockpit.supervisor.seat import Seat
@@ -86,10 +86,10 @@ class Paperwork:
             raise Failed("The document is not valid", "; ".join(each.text for each in problems))
         return await asyncio.to_thread(self._save, seat, text, chosen)
 
-    async def refresh(self, seat: Seat, path: str) -> Document:
+    async def refresh(self, seat: Seat, agreed: Document) -> Document:
         """The sealed document with facts of now, sealed again in its place."""
         assert seat.handoff_record is not None
-        held = await asyncio.to_thread(self._in.documents.read, Path(path))
+        held = await agreed_text(self._in, seat, agreed)
         chosen = _writer(seat.handoff_record.writer)
         keep = chosen != "facts" or seat.handoff_record.details.get("edited")
         text = await self._composed(seat, chosen, held if keep else None)
@@ -97,44 +97,9 @@ class Paperwork:
         if problems:
             raise Failed("The renewed document is not valid", "; ".join(map(str, problems)))
         sealed = await asyncio.to_thread(
-            self._in.documents.reseal, Path(path), seat.handoff_record.id, text
+            self._in.documents.reseal, Path(agreed.path), seat.handoff_record.id, text
         )
         return Document(str(sealed.path), sealed.sha256, chosen)
-
-    async def edited(self, seat: Seat, sealed: Document) -> Document | None:
-        """The document as the pilot changed it on disk, checked and sealed; None if unchanged.
-
-        Raises `BadUsage` with what is wrong; nothing is sealed then.
-        """
-        assert seat.handoff_record is not None
-        path = Path(sealed.path)
-        documents = self._in.documents
-        text = plain(await asyncio.to_thread(documents.read_own, path))
-        if await asyncio.to_thread(documents.is_intact, path, sealed.sha256):
-            return None
-        problems = document.validate(text, complete=True)
-        if problems:
-            raise BadUsage(
-                "The edited document is not complete",
-                "\n".join(each.text for each in problems),
-                f"Mend {path} and approve again, or refuse.",
-            )
-        refuse_anothers(text, sealed.path, seat.name, seat.handoff_record.old_session)
-        clean = self._redactor(seat).redact(text).text
-        saved = await asyncio.to_thread(documents.reseal, path, seat.handoff_record.id, clean)
-        return Document(str(saved.path), saved.sha256, sealed.writer)
-
-    def check_sealed(self, sealed: Document, handoff: str) -> None:
-        """Raise `Failed` unless the document on disk, or our copy, is the one that was agreed."""
-        documents = self._in.documents
-        for path in (Path(sealed.path), documents.copy_path(handoff)):
-            if documents.is_intact(path, sealed.sha256):
-                return
-        raise Failed(
-            "The handoff document is not the one that was agreed",
-            f"{sealed.path} was changed or is gone, and so is our copy.",
-            "Nothing was ended. Ask for the handoff again.",
-        )
 
     def continuation(self, seat: Seat, sealed: Document) -> str:
         """The successor's first prompt; secrets taken out, since it stands among arguments."""

@@ -96,7 +96,7 @@ def test_the_successor_reads_what_was_agreed_whatever_became_of_it(
         table = cockpit.agent(mode="prompt", steps=30, step_tokens=100, faults="first:stuck")
         async with cockpit.flying(table) as supervisor:
             first = await cockpit.start()
-            await cockpit.until(lambda row: row.activity and "sleep" in row.activity)
+            await cockpit.until(lambda row: any("sleep" in words for words in tools(row).values()))
             review = await under_review_as_given(cockpit)
             paper = cockpit.repository / str(review.document)
             agreed = paper.read_bytes()
@@ -141,9 +141,14 @@ def end_turn(cockpit: Cockpit, row: AgentStatus) -> None:
     """Interrupt an agent that waits for a tool, and end the tool."""
     assert row.pane is not None
     cockpit.tmux("send-keys", "-t", row.pane, "Escape")
-    children = next(Path(f"/proc/{row.pid}/task/{row.pid}").glob("children"))
-    for pid in children.read_text().split():
-        os.kill(int(pid), signal.SIGTERM)
+    for pid in tools(row):
+        os.kill(pid, signal.SIGTERM)
+
+
+def tools(row: AgentStatus) -> dict[int, str]:
+    """What the agent runs now: pids and command lines."""
+    children = Path(f"/proc/{row.pid}/task/{row.pid}/children").read_text().split()
+    return {int(pid): Path(f"/proc/{pid}/cmdline").read_text() for pid in children}
 
 
 def test_an_edit_leaves_the_front_matter_ours(cockpit: Cockpit) -> None:
