@@ -25,6 +25,7 @@ DEFAULT_KEYS: Mapping[str, tuple[str, ...]] = {
     "start": ("n",),
     "stop": ("x",),
     "undo": ("u",),
+    "open": ("o", "l", "right"),
     "down": ("j", "down"),
     "up": ("k", "up"),
     "first": ("g", "home"),
@@ -32,13 +33,36 @@ DEFAULT_KEYS: Mapping[str, tuple[str, ...]] = {
     "next-needing": ("tab",),
     "pane-up": ("pageup", "ctrl+u"),
     "pane-down": ("pagedown", "ctrl+d"),
-    "filter": ("slash",),
     "inbox": ("i",),
     "history": ("H",),
+    "filter": ("slash",),
     "events": ("e",),
     "redraw": ("ctrl+l",),
     "help": ("question_mark", "f1"),
     "quit": ("q",),
+    "agent.enter": ("enter",),
+    "agent.pane": ("1",),
+    "agent.course": ("2",),
+    "agent.facts": ("3",),
+    "agent.diff": ("4",),
+    "agent.events": ("5",),
+    "agent.next": ("tab",),
+    "agent.previous": ("shift+tab",),
+    "agent.again": ("r", "ctrl+r"),
+    "agent.since": ("b",),
+    "agent.document": ("d",),
+    "agent.handoff": ("h",),
+    "agent.send": ("s",),
+    "agent.undo": ("u",),
+    "agent.down": ("j", "down"),
+    "agent.up": ("k", "up"),
+    "agent.page-down": ("pagedown", "ctrl+d", "space"),
+    "agent.page-up": ("pageup", "ctrl+u"),
+    "agent.first": ("g", "home"),
+    "agent.last": ("G", "end"),
+    "agent.redraw": ("ctrl+l",),
+    "agent.help": ("question_mark", "f1"),
+    "agent.back": ("q", "escape", "left"),
     "review.approve": ("a",),
     "review.approve-straight": ("A",),
     "review.edit": ("e",),
@@ -46,33 +70,9 @@ DEFAULT_KEYS: Mapping[str, tuple[str, ...]] = {
     "review.snooze": ("z",),
     "review.snooze-more": ("Z",),
     "review.let-compact": ("c",),
-    "review.back": ("q", "escape", "d"),
-}
-"""By action id, in the names of `key_name`. What is before the dot is where the action works."""
-
-_NAMED = {
-    "backspace", "delete", "down", "end", "enter", "escape", "home", "insert", "left", "pagedown",
-    "pageup", "right", "space", "tab", "up", *(f"f{number}" for number in range(1, 25)),
-}  # fmt: skip
-_SPOKEN = {
-    "esc": "escape", "del": "delete", "ins": "insert", "pgup": "pageup", "pgdn": "pagedown",
-    "return": "enter", "↑": "up", "↓": "down", "←": "left", "→": "right", " ": "space",
-}  # fmt: skip
-_SHORT = {
-    "solidus": "slash", "reverse_solidus": "backslash", "commercial_at": "at",
-    "hyphen_minus": "minus", "plus_sign": "plus", "low_line": "underscore",
-}  # fmt: skip
-_PUNCTUATION = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
-_MODIFIED = re.compile(r"((?:(?:ctrl|alt|shift)[+-])+)(.+)", re.IGNORECASE | re.DOTALL)
-_JUMPS = "123456789"
-"""They select the agent of that number, on the fleet."""
-
-
-def key_name(written: str) -> str:
-    """The one name of a key: `/` is `slash`, `Ctrl-L` is `ctrl+l`, `PgUp` is `pageup`.
     "review.next": ("n",),
     "review.previous": ("p",),
-
+    "review.back": ("q", "escape", "d"),
     "inbox.open": ("enter",),
     "inbox.down": ("j", "down", "tab"),
     "inbox.up": ("k", "up"),
@@ -109,6 +109,30 @@ def key_name(written: str) -> str:
     "comparing.first": ("g", "home"),
     "comparing.last": ("G", "end"),
     "comparing.back": ("q", "escape", "c"),
+}
+"""By action id, in the names of `key_name`. What is before the dot is where the action works."""
+
+_NAMED = {
+    "backspace", "delete", "down", "end", "enter", "escape", "home", "insert", "left", "pagedown",
+    "pageup", "right", "space", "tab", "up", *(f"f{number}" for number in range(1, 25)),
+}  # fmt: skip
+_SPOKEN = {
+    "esc": "escape", "del": "delete", "ins": "insert", "pgup": "pageup", "pgdn": "pagedown",
+    "return": "enter", "↑": "up", "↓": "down", "←": "left", "→": "right", " ": "space",
+}  # fmt: skip
+_SHORT = {
+    "solidus": "slash", "reverse_solidus": "backslash", "commercial_at": "at",
+    "hyphen_minus": "minus", "plus_sign": "plus", "low_line": "underscore",
+}  # fmt: skip
+_PUNCTUATION = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
+_MODIFIED = re.compile(r"((?:(?:ctrl|alt|shift)[+-])+)(.+)", re.IGNORECASE | re.DOTALL)
+_JUMPS = "123456789"
+"""They select the agent of that number, on the fleet."""
+
+
+def key_name(written: str) -> str:
+    """The one name of a key: `/` is `slash`, `Ctrl-L` is `ctrl+l`, `PgUp` is `pageup`.
+
     Raises `ValueError` with what was expected.
     """
     found = _MODIFIED.fullmatch(written)

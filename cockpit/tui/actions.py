@@ -135,16 +135,16 @@ def _cannot_undo(model: Model) -> str | None:
     return None
 
 
+def _is_gone(model: Model) -> str | None:
+    return _needs_supervisor(model) or _needs_agent(model)
+
+
 def _nobody_needs(model: Model) -> str | None:
     if any(agent.state == "needs_you" for agent in model.agents.values()):
         return None
     return "Nobody needs you."
 
 
-ACTIONS: tuple[Action, ...] = (
-    Action(
-        "approve", "approve", "Say yes to the question that stands.",
-        ("a",), why_not=_cannot_answer, shown=True,
 def _alone(model: Model) -> str | None:
     if len(waiting_reviews(model)) < 2:
         return "No other question about a handoff waits."
@@ -159,6 +159,10 @@ def waiting_reviews(model: Model) -> list[str]:
     ]
 
 
+ACTIONS: tuple[Action, ...] = (
+    Action(
+        "approve", "approve", "Say yes to the question that stands.",
+        ("a",), why_not=_cannot_answer, shown=True,
     ),
     Action(
         "approve-straight", "approve straight", "Say yes, and to the review that would follow.",
@@ -208,6 +212,10 @@ def waiting_reviews(model: Model) -> list[str]:
         "undo", "undo", "Reopen the previous session of the job. Asks for a second key.",
         ("u",), why_not=_cannot_undo,
     ),
+    Action(
+        "open", "open", "Show one agent: pane, context over time, chain, facts, diff, events.",
+        ("o", "l", "right"), why_not=_needs_agent, shown=True,
+    ),
     Action("down", "down", "Select the next agent.", ("j", "down")),
     Action("up", "up", "Select the previous agent.", ("k", "up")),
     Action("first", "first", "Select the first agent.", ("g", "home")),
@@ -218,16 +226,75 @@ def waiting_reviews(model: Model) -> list[str]:
     ),
     Action("pane-up", "pane up", "Scroll the pane up.", ("pageup", "ctrl+u")),
     Action("pane-down", "pane down", "Scroll the pane down.", ("pagedown", "ctrl+d")),
+    Action("inbox", "inbox", "Show everything that needs you, of all agents.", ("i",)),
+    Action("history", "history", "Show every handoff and its document.", ("H",)),
     Action("filter", "filter", "Show only agents that have all the words.", ("slash",)),
     Action("events", "events", "Show or hide what happened last.", ("e",)),
     Action("redraw", "redraw", "Draw the whole screen again.", ("ctrl+l",)),
     Action("help", "help", "Show the keys.", ("question_mark", "f1"), shown=True),
     Action("quit", "quit", "Leave the screen; agents and supervisor go on.", ("q",), shown=True),
     Action(
+        "agent.enter", "attach", "Go into the pane; in the context section, read a document.",
+        ("enter",), "agent", _is_gone, shown=True,
+    ),
+    Action("agent.pane", "pane", "Show the live pane.", ("1",), "agent"),
+    Action(
+        "agent.course", "context", "Show the context over time and the chain of sessions.",
+        ("2",), "agent",
+    ),
+    Action("agent.facts", "facts", "Show goal, todos, files and commits.", ("3",), "agent"),
+    Action("agent.diff", "diff", "Show how the worktree differs.", ("4",), "agent"),
+    Action("agent.events", "events", "Show what happened to this agent.", ("5",), "agent"),
+    Action("agent.next", "next", "Show the next section.", ("tab",), "agent", shown=True),
+    Action("agent.previous", "previous", "Show the previous section.", ("shift+tab",), "agent"),
+    Action(
+        "agent.again", "read again", "Read what is shown once more.",
+        ("r", "ctrl+r"), "agent", _needs_supervisor, shown=True,
+    ),
+    Action(
+        "agent.since", "since", "Show the diff of the whole job, or of what is not committed.",
+        ("b",), "agent", _needs_supervisor,
+    ),
+    Action(
+        "agent.document", "document", "Read the document of the handoff that is under way.",
+        ("d",), "agent", _cannot_read, shown=True,
+    ),
+    Action(
+        "agent.handoff", "hand off", "Hand the job to a fresh session.",
+        ("h",), "agent", _cannot_hand_off, shown=True,
+    ),
+    Action(
+        "agent.send", "send", "Write a prompt and send it into the agent's composer.",
+        ("s",), "agent", _cannot_talk, shown=True,
+    ),
+    Action(
+        "agent.undo", "undo", "Reopen the previous session of the job. Asks for a second key.",
+        ("u",), "agent", _cannot_undo,
+    ),
+    Action(
+        "agent.down", "down", "Scroll down, or choose the next session.",
+        ("j", "down"), "agent",
+    ),
+    Action("agent.up", "up", "Scroll up, or choose the session before.", ("k", "up"), "agent"),
+    Action(
+        "agent.page-down", "page down", "Scroll down by a page.",
+        ("pagedown", "ctrl+d", "space"), "agent",
+    ),
+    Action(
+        "agent.page-up", "page up", "Scroll up by a page; in the pane also into what has gone.",
+        ("pageup", "ctrl+u"), "agent",
+    ),
+    Action("agent.first", "first", "Go to the beginning.", ("g", "home"), "agent"),
+    Action("agent.last", "last", "Go to the end.", ("G", "end"), "agent"),
+    Action("agent.redraw", "redraw", "Draw the whole screen again.", ("ctrl+l",), "agent"),
+    Action("agent.help", "help", "Show the keys.", ("question_mark", "f1"), "agent", shown=True),
+    Action(
+        "agent.back", "back", "Back to the fleet.",
+        ("q", "escape", "left"), "agent", shown=True,
+    ),
+    Action(
         "review.approve", "approve", "Say yes to what is on the screen.",
         ("a",), "review", _cannot_answer, shown=True,
-    Action("inbox", "inbox", "Show everything that needs you, of all agents.", ("i",)),
-    Action("history", "history", "Show every handoff and its document.", ("H",)),
     ),
     Action(
         "review.approve-straight", "approve straight", "Say yes, and to the review that follows.",
@@ -253,45 +320,6 @@ def waiting_reviews(model: Model) -> list[str]:
         "review.let-compact", "let compact", "Say no, and be asked again only after a compaction.",
         ("c",), "review", _cannot_answer,
     ),
-    Action("review.back", "back", "Decide later.", ("q", "escape", "d"), "review", shown=True),
-)  # fmt: skip
-
-BY_ID: Mapping[str, Action] = {action.id: action for action in ACTIONS}
-
-_SPOKEN = {
-    "slash": "/", "question_mark": "?", "enter": "Enter", "tab": "Tab", "escape": "Esc",
-    "down": "↓", "up": "↑", "home": "Home", "end": "End", "pageup": "PgUp", "pagedown": "PgDn",
-    "f1": "F1", "space": "Space", "left": "←", "right": "→", "shift+tab": "Shift-Tab",
-}  # fmt: skip
-
-
-def spoken(key: str) -> str:
-    """A key as it is printed on a keyboard: `ctrl+l` is `Ctrl-L`."""
-    if key.startswith("ctrl+"):
-        return f"Ctrl-{key.removeprefix('ctrl+').upper()}"
-    return _SPOKEN.get(key, key)
-
-
-def keys_of(action: Action, keymap: Mapping[str, str]) -> tuple[str, ...]:
-    """The keys of an action after the pilot's own `[keys]` (comma-separated, as Textual has it)."""
-    own = keymap.get(action.id)
-    return tuple(key.strip() for key in own.split(",") if key.strip()) if own else action.keys
-
-
-def table(keymap: Mapping[str, str] | None = None) -> list[tuple[str, str, str, str]]:
-    """Every action as context, keys, id and sentence, in the order of the registry."""
-    rows = [
-        (
-            action.context,
-            " ".join(spoken(key) for key in keys_of(action, keymap or {})),
-            action.id,
-            action.sentence,
-        )
-        for action in ACTIONS
-    ]
-    jump = ("fleet", "1 … 9", "", "Select the agent of that number.")
-    last = max(index for index, row in enumerate(rows) if row[0] == "fleet")
-    return [*rows[: last + 1], jump, *rows[last + 1 :]]
     Action(
         "review.next", "next", "Show the next question that waits.",
         ("n",), "review", _alone, shown=True,
@@ -300,6 +328,7 @@ def table(keymap: Mapping[str, str] | None = None) -> list[tuple[str, str, str, 
         "review.previous", "previous", "Show the question before it.",
         ("p",), "review", _alone,
     ),
+    Action("review.back", "back", "Decide later.", ("q", "escape", "d"), "review", shown=True),
     Action(
         "inbox.open", "go there", "Go to where it is answered: the document, or the agent's pane.",
         ("enter",), "inbox", shown=True,
@@ -373,3 +402,41 @@ def table(keymap: Mapping[str, str] | None = None) -> list[tuple[str, str, str, 
         "comparing.back", "back", "Back to the history.",
         ("q", "escape", "c"), "comparing", shown=True,
     ),
+)  # fmt: skip
+
+BY_ID: Mapping[str, Action] = {action.id: action for action in ACTIONS}
+
+_SPOKEN = {
+    "slash": "/", "question_mark": "?", "enter": "Enter", "tab": "Tab", "escape": "Esc",
+    "down": "↓", "up": "↑", "home": "Home", "end": "End", "pageup": "PgUp", "pagedown": "PgDn",
+    "f1": "F1", "space": "Space", "left": "←", "right": "→", "shift+tab": "Shift-Tab",
+}  # fmt: skip
+
+
+def spoken(key: str) -> str:
+    """A key as it is printed on a keyboard: `ctrl+l` is `Ctrl-L`."""
+    if key.startswith("ctrl+"):
+        return f"Ctrl-{key.removeprefix('ctrl+').upper()}"
+    return _SPOKEN.get(key, key)
+
+
+def keys_of(action: Action, keymap: Mapping[str, str]) -> tuple[str, ...]:
+    """The keys of an action after the pilot's own `[keys]` (comma-separated, as Textual has it)."""
+    own = keymap.get(action.id)
+    return tuple(key.strip() for key in own.split(",") if key.strip()) if own else action.keys
+
+
+def table(keymap: Mapping[str, str] | None = None) -> list[tuple[str, str, str, str]]:
+    """Every action as context, keys, id and sentence, in the order of the registry."""
+    rows = [
+        (
+            action.context,
+            " ".join(spoken(key) for key in keys_of(action, keymap or {})),
+            action.id,
+            action.sentence,
+        )
+        for action in ACTIONS
+    ]
+    jump = ("fleet", "1 … 9", "", "Select the agent of that number.")
+    last = max(index for index, row in enumerate(rows) if row[0] == "fleet")
+    return [*rows[: last + 1], jump, *rows[last + 1 :]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path, PurePath
 from typing import ClassVar
@@ -11,6 +11,7 @@ from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
+from textual.filter import LineFilter, Monochrome, NoColor
 from textual.screen import Screen
 
 from cockpit.client.client import Client
@@ -36,10 +37,10 @@ class CockpitApp(App[bool]):
         "app.tcss",
         "screens/fleet.tcss",
         "screens/review.tcss",
-    ]
         "screens/agent.tcss",
         "screens/inbox.tcss",
         "screens/history.tcss",
+    ]
     TITLE = "cockpit"
     VERTICAL_BREAKPOINTS = [(0, "-low"), (20, "-tall")]  # noqa: RUF012 (Textual declares it so)
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "quit", show=False, priority=True)]
@@ -52,12 +53,14 @@ class CockpitApp(App[bool]):
         theme: str = themes.DEFAULT,
         theme_folders: Iterable[Path] = (),
         remember_in: Path | None = None,
+        filters: Sequence[LineFilter] = (),
     ) -> None:
         super().__init__()
         self.animation_level = "none"
         self._client = client
         self._around = around
         self._remember_in = remember_in
+        self._drawn_through = tuple(filters)
         self._themes = themes.load(theme_folders)
         self._theme_wanted = theme
         self.model = Model(selected=remembered(remember_in))
@@ -71,6 +74,13 @@ class CockpitApp(App[bool]):
 
     def on_resize(self) -> None:
         self._forget_terminal()
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        # Textual's own greys, for NO_COLOR, are colours too: ours take their place.
+        usual = [
+            one for one in super().get_line_filters() if not isinstance(one, Monochrome | NoColor)
+        ]
+        return [*usual, *self._drawn_through]
 
     def on_redraw_wanted(self) -> None:
         self._forget_terminal()

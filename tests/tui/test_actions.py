@@ -14,6 +14,7 @@ from cockpit.tui.bindings import bindings, keymap
 from cockpit.tui.model import Model
 from cockpit.tui.present.keys import possible
 from cockpit.tui.scene import fleet
+from cockpit.tui.screens.agent import AgentScreen
 from cockpit.tui.screens.commands import Commands
 from cockpit.tui.screens.comparing import ComparingScreen
 from cockpit.tui.screens.fleet import FleetScreen
@@ -31,6 +32,7 @@ OWNERS: dict[Context, type[Any]] = {
     "history": HistoryScreen,
     "reading": ReadingScreen,
     "comparing": ComparingScreen,
+    "agent": AgentScreen,
 }
 """Who does what the keys of each place say."""
 

@@ -9,12 +9,13 @@ from cockpit.tui.actions import BY_ID
 from cockpit.tui.attach import step_aside
 from cockpit.tui.background import in_background
 from cockpit.tui.frugal import RedrawWanted
+from cockpit.tui.screens.agent import AgentScreen
 from cockpit.tui.screens.confirm import ConfirmScreen
 from cockpit.tui.screens.errands import Errands, cannot, tell
 from cockpit.tui.screens.help import HelpScreen
-from cockpit.tui.screens.review import ReviewScreen
 from cockpit.tui.screens.history import HistoryScreen
 from cockpit.tui.screens.inbox import InboxScreen
+from cockpit.tui.screens.review import ReviewScreen
 from cockpit.tui.screens.send import SendScreen
 from cockpit.tui.screens.start import StartScreen
 from cockpit.wire.status import AgentStatus
@@ -166,11 +167,6 @@ class Commands:
     def _pane_down(self) -> None:
         self._screen.pane.page(1)
 
-    def _filter(self) -> None:
-        self._screen.filter.add_class("-open")
-        self._screen.filter.focus()
-
-    def _events(self) -> None:
     def _open(self) -> None:
         screen = self._screen
         screen.look_aside(True)
@@ -189,6 +185,11 @@ class Commands:
         history = HistoryScreen(self._model, screen.client, screen.around)
         screen.app.push_screen(history, lambda _left: screen.look_aside(False))
 
+    def _filter(self) -> None:
+        self._screen.filter.add_class("-open")
+        self._screen.filter.focus()
+
+    def _events(self) -> None:
         feed = self._screen.feed
         feed.toggle_class("-open")
         if feed.has_class("-open"):

@@ -78,6 +78,8 @@ class FleetScreen(Screen[None]):
         self._rule = OneLine(lambda width: rule(model.agent, width, around.home), id="rule")
         self._reason = Wrapped(id="reason")
         self._keys = KeyLine(self._key_line)
+        self.aside = False
+        """Another screen shows the pane, so it is not looked at from here."""
         self._afresh = True
         self._rows = Coalesced(self, around.pace.rows, self._draw)
 
@@ -182,8 +184,14 @@ class FleetScreen(Screen[None]):
 
     def _pane_of(self) -> tuple[str | None, str | None]:
         """Whose pane is to be looked at: nobody's where there is no room for it."""
-        agent = None if self.has_class("-cramped") else self.model.agent
+        hidden = self.aside or self.has_class("-cramped")
+        agent = None if hidden else self.model.agent
         return (agent.name, agent.pane) if agent else (None, None)
+
+    def look_aside(self, aside: bool) -> None:
+        """Look at no pane for as long as another screen does."""
+        self.aside = aside
+        self._look_where_it_shows()
 
     def _follow_selection(self) -> None:
         """Look at the selected agent's pane, and at no other."""

@@ -16,8 +16,13 @@ from cockpit.wire.status import AgentStatus
 from cockpit.wire.stream import ScreenShot
 
 
-async def look(client: Client, agent: AgentStatus | None, view: PaneView, every: float) -> None:
-    """Show an agent's pane until cancelled; the last of the pictures always gets there."""
+async def look(
+    client: Client, agent: AgentStatus | None, view: PaneView, every: float, *, history: int = 0
+) -> None:
+    """Show an agent's pane until cancelled; the last of the pictures always gets there.
+
+    `history` lines that have scrolled away stand above it.
+    """
     if agent is None:
         view.say("")
         return
@@ -25,7 +30,7 @@ async def look(client: Client, agent: AgentStatus | None, view: PaneView, every:
         view.say(_why_no_pane(agent))
         return
     try:
-        shots = client.screen(agent.name)
+        shots = client.screen(agent.name, history)
         async with aclosing(cast("_Closing", shots)):
             await _show_each(agent.name, shots, view, every)
     except NoSupervisor:

@@ -92,8 +92,13 @@ class KeyLine(OneLine):
             super().__init__()
             self.action = action
 
-    def __init__(self, say: Callable[[int], tuple[Spans, list[KeyHint]]]) -> None:
-        super().__init__(self._say_and_note, id="keys")
+    def __init__(
+        self,
+        say: Callable[[int], tuple[Spans, list[KeyHint]]],
+        *,
+        id: str = "keys",  # noqa: A002 (Textual's word)
+    ) -> None:
+        super().__init__(self._say_and_note, id=id)
         self._say_keys = say
         self._hints: list[KeyHint] = []
 

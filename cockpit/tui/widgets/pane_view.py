@@ -49,12 +49,16 @@ class PaneView(ScrollView, can_focus=False):
     def show(self, shot: ScreenShot, *, whose: str = "") -> int:
         """Show a picture; how many lines had to be drawn again."""
         at_end = self.is_vertical_scroll_end or not self._lines
+        from_end = len(self._lines) - self.scroll_offset.y
         old, self._words, self.whose = self._lines, "", whose
         self._lines = self._entries(_until_last(shot.lines))
         if len(old) != len(self._lines):
             self._measure()
             if at_end:
                 self.scroll_end(animate=False, force=True, immediate=True, x_axis=False)
+            else:
+                y = max(0, len(self._lines) - from_end)
+                self.scroll_to(y=y, animate=False, force=True, immediate=True)
             self.refresh()
             return len(self._lines)
         changed = [y for y, entry in enumerate(self._lines) if entry != old[y]]

@@ -68,6 +68,7 @@ _ROLES: dict[str, tuple[str, str, str]] = {
     **{f"bar-{band}": (f"bar-{band}", "bar-track", "") for band in BANDS[:-1]},
     **{f"bar-{band}-notch": ("background", f"bar-{band}", "") for band in BANDS},
     **{f"bar-{band}-end": ("background", f"bar-{band}", "") for band in BANDS},
+    **{f"plot-{band}": (f"bar-{band}", "", "") for band in BANDS},
     "band-calm": (_PLAIN, "", ""),
     "band-notice": ("bar-notice", "", ""),
     "band-warn": ("bar-warn", "", ""),

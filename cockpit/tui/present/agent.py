@@ -1,0 +1,127 @@
+"""The head of one agent's screen: who it is and how full, and which section is open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from rich.cells import cell_len
+
+from cockpit.core.safetext import safe_line
+from cockpit.tui.actions import BY_ID, keys_of, spoken
+from cockpit.tui.model import Connection
+from cockpit.tui.present.bar import context_bar
+from cockpit.tui.present.keys import KeyHint
+from cockpit.tui.present.row import row_of
+from cockpit.tui.present.span import Span, fit, merged
+from cockpit.tui.present.states import look_of
+from cockpit.wire.status import AgentStatus
+
+
+class Section(NamedTuple):
+    key: str
+    title: str
+
+
+SECTIONS = (
+    Section("pane", "pane"),
+    Section("course", "context"),
+    Section("facts", "facts"),
+    Section("diff", "diff"),
+    Section("events", "events"),
+)
+"""In the order of their keys; `agent.<key>` is the action of each."""
+
+BAR = 20
+WRITING = ("Edit", "MultiEdit", "Write", "NotebookEdit", "Bash", "git")
+"""Activities after which files may not be what they were."""
+
+
+def head(name: str, agent: AgentStatus | None, connection: Connection, width: int) -> list[Span]:
+    """Exactly `width` cells: name and state stay, then the context, then the rest by its worth."""
+    who = [Span(f" {safe_line(name, 32)} ", "brand")]
+    if agent is None:
+        return _filled([*who, Span(" is not there any more", "muted")], width)
+    look = look_of(agent)
+    who.append(Span(f" {look.glyph} {look.word} ", f"state-{look.role}"))
+    if not connection.live:
+        who.append(Span(" no supervisor answers ", "error"))
+    parts = [[Span(" "), *part] for part in _parts(agent) if part]
+    for part in parts:
+        if _length(who) + _length(part) > width:
+            break
+        who += part
+    return _filled(who, width)
+
+
+def _parts(agent: AgentStatus) -> list[list[Span]]:
+    row = row_of(agent, heard_seconds=0.0, now=datetime.now(UTC))
+    context = agent.context
+    bar = context_bar(context, BAR) if not row.absent else []
+    number = [Span(f" {row.tokens} ", "tokens"), Span(row.percent, f"band-{context.band}")]
+    band = [Span(context.band, f"band-{context.band}")] if row.band else []
+    return [
+        [*bar, *number] if bar else [],
+        band,
+        [Span(f"{row.turns} ", "turns")] if row.turns else [],
+        [Span(f"session {row.chain} ", "chain")] if row.chain else [],
+        [Span(f"{row.cost} ", "cost")] if row.cost else [],
+        [Span(f"{safe_line(agent.model or agent.runtime, 40)} ", "muted")],
+        [Span(f"{agent.mode} ", "muted")],
+        [Span(f"{safe_line(agent.branch, 60)} ", "muted")] if agent.branch else [],
+    ]
+
+
+def tabs(here: str, keymap: Mapping[str, str], width: int) -> tuple[list[Span], list[KeyHint]]:
+    """The sections with their keys, and where each stands for the mouse."""
+    spans, hints, column = [Span(" ")], [], 1
+    for section in SECTIONS:
+        action = BY_ID[f"agent.{section.key}"]
+        key = spoken(keys_of(action, keymap)[0])
+        cells = cell_len(key) + 1 + cell_len(section.title)
+        if column + cells > width:
+            break
+        chosen = section.key == here
+        spans += [
+            Span(key, "key"),
+            Span(f" {section.title}", "tab-here" if chosen else "muted"),
+            Span("   "),
+        ]
+        hints.append(KeyHint(action.id, column, column + cells))
+        column += cells + 3
+    used = _length(spans)
+    return merged([*spans, Span(" " * max(0, width - used))]), hints
+
+
+def after(here: str, steps: int) -> str:
+    """The section so many further on, round and round."""
+    keys = [section.key for section in SECTIONS]
+    return keys[(keys.index(here) + steps) % len(keys)]
+
+
+def files_may_differ(before: AgentStatus | None, now: AgentStatus | None) -> bool:
+    """Whether what the agent did since may have changed its files: a tool that writes, or an end.
+
+    The tool that is named may be at work still, so its own end is told by what comes next.
+    """
+    if before is None or now is None:
+        return before is not now
+    if before.session_id != now.session_id:
+        return True
+    if before.activity == now.activity and before.state == now.state:
+        return False
+    said = (before.activity or "", now.activity or "")
+    wrote = any(each.split(" ", 1)[0] in WRITING for each in said)
+    return wrote or (before.state == "working" and now.state != "working")
+
+
+def _filled(spans: Sequence[Span], width: int) -> list[Span]:
+    used = _length(spans)
+    if used > width:
+        return [Span(fit("".join(span.text for span in spans), width), "brand")]
+    return merged([*spans, Span(" " * (width - used))])
+
+
+def _length(spans: Sequence[Span]) -> int:
+    return sum(cell_len(span.text) for span in spans)

@@ -1,0 +1,123 @@
+"""A worktree's diff as lines: the counts first, then the text with each file under its name.
+
+The text is foreign. It is taken apart by the counts that git writes before each part, so that a
+line that only looks like a heading stays what it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from rich.cells import cell_len
+
+from cockpit.core.plurals import counted
+from cockpit.core.safetext import safe_line
+from cockpit.tui.present.fold import folded
+from cockpit.tui.present.span import Span, fit
+from cockpit.wire.diff import DiffFile, WorktreeDiff
+
+STAT_CELLS = 24
+"""Of plus and minus signs at most."""
+_PART = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
+_LEFT_OUT = ("index ", "--- ", "+++ ", "similarity index ")
+
+
+def diff_lines(diff: WorktreeDiff, width: int) -> list[list[Span]]:
+    """Everything, in as many lines as it takes."""
+    if diff.unknown:
+        return [[Span(f"  {safe_line(diff.unknown, 300)}", "warning")]]
+    lines = [_summary(diff)]
+    if not diff.files and not diff.untracked:
+        return lines
+    lines.append([])
+    lines += _stat(diff.files, width)
+    lines += [[Span("  new  ", "added"), Span(fit(path, width - 8))] for path in diff.untracked]
+    lines += _text(diff.text, width)
+    if diff.cut:
+        lines += [
+            [],
+            [Span("  There is more than this; git diff in the worktree has it.", "warning")],
+        ]
+    return lines
+
+
+def _summary(diff: WorktreeDiff) -> list[Span]:
+    added = sum(each.added or 0 for each in diff.files)
+    removed = sum(each.removed or 0 for each in diff.files)
+    base = f"{diff.since[:8]}" if diff.since else "nothing"
+    since = f"since the job began at {base}" if diff.of_job else f"not committed, since {base}"
+    if not diff.files and not diff.untracked:
+        return [Span(f"  Nothing differs, {since}.", "muted")]
+    new = [counted(len(diff.untracked), "new file")] if diff.untracked else []
+    changed = [counted(len(diff.files), "file") + " changed"] if diff.files else []
+    more = "+" if diff.cut else ""
+    return [
+        Span(f"  {', '.join([*changed, *new])}{more}  "),
+        Span(f"+{added} ", "added"),
+        Span(f"-{removed}", "removed"),
+        Span(f"  {since}", "muted"),
+    ]
+
+
+def _stat(files: list[DiffFile], width: int) -> list[list[Span]]:
+    """A line for each file, as long a bar as its changes against those of the longest."""
+    if not files:
+        return []
+    cells = min(STAT_CELLS, max(4, width // 4))
+    names = min(max(cell_len(each.path) for each in files), max(8, width - cells - 12))
+    most = max(((each.added or 0) + (each.removed or 0) for each in files), default=0)
+    return [_stat_line(each, names, cells, most) for each in files]
+
+
+def _stat_line(each: DiffFile, names: int, cells: int, most: int) -> list[Span]:
+    path = Span(f"  {fit(each.path, names)} ")
+    if each.added is None or each.removed is None:
+        return [path, Span("binary", "muted")]
+    step = max(1.0, most / cells)
+    plus = min(cells, -(-each.added // step)) if each.added else 0
+    minus = min(cells - plus, -(-each.removed // step)) if each.removed else 0
+    return [
+        path,
+        Span(f"{each.added + each.removed:>6} ", "muted"),
+        Span("+" * int(plus), "added"),
+        Span("-" * int(minus), "removed"),
+    ]
+
+
+def _text(text: str, width: int) -> Iterator[list[Span]]:
+    """The parts of git's text; what stands between them is told by their own counts."""
+    before = after = 0
+    for line in text.split("\n"):
+        if before > 0 or after > 0:
+            before -= not line.startswith(("+", "\\"))
+            after -= not line.startswith(("-", "\\"))
+            yield from _folded(line, _role(line), width)
+            continue
+        part = _PART.match(line)
+        if part is not None:
+            before, after = (int(count) if count else 1 for count in part.groups())
+            yield from _folded(line, "hunk", width)
+        elif line.startswith("diff --git "):
+            yield []
+            yield [Span(fit(f"── {_name(line)} {'─' * width}", width - 1).rstrip("…"), "name")]
+        elif line and not line.startswith(_LEFT_OUT):
+            yield from _folded(line, "muted", width)
+
+
+def _name(line: str) -> str:
+    """`diff --git a/x b/x` is about x; of a renamed file, or one with odd bytes, all is said."""
+    names = line.removeprefix("diff --git ")
+    half = len(names) // 2
+    first, second = names[:half], names[half + 1 :]
+    same = first.startswith("a/") and second == f"b/{first.removeprefix('a/')}"
+    return safe_line(first.removeprefix("a/") if same else names, 300)
+
+
+def _role(line: str) -> str:
+    return {"+": "added", "-": "removed", "\\": "muted"}.get(line[:1], "")
+
+
+def _folded(line: str, role: str, width: int) -> Iterator[list[Span]]:
+    for part in folded(line, width - 2, indent=1):
+        yield [Span(" "), Span(part, role)]

@@ -1,0 +1,64 @@
+"""The facts of a session as lines: what it was asked, what it means to do, what it did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from cockpit.core.safetext import safe_line
+from cockpit.tui.present.fold import worded
+from cockpit.tui.present.span import Span
+
+TITLES = 12
+"""Cells for the name of a group, at the left."""
+GOAL_LINES = 12
+_TODO = {
+    "completed": ("✓", "muted"),
+    "in_progress": ("●", "state-working"),
+    "pending": ("○", ""),
+}
+
+
+def fact_lines(facts: Mapping[str, Any], width: int) -> list[list[Span]]:
+    """Every line that there is room for in the width; groups that have nothing are left out."""
+    lines: list[list[Span]] = []
+    for title, entries in _groups(facts, max(8, width - TITLES - 2)):
+        if lines and entries:
+            lines.append([])
+        for index, entry in enumerate(entries):
+            name = f"  {title:<{TITLES}}" if not index else " " * (TITLES + 2)
+            lines.append([Span(name, "title"), *entry])
+    return lines or [[Span("  Nothing is known of this session yet.", "muted")]]
+
+
+def _groups(facts: Mapping[str, Any], width: int) -> Iterator[tuple[str, list[list[Span]]]]:
+    goal = str(facts.get("goal") or "")
+    told = [line for part in goal.splitlines() for line in worded(part, width)]
+    yield "goal", [[Span(line)] for line in told[:GOAL_LINES]]
+    yield "todos", [part for each in facts.get("todos") or () for part in _todo(each, width)]
+    yield "last", _texts(facts.get("recent_activity"), width, "")
+    yield "files", _texts(facts.get("files_modified"), width, "")
+    yield "commits", [_commit(each, width) for each in facts.get("commits") or ()]
+    status = facts.get("git_status")
+    yield "git status", _texts(str(status).splitlines() if status else (), width, "muted")
+    yield "subagents", [_subagent(each, width) for each in facts.get("subagents") or ()]
+
+
+def _texts(texts: Any, width: int, role: str) -> list[list[Span]]:
+    return [[Span(safe_line(str(each), width), role)] for each in texts or ()]
+
+
+def _todo(todo: Mapping[str, Any], width: int) -> Iterator[list[Span]]:
+    glyph, role = _TODO.get(str(todo.get("status")), ("?", "muted"))
+    for index, line in enumerate(worded(str(todo.get("content")), width - 2)):
+        yield [Span(f"{glyph if not index else ' '} ", role), Span(line, role)]
+
+
+def _commit(commit: Mapping[str, Any], width: int) -> list[Span]:
+    made = safe_line(str(commit.get("hash")), 12)
+    return [Span(f"{made} ", "key"), Span(safe_line(str(commit.get("subject")), width - 10))]
+
+
+def _subagent(one: Mapping[str, Any], width: int) -> list[Span]:
+    said = f"{one.get('type')} {one.get('status')}: {one.get('task')}"
+    return [Span(safe_line(said, width))]

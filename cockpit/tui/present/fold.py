@@ -1,0 +1,33 @@
+"""Foreign lines made harmless and broken at the edge, so that all of them can be seen."""
+
+from __future__ import annotations
+
+from rich.cells import cell_len, chop_cells
+
+from cockpit.core.safetext import safe_line
+
+TAB = 4
+LONGEST = 4000
+"""Characters of one line; what is longer was not written to be read."""
+
+
+def worded(text: str, width: int) -> list[str]:
+    """One line of prose over as many as it takes, broken between words where that is possible."""
+    lines = [""]
+    for word in safe_line(text.expandtabs(TAB), LONGEST).split(" "):
+        joined = f"{lines[-1]} {word}" if lines[-1] else word
+        if cell_len(joined) <= width or width <= 1:
+            lines[-1] = joined
+        else:
+            lines += chop_cells(word, width)
+    return [line for line in lines if line] or [""]
+
+
+def folded(text: str, width: int, *, indent: int = 0) -> list[str]:
+    """One line over as many as it takes; each after the first begins with `indent` spaces."""
+    line = safe_line(text.expandtabs(TAB), LONGEST)
+    if cell_len(line) <= width or width <= indent + 1:
+        return [line]
+    first, *_ = chop_cells(line, width)
+    rest = chop_cells(line[len(first) :], width - indent)
+    return [first, *(" " * indent + part for part in rest)]

@@ -1,0 +1,203 @@
+"""The context over time, as lines: filled to where it stood, in the colour of its band.
+
+One segment for each session, side by side in the order of the chain; inside it one step to the
+right is as many replies as there is room for, so that a night in which nothing was said takes no
+room. What is not known is left open. Draws only what it is told; the marks are those of the
+session that they stand in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from cockpit.tui.present import words
+from cockpit.tui.present.bar import UNKNOWN
+from cockpit.tui.present.span import Span, fit, merged
+from cockpit.wire.course import Course, CoursePoint, Stretch
+
+STEPS = " ▁▂▃▄▅▆▇█"
+COMPACTED = "┊"
+HANDED_ON = "│"
+MARK = "┄"
+LABELS = 16
+"""Cells at the right where the marks are named."""
+ROOM_FOR_LABELS = 56
+LEAST = 3
+"""Cells of the shortest segment."""
+BELOW = 1
+"""Lines below the plot: which session, and when it began."""
+
+_BANDS = ("force", "act", "warn", "notice")
+_TOLD_FIRST = ("act", "force", "compacts", "warn", "notice")
+"""Whose name stands where two marks fall into one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """One step to the right: tokens, or what is there instead."""
+
+    tokens: int | None = None
+    stretch: Stretch | None = None
+    sign: str = ""
+
+
+def plot(course: Course, width: int, height: int) -> list[list[Span]]:
+    """Exactly `height` lines of `width` cells, the last of which names the sessions."""
+    stretches = [each for each in course.stretches if each.state != "undone"] or course.stretches
+    if width < 8 or height < 2:
+        return [[Span(" " * width)] for _ in range(height)]
+    if not any(each.points for each in stretches):
+        return _nothing(stretches, width, height)
+    labels = LABELS if width >= ROOM_FOR_LABELS else 0
+    room = width - labels - 2
+    shown = stretches[-max(1, (room + 1) // (LEAST + 1)) :]
+    widths = _shares([_length(each) for each in shown], room - (len(shown) - 1))
+    columns: list[_Column] = []
+    for each, cells in zip(shown, widths, strict=True):
+        if columns:
+            columns.append(_Column(sign=HANDED_ON))
+        columns += _columns(each, cells)
+    rows, top = height - BELOW, _top(shown)
+    names = _names(shown[-1], rows, top) if labels else {}
+    lines = [_row(columns, row, rows, top, names, labels) for row in reversed(range(rows))]
+    return [*lines, _below(shown, widths, width)]
+
+
+def _nothing(stretches: Sequence[Stretch], width: int, height: int) -> list[list[Span]]:
+    why = next((each.unknown for each in reversed(stretches) if each.unknown), None)
+    said = f"  {why or 'No reading yet.'}"
+    middle = height // 2
+    return [
+        [Span(fit(said, width), "muted")] if line == middle else [Span(" " * width)]
+        for line in range(height)
+    ]
+
+
+def _length(stretch: Stretch) -> int:
+    return stretch.points[-1].call if stretch.points else 1
+
+
+def _shares(weights: Sequence[int], cells: int) -> list[int]:
+    """Cells by weight: nobody gets less than the least, and together they are exactly so many."""
+    spare = max(0, cells - LEAST * len(weights))
+    whole = sum(weights)
+    given = [LEAST + spare * weight // whole for weight in weights]
+    given[-1] += cells - sum(given)
+    return given
+
+
+def _top(stretches: Sequence[Stretch]) -> int:
+    """Tokens at the upper edge: a little above everything that is drawn, at most the window."""
+    peak = max(point.tokens for each in stretches for point in each.points)
+    last = next(each for each in reversed(stretches) if each.points)
+    marks = [at for at in (last.marks.force, last.compacts_at) if at and at <= 2 * peak + 1]
+    wanted = round(max([peak, last.marks.act or 0, *marks]) * 1.06)
+    window = last.window or wanted
+    return max(1, wanted if peak > window else min(wanted, window))
+
+
+def _columns(stretch: Stretch, cells: int) -> list[_Column]:
+    """What stands in each step of a segment: the highest reading of it, or the last one before."""
+    if not stretch.points:
+        return [_Column(stretch=stretch, sign=UNKNOWN)] * cells
+    calls = _length(stretch)
+    columns, waiting = [], list(stretch.points)
+    known: int | None = None
+    for cell in range(cells):
+        seen: list[CoursePoint] = []
+        while waiting and _cell_of(waiting[0], calls, cells) <= cell:
+            seen.append(waiting.pop(0))
+        readings = [each.tokens for each in seen if each.kind == "reply"]
+        compacted = any(each.kind == "compacted" for each in seen)
+        known = max(readings) if readings else known
+        columns.append(_Column(known, stretch, COMPACTED if compacted else ""))
+        if seen:
+            known = seen[-1].tokens if seen[-1].kind == "reply" else None
+    return columns
+
+
+def _cell_of(point: CoursePoint, calls: int, cells: int) -> int:
+    """Where a reading begins to hold; a compaction comes after the reply that it is told with."""
+    call = point.call if point.kind == "compacted" else max(0, point.call - 1)
+    return min(cells - 1, call * cells // calls)
+
+
+def _row(
+    columns: Sequence[_Column],
+    row: int,
+    rows: int,
+    top: int,
+    names: dict[int, tuple[str, str]],
+    labels: int,
+) -> list[Span]:
+    spans = [Span(" "), *(_cell(column, row, rows, top) for column in columns)]
+    spans.append(Span(" "))
+    if labels:
+        text, role = names.get(row, ("", ""))
+        spans.append(Span(fit(text, labels), role))
+    return merged(spans)
+
+
+def _cell(column: _Column, row: int, rows: int, top: int) -> Span:
+    if column.sign == HANDED_ON:
+        return Span(HANDED_ON, "cursor")
+    if column.sign == COMPACTED:
+        return Span(COMPACTED, "warning")
+    marked = column.stretch is not None and any(
+        _line_of(at, rows, top) == row for _, at in _marks(column.stretch)
+    )
+    ground = Span(MARK, "rule") if marked else Span(" ")
+    if column.tokens is None:
+        return Span(UNKNOWN, "bar-unknown") if column.sign and not row else ground
+    eighths = max(1, round(column.tokens / top * rows * 8)) - row * 8
+    if eighths <= 0:
+        return ground
+    return Span(STEPS[min(eighths, 8)], f"plot-{_band(column)}")
+
+
+def _band(column: _Column) -> str:
+    assert column.stretch is not None
+    marks, tokens = column.stretch.marks, column.tokens or 0
+    for name in _BANDS:
+        at = getattr(marks, name)
+        if at is not None and tokens >= at:
+            return name
+    return "calm" if marks.act is not None else "unknown"
+
+
+def _marks(stretch: Stretch) -> list[tuple[str, int]]:
+    told = [(name, getattr(stretch.marks, name)) for name in _BANDS]
+    told.append(("compacts", stretch.compacts_at))
+    return [(name, at) for name, at in told if at is not None]
+
+
+def _names(stretch: Stretch, rows: int, top: int) -> dict[int, tuple[str, str]]:
+    """What is written at the right of each line."""
+    found: dict[int, tuple[str, str]] = {}
+    for name, at in sorted(_marks(stretch), key=lambda mark: -_TOLD_FIRST.index(mark[0])):
+        if (line := _line_of(at, rows, top)) < rows:
+            role = "muted" if name == "compacts" else f"band-{name}"
+            found[line] = (f"{MARK} {name} {words.tokens(at)}", role)
+    return found
+
+
+def _line_of(at: int, rows: int, top: int) -> int:
+    return at * rows // top
+
+
+def _below(stretches: Sequence[Stretch], widths: Sequence[int], width: int) -> list[Span]:
+    spans = [Span(" ")]
+    for index, (each, cells) in enumerate(zip(stretches, widths, strict=True)):
+        last = index == len(stretches) - 1
+        room = cells if not last else cells + 1
+        began = next((point.at for point in each.points if point.at is not None), None)
+        said = f"#{each.number}"
+        if began is not None and len(said) + 6 < cells:
+            said += f" {datetime.fromtimestamp(began).astimezone():%H:%M}"
+        spans.append(Span(fit(said, room), "name" if last else "chain"))
+        if not last:
+            spans.append(Span("›", "cursor"))
+    used = sum(len(span.text) for span in spans)
+    return merged([*spans, Span(" " * max(0, width - used))])

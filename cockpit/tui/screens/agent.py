@@ -1,0 +1,405 @@
+"""One agent: its live pane, its context over time and its chain, its facts, its diff, its events.
+
+It only looks. What changes anything is done by the fleet's own commands, for the agent that is
+selected there. Nothing is asked of the supervisor while nothing happens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+from textual.screen import Screen
+
+from cockpit.client.client import Client
+from cockpit.core.errors import CockpitError
+from cockpit.tui.actions import BY_ID, Action, Context
+from cockpit.tui.background import in_background
+from cockpit.tui.bindings import bindings
+from cockpit.tui.model import Change, Model
+from cockpit.tui.pace import Coalesced
+from cockpit.tui.present import agent as head
+from cockpit.tui.present.detail import reason
+from cockpit.tui.present.diff import diff_lines
+from cockpit.tui.present.facts import fact_lines
+from cockpit.tui.present.history import Entry
+from cockpit.tui.present.keys import key_line, possible
+from cockpit.tui.present.lineage import Link, link_spans
+from cockpit.tui.present.plot import plot
+from cockpit.tui.present.span import Span
+from cockpit.tui.screens.agent_lookups import READ, Lookups
+from cockpit.tui.screens.errands import cannot, tell
+from cockpit.tui.screens.help import HelpScreen
+from cockpit.tui.screens.onlooker import look
+from cockpit.tui.screens.reading import ReadingScreen
+from cockpit.tui.widgets.feed import Feed
+from cockpit.tui.widgets.line import KeyLine, OneLine, Wrapped
+from cockpit.tui.widgets.lines import Lines
+from cockpit.tui.widgets.pane_view import PaneView
+from cockpit.tui.widgets.passage import Passage
+from cockpit.tui.widgets.picker import Picker
+from cockpit.wire.status import AgentStatus
+
+if TYPE_CHECKING:
+    from cockpit.tui.screens.fleet import Surroundings
+
+WIDE = 150
+"""Columns from which a section stands beside the pane."""
+SHORT = 24
+"""Lines below which the pane has its section to itself."""
+ROOMY = 44
+"""Lines from which the facts stand below the chain, where a section is beside the pane."""
+AFTER_WRITING = 2.0
+"""Seconds between two readings of what an agent changes."""
+HISTORY = 1000
+"""Lines above the pane's own that are looked at once it was scrolled to its top."""
+READING: list[Sequence[Span]] = [[Span("  Reading…", "muted")]]
+
+
+class AgentScreen(Screen[None]):
+    """The agent that was selected when it was opened."""
+
+    CONTEXT: ClassVar[Context] = "agent"
+    BINDINGS: ClassVar[list[BindingType]] = bindings("agent")
+
+    def __init__(
+        self, model: Model, client: Client, around: Surroundings, do: Callable[[str], None]
+    ) -> None:
+        """`do` does an action of the fleet for the selected agent, or says why it cannot."""
+        super().__init__()
+        self.model = model
+        self.client = client
+        self.around = around
+        self.name_of_agent = model.selected or ""
+        self.section = "pane"
+        self.lookups = Lookups(client, self.name_of_agent, self.agent)
+        self._do = do
+        self._shown_links: dict[str, Link] = {}
+        self._history_lines = 0
+        self._make_widgets()
+        self._rows = Coalesced(self, around.pace.rows, self._draw)
+        self._lookings = Coalesced(self, max(AFTER_WRITING, around.pace.rows), self._read)
+
+    def _make_widgets(self) -> None:
+        keys = self.around.keys
+        self._head = OneLine(self._say_head, id="agent-title")
+        self._reason = Wrapped(id="agent-reason")
+        self._tabs = KeyLine(lambda width: head.tabs(self.section, keys, width), id="agent-tabs")
+        self.pane = PaneView()
+        self.strip = Passage(self._say_plot, id="agent-strip")
+        self.plot = Passage(self._say_plot, id="agent-plot")
+        self.chain = Picker(self._say_link, empty="No session yet.", id="agent-links")
+        self.facts = Passage(self._say_facts, id="agent-facts")
+        self.diff = Passage(self._say_diff, id="agent-diff")
+        self.feed = Feed()
+        self._keys = KeyLine(lambda width: key_line(self._possible(), keys, width))
+
+    @property
+    def agent(self) -> AgentStatus | None:
+        return self.model.agents.get(self.name_of_agent)
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """Which of what can be read is on the screen."""
+        if self.section == "pane":
+            return ("course",)
+        if self.section == "course" and self.has_class("-roomy"):
+            return ("course", "facts")
+        return (self.section,) if self.section in READ else ()
+
+    def compose(self) -> ComposeResult:
+        yield self._head
+        yield self._reason
+        yield self._tabs
+        with Horizontal(id="agent-body"):
+            with Vertical(id="agent-left"):
+                yield self.strip
+                yield self.pane
+            with Vertical(id="agent-right"):
+                with Vertical(id="agent-course"):
+                    yield self.plot
+                    yield self.chain
+                yield self.facts
+                yield self.diff
+                yield self.feed
+        yield self._keys
+
+    def on_mount(self) -> None:
+        self._stop_listening = self.model.listen(self._heard)
+        self._measure()
+        self.open("course" if self.has_class("-wide") else "pane")
+        self._look()
+
+    def on_unmount(self) -> None:
+        self._stop_listening()
+
+    def on_resize(self) -> None:
+        self._measure()
+        self._rows.want()
+        self._read()
+
+    def _measure(self) -> None:
+        size = self.app.size
+        self.set_class(size.width >= WIDE, "-wide")
+        self.set_class(size.width >= WIDE and size.height >= ROOMY, "-roomy")
+        self.set_class(size.height < SHORT, "-short")
+
+    def open(self, section: str) -> None:
+        """Show a section; where there is room, beside the pane."""
+        self.section = section
+        for each in head.SECTIONS:
+            self.set_class(each.key == section, f"-{each.key}")
+        self.set_class(section != "pane", "-aside")
+        self._draw()
+        self._read()
+
+    # Keys
+
+    def action_act(self, action: str) -> None:
+        reason = BY_ID[action].why_not(self.model)
+        if reason:
+            cannot(self, reason)
+        else:
+            getattr(self, f"_{action.removeprefix('agent.').replace('-', '_')}")()
+
+    @on(KeyLine.Chosen)
+    def _chosen(self, message: KeyLine.Chosen) -> None:
+        self.action_act(message.action)
+
+    @on(Picker.Picked)
+    def _picked(self) -> None:
+        self._read_document()
+
+    def _pane(self) -> None:
+        self.open("pane")
+
+    def _course(self) -> None:
+        self.open("course")
+
+    def _facts(self) -> None:
+        self.open("facts")
+
+    def _diff(self) -> None:
+        self.open("diff")
+
+    def _events(self) -> None:
+        self.open("events")
+
+    def _next(self) -> None:
+        self.open(head.after(self.section, 1))
+
+    def _previous(self) -> None:
+        self.open(head.after(self.section, -1))
+
+    def _enter(self) -> None:
+        if self.section == "course":
+            self._read_document()
+        else:
+            self._do("attach")
+
+    def _document(self) -> None:
+        self._do("document")
+
+    def _handoff(self) -> None:
+        self._do("handoff")
+
+    def _send(self) -> None:
+        self._do("send")
+
+    def _undo(self) -> None:
+        self._do("undo")
+
+    def _redraw(self) -> None:
+        self._do("redraw")
+
+    def _again(self) -> None:
+        """Read what is shown once more."""
+        self.lookups.outdated.update(self.shown)
+        self._read()
+
+    def _since(self) -> None:
+        self.lookups.turn()
+        self.open("diff")
+
+    def _down(self) -> None:
+        self._move(1)
+
+    def _up(self) -> None:
+        self._move(-1)
+
+    def _page_down(self) -> None:
+        self._page(1)
+
+    def _page_up(self) -> None:
+        self._page(-1)
+
+    def _first(self) -> None:
+        self._move(-1_000_000)
+
+    def _last(self) -> None:
+        self._move(1_000_000)
+
+    def _move(self, lines: int) -> None:
+        if self.section == "course":
+            self.chain.move(lines)
+        else:
+            self._scrolled().scroll_relative(y=lines, animate=False, force=True)
+
+    def _page(self, direction: int) -> None:
+        widget = self._scrolled()
+        if isinstance(widget, PaneView) and direction < 0 and not widget.scroll_offset.y:
+            self._look_further_up()
+        step = direction * max(1, widget.size.height - 2)
+        widget.scroll_relative(y=step, animate=False, force=True)
+
+    def _scrolled(self) -> Lines | PaneView:
+        sections = {"facts": self.facts, "diff": self.diff, "events": self.feed}
+        return sections.get(self.section, self.pane)
+
+    def _help(self) -> None:
+        self.app.push_screen(HelpScreen("agent", self.around.keys))
+
+    def _back(self) -> None:
+        self.dismiss()
+
+    def _read_document(self) -> None:
+        link = self._shown_links.get(self.chain.selected or "")
+        paper = self.lookups.paper(link) if link else None
+        if paper is None:
+            cannot(self, f"Session {link.number} left no document." if link else "No session yet.")
+            return
+        screen = ReadingScreen(self.model, self.client, self.around, paper, self._go_on)
+        self.app.push_screen(screen)
+
+    def _go_on(self, entry: Entry) -> None:
+        cannot(self, f"That is begun from the history, or with: cockpit continue {entry.document}")
+
+    # What is heard, and what is read
+
+    def _heard(self, change: Change, name: str | None) -> None:
+        if change is Change.SELECTION or (change is Change.AGENT and name != self.name_of_agent):
+            return
+        if change is Change.CONNECTION:
+            self._connected()
+        if change in {Change.AGENT, Change.FLEET}:
+            pane = self._pane_looked_at
+            self.lookups.take(self.agent)
+            if pane != self._pane_now():
+                self._look()
+        if change is Change.EVENT and not self._is_event_of_ours():
+            return
+        if self.lookups.wanted(self.shown):
+            self._lookings.want()
+        self._rows.want()
+
+    def _connected(self) -> None:
+        live = self.model.connection.live
+        self.set_class(not live, "-lost")
+        if live:
+            self.lookups.outdated.update(READ)
+            self._look()
+
+    def _is_event_of_ours(self) -> bool:
+        events = self.model.events
+        ours = bool(events) and events[-1].agent == self.name_of_agent
+        if ours:
+            self.lookups.outdated.add("course")
+        return ours
+
+    def _pane_now(self) -> str | None:
+        return self.agent.pane if self.agent else None
+
+    def _look(self) -> None:
+        """Follow the pane. A new look takes the place of the old one."""
+        self._pane_looked_at = self._pane_now()
+        every, lines = self.around.pace.pane, self._history_lines
+        task = partial(look, self.client, self.agent, self.pane, every, history=lines)
+        in_background(self, task, group="pane", alone=True)
+
+    def _look_further_up(self) -> None:
+        if not self._history_lines:
+            self._history_lines = HISTORY
+            self._look()
+
+    def _read(self) -> None:
+        if not self.is_attached or not self.model.connection.live or self.agent is None:
+            return
+        for section in self.lookups.wanted(self.shown):
+            task = partial(self._read_one, section)
+            in_background(self, task, group=f"read-{section}", alone=True)
+
+    async def _read_one(self, section: str) -> None:
+        try:
+            await self.lookups.read(section)
+        except CockpitError as error:
+            if self.model.connection.live:
+                tell(self, error)
+        else:
+            self._rows.want()
+
+    # What is drawn
+
+    def _draw(self) -> None:
+        if not self.is_attached:
+            return
+        self._head.show()
+        self._tabs.show()
+        self._reason.say(reason(self.agent))
+        self._keys.show()
+        shown = self.shown
+        if "course" in shown:
+            (self.strip if self.section == "pane" else self.plot).show()
+            self._draw_chain()
+        if "facts" in shown:
+            self.facts.show()
+        if "diff" in shown:
+            self.diff.show()
+        if self.section == "events":
+            ours = [each for each in self.model.events if each.agent == self.name_of_agent]
+            self.feed.show(ours)
+
+    def _draw_chain(self) -> None:
+        before = self._shown_links
+        self._shown_links = {link.session: link for link in self.lookups.links()}
+        if self._shown_links != before:
+            self.chain.show(list(self._shown_links))
+            if not before:
+                self.chain.move(len(self._shown_links))
+
+    def _possible(self) -> list[Action]:
+        """What the keys do now; one of them does another thing where a session is chosen."""
+        actions = possible(self.model, "agent")
+        if self.section == "course":
+            return [
+                replace(each, title="document") if each.id == "agent.enter" else each
+                for each in actions
+                if each.id != "agent.document"
+            ]
+        if BY_ID["attach"].why_not(self.model) is None:
+            return actions
+        return [each for each in actions if each.id != "agent.enter"]
+
+    def _say_head(self, width: int) -> list[Span]:
+        return head.head(self.name_of_agent, self.agent, self.model.connection, width)
+
+    def _say_plot(self, width: int, height: int) -> Sequence[Sequence[Span]]:
+        course = self.lookups.course
+        return READING if course is None else plot(course, width, height)
+
+    def _say_link(self, session: str, width: int) -> list[Span]:
+        links = self._shown_links
+        return link_spans(links[session], list(links.values()), width)
+
+    def _say_facts(self, width: int, _height: int) -> Sequence[Sequence[Span]]:
+        facts = self.lookups.facts
+        return READING if facts is None else fact_lines(facts, width)
+
+    def _say_diff(self, width: int, _height: int) -> Sequence[Sequence[Span]]:
+        diff = self.lookups.diff
+        return READING if diff is None else diff_lines(diff, width)
