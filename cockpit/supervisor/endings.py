@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from cockpit.core.errors import CockpitError
 from cockpit.core.safetext import safe_line
 from cockpit.ports.panes import PanesSilent
@@ -31,6 +33,17 @@ async def how_it_ended(instruments: Instruments, seat: Seat) -> Exit:
     except (PanesSilent, CockpitError):
         pass  # the end itself is certain; only its words are lost
     return Exit(instruments.clock.now().timestamp(), status, signal, words)
+
+
+async def without_panes(instruments: Instruments, seats: Iterable[Seat]) -> list[Seat]:
+    """Seats whose pane is not there any more; none where the multiplexer does not answer."""
+    try:
+        there = await instruments.panes.look()
+    except (PanesSilent, CockpitError):
+        return []
+    return [
+        seat for seat in seats if seat.record.pane is not None and seat.record.pane not in there
+    ]
 
 
 async def _why_the_pane_is_gone(instruments: Instruments) -> str:

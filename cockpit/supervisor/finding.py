@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from cockpit.ports.panes import Pane
+from cockpit.ports.processes import ProcessId
 from cockpit.supervisor.instruments import Instruments
 from cockpit.supervisor.seat import Seat
 from cockpit.supervisor.sessions import Sessions
@@ -30,12 +31,26 @@ async def find(
     if pane is not None and await _is_sitter(instruments, seat, pane):
         sessions.seated(seat, pane)
         return True
+    if (left := _without_terminal(instruments, seat)) is not None:
+        seat.process = left
+        seat.change(pane=None)
+        sessions.watch_end(seat, left)
+        return True
     if pane is not None:
         seat.change(pane=pane.id)
     elif record.pane is not None:
         seat.change(pane=None)
     seat.process = None
     return False
+
+
+def _without_terminal(instruments: Instruments, seat: Seat) -> ProcessId | None:
+    """The recorded process, if it outlived its pane: it is deaf to the end of a terminal."""
+    record = seat.record
+    if record.run is None or record.pid is None or record.started is None or record.boot is None:
+        return None
+    process = ProcessId(record.pid, record.started, record.boot)
+    return process if process in instruments.processes.marked(record.run) else None
 
 
 async def adopt(instruments: Instruments, sessions: Sessions, seat: Seat) -> bool:

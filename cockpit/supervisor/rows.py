@@ -83,7 +83,9 @@ def state(seat: Seat, needs: Needs | None) -> State:
         return "needs_you"
     if seat.handoff and not isinstance(seat.handoff.state, Ended):
         return "handing_off"
-    if seat.record.pane is None and seat.process is None:
+    if seat.preparing:
+        return "starting"
+    if seat.record.session is None and seat.process is None:
         return "stopped"
     if not seat.alive:
         return "exited" if seat.record.wanted else "stopped"
@@ -131,11 +133,11 @@ def need(seat: Seat, monotonic: float) -> Needs | None:
         words = f"the handoff cannot go on: {seat.stall.why}. It is tried again by itself"
         return Needs(kind="failed", detail=safe_line(words, 400))
     conduct = seat.sitting.conduct
-    if seat.alive and conduct.turn is Turn.DIALOG and conduct.dialog:
-        return _dialog(conduct.dialog, _heard_at(seat, conduct.since))
     if seat.alive and seat.trust_asked:
         began = seat.session.created if seat.session else None
         return Needs(kind="trust", detail=seat.trust_asked, since=_time(began))
+    if seat.alive and conduct.turn is Turn.DIALOG and conduct.dialog:
+        return _dialog(conduct.dialog, _heard_at(seat, conduct.since))
     asked = _question(seat, monotonic)
     if asked:
         return asked
@@ -346,8 +348,17 @@ def _asides(seat: Seat) -> list[str]:
     """What is worth knowing beside an agent's state, the most lasting first."""
     late = seat.sitting.too_late
     words = f"it compacted by itself, {late}: a handoff would have been too late" if late else None
-    told = (seat.record.note, seat.hook_failed, seat.waits, words)
+    told = (_no_terminal(seat), seat.record.note, seat.hook_failed, seat.waits, words)
     return [safe_line(each, 300) for each in told if each]
+
+
+def _no_terminal(seat: Seat) -> str | None:
+    if not seat.alive or seat.record.pane is not None:
+        return None
+    return (
+        "its terminal is gone and it works on without one. Go on in its session: "
+        f"cockpit stop {seat.name}, then cockpit start {seat.name} --resume {seat.record.session}"
+    )
 
 
 def unread(seat: Seat) -> bool:

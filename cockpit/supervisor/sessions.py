@@ -213,7 +213,7 @@ class Sessions:
         if process is None:
             seat.exit = Exit(self._now(), pane.exit_status, pane.exit_signal)
         else:
-            self._watch(seat, process)
+            self.watch_end(seat, process)
         held = seat.record
         seat.change(
             pane=pane.id,
@@ -232,7 +232,8 @@ class Sessions:
             seat.record = held
             raise
 
-    def _watch(self, seat: Seat, process: ProcessId) -> None:
+    def watch_end(self, seat: Seat, process: ProcessId) -> None:
+        """Wait for the process's end, and for no other one's."""
         self.unwatch(seat)
         self._forget[seat.name] = self._in.processes.on_exit(
             process, lambda: self._ended(seat, process)

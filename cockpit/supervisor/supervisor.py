@@ -28,6 +28,7 @@ from cockpit.supervisor.board import Board
 from cockpit.supervisor.compactions import Compactions
 from cockpit.supervisor.courses import Courses
 from cockpit.supervisor.deciding import Deciding
+from cockpit.supervisor.endings import without_panes
 from cockpit.supervisor.engine import Engine
 from cockpit.supervisor.feed import rfc3339
 from cockpit.supervisor.finding import find
@@ -278,6 +279,7 @@ class Supervisor:
         if seat.process != process:
             return  # another one was started in the meantime
         seat.exit = known
+        await self._forget_lost_panes()
         if not swapping:
             self.sessions.finish(seat)
             ending = f"{known}. {known.words}".strip()
@@ -296,6 +298,13 @@ class Supervisor:
         self.board.changed(seat)
         if seat.handoff is not None:
             await self.engine.look(seat)
+
+    async def _forget_lost_panes(self) -> None:
+        """A row names no pane that is not there."""
+        for seat in await without_panes(self.instruments, self.fleet):
+            with contextlib.suppress(Hindered):  # looked at again when the next one ends
+                self.instruments.store.save_seat(seat.change(pane=None))
+            self.board.changed(seat)
 
     async def _look_for_due(self) -> None:
         """Rests and limits run out without any news of the agent."""

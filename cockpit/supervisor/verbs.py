@@ -98,8 +98,7 @@ async def stop(supervisor: Supervisor, asked: Stop) -> Done:
     supervisor.instruments.store.save_seat(seat.change(wanted=False, note="stopped by you"))
     ending = await supervisor.sessions.end(seat)
     if not ending.gone:
-        pids = ", ".join(str(pid) for pid in ending.survivors)
-        raise Failed(f"{seat.name} cannot be ended", f"Processes {pids} survive even KILL.")
+        raise _survived(seat, ending)
     seat.exit, seat.gave_up, seat.handoff_failed = None, None, None
     supervisor.sessions.finish(seat)
     told = supervisor.attention.has_told_of_end(seat)
@@ -238,6 +237,10 @@ async def refuse(supervisor: Supervisor, asked: Refuse) -> Done:
     if asked.compact:
         supervisor.triggers.let_compact(seat)
     await supervisor.engine.tell(seat, Declined())
+    if not seat.alive:
+        again = f"cockpit start {seat.name} --resume {seat.record.session}"
+        words = f"Refused: {seat.name} is not running. Go on in its session: {again}"
+        return Done(message=words, name=seat.name)
     words = "; not asked again before it has compacted" if asked.compact else ""
     return Done(message=f"Refused: {seat.name} goes on as it is{words}", name=seat.name)
 
@@ -302,15 +305,22 @@ async def attach(supervisor: Supervisor, asked: Attach) -> Done:
     if seat.record.pane is None:
         raise NotNow(
             f"{seat.name} has no pane",
-            "It was not started yet, or its window was closed.",
-            f"Start it: cockpit start {seat.name}",
+            "Its terminal is gone, and it works on without one."
+            if seat.alive
+            else "It was not started yet, or its window was closed.",
+            f"End it first: cockpit stop {seat.name}"
+            if seat.alive
+            else f"Start it: cockpit start {seat.name}",
         )
     socket = str(supervisor.instruments.places.tmux_socket)
     return Done(message=seat.record.pane, name=seat.name, pane=seat.record.pane, socket=socket)
 
 
 async def down(supervisor: Supervisor, asked: Down) -> Done:
-    """End the supervisor; with `agents`, first the agents and their tmux server."""
+    """End the supervisor; with `agents`, first the agents and their tmux server.
+
+    Raises `Failed`, and stays, where an agent could not be ended.
+    """
     if asked.agents:
         await _end_all(supervisor)
         await supervisor.instruments.panes.stop_server()
@@ -328,13 +338,27 @@ async def _end_all(supervisor: Supervisor) -> None:
         # First, because a handoff would start another session for the one that is ended.
         await supervisor.engine.abandon(seat, "cockpit down --agents")
         supervisor.instruments.store.save_seat(seat.change(wanted=False, note="stopped by you"))
-        if seat.record.run is not None:
-            await supervisor.sessions.end(seat)
+        if seat.record.run is None:
+            return
+        ending = await supervisor.sessions.end(seat)
+        if not ending.gone:
+            raise _survived(seat, ending)
 
     ended = await asyncio.gather(*(one(seat) for seat in supervisor.fleet), return_exceptions=True)
     for wrong in ended:
         if isinstance(wrong, BaseException) and not isinstance(wrong, CockpitError):
             raise wrong
+    if left := [str(wrong) for wrong in ended if isinstance(wrong, CockpitError)]:
+        raise Failed(
+            "Not all agents have ended; the supervisor stays",
+            "\n".join(left),
+            "See who: cockpit status. Then again: cockpit down --agents",
+        )
+
+
+def _survived(seat: Seat, ending: Ending) -> Failed:
+    pids = ", ".join(str(pid) for pid in ending.survivors)
+    return Failed(f"{seat.name} cannot be ended", f"Processes {pids} survive even KILL.")
 
 
 def _living(supervisor: Supervisor, name: str) -> Seat:

@@ -209,18 +209,21 @@ class Watch:
             at = self._dated(seat, presence.updated)
             stood = self._in.clock.steady() - at
             seat.sitting.conduct.noted(turn, presence.waiting_for, at, stood=stood)
-        if seat.runtime.has_readings and seat.sitting.quiet_since_start:
+        if not seat.sitting.quiet_since_start:
+            seat.trust_asked = None
+        elif seat.runtime.has_readings:
             await self._look_at_silence(seat)
         if before != (seat.sitting.conduct.turn, seat.trust_asked):
             await self._consider(seat)
 
     async def _look_at_silence(self, seat: Seat) -> None:
-        """A session that says nothing may show a dialog, which no hook tells of."""
-        assert seat.session is not None
-        began = seat.sitting.began_at
-        if began is None or self._in.clock.monotonic() - began < SILENT_START:
-            return
-        if seat.record.pane is None:
+        """A session that says nothing may show a dialog, which no hook tells of.
+
+        At once where the CLI notes that one is open: before anything was said it is no tool's.
+        """
+        began, asks = seat.sitting.began_at, seat.sitting.conduct.turn is Turn.DIALOG
+        early = began is not None and self._in.clock.monotonic() - began < SILENT_START
+        if (early and not asks) or seat.record.pane is None:
             return
         with contextlib.suppress(CockpitError):
             screen = await self._in.panes.capture(seat.record.pane)

@@ -16,6 +16,7 @@ import pytest
 from cockpit.adapters.documents import FOLDER, NOTICE, Documents, document_name
 from cockpit.core.document import LARGEST
 from cockpit.core.errors import BadUsage, Failed
+from cockpit.core.front_matter import FrontMatter, dump
 
 CREATED = datetime(2026, 11, 21, 20, 15, 0, tzinfo=UTC)
 ID = "0a1b2c3d-0000-4000-8000-000000000001"
@@ -104,6 +105,21 @@ def test_the_same_document_again_is_the_same_file(documents: Documents, worktree
     first = documents.seal(worktree, ID, "first", CREATED)
     assert documents.seal(worktree, ID, "first", CREATED) == first
     assert names(first.path.parent) == [first.path.name]
+
+
+def test_what_a_handoff_has_sealed_is_replaced_at_any_later_time(
+    documents: Documents, worktree: Path
+) -> None:
+    """As after a crash before it was written down: facts and time are others by then."""
+    front = dump(FrontMatter(id=ID, created="2026-11-21T20:15:00Z"))
+    first = documents.seal(worktree, ID, front + "first", CREATED)
+    (first.path.parent / "handoff-odd.md").symlink_to(first.path)
+    later = documents.seal(worktree, ID, front + "later", CREATED + timedelta(minutes=5))
+    assert later.path == first.path
+    assert later.path.read_text() == later.copy.read_text() == front + "later"
+    other = documents.seal(worktree, OTHER, front + "other", CREATED)
+    assert other.path != first.path
+    assert first.path.read_text() == front + "later"
 
 
 def test_a_link_in_the_place_of_a_document_is_a_taken_name(
@@ -318,7 +334,7 @@ def test_what_cannot_be_a_document_is_bad_usage(documents: Documents, tmp_path: 
 
 CHILD = """
 import resource, signal, sys
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from cockpit.adapters.documents import Documents
 from cockpit.core.errors import CockpitError

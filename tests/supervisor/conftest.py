@@ -28,6 +28,7 @@ from cockpit.demo.leftovers import carriers, send
 from cockpit.demo.repository import make_repository
 from cockpit.demo.standin.program import install
 from cockpit.supervisor import starting
+from cockpit.supervisor.instruments import Instruments
 from cockpit.supervisor.main import instruments, take_lock
 from cockpit.supervisor.server import application, bind, server
 from cockpit.supervisor.supervisor import Supervisor
@@ -62,6 +63,8 @@ class Cockpit:
         self.client = HttpClient(self.places.socket)
         self.supervisor: Supervisor | None = None
         """The one that flies in this process."""
+        self.world: Callable[[Places], Instruments] = instruments
+        """What the one in this process flies in."""
         self.process: subprocess.Popen[bytes] | None = None
         """The one that flies as a process of its own."""
 
@@ -107,7 +110,7 @@ class Cockpit:
         mask = os.umask(0o077)
         self.places.make()
         lock = take_lock(self.places.lease)
-        parts = instruments(self.places)
+        parts = self.world(self.places)
         self.supervisor = supervisor = Supervisor(parts, Spool(self.places.spool))
         try:
             await supervisor.take_up(self.config, named=True)

@@ -1,0 +1,135 @@
+"""Agents whose terminal, process or supervisor ends out of turn: what is said of it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cockpit.adapters.processes import LocalProcesses
+from cockpit.core.errors import Failed, NotNow
+from cockpit.ports.processes import Ending, ProcessId
+from cockpit.supervisor.instruments import Instruments
+from cockpit.supervisor.main import instruments
+from cockpit.wire.status import AgentStatus
+from cockpit.wire.verbs import Attach, Down, Handoff, Refuse, Stop
+
+if TYPE_CHECKING:
+    from cockpit.config.paths import Places
+    from tests.supervisor.conftest import Cockpit
+
+pytestmark = pytest.mark.tmux
+
+
+def kill_tmux(cockpit: Cockpit) -> None:
+    os.kill(int(cockpit.tmux("display-message", "-p", "#{pid}")), signal.SIGKILL)
+
+
+def test_a_row_names_no_pane_that_is_gone(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        one = cockpit.agent("one", "observe", steps=900, step_tokens=1)
+        deaf = cockpit.agent("deaf", "observe", faults="deaf", steps=900, step_tokens=1)
+        async with cockpit.flying(one, deaf):
+            for name in ("one", "deaf"):
+                await cockpit.start(name)
+                await cockpit.until(lambda row: row.state == "working", name)
+            kill_tmux(cockpit)
+            gone = await cockpit.until(lambda row: row.state == "exited", "one")
+            gone = await cockpit.until(lambda row: row.pane is None, "one")
+            assert (gone.state, gone.pid) == ("exited", None)
+            lives = await cockpit.until(lambda row: row.pane is None, "deaf")
+            assert lives.pid is not None
+            assert "works on without" in (lives.note or "")
+            refused = await cockpit.refused(Attach(name="deaf"))
+            assert isinstance(refused, NotNow)
+            assert "cockpit stop deaf" in refused.hint
+
+        # Another supervisor finds the same.
+        async with cockpit.flying():
+            assert (await cockpit.row("one")).state == "exited"
+            again = await cockpit.row("deaf")
+            assert (again.pid, again.pane) == (lives.pid, None)
+            await cockpit.ask(Stop(name="deaf"))
+            assert cockpit.living(lives) == []
+
+    asyncio.run(journey())
+
+
+def test_a_new_session_that_asks_for_trust_is_told_as_that(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        table = cockpit.agent(steps=4, pause=2, step_tokens=100, faults="successor:trust")
+        async with cockpit.flying(table) as supervisor:
+            await cockpit.start()
+            await cockpit.until(lambda row: row.state == "idle")
+            kinds: list[str] = []
+            await cockpit.ask(Handoff(name="api"))
+            await cockpit.until(lambda row: seen(row, kinds))
+            assert kinds == ["trust"]
+            pane = supervisor.fleet.seat("api").record.pane
+            assert pane is not None
+            await supervisor.instruments.panes.press(pane, "Enter")
+            await cockpit.until(lambda row: row.handoffs == 1 and row.needs is None)
+
+    asyncio.run(journey())
+
+
+def seen(row: AgentStatus, kinds: list[str]) -> bool:
+    """Remembers what is needed; true once it is anything."""
+    kinds += [row.needs.kind] if row.needs is not None else []
+    return bool(kinds)
+
+
+def test_a_refusal_of_a_dead_agents_review_says_that_it_is_dead(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        table = cockpit.agent(mode="prompt", steps=4, pause=2, step_tokens=100)
+        async with cockpit.flying(table):
+            row = await cockpit.start()
+            await cockpit.until(lambda row: row.state == "idle")
+            await cockpit.ask(Handoff(name="api"))
+            await cockpit.until(lambda row: row.needs is not None and row.needs.kind == "review")
+            assert row.pid is not None
+            os.kill(row.pid, signal.SIGKILL)
+            await cockpit.until(lambda row: row.pid is None)
+            done = await cockpit.ask(Refuse(name="api"))
+            assert "is not running" in done.message
+            assert f"--resume {row.session_id}" in done.message
+            (chain,) = await cockpit.client.history("api")
+            assert [each["state"] for each in chain["sessions"]] == ["ended"]
+
+    asyncio.run(journey())
+
+
+class Undying(LocalProcesses):
+    """Where one process hangs in the kernel."""
+
+    async def end(self, process: ProcessId | None, marker: str, *, patience: float = 6.0) -> Ending:
+        if marker.startswith("stuck-") and process is not None:
+            return Ending(gone=False, killed=True, survivors=(process.pid,))
+        return await super().end(process, marker, patience=patience)
+
+
+def with_one_undying(places: Places) -> Instruments:
+    return replace(instruments(places), processes=Undying())
+
+
+def test_down_with_agents_tells_whom_it_could_not_end(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        cockpit.world = with_one_undying
+        both = [
+            cockpit.agent(name, "observe", steps=900, step_tokens=1) for name in ("stuck", "free")
+        ]
+        async with cockpit.flying(*both) as supervisor:
+            stuck = await cockpit.start("stuck")
+            free = await cockpit.start("free")
+            refused = await cockpit.refused(Down(agents=True))
+            assert isinstance(refused, Failed)
+            assert f"Processes {stuck.pid} survive" in refused.detail
+            assert not supervisor.ended.is_set()
+            await cockpit.until(lambda row: row.pid is None, "free")
+            assert cockpit.living(free) == [stuck.pid]
+
+    asyncio.run(journey())
