@@ -16,6 +16,7 @@ from cockpit.core.errors import BadUsage, CockpitError, Failed, NotNow
 from cockpit.core.handoff.events import Approved, CalledOff, Declined, Snoozed, Turn
 from cockpit.core.handoff.states import PHASES, Asked, Confirming, Reviewing, is_revocable
 from cockpit.core.ids import agent_name
+from cockpit.ports.processes import Ending
 from cockpit.supervisor import continuing, history, planning, starting, undoing
 from cockpit.supervisor.belonging import checked_document
 from cockpit.supervisor.seat import Seat
