@@ -83,8 +83,6 @@ def state(seat: Seat, needs: Needs | None) -> State:
         return "needs_you"
     if seat.handoff and not isinstance(seat.handoff.state, Ended):
         return "handing_off"
-    if seat.preparing:
-        return "starting"
     if seat.record.session is None and seat.process is None:
         return "stopped"
     if not seat.alive:
