@@ -36,6 +36,9 @@ class Client(Protocol):
     async def document(self, handoff: str) -> str:
         """The text of a handoff's document (or its draft of facts)."""
 
+    async def continuation(self, name: str) -> str:
+        """What the new session of an agent that is handed off will be told; `NotNow` before."""
+
     async def facts(self, name: str) -> dict[str, Any]:
         """`cockpit facts --json` of the agent's session, now."""
 

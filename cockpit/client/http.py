@@ -84,6 +84,10 @@ class HttpClient:
         """The text of a handoff's document (or its draft of facts)."""
         return (await self._get(f"/v1/document/{quote(handoff, safe='')}")).decode()
 
+    async def continuation(self, name: str) -> str:
+        """What the new session of an agent that is handed off will be told; `NotNow` before."""
+        return (await self._get(f"/v1/continuation/{quote(name, safe='')}")).decode()
+
     async def facts(self, name: str) -> dict[str, Any]:
         """`cockpit facts --json` of the agent's session, now."""
         found: dict[str, Any] = json.loads(await self._get(f"/v1/facts/{quote(name, safe='')}"))

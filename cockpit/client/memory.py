@@ -45,6 +45,7 @@ class MemoryClient:
         self._last_event = 0
         self._screens: dict[str, ScreenShot] = {}
         self._documents: dict[str, str] = {}
+        self._continuations: dict[str, str] = {}
         self._facts: dict[str, dict[str, Any]] = {}
         self._history: list[dict[str, Any]] = []
         self._courses: dict[str, Course] = {}
@@ -111,6 +112,12 @@ class MemoryClient:
         if handoff not in self._documents:
             raise NotNow("there is no document yet", "The handoff has not come that far.")
         return self._documents[handoff]
+
+    async def continuation(self, name: str) -> str:
+        self._must_be_there()
+        if name not in self._continuations:
+            raise NotNow("there is no document yet", "The handoff has not come that far.")
+        return self._continuations[name]
 
     async def facts(self, name: str) -> dict[str, Any]:
         self._must_be_there()
@@ -204,6 +211,10 @@ class MemoryClient:
     def lay(self, handoff: str, text: str) -> None:
         """Put a handoff's document there."""
         self._documents[handoff] = text
+
+    def continue_with(self, name: str, text: str) -> None:
+        """What the agent's next session will be told."""
+        self._continuations[name] = text
 
     def know(self, name: str, facts: dict[str, Any]) -> None:
         """What `facts` answers for an agent."""

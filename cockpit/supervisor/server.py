@@ -73,6 +73,7 @@ def application(supervisor: Supervisor) -> Starlette:
         Route("/v1/screen/{name}", views.screen),
         Route("/v1/history", views.history),
         Route("/v1/document/{ident:path}", views.document),
+        Route("/v1/continuation/{name}", views.continuation),
         Route("/v1/facts/{name}", views.facts),
         Route("/v1/course/{name}", views.course),
         Route("/v1/diff/{name}", views.diff),
@@ -210,6 +211,14 @@ class Views:
 
     async def document(self, request: Request) -> Response:
         return PlainTextResponse(history.document(self._of, request.path_params["ident"]))
+
+    async def worktrees(self, request: Request) -> Response:
+        found = await worktrees.listing(self._of, request.query_params.get("directory"))
+        return JSONResponse([tree.model_dump() for tree in found])
+
+    async def continuation(self, request: Request) -> Response:
+        seat = self._of.fleet.seat(request.path_params["name"])
+        return PlainTextResponse(self._of.engine.continuation(seat))
 
     async def facts(self, request: Request) -> Response:
         seat = self._of.fleet.seat(request.path_params["name"])

@@ -198,6 +198,15 @@ Renewing in a background thread: the client library is not safe for threads.
 )
 
 
+TOLD = (
+    "You go on with a job that an earlier session of yours began; its context was full.\n\n"
+    "Read this document first: "
+    "/srv/shop/.worktrees/api/.cockpit/handoffs/handoff-2026-11-21-201500.md\n\n"
+    "Then go on with its first step: `pytest -q tests/session` shows two failures.\n\n"
+    "Stay on the branch agent/api/shop-14, and do nothing twice that is finished."
+)
+
+
 def _before() -> str:
     """The document that the session before the last one left."""
     earlier = DOCUMENT.replace("renews early now. Left:", "has no margin yet. Left:")
@@ -226,6 +235,7 @@ def scene() -> MemoryClient:
     client.lay("h-api", DOCUMENT)
     client.when(Plan, _planned)
     client.lay("h-api-1", _before())
+    client.continue_with("api", TOLD)
     client.remember(chains())
     client.chart(flown.course())
     client.differ("api", flown.DIFF)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from cockpit.core.errors import NotNow
 from cockpit.wire.verbs import Handoff, Refuse
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ def test_what_was_sealed_is_found_with_its_line_also_when_its_file_is_gone(
             row = await cockpit.until(lambda row: row.needs and row.needs.kind == "review")
             assert row.handoff is not None
             assert row.handoff.document is not None
+            told = await cockpit.client.continuation("api")
+            assert row.handoff.document in told
             search = cockpit.client.history
             ((session,),) = [each["sessions"] for each in await search(search="COUNT step")]
             (found,) = session["handoffs"]
@@ -38,6 +41,8 @@ def test_what_was_sealed_is_found_with_its_line_also_when_its_file_is_gone(
 
             await cockpit.ask(Refuse(name="api"))
             await cockpit.until(lambda row: row.handoff is None)
+            with pytest.raises(NotNow, match="None is under way"):
+                await cockpit.client.continuation("api")
             Path(row.handoff.document).unlink()
             assert [each["agent"] for each in await search(search="count step")] == ["api"]
             ((session,),) = [each["sessions"] for each in await search("api")]

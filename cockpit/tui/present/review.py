@@ -41,8 +41,8 @@ def title_spans(agent: AgentStatus | None, width: int, waiting: Sequence[str] = 
     ]
 
 
-def facts_line(agent: AgentStatus | None, front: FrontMatter | None, width: int) -> list[Span]:
-    """What cockpit itself wrote above the document: never the agent's own claims."""
+def facts_line(front: FrontMatter | None, width: int, claims: str = "") -> list[Span]:
+    """What cockpit itself wrote above the document, and what git said of the agent's claims."""
     if front is None:
         return [Span(fit(" not verified: no front matter yet", width), "muted")]
     said = [
@@ -53,6 +53,7 @@ def facts_line(agent: AgentStatus | None, front: FrontMatter | None, width: int)
         f"on {front.branch}" if front.branch else "",
         f"at {front.head_commit[:8]}" if front.head_commit else "",
         f"{counted(front.redactions, 'secret')} taken out" if front.redactions else "",
+        claims,
         f"session {front.number}",
     ]
     text = " · ".join(safe_line(part, 80) for part in said if part)

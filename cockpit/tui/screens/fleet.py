@@ -60,6 +60,7 @@ class Surroundings:
 class FleetScreen(Screen[None]):
     """Groups of agents with their context bars above, the selected pane below or beside."""
 
+    CONTEXT: ClassVar[Context] = "fleet"
     BINDINGS: ClassVar[list[BindingType]] = bindings("fleet")
     AUTO_FOCUS = "#fleet"
 
@@ -73,13 +74,13 @@ class FleetScreen(Screen[None]):
         self.feed = Feed()
         self.filter = Input(placeholder="words to filter by", id="filter", compact=True)
         self._looking_at: tuple[str | None, str | None] = (None, None)
+        self.aside = False
+        """Another screen shows the pane, so it is not looked at from here."""
         self.commands = Commands(self)
         self._summary = OneLine(self._summarise, id="summary")
         self._rule = OneLine(lambda width: rule(model.agent, width, around.home), id="rule")
         self._reason = Wrapped(id="reason")
         self._keys = KeyLine(self._key_line)
-        self.aside = False
-        """Another screen shows the pane, so it is not looked at from here."""
         self._afresh = True
         self._rows = Coalesced(self, around.pace.rows, self._draw)
 
@@ -178,6 +179,11 @@ class FleetScreen(Screen[None]):
         self.app.sub_title = title(self.model.agents.values())
         self._look_where_it_shows()
 
+    def look_aside(self, aside: bool) -> None:
+        """Look at no pane for as long as another screen does."""
+        self.aside = aside
+        self._look_where_it_shows()
+
     def _look_where_it_shows(self) -> None:
         if self._pane_of() != self._looking_at:
             self._follow_selection()
@@ -187,11 +193,6 @@ class FleetScreen(Screen[None]):
         hidden = self.aside or self.has_class("-cramped")
         agent = None if hidden else self.model.agent
         return (agent.name, agent.pane) if agent else (None, None)
-
-    def look_aside(self, aside: bool) -> None:
-        """Look at no pane for as long as another screen does."""
-        self.aside = aside
-        self._look_where_it_shows()
 
     def _follow_selection(self) -> None:
         """Look at the selected agent's pane, and at no other."""

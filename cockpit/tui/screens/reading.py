@@ -53,7 +53,7 @@ class ReadingScreen(Screen[None]):
         self._go_on = go_on
         self.front = load("")[0]
         self._title = OneLine(self._whose, id="review-title")
-        self._facts = OneLine(lambda width: facts_line(None, self.front, width), id="facts")
+        self._facts = OneLine(lambda width: facts_line(self.front, width), id="facts")
         self.document = Markdown("", parser_factory=plain_parser, open_links=False)
         self._body = VerticalScroll(self.document, id="document")
         self._keys = KeyLine(lambda width: key_line(possible(model, "reading"), around.keys, width))

@@ -34,6 +34,7 @@ from cockpit.tui.present.review import (
     refusal_spans,
     title_spans,
 )
+from cockpit.tui.present.verdicts import verdicts, with_continuation
 from cockpit.tui.screens.errands import Errands, cannot, say, tell
 from cockpit.tui.widgets.line import KeyLine, OneLine, Wrapped
 from cockpit.wire.status import AgentStatus
@@ -63,8 +64,8 @@ def plain_parser() -> MarkdownIt:
 class ReviewScreen(Screen[None]):
     """One agent's handoff. It closes when its question is no longer the one that stands."""
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings("review")
     CONTEXT: ClassVar[Context] = "review"
+    BINDINGS: ClassVar[list[BindingType]] = bindings("review")
 
     def __init__(self, model: Model, client: Client, around: Surroundings) -> None:
         super().__init__()
@@ -76,14 +77,17 @@ class ReviewScreen(Screen[None]):
         self.handoff_id = agent.handoff.id if agent and agent.handoff else ""
         self.front = load("")[0]
         self._shown: tuple[str | None, str | None] = (None, None)
-        self._drawn = ""
+        self._drawn = self._told_then = ""
+        self._verdicts = verdicts("")
         self._refused: CockpitError | None = None
         """Why the document that is shown was not taken."""
         self._errands = Errands(self, client)
         self._title = OneLine(
             lambda width: title_spans(self.agent, width, waiting_reviews(model)), id="review-title"
         )
-        self._facts = OneLine(lambda width: facts_line(self.agent, self.front, width), id="facts")
+        self._facts = OneLine(
+            lambda width: facts_line(self.front, width, str(self._verdicts)), id="facts"
+        )
         self._question = Wrapped(id="question")
         self._refusal = Wrapped(most=MOST_REASONS, id="refusal")
         self.document = Markdown("", parser_factory=plain_parser, open_links=False)
@@ -154,17 +158,6 @@ class ReviewScreen(Screen[None]):
             file = Path(agent.handoff.document)
             in_background(self, partial(self._edit_file, file), group="edit", alone=True)
 
-    def _back(self) -> None:
-        self.dismiss()
-
-    def _answer(self, verb: Verb) -> None:
-        def answered(_done: Done) -> None:
-            if self.is_current:
-                self.dismiss()
-
-        self._errands.send(verb, answered, self._not_taken)
-
-    def _not_taken(self, error: CockpitError) -> None:
     def _next(self) -> None:
         self._go_to(1)
 
@@ -181,7 +174,21 @@ class ReviewScreen(Screen[None]):
         self.model.select(waiting[place])
         self.app.switch_screen(ReviewScreen(self.model, self.client, self.around))
 
-        """What is wrong with the document stands above it; anything else passes."""
+    def _back(self) -> None:
+        self.dismiss()
+
+    def _answer(self, verb: Verb) -> None:
+        def answered(_done: Done) -> None:
+            if self.is_current:
+                self.dismiss()
+
+        self._errands.send(verb, answered, self._not_taken)
+
+    def _not_taken(self, error: CockpitError) -> None:
+        """What is wrong with the document stands above it; anything else passes.
+
+        A document that is another one by now is shown in its place.
+        """
         if isinstance(error, BadUsage):
             self._refused = error
             self._ask()
@@ -212,6 +219,9 @@ class ReviewScreen(Screen[None]):
     def _heard(self, change: Change, name: str | None) -> None:
         if change in {Change.FLEET, Change.CONNECTION} or name == self.name_of_agent:
             self._show()
+        elif change is Change.AGENT:
+            self._title.show()
+            self._keys.show()
 
     def _show(self) -> None:
         agent = self.agent
@@ -239,19 +249,28 @@ class ReviewScreen(Screen[None]):
         except CockpitError as error:
             tell(self, error)
             return
-        self._draw(text)
+        self._draw(text, await self._told())
 
-    def _draw(self, text: str) -> None:
+    async def _told(self) -> str:
+        """What the new session will be told; nothing before there is a document to tell of."""
+        try:
+            return await self.client.continuation(self.name_of_agent)
+        except CockpitError:
+            return ""
+
+    def _draw(self, text: str, told: str = "") -> None:
         """Show the document, where it is another than the one that is shown.
 
         Not awaited: cancelling whoever waits for widgets to go cancels the widgets themselves,
         and then Textual, which waits for them too, ends the application without a word.
         """
-        if text == self._drawn or not self.is_attached:
+        if (text, told) == (self._drawn, self._told_then) or not self.is_attached:
             return
+        self._told_then = told
         self._drawn = text
         self._refused = None
         self._ask()
         self.front, body = load(text)
+        self._verdicts = verdicts(safe_text(body, MOST))
         self._facts.show()
-        self.document.update(safe_text(body, MOST))
+        self.document.update(with_continuation(self._verdicts.body, safe_text(told, MOST)))

@@ -1,0 +1,50 @@
+"""Claims of a document with git's word beside them, which no writer can put there himself."""
+
+from __future__ import annotations
+
+import pytest
+
+from cockpit.core.verified_facts import UNVERIFIED
+from cockpit.tui.present.verdicts import verdicts, with_continuation
+
+FACTS = f"""
+## Verified Facts
+
+- branch `main` at `9f1c2d3e4b5a`
+
+### Commits of This Session
+
+- `9f1c2d3e4b5a69788796a5b4c3d2e1f001122334` add the margin
+- `deadbee1` is named in this document {UNVERIFIED}
+"""
+
+
+@pytest.mark.parametrize(
+    ("claim", "shown"),
+    [
+        ("- commit `9f1c2d3`", "- commit `9f1c2d3` ✓"),
+        (f"commit deadbee1 {UNVERIFIED}", f"commit deadbee1 ✗ {UNVERIFIED}"),
+        ("commit `0a1b2c3`", "commit `0a1b2c3`"),
+        ("commit `0a1b2c3` ✓", "commit `0a1b2c3`"),
+        ("commit `0a1b2c3` ✅ and 9f1c2d3", "commit `0a1b2c3` and 9f1c2d3 ✓"),
+        ("the colour 9f1c2d3e", "the colour 9f1c2d3e"),
+        ("done ✓", "done ✓"),
+        ("```\ncommit 9f1c2d3\n```", "```\ncommit 9f1c2d3\n```"),
+    ],
+)
+def test_a_sign_stands_beside_what_git_was_asked_about(claim: str, shown: str) -> None:
+    found = verdicts(f"# Handoff\n\n{claim}\n{FACTS}")
+    assert found.body == f"# Handoff\n\n{shown}\n{FACTS}"
+
+
+def test_what_it_came_to_is_counted_once_a_commit() -> None:
+    text = f"commit 9f1c2d3, commit 9f1c2d3, commit deadbee1 {UNVERIFIED}"
+    assert str(verdicts(f"{text}\n{FACTS}")) == "✓ 1 known to git, ✗ 1 unknown to git"
+    assert str(verdicts("commit 9f1c2d3")) == ""
+
+
+def test_what_the_successor_is_told_stands_under_it_as_a_quotation() -> None:
+    told = "Go on.\n\n## Not a heading of ours\n<b>"
+    shown = with_continuation("## Goal\n\nx\n\n", told)
+    assert shown.endswith("Is Told\n\n> Go on.\n>\n> ## Not a heading of ours\n> <b>\n")
+    assert with_continuation("x", "") == "x"
