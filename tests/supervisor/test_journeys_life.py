@@ -291,20 +291,30 @@ def test_any_program_is_an_agent_with_a_row_and_no_reading(cockpit: Cockpit) -> 
     asyncio.run(journey())
 
 
-def test_without_a_reading_tool_calls_warn(cockpit: Cockpit) -> None:
+def test_hooks_alone_give_a_count_that_warns_and_never_acts(cockpit: Cockpit) -> None:
+    """A CLI whose record cannot be read and that has no status line, with nobody looking."""
+
     async def journey() -> None:
-        few = "[agents.context]\nfallback_tool_calls = 3"
-        async with cockpit.flying(
-            cockpit.agent(steps=8, faults="mute", more=few.replace("3", "4"))
-        ) as supervisor:
-            supervisor.fleet.seat("api").sitting.gauge.compacted(9e12)
+        few = "[agents.context]\nfallback_tool_calls = 4"
+        table = cockpit.agent(steps=12, faults="mute,lineless", more=few)
+        async with cockpit.flying(table):
             await cockpit.start()
-            supervisor.fleet.seat("api").sitting.gauge.compacted(9e12)
             row = await cockpit.until(lambda row: row.context.band == "warn")
-            assert (row.context.tokens, row.context.confidence) == (None, "unknown")
+            assert (row.context.tokens, row.context.used) == (None, None)
+            assert (row.context.confidence, row.context.source) == ("unknown", None)
+            assert (row.context.tool_calls or 0) >= 4
             crossed = await cockpit.event("band.crossed")
             assert "tool calls" in crossed.text
+            done = await cockpit.until(lambda row: row.state == "done")
+            assert (done.context.tool_calls or 0) > 8
+            assert done.context.band == "warn"
+            assert len(await cockpit.events("band.crossed")) == 1
             assert await cockpit.events("handoff.begun") == []
+            assert (done.handoff, done.pid) == (None, row.pid)
+
+            # By hand it goes all the same: facts and git are enough for a document.
+            await cockpit.ask(Handoff(name="api"))
+            await cockpit.event("handoff.document")
 
     asyncio.run(journey())
 

@@ -10,6 +10,7 @@ keeps it to sessions that start a job or take one over, by what their prompt say
 | `exit` | ends at once with code 1 |
 | `mute` | keeps no transcript |
 | `hookless` | calls neither hooks nor status line |
+| `lineless` | has hooks and no status line |
 | `absent` | keeps no note of itself in `sessions/` |
 | `deaf` | ignores TERM and HUP |
 | `orphan` | leaves a child in a session of its own |
@@ -39,6 +40,7 @@ FAULTS = frozenset(
         "exit",
         "mute",
         "hookless",
+        "lineless",
         "absent",
         "deaf",
         "orphan",

@@ -271,6 +271,8 @@ class Session:
         }
 
     def _say_status(self) -> None:
+        if "lineless" in self._conduct.faults:
+            return
         tokens, window = self._tokens, self._conduct.window
         usage = None
         if tokens is not None:
