@@ -87,6 +87,10 @@ _TOKENS = (
     _token("sentry", "sntry[su]_", "[A-Za-z0-9+/=_-]{40,}", "sntry"),
     _token("notion", "ntn_", _PLAIN + "{40,}"),
     _token("telegram", "[0-9]{8,10}:AA", _DASHED + "{33}", ":AA"),
+    _token("square", "sq0(?:csp|atp)-", _DASHED + "{22,}", "sq0"),
+    _token("twilio", "SK", _DIGEST + "{32}(?![A-Za-z0-9])"),
+    _token("mailchimp", "", _DIGEST + "{32}-us[0-9]{1,2}(?![A-Za-z0-9])", "-us"),
+    _token("artifactory", "AKC[a-z]", _PLAIN + "{30,}", "AKC"),
     _token("age", "AGE-SECRET-KEY-1", "[0-9A-Z]{58}"),
     _token("jwt", "eyJ", _DASHED + r"{8,}\.eyJ" + _DASHED + r"{8,}\." + _DASHED + "*"),
 )
@@ -97,6 +101,11 @@ _KEY_NAME = "[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 _KEY_LINE = r"(?:[A-Za-z0-9-]{1,40}: [^\n\\]{0,100}|[A-Za-z0-9+/=]{1,100})(?![A-Za-z0-9+/=])"
 
 _OTHERS = (
+    Shape(
+        "discord",
+        ("discord", "bot"),
+        rf"(?<![A-Za-z0-9])[MNO]{_PLAIN}{{23,25}}\.{_DASHED}{{6}}\.{_DASHED}{{27,38}}",
+    ),
     Shape(
         "private-key",
         ("private key",),

@@ -79,6 +79,10 @@ SHAPED = {
     "sentry": "sntrys_" + letters(60),
     "notion": "ntn_" + letters(46),
     "telegram": "123456789:AA" + letters(33),
+    "square": "sq0csp-" + letters(43),
+    "twilio": "SK" + hexadecimal(32),
+    "mailchimp": hexadecimal(32) + "-us12",
+    "artifactory": "AKCp" + letters(69),
     "age": "AGE-SECRET-KEY-1" + capitals(58),
     "jwt": "eyJ" + letters(20) + ".eyJ" + letters(40) + "." + letters(43),
 }
@@ -93,6 +97,7 @@ HIDDEN = {
     "slack webhook": f"https://hooks.slack.com/services/T0/B0/{PASSWORD}{PASSWORD}",
     "discord webhook": f"https://discord.com/api/webhooks/1234567/{PASSWORD}",
     "teams webhook": f"https://x.webhook.office.com/webhookb2/{PASSWORD}{PASSWORD}",
+    "discord bot": f"Authorization: Bot M{PASSWORD}abc.{letters(6)}.{letters(27)}",
     "azure": f"AccountName=x;AccountKey={PASSWORD}{PASSWORD}==;Endpoint=y",
     "env": f"export DB_PASSWORD={PASSWORD}",
     "shouted": "PASSWORD=onlysmallletters",

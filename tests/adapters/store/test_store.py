@@ -6,6 +6,7 @@ import sqlite3
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -130,6 +131,31 @@ def test_a_newer_shape_is_refused_and_left_as_it_is(
     with pytest.raises(Failed, match="newer cockpit"):
         opened()
     assert [each.name for each in path.parent.glob("*unreadable*")] == []
+
+
+@pytest.mark.parametrize("steps", range(1, len(MIGRATIONS)))
+def test_a_file_of_an_older_release_is_brought_forward_with_all_that_it_holds(
+    opened: Callable[[], Store], path: Path, steps: int
+) -> None:
+    with closing(sqlite3.connect(path)) as old:
+        for migration in MIGRATIONS[:steps]:
+            migration(old)
+        old.execute(f"pragma user_version = {steps}")
+        old.execute("insert into jobs(id, agent, created) values ('j', 'api', 1.0)")
+        old.execute(
+            "insert into sessions(id, agent, job, number, run, created, permission_mode, state) "
+            "values ('s', 'api', 'j', 1, 'api-1', 2.0, '', 'live')"
+        )
+        old.execute("insert into seats(name, settings, wanted, directory) values ('api','{}',1,'')")
+        old.commit()
+    store = opened()
+    assert store.put_aside is None
+    assert store.chain(JobId("j")) == [SESSION]
+    (seat,) = store.seats()
+    assert (seat.name, seat.wanted, seat.ending) == ("api", True, None)
+    store.save_seat(SEAT)
+    store.save_session(replace(SESSION, ended=3.0))
+    assert store.session("s") == replace(SESSION, ended=3.0)
 
 
 def test_a_link_is_not_followed(opened: Callable[[], Store], path: Path) -> None:
