@@ -49,9 +49,9 @@ class TmuxCommand:
     deadline: float = 5.0
     """Seconds until a call is given up; the client is killed then."""
 
-    def argv(self, *commands: Sequence[str], flags: Sequence[str] = ()) -> list[str]:
+    def argv(self, *commands: Sequence[str], flags: Sequence[str] = ("-u",)) -> list[str]:
         """The argument vector of a client that runs these commands one after the other."""
-        vector = [self.program, "-u", *flags, "-S", str(self.socket), "-f", str(self.config)]
+        vector = [self.program, *flags, "-S", str(self.socket), "-f", str(self.config)]
         for number, command in enumerate(commands):
             if number:
                 vector.append(";")
@@ -67,7 +67,7 @@ class TmuxCommand:
         when nobody listens), `PaneGone`, `PaneOccupied`, `NoSession`, `Failed`, `ProgramMissing`.
         """
         check_socket_path(self.socket)
-        argv = self.argv(*commands, flags=() if start else ("-N",))
+        argv = self.argv(*commands, flags=("-u",) if start else ("-u", "-N"))
         try:
             answer = await asyncio.to_thread(self._call, argv, stdin)
         except FileNotFoundError:

@@ -26,6 +26,7 @@ from cockpit.adapters.tmux_config import (
     SESSION,
 )
 from cockpit.adapters.tmux_server import HOME_OPTION, OPEN
+from cockpit.core.charset import speaks_unicode
 from cockpit.core.errors import Failed, NotNow
 from cockpit.core.ids import PaneId
 from cockpit.ports.panes import Launch, PaneGone, PaneOccupied
@@ -92,7 +93,8 @@ class TmuxViews:
 
         Sessions that have lost their terminal are removed first. The vector is to be executed with
         that terminal as standard input and output and without `TMUX` in the environment.
-        `environment` is the terminal's own: its COLORTERM says whether it has true colour. With
+        `environment` is the terminal's own: its COLORTERM says whether it has true colour, its
+        language whether tmux has to put something in the place of what is not ASCII. With
         `aside` a screen of ours waits for that terminal, and the return key gives it back; so it
         does where no screen was ever opened in the home window. Raises `PaneGone`.
         """
@@ -104,7 +106,10 @@ class TmuxViews:
             ["new-session", "-t", SESSION],
             *([["set-option", RETURN_OPTION, back]] if back else []),
             ["select-window", "-t", window],
-            flags=("-T", "RGB") if colors else (),
+            flags=[
+                *(["-u"] if speaks_unicode(environment or {}) else []),
+                *(["-T", "RGB"] if colors else []),
+            ],
         )
 
     async def show(self, pane: PaneId) -> None:

@@ -51,6 +51,13 @@ def check_terminal() -> None:
             "Standard input and output are not both one.",
             "Without one: cockpit status, cockpit events --follow",
         )
+    if (term := os.environ.get("TERM", "")) in ("", "dumb", "unknown"):
+        raise BadUsage(
+            f"This terminal cannot show a screen (TERM={term})",
+            "It can only write one line after the other.",
+            "For such a terminal: cockpit status --watch --plain. If it can do more than it says: "
+            "TERM=xterm-256color cockpit",
+        )
     if agent := os.environ.get("COCKPIT_AGENT"):
         raise NotNow(
             "This terminal is in the cockpit already",

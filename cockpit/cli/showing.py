@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from functools import partial
 from pathlib import Path
 
 from cockpit.adapters.tmux_views import TmuxViews
@@ -13,6 +14,7 @@ from cockpit.cli.launching import start_supervisor
 from cockpit.cli.places import our_places
 from cockpit.cli.tui import run
 from cockpit.client.http import HttpClient
+from cockpit.config.files import Files
 from cockpit.config.paths import Places
 from cockpit.config.read import load
 from cockpit.config.shipped import themes_folder
@@ -66,8 +68,11 @@ def _show(places: Places, config: Path | None, *, in_home_window: bool) -> int:
         theme=settings.cockpit.theme,
         theme_folders=[places.themes, themes_folder()],
         refresh=settings.cockpit.refresh,
-        keys=settings.keys,
+        keys=dict(settings.keys),
+        files=partial(Files.read, places, config, Path.cwd(), dict(os.environ)),
         remember_in=places.state / "screen.json",
+        glyphs=settings.cockpit.glyphs,
+        colours=settings.cockpit.colours,
     )
 
 

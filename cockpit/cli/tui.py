@@ -9,7 +9,7 @@ import asyncio
 import os
 import shlex
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -17,8 +17,10 @@ from cockpit.core.errors import ProgramMissing
 
 if TYPE_CHECKING:
     from cockpit.client.client import Client
+    from cockpit.config.files import Files
     from cockpit.tui.app import CockpitApp
     from cockpit.tui.attach import Attach
+    from cockpit.tui.drawing import Colours, Glyphs
 
 ENDED_BY_ITSELF = (
     "cockpit: the screen ended without being left; this is a defect. "
@@ -35,14 +37,19 @@ def build(
     theme_folders: Iterable[Path] = (),
     refresh: Literal["auto", "low"] = "auto",
     keys: Mapping[str, str] | None = None,
+    files: Callable[[], Files] | None = None,
     remember_in: Path | None = None,
+    glyphs: Glyphs = "auto",
+    colours: Colours = "auto",
 ) -> CockpitApp:
     """The application, not yet running.
 
     `attach` shows an agent's pane, by name. With `direct` the screen owns its terminal and steps
     aside meanwhile; without, `attach` selects a window of the tmux server that we run in.
+    `files` reads the configuration from the disk, for what is to be kept in it.
     """
     from cockpit.tui.app import CockpitApp
+    from cockpit.tui.drawing import filters
     from cockpit.tui.pace import pace
     from cockpit.tui.screens.fleet import Surroundings
 
@@ -54,9 +61,15 @@ def build(
         keys=keys or {},
         home=str(Path.home()),
         directory=Path.cwd(),
+        files=files,
     )
     return CockpitApp(
-        client, around, theme=theme, theme_folders=theme_folders, remember_in=remember_in
+        client,
+        around,
+        theme=theme,
+        theme_folders=theme_folders,
+        remember_in=remember_in,
+        filters=filters(glyphs, colours, os.environ),
     )
 
 
@@ -69,7 +82,10 @@ def run(
     theme_folders: Iterable[Path] = (),
     refresh: Literal["auto", "low"] = "auto",
     keys: Mapping[str, str] | None = None,
+    files: Callable[[], Files] | None = None,
     remember_in: Path | None = None,
+    glyphs: Glyphs = "auto",
+    colours: Colours = "auto",
 ) -> int:
     """Run it until it ends; 0 only if the pilot left it. The supervisor and the agents go on."""
     if not sys.stdout.isatty():
@@ -86,7 +102,10 @@ def run(
         theme_folders=theme_folders,
         refresh=refresh,
         keys=keys,
+        files=files,
         remember_in=remember_in,
+        glyphs=glyphs,
+        colours=colours,
     )
     if app.run():
         return 0

@@ -52,6 +52,13 @@ class CockpitSettings(Section):
     refresh: Literal["auto", "low"] = Field(
         default="auto", description="low: fewer frames, no animation; over SSH auto means low."
     )
+    glyphs: Literal["auto", "unicode", "ascii"] = Field(
+        default="auto",
+        description="ascii: no other characters are drawn; auto: so where LANG says C or POSIX.",
+    )
+    colours: Literal["auto", "all", "16", "none"] = Field(
+        default="auto", description="auto: as TERM and COLORTERM say; none where NO_COLOR is set."
+    )
 
 
 class Caps(Section):

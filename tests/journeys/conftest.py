@@ -157,9 +157,11 @@ class Terminal:
 class Line:
     """A bare pseudo-terminal with `cockpit` in it: what sshd holds of a connection."""
 
-    def __init__(self, *words: str, at: Path, size: tuple[int, int] = (100, 30)) -> None:
+    def __init__(
+        self, *words: str, at: Path, size: tuple[int, int] = (100, 30), **more: str
+    ) -> None:
         columns, rows = size
-        environment = as_in_a_shell()
+        environment = as_in_a_shell(**more)
         self.pid, self.file = pty.fork()
         if not self.pid:
             fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
@@ -283,9 +285,9 @@ class Flight:
         terminal.run_inside(at=self.cockpit.home)
         return terminal
 
-    def line(self, *words: str, size: tuple[int, int] = (100, 30)) -> Line:
-        """A bare pseudo-terminal with `cockpit` in it."""
-        line = Line(*words, at=self.cockpit.home, size=size)
+    def line(self, *words: str, size: tuple[int, int] = (100, 30), **more: str) -> Line:
+        """A bare pseudo-terminal with `cockpit` in it, and more in its environment."""
+        line = Line(*words, at=self.cockpit.home, size=size, **more)
         self._opened.append(line)
         return line
 

@@ -1,0 +1,36 @@
+"""How much of what is drawn the terminal can show: its characters and its colours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from textual.filter import LineFilter
+
+from cockpit.core.charset import speaks_unicode
+from cockpit.tui.ascii import AsciiOnly
+from cockpit.tui.few_colours import NoColours, SixteenColours
+
+Glyphs = Literal["auto", "unicode", "ascii"]
+Colours = Literal["auto", "all", "16", "none"]
+
+
+def filters(glyphs: Glyphs, colours: Colours, environment: Mapping[str, str]) -> list[LineFilter]:
+    """What every line passes before it is sent; `auto` asks the environment."""
+    found: list[LineFilter] = []
+    match _colours(environment) if colours == "auto" else colours:
+        case "none":
+            found.append(NoColours())
+        case "16":
+            found.append(SixteenColours())
+    if glyphs == "ascii" or (glyphs == "auto" and not speaks_unicode(environment)):
+        found.append(AsciiOnly())
+    return found
+
+
+def _colours(environment: Mapping[str, str]) -> Colours:
+    if environment.get("NO_COLOR"):
+        return "none"
+    term = environment.get("TERM", "")
+    many = term.endswith(("256color", "direct", "kitty", "ghostty", "alacritty", "foot"))
+    return "all" if many or environment.get("COLORTERM") else "16"

@@ -1,0 +1,76 @@
+"""Terminals that can show less: no cursor, no letters but ASCII's, sixteen colours, none."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.journeys.conftest import Flight, Line
+
+pytestmark = pytest.mark.tmux
+
+PENS = re.compile(rb"\x1b\[([\d;:]*)m")
+TITLES = re.compile(rb"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
+
+
+@pytest.fixture
+def fleet(flight: Flight) -> Flight:
+    """One agent that says a word which ASCII does not have."""
+    flight.fly(flight.cockpit.agent("api", "observe", pause=2, step_tokens=1000))
+    flight.start("api")
+    flight.until(lambda row: row.state == "idle")
+    return flight
+
+
+def seen(line: Line) -> Line:
+    line.until("api", "Step 2 of 9", "quit")
+    return line
+
+
+def pens(line: Line) -> set[bytes]:
+    """Every parameter of a colour or attribute that was sent."""
+    return {code for pen in PENS.findall(line.bytes) for code in re.split(rb"[;:]", pen)}
+
+
+@pytest.mark.parametrize("words", [(), ("--direct",)], ids=["home", "direct"])
+@pytest.mark.parametrize("term", ["dumb", "unknown", ""])
+def test_one_that_only_writes_lines_is_told_what_is_for_it(
+    fleet: Flight, words: tuple[str, ...], term: str
+) -> None:
+    line = fleet.line(*words, TERM=term)
+    line.until("cannot show a screen", "cockpit status --watch --plain")
+    assert line.wait() == 2
+
+
+@pytest.mark.parametrize("words", [(), ("--direct",)], ids=["home", "direct"])
+def test_where_the_language_is_c_every_byte_is_ascii(fleet: Flight, words: tuple[str, ...]) -> None:
+    line = seen(fleet.line(*words, LANG="C", LC_ALL="C"))
+    line.type("?")
+    line.until("Keys")
+    assert line.bytes.isascii()
+
+
+def test_a_pane_in_such_a_terminal_is_ascii_too(fleet: Flight) -> None:
+    line = seen(fleet.line(LC_ALL="POSIX"))
+    line.type("\r")
+    line.until("for shortcuts")
+    assert line.bytes.isascii()
+
+
+@pytest.mark.parametrize("words", [(), ("--direct",)], ids=["home", "direct"])
+def test_no_color_means_none(fleet: Flight, words: tuple[str, ...]) -> None:
+    line = seen(fleet.line(*words, NO_COLOR="1"))
+    assert pens(line) <= {b"", b"0", b"1", b"2", b"3", b"4", b"7", b"22", b"27", b"39", b"49"}
+    assert b"1" in pens(line)
+
+
+@pytest.mark.parametrize("term", ["xterm", "linux"])
+@pytest.mark.parametrize("words", [(), ("--direct",)], ids=["home", "direct"])
+def test_sixteen_colours_are_sixteen(fleet: Flight, words: tuple[str, ...], term: str) -> None:
+    line = seen(fleet.line(*words, TERM=term, COLORTERM=""))
+    assert not pens(line) & {b"38", b"48"}
+    line.type("q")
+    assert line.wait() == 0

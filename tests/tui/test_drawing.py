@@ -1,0 +1,35 @@
+"""Who is drawn for with less: by the environment, unless the pilot says."""
+
+from __future__ import annotations
+
+import pytest
+
+from cockpit.tui.ascii import AsciiOnly
+from cockpit.tui.drawing import Colours, Glyphs, filters
+from cockpit.tui.few_colours import NoColours, SixteenColours
+
+MANY = {"TERM": "xterm-256color"}
+
+
+@pytest.mark.parametrize(
+    ("glyphs", "colours", "environment", "through"),
+    [
+        ("auto", "auto", MANY, []),
+        ("auto", "auto", {**MANY, "NO_COLOR": ""}, []),
+        ("auto", "auto", {**MANY, "NO_COLOR": "1"}, [NoColours]),
+        ("auto", "auto", {**MANY, "LANG": "C"}, [AsciiOnly]),
+        ("unicode", "auto", {**MANY, "LANG": "C"}, []),
+        ("ascii", "none", MANY, [NoColours, AsciiOnly]),
+        ("auto", "all", {**MANY, "NO_COLOR": "1"}, []),
+        ("auto", "auto", {"TERM": "xterm"}, [SixteenColours]),
+        ("auto", "auto", {"TERM": "linux"}, [SixteenColours]),
+        ("auto", "auto", {"TERM": "linux", "NO_COLOR": "1"}, [NoColours]),
+        ("auto", "auto", {"TERM": "xterm", "COLORTERM": "truecolor"}, []),
+        ("auto", "auto", {"TERM": "xterm-direct"}, []),
+        ("auto", "16", MANY, [SixteenColours]),
+    ],
+)
+def test_what_every_line_passes(
+    glyphs: Glyphs, colours: Colours, environment: dict[str, str], through: list[type]
+) -> None:
+    assert [type(one) for one in filters(glyphs, colours, environment)] == through
