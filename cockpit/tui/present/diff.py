@@ -32,7 +32,10 @@ def diff_lines(diff: WorktreeDiff, width: int) -> list[list[Span]]:
         return lines
     lines.append([])
     lines += _stat(diff.files, width)
-    lines += [[Span("  new  ", "added"), Span(fit(path, width - 8))] for path in diff.untracked]
+    lines += [
+        [Span("  new  ", "added"), Span(fit(safe_line(path, 300), width - 8))]
+        for path in diff.untracked
+    ]
     lines += _text(diff.text, width)
     if diff.cut:
         lines += [
@@ -45,7 +48,7 @@ def diff_lines(diff: WorktreeDiff, width: int) -> list[list[Span]]:
 def _summary(diff: WorktreeDiff) -> list[Span]:
     added = sum(each.added or 0 for each in diff.files)
     removed = sum(each.removed or 0 for each in diff.files)
-    base = f"{diff.since[:8]}" if diff.since else "nothing"
+    base = safe_line(diff.since, 12)[:8] if diff.since else "nothing"
     since = f"since the job began at {base}" if diff.of_job else f"not committed, since {base}"
     if not diff.files and not diff.untracked:
         return [Span(f"  Nothing differs, {since}.", "muted")]
@@ -65,13 +68,15 @@ def _stat(files: list[DiffFile], width: int) -> list[list[Span]]:
     if not files:
         return []
     cells = min(STAT_CELLS, max(4, width // 4))
-    names = min(max(cell_len(each.path) for each in files), max(8, width - cells - 12))
+    names = min(
+        max(cell_len(safe_line(each.path, 300)) for each in files), max(8, width - cells - 12)
+    )
     most = max(((each.added or 0) + (each.removed or 0) for each in files), default=0)
     return [_stat_line(each, names, cells, most) for each in files]
 
 
 def _stat_line(each: DiffFile, names: int, cells: int, most: int) -> list[Span]:
-    path = Span(f"  {fit(each.path, names)} ")
+    path = Span(f"  {fit(safe_line(each.path, 300), names)} ")
     if each.added is None or each.removed is None:
         return [path, Span("binary", "muted")]
     step = max(1.0, most / cells)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from cockpit.core.safetext import safe_line
 from cockpit.tui.present import words
 from cockpit.tui.present.bar import UNKNOWN
 from cockpit.tui.present.span import Span, fit, merged
@@ -67,7 +68,7 @@ def plot(course: Course, width: int, height: int) -> list[list[Span]]:
 
 def _nothing(stretches: Sequence[Stretch], width: int, height: int) -> list[list[Span]]:
     why = next((each.unknown for each in reversed(stretches) if each.unknown), None)
-    said = f"  {why or 'No reading yet.'}"
+    said = f"  {safe_line(why or 'No reading yet.', 200)}"
     middle = height // 2
     return [
         [Span(fit(said, width), "muted")] if line == middle else [Span(" " * width)]

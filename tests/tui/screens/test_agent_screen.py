@@ -1,0 +1,351 @@
+"""One agent's screen: what each key shows, when something is read, and what silence costs."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Protocol
+
+import pytest
+
+from cockpit.client.memory import MemoryClient
+from cockpit.core.errors import Failed
+from cockpit.tui.flown import DIFF, FACTS, course, readings, stretch
+from cockpit.tui.past import chain, handoff, session
+from cockpit.tui.scene import agent, context, scene
+from cockpit.tui.screens.agent import AgentScreen
+from cockpit.tui.screens.reading import ReadingScreen
+from cockpit.tui.screens.review import ReviewScreen
+from cockpit.wire.course import Course
+from cockpit.wire.diff import DiffFile, WorktreeDiff
+from cockpit.wire.status import Status
+from tests.tui.test_hostile import CONTROL, HOSTILE, drawn
+
+
+class Fly(Protocol):
+    def __call__(self, client: MemoryClient, **how: Any) -> AbstractAsyncContextManager[Any]: ...
+
+
+async def opened(flight: Any, *keys: str) -> AgentScreen:
+    """The screen of the agent that is selected, after some more keys."""
+    await flight.press("o", *keys)
+    screen = flight.app.screen
+    assert isinstance(screen, AgentScreen)
+    return screen
+
+
+def read(flight: Any, what: str) -> int:
+    """How often something was asked of the supervisor."""
+    return len([each for each, _ in flight.client.looked_up if each == what])
+
+
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        ("1", ("pytest -q tests/auth", "act 140k")),
+        ("2", ("#1 142k → 45k", "completed", "#2 142k", "now", "compacts 167k")),
+        ("3", ("goal", "Renew access tokens", "● Use Auth.refresh", "Add TokenMargin")),
+        ("4", ("3 files changed, 1 new file", "── src/auth.py ──", "not committed")),
+        ("5", ("api crossed its act point",)),
+    ],
+)
+def test_each_section_has_its_key(fly: Fly, key: str, words: tuple[str, ...]) -> None:
+    async def play() -> None:
+        async with fly(scene(), size=(100, 34), selected="api") as flight:
+            await opened(flight, key)
+            await flight.reads("142k/200k", "session 2/4")
+            for word in words:
+                await flight.until(lambda word=word: word in " ".join(flight.text().split()), word)
+            assert "search is asked" not in flight.text()
+
+    asyncio.run(play())
+
+
+def test_sections_go_round_and_can_be_clicked(fly: Fly) -> None:
+    async def play() -> None:
+        async with fly(scene(), selected="api") as flight:
+            screen = await opened(flight)
+            seen = [screen.section]
+            for _ in range(5):
+                await flight.press("tab")
+                seen.append(screen.section)
+            assert seen == ["pane", "course", "facts", "diff", "events", "pane"]
+            await flight.press("shift+tab")
+            assert screen.section == "events"
+            at = screen.query_one("#agent-tabs").region
+            await flight.pilot.click(offset=(at.x + 4, at.y))
+            await flight.until(lambda: screen.section == "pane")
+            for key in ("q", "escape", "left"):
+                await flight.press(key)
+                await flight.until(lambda: len(flight.app.screen_stack) == 1)
+                await flight.press("right")
+                await flight.until(lambda: len(flight.app.screen_stack) == 2)
+
+    asyncio.run(play())
+
+
+def test_where_there_is_room_the_section_stands_beside_the_pane(fly: Fly) -> None:
+    async def play() -> None:
+        async with fly(scene(), size=(200, 60), selected="api") as flight:
+            await opened(flight)
+            await flight.reads("pytest -q tests/auth", "compacts 167k", "Renew access tokens")
+
+    asyncio.run(play())
+
+
+def test_enter_reads_the_document_of_the_chosen_session_or_goes_into_the_pane(fly: Fly) -> None:
+    async def play() -> None:
+        async with fly(scene(), selected="api") as flight:
+            screen = await opened(flight, "2")
+            await flight.until(lambda: len(screen.chain.keys) == 2)
+            await flight.press("k", "enter")
+            await flight.until(lambda: isinstance(flight.app.screen, ReadingScreen))
+            await flight.reads("has no margin yet")
+            await flight.press("n")
+            await flight.until(flight.toasts)
+            await flight.press("q", "1", "enter")
+            await flight.until(lambda: flight.attached == ["api"])
+            await flight.press("d")
+            await flight.until(lambda: isinstance(flight.app.screen, ReviewScreen))
+
+    asyncio.run(play())
+
+
+def test_a_session_that_left_nothing_says_so(fly: Fly) -> None:
+    async def play() -> None:
+        client = scene()
+        client.change("checkout", job="job-checkout", session_id=session(1)["id"])
+        client.remember([chain("checkout", session(1))])
+        async with fly(client, selected="checkout") as flight:
+            screen = await opened(flight, "2")
+            await flight.until(lambda: len(screen.chain.keys) == 1)
+            await flight.press("enter")
+            await flight.until(flight.toasts)
+            assert "Session #1 left no document" in flight.toasts()[0]
+
+    asyncio.run(play())
+
+
+def test_only_what_is_looked_at_is_read_and_silence_asks_nothing(fly: Fly) -> None:
+    async def play() -> None:
+        client = scene()
+        client.change("api", activity="Read src/session.py")
+        async with fly(client, selected="api") as flight:
+            await opened(flight)
+            await flight.until(lambda: read(flight, "course") == 1)
+            assert (read(flight, "facts"), read(flight, "diff")) == (0, 0)
+            await flight.press("4")
+            await flight.reads("3 files changed")
+            before = list(flight.client.looked_up)
+            flight.client.change("checkout", activity="Edit other.py")
+            flight.client.change("api", activity="Read src/auth.py")
+            flight.client.happen("agent.started", "checkout was started", "checkout")
+            await flight.press("1", "4", "1", "4")
+            await flight.pilot.pause()
+            assert flight.client.looked_up == before
+
+    asyncio.run(play())
+
+
+def test_what_the_agent_wrote_is_read_again_and_r_reads_at_once(fly: Fly) -> None:
+    async def play() -> None:
+        client = scene()
+        async with fly(client, selected="api") as flight:
+            await opened(flight, "4")
+            await flight.reads("3 files changed")
+            client.differ("api", DIFF.model_copy(update={"untracked": ["a", "b"]}))
+            client.change("api", activity="Bash make")
+            await flight.reads("3 files changed, 2 new files")
+            client.differ("api", DIFF.model_copy(update={"untracked": []}))
+            await flight.press("r")
+            await flight.until(lambda: "new file" not in flight.text())
+            client.differ("api", DIFF.model_copy(update={"of_job": True}))
+            await flight.press("b")
+            await flight.reads("since the job began")
+            await flight.press("b")
+            await flight.reads("not committed")
+
+    asyncio.run(play())
+
+
+def test_a_reading_is_drawn_without_asking_anybody(fly: Fly) -> None:
+    async def play() -> None:
+        client = scene()
+        client.change("api", needs=None, handoff=None, state="working")
+        async with fly(client, selected="api") as flight:
+            screen = await opened(flight, "2")
+            await flight.until(lambda: screen.lookups.course is not None)
+            asked = read(flight, "course")
+            client.change("api", context=context(147_500))
+            await flight.reads("#2  148k")
+            assert screen.lookups.course is not None
+            assert screen.lookups.course.stretches[-1].points[-1].tokens == 147_500
+            assert read(flight, "course") == asked
+            client.happen("agent.compacted", "api was compacted", "api")
+            await flight.until(lambda: read(flight, "course") == asked + 1)
+
+    asyncio.run(play())
+
+
+def test_only_one_pane_is_looked_at_and_its_past_when_it_is_scrolled(fly: Fly) -> None:
+    async def play() -> None:
+        client = scene()
+        client.show("api", [f"line {number}" for number in range(200)])
+        async with fly(client, selected="api") as flight:
+            await flight.until(lambda: client.onlookers("api") == 1)
+            screen = await opened(flight)
+            await flight.reads("line 199")
+            assert client.onlookers("api") == 1
+            await flight.press("pageup")
+            await flight.until(lambda: "line 199" not in flight.text())
+            await flight.press("g")
+            await flight.reads("line 0")
+            await flight.press("pageup")
+            await flight.until(lambda: screen._history_lines > 0)
+            await flight.press("G")
+            await flight.reads("line 199")
+            await flight.press("q")
+            await flight.until(lambda: client.onlookers("api") == 1)
+            client.show("api", ["another line"])
+            await flight.reads("another line")
+
+    asyncio.run(play())
+
+
+def test_lines_that_come_leave_what_is_read_where_it_is(fly: Fly) -> None:
+    async def play() -> None:
+        client = scene()
+        client.show("api", [f"line {number}" for number in range(100)])
+        async with fly(client, selected="api", size=(60, 15)) as flight:
+            screen = await opened(flight)
+            await flight.reads("line 99")
+            await flight.press("pageup")
+            await flight.until(lambda: "line 99" not in flight.text())
+            from_end = screen.pane.virtual_size.height - screen.pane.scroll_offset.y
+            client.show("api", [f"line {number}" for number in range(-50, 100)])
+            await flight.until(lambda: screen.pane.virtual_size.height == 150)
+            assert 150 - screen.pane.scroll_offset.y == from_end
+
+    asyncio.run(play())
+
+
+def test_a_supervisor_that_goes_away_leaves_what_was_read(fly: Fly) -> None:
+    async def play() -> None:
+        client = scene()
+        async with fly(client, selected="api") as flight:
+            await opened(flight, "4")
+            await flight.reads("3 files changed")
+            client.disconnect()
+            await flight.reads("no supervisor answers", "3 files changed")
+            await flight.press("3", "r", "2")
+            client.reconnect()
+            await flight.until(lambda: "no supervisor answers" not in flight.text())
+            await flight.press("3")
+            await flight.reads("Renew access tokens")
+
+    asyncio.run(play())
+
+
+def test_what_cannot_be_read_is_said_and_who_is_gone_too(fly: Fly) -> None:
+    class Broken(MemoryClient):
+        async def diff(self, name: str, *, of_job: bool = False) -> WorktreeDiff:
+            raise Failed("git took too long", "The disk is slow.")
+
+    async def play() -> None:
+        client = Broken(Status(agents=[agent("api"), agent("web")]))
+        async with fly(client, selected="api") as flight:
+            await opened(flight, "4")
+            await flight.until(flight.toasts)
+            assert "git took too long" in flight.toasts()[0]
+            client.forget("api")
+            await flight.reads("is not there any more")
+            await flight.press("1", "2", "3", "4", "5", "r", "b", "enter")
+            await flight.press("q")
+            await flight.until(lambda: len(flight.app.screen_stack) == 1)
+
+    asyncio.run(play())
+
+
+def test_nothing_is_drawn_while_nothing_changes(fly: Fly) -> None:
+    async def play() -> None:
+        async with fly(scene(), size=(200, 60), selected="api") as flight:
+            screen = await opened(flight)
+            await flight.reads("compacts 167k", "Renew access tokens")
+            await flight.pilot.pause()
+            drawn_lines: list[object] = []
+            for widget in screen.walk_children():
+                whole = widget.refresh
+
+                def noted(*regions: Any, _whole: Any = whole, **how: Any) -> Any:
+                    drawn_lines.append(regions)
+                    return _whole(*regions, **how)
+
+                widget.refresh = noted  # type: ignore[method-assign]
+            flight.client.change("checkout", activity="Edit x")
+            flight.client.put(flight.client.agent("api"))
+            flight.client.happen("band.crossed", "checkout", "checkout")
+            await flight.until(lambda: flight.app.model.last_event == 4)
+            screen._draw()
+            await flight.pilot.pause()
+            assert drawn_lines == []
+
+    asyncio.run(play())
+
+
+def hostile(text: str) -> MemoryClient:
+    one = agent(
+        "api", activity=text, branch=text, model=text, note=text, worktree=text, job="j",
+        session_id=session(2)["id"],
+    )  # fmt: skip
+    client = MemoryClient(Status(agents=[one]))
+    client.show("api", [text, f"\x1b[41m{text}"])
+    client.chart(
+        Course(
+            agent="api",
+            stretches=[
+                stretch(1, [], unknown=text, state=text),
+                stretch(2, readings(90_000), session=text),
+            ],
+        )
+    )
+    papers = handoff("h", text, text, document=text, writer=text)
+    sessions = [session(1, papers, state=text, started_at=text, ended_at=text), session(2)]
+    client.remember([{**chain("api", *sessions, goal=text), "job": "j"}])
+    client.lay("h", text)
+    client.know("api", {**FACTS, "goal": text, "git_status": text, "files_modified": [text]})
+    part = f"diff --git a/{text} b/{text}\n@@ -1 +1,2 @@ {text}\n-{text}\n+{text}\n"
+    files = [*DIFF.files, DiffFile(path=text, added=1, removed=2)]
+    client.differ(
+        "api",
+        DIFF.model_copy(update={"text": part, "files": files, "since": text, "untracked": [text]}),
+    )
+    client.happen(text, text, "api", at=text)
+    return client
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+@pytest.mark.parametrize("size", [(60, 15), (200, 60)])
+def test_nothing_of_it_draws_what_it_must_not(fly: Fly, text: str, size: tuple[int, int]) -> None:
+    async def play() -> None:
+        async with fly(hostile(text), size=size, selected="api") as flight:
+            await opened(flight)
+            for keys in (("1",), ("2",), ("3",), ("4",), ("5",), ("2", "g", "enter"), ("q",)):
+                await flight.press(*keys)
+                await flight.pilot.pause(0.02)
+                assert not CONTROL.search(drawn(flight.app)), keys
+            assert flight.app._exit is False
+
+    asyncio.run(play())
+
+
+def test_a_course_that_is_known_of_nobody_is_left_alone(fly: Fly) -> None:
+    async def play() -> None:
+        client = MemoryClient(Status(agents=[agent("cron", "stopped", None)]))
+        client.chart(course("cron").model_copy(update={"stretches": []}))
+        async with fly(client, selected="cron") as flight:
+            await opened(flight, "2")
+            await flight.reads("No reading yet.", "No session yet.")
+            await flight.press("enter")
+            await flight.until(flight.toasts)
+
+    asyncio.run(play())
