@@ -121,6 +121,8 @@ def add_agent(path: Path, agent: AgentSettings) -> None:
     agents = document.get("agents")
     if agents is None:
         agents = tomlkit.aot()
+        if document:
+            document.add(tomlkit.nl())
         document["agents"] = agents
     if not isinstance(agents, AoT):
         raise BadConfig(f"{shown_path(path)}: agents is not written as [[agents]] tables")

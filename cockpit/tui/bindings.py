@@ -10,7 +10,13 @@ from cockpit.tui.actions import ACTIONS, Context
 
 
 def bindings(context: Context) -> list[BindingType]:
-    """One binding per action, by its id, so that `[keys]` can map it elsewhere."""
+    """One binding per action, by its id, so that `[keys]` can map it elsewhere.
+
+    Those of the fleet act before the key travels anywhere, so that keys that are typed ahead act
+    one after the other: what follows the key that opens a form is the form's. A field that is
+    typed into keeps its letters all the same (Textual asks it), and its other keys by
+    `check_action` of the screen.
+    """
     found: list[BindingType] = [
         Binding(
             ",".join(action.keys),
@@ -19,12 +25,16 @@ def bindings(context: Context) -> list[BindingType]:
             id=action.id,
             tooltip=action.sentence,
             show=False,
+            priority=context == "fleet",
         )
         for action in ACTIONS
         if action.context == context
     ]
     if context == "fleet":
-        found += [Binding(str(digit), f"jump({digit})", show=False) for digit in range(1, 10)]
+        found += [
+            Binding(str(digit), f"jump({digit})", show=False, priority=True)
+            for digit in range(1, 10)
+        ]
     return found
 
 

@@ -199,9 +199,9 @@ def test_stopping_takes_two_different_keys_and_starting_a_form(fleet: Flight) ->
     clear(terminal)
     terminal.type("new")
     terminal.until("starts as a new agent")
-    terminal.press("Tab", "End")
-    terminal.type("/nowhere")
-    terminal.until("There is no directory")
+    terminal.press("Tab")
+    terminal.type("nowhere")
+    terminal.until("is not a directory")
     terminal.press("C-g")
     terminal.until("▌ 2 able", gone=("Start an agent",))
 

@@ -13,9 +13,11 @@ import pytest
 from textual.pilot import Pilot
 
 from cockpit.client.memory import MemoryClient
+from cockpit.config.files import Files
 from cockpit.tui.app import CockpitApp
 from cockpit.tui.pace import Pace
 from cockpit.tui.screens.fleet import FleetScreen, Surroundings
+from cockpit.wire.verbs import Plan, Verb
 
 THEMES = Path(__file__).parents[2] / "themes"
 
@@ -41,6 +43,11 @@ class Flight:
         screen = self.app.screen_stack[0]
         assert isinstance(screen, FleetScreen)
         return screen
+
+    @property
+    def asked(self) -> list[Verb]:
+        """What was asked of the supervisor, but for what would only be."""
+        return [verb for verb in self.client.asked if not isinstance(verb, Plan)]
 
     async def press(self, *keys: str) -> None:
         assert self.pilot
@@ -86,6 +93,7 @@ def fly() -> Fly:
         direct: bool = False,
         selected: str | None = None,
         directory: Path = Path("/"),
+        files: Callable[[], Files] | None = None,
         toasts: bool = False,
     ) -> AsyncIterator[Flight]:
         flight = Flight(client)
@@ -95,6 +103,7 @@ def fly() -> Fly:
             direct=direct,
             pace=Pace(rows=0.0, pane=0.0),
             directory=directory,
+            files=files,
         )
         flight.app = CockpitApp(
             client, around, theme=theme, theme_folders=[THEMES], remember_in=remember_in

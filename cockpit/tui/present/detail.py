@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import PurePath
-
 from rich.cells import cell_len
 
 from cockpit.core.safetext import safe_line
 from cockpit.tui.present import words
+from cockpit.tui.present.paths import short_path
 from cockpit.tui.present.span import Span, fit, merged
 from cockpit.tui.present.states import look_of
 from cockpit.wire.status import AgentStatus
@@ -30,9 +29,7 @@ def rule(agent: AgentStatus | None, width: int, home: str = "") -> list[Span]:
 
 
 def _about(agent: AgentStatus, home: str) -> list[str]:
-    place = agent.worktree or agent.directory
-    if home and PurePath(place).is_relative_to(home):
-        place = f"~/{PurePath(place).relative_to(home)}".removesuffix("/.")
+    place = short_path(agent.worktree or agent.directory, home)
     said = (agent.model or agent.runtime, agent.mode, agent.branch, place)
     return [safe_line(part, 120) for part in said if part]
 

@@ -109,14 +109,18 @@ class Commands:
         self._screen.app.push_screen(SendScreen(name), written)
 
     def _start(self) -> None:
-        def filled_in(order: Start | None) -> None:
+        screen = self._screen
+
+        def started(order: Start | None) -> None:
             if order:
-                self._errands.send(order, lambda done: self._screen.fleet.select(order.name))
+                screen.fleet.select(order.name)
 
         agents = list(self._model.agents.values())
-        selected = self._model.selected
-        form = StartScreen(agents, selected, self._screen.around.directory)
-        self._screen.app.push_screen(form, filled_in)
+        around = screen.around
+        form = StartScreen(
+            agents, self._model.selected, around.directory, screen.client, around.files, around.home
+        )
+        screen.app.push_screen(form, started)
 
     def _stop(self) -> None:
         name = self._agent.name
@@ -186,8 +190,8 @@ class Commands:
         screen.app.push_screen(history, lambda _left: screen.look_aside(False))
 
     def _filter(self) -> None:
-        self._screen.filter.add_class("-open")
-        self._screen.filter.focus()
+        self._screen.filter.display = True
+        self._screen.set_focus(self._screen.filter)
 
     def _events(self) -> None:
         feed = self._screen.feed

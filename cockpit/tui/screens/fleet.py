@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -30,6 +30,7 @@ from cockpit.tui.present.summary import summary, title
 from cockpit.tui.screens.commands import Commands
 from cockpit.tui.screens.onlooker import look
 from cockpit.tui.widgets.feed import Feed
+from cockpit.tui.widgets.field import Field
 from cockpit.tui.widgets.fleet_list import FleetList
 from cockpit.tui.widgets.line import KeyLine, OneLine, Wrapped
 from cockpit.tui.widgets.pane_view import PaneView
@@ -55,6 +56,8 @@ class Surroundings:
     """The pilot's home directory, to say `~` for."""
     directory: Path = Path("/")
     """Where the pilot stood: a new agent starts there unless another is named."""
+    files: Callable[[], Files] | None = None
+    """Reads the configuration that holds here, from the disk; None where nothing can be kept."""
 
 
 class FleetScreen(Screen[None]):
@@ -72,7 +75,8 @@ class FleetScreen(Screen[None]):
         self.fleet = FleetList(model)
         self.pane = PaneView()
         self.feed = Feed()
-        self.filter = Input(placeholder="words to filter by", id="filter", compact=True)
+        self.filter = Field(placeholder="words to filter by", id="filter")
+        self.filter.display = False
         self._looking_at: tuple[str | None, str | None] = (None, None)
         self.aside = False
         """Another screen shows the pane, so it is not looked at from here."""
@@ -132,11 +136,15 @@ class FleetScreen(Screen[None]):
 
     @on(Input.Submitted, "#filter")
     def _filter_done(self) -> None:
-        self.fleet.focus()
-        self.filter.set_class(bool(self.fleet.filter), "-open")
+        self.set_focus(self.fleet)
+        self.filter.display = bool(self.fleet.filter)
         names = self.fleet.names
         if names and self.model.selected not in names:
             self.fleet.select(names[0])
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """While a filter is typed, its field has all keys."""
+        return self.focused is not self.filter or action not in {"act", "jump"}
 
     def action_act(self, action: str) -> None:
         self.commands.do(action)

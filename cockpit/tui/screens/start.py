@@ -1,125 +1,160 @@
-"""Starting an agent: a stopped one by its name, or a new one. Says what is wrong as you type."""
+"""Starting an agent: a stopped one by its name, or a new one. Says what would be, as you type.
+
+What would be is the supervisor's word (`Plan`): where, on which branch, and why not.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Any
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import Vertical
-from textual.screen import ModalScreen
+from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.suggester import SuggestFromList
-from textual.widgets import Input, RadioButton, RadioSet, Static, TextArea
+from textual.widget import Widget
+from textual.widgets import Input, Static, TextArea
 
-from cockpit.core.errors import BadUsage
+from cockpit.client.client import Client
+from cockpit.config.files import Files
+from cockpit.core.errors import BadUsage, CockpitError
 from cockpit.core.ids import agent_name
 from cockpit.core.safetext import safe_line
 from cockpit.tui.actions import has_ended
-from cockpit.tui.screens.send import PromptArea
+from cockpit.tui.background import in_background
+from cockpit.tui.present.paths import short_path
+from cockpit.tui.screens.form import Form
+from cockpit.tui.screens.start_order import Filled, kept_settings, order
+from cockpit.tui.widgets.choice import Choice, Option
+from cockpit.tui.widgets.field import Field, PromptArea
 from cockpit.wire.status import AgentStatus
-from cockpit.wire.verbs import Start
+from cockpit.wire.verbs import Done, Plan, Start
 
-Mode = Literal["observe", "prompt", "auto"]
-MODES: tuple[tuple[Mode, str], ...] = (
-    ("prompt", "ask me before a handoff"),
-    ("auto", "hand off by itself"),
-    ("observe", "only show"),
+MODES = (
+    Option("prompt", "prompt", "ask me before a handoff"),
+    Option("auto", "auto", "hand off by itself"),
+    Option("observe", "observe", "only show"),
 )
+RUNTIMES = (
+    Option("claude", "claude", "Claude Code"),
+    Option("command", "command", "any program; the file has to say which"),
+    Option("codex", "codex", "not flown yet"),
+    Option("gemini", "gemini", "not flown yet"),
+)
+SHARED = Option("none", "no", "works in the directory itself")
+OF_ITS_OWN = Option("git_worktree", "yes", "a checkout and a branch of its own")
+ONCE = Option("", "no", "for this time")
+KEPT = Option("yes", "yes", "into the file that is named below")
+PAUSE = 0.1
+"""Seconds without a letter before the supervisor is asked."""
 
 
-class StartScreen(ModalScreen[Start]):
+class StartScreen(Form[Start]):
     """A form. A name that is configured needs nothing else; the rest is for a new agent."""
 
-    AUTO_FOCUS = ""
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,ctrl+g", "leave", "back", show=False, priority=True),
-        Binding("ctrl+s", "submit", "start", show=False, priority=True),
-    ]
-
     def __init__(
-        self, agents: Sequence[AgentStatus], selected: str | None, directory: Path
+        self,
+        agents: Sequence[AgentStatus],
+        selected: str | None,
+        directory: Path,
+        client: Client,
+        read_files: Callable[[], Files] | None = None,
+        home: str = "",
     ) -> None:
         super().__init__()
         self._agents = {agent.name: agent for agent in agents}
         self._directory = directory
+        self._client = client
+        self._read_files = read_files
+        self._files: Files | None = None
+        self._home = home
+        self._touched: set[str] = set()
+        """The choices that the pilot made."""
+        self._kept_in: Path | None = None
+        """The file that this very agent was written to already."""
+        self._busy = False
         stopped = [agent.name for agent in agents if has_ended(agent)]
         first = selected if selected in stopped else ""
-        self.named = Input(
-            first, placeholder="name", suggester=SuggestFromList(stopped), id="name", compact=True
+        self.named = Field(
+            first, placeholder="a-z 0-9 . _ -", suggester=SuggestFromList(stopped), id="name"
         )
-        self.where = Input(str(directory), placeholder="directory", id="where", compact=True)
-        self.prompt = PromptArea(
-            id="prompt", placeholder="first prompt", soft_wrap=True, compact=True
-        )
-        self.mode = RadioSet(
-            *(
-                RadioButton(f"{mode}: {words}", value=not i)
-                for i, (mode, words) in enumerate(MODES)
-            ),
-            id="mode",
-            compact=True,
-        )
-        self._verdict = Static("", classes="dialog--words", markup=False)
-        for field in (self.named, self.where):
-            field.cursor_blink = False
-        self.prompt.cursor_blink = False
+        self.where = Field(placeholder=str(directory), id="where")
+        self.prompt = PromptArea(id="prompt", placeholder="its job, or empty")
+        self.runtime = Choice(RUNTIMES, RUNTIMES[0].value, id="runtime")
+        self.mode = Choice(MODES, MODES[0].value, id="mode")
+        self.worktree = Choice([SHARED, OF_ITS_OWN], SHARED.value, id="worktree")
+        self.keep = Choice([ONCE, KEPT], ONCE.value, id="keep")
+        self.keep.disabled = True
+        self.verdict = Static("", classes="dialog--words", markup=False)
 
     def compose(self) -> ComposeResult:
-        with Vertical(classes="dialog -tall"):
+        with Vertical(classes="dialog -form"):
             yield Static("Start an agent", classes="dialog--title", markup=False)
-            yield Static("name", classes="dialog--label")
-            yield self.named
-            yield self._verdict
-            yield Static("directory", classes="dialog--label -new")
-            yield self.where
-            yield Static("first prompt", classes="dialog--label")
-            yield self.prompt
-            yield self.mode
-            yield Static("Tab next  Ctrl-S start  Ctrl-G back", classes="dialog--keys")
+            with VerticalScroll(classes="form", can_focus=False):
+                yield _row("name", self.named)
+                yield _row("directory", self.where)
+                yield _row("prompt", self.prompt)
+                yield _row("runtime", self.runtime)
+                yield _row("mode", self.mode)
+                yield _row("worktree", self.worktree)
+                if self._read_files is not None:
+                    yield _row("save", self.keep)
+            yield self.verdict
+            yield Static("Tab next  Ctrl-S start  Ctrl-G back  ←→ change", classes="dialog--keys")
 
     def on_mount(self) -> None:
-        # Focus scrolls by the layout of before, which on a low screen is another.
-        self.named.focus(scroll_visible=False)
+        super().on_mount()
         self._judge()
+        if self._read_files is not None:
+            in_background(self, partial(self._learn_defaults, self._read_files), group="files")
+
+    def first_field(self) -> Widget:
+        return self.named
+
+    def fields(self) -> list[Widget]:
+        choices = (self.runtime, self.mode, self.worktree, self.keep)
+        return [self.named, self.where, self.prompt, *choices]
 
     @on(Input.Changed)
     @on(TextArea.Changed)
-    def _typed(self) -> None:
+    @on(Choice.Changed)
+    def _changed(self, message: Input.Changed | TextArea.Changed | Choice.Changed) -> None:
+        changed = message.control
+        if isinstance(changed, Choice) and changed.id:
+            self._touched.add(changed.id)
         self._judge()
-        # On a low screen the verdict may just have pushed the field out of sight.
-        if self.focused is not None:
-            self.call_after_refresh(self.focused.scroll_visible, animate=False)
 
     @on(Input.Submitted)
     def _entered(self) -> None:
         self.action_submit()
 
-    def action_submit(self) -> None:
-        order = self._order()
-        if isinstance(order, Start):
-            self.dismiss(order)
-        else:
-            self._judge()
-
-    def action_leave(self) -> None:
-        self.dismiss(None)
+    async def _learn_defaults(self, read: Callable[[], Files]) -> None:
+        """What a new agent inherits, from the files that hold here."""
+        try:
+            self._files = await asyncio.to_thread(read)
+        except CockpitError:
+            return  # told where it matters: by the supervisor, and by `cockpit config check`
+        usual = self._files.loaded.settings.defaults
+        self.keep.disabled = False
+        if usual.worktree.strategy == "git_worktree":
+            self.worktree.offer([OF_ITS_OWN])
+        for field, value in ((self.mode, usual.mode), (self.runtime, usual.runtime)):
+            if field.id not in self._touched and self.named.value not in self._agents:
+                field.value = value
 
     def _judge(self) -> None:
+        """Say at once what is wrong with the name; for the rest ask."""
         known = self._agents.get(self.named.value)
-        self.set_class(known is not None, "-known")
-        order = self._order()
-        good = isinstance(order, Start)
-        self._verdict.set_class(not good, "-wrong")
-        if isinstance(order, str):
-            self._verdict.update(safe_line(order, 300))
-        else:
-            self._verdict.update("starts as configured" if known else "starts as a new agent")
+        self._show_what_is_known(known)
+        if (wrong := self._wrong_name()) is not None:
+            self._say(wrong, wrong=True)
+        # Asked also for a name that is wrong, so that an older answer never comes after.
+        in_background(self, partial(self._ask_what_would_be, wrong), group="plan", alone=True)
 
-    def _order(self) -> Start | str:
-        """What would be asked for, or why it cannot be."""
+    def _wrong_name(self) -> str | None:
         name = self.named.value
         if not name:
             return "A name: a-z, 0-9, dot, underscore, dash."
@@ -128,13 +163,103 @@ class StartScreen(ModalScreen[Start]):
         except BadUsage as error:
             return f"{error.detail} {error.hint}"
         known = self._agents.get(name)
-        if known and not has_ended(known):
-            return f"{name} is running already."
-        prompt = self.prompt.text if self.prompt.text.strip() else None
-        if known:
-            return Start(name=name, prompt=prompt)
-        where = (self._directory / Path(self.where.value).expanduser()).absolute()
-        if not where.is_dir():
-            return f"There is no directory {where}."
-        mode = MODES[max(0, self.mode.pressed_index)][0]
-        return Start(name=name, prompt=prompt, directory=str(where), mode=mode)
+        return f"{name} is running already." if known and not has_ended(known) else None
+
+    def _show_what_is_known(self, known: AgentStatus | None) -> None:
+        """What the pilot has not changed says how the agent of this name would start.
+
+        No text is put where the pilot may be writing: that would be a race with the keys.
+        """
+        self.where.placeholder = safe_line(known.directory if known else str(self._directory), 400)
+        for field, value in (
+            (self.mode, known.mode if known else None),
+            (self.runtime, known.runtime if known else None),
+        ):
+            if known and value and field.id not in self._touched:
+                field.value = value
+
+    def _filled(self) -> Filled:
+        return Filled(
+            name=self.named.value,
+            known=self.named.value in self._agents,
+            directory=self._place(),
+            prompt=self.prompt.text if self.prompt.text.strip() else None,
+            mode=self.mode.value,
+            runtime=self.runtime.value,
+            worktree=self.worktree.value == "git_worktree",
+            touched=frozenset(self._touched | ({"where"} if self.where.value else set())),
+        )
+
+    def _place(self) -> Path:
+        try:
+            written = Path(self.where.value).expanduser()
+        except RuntimeError:  # `~nobody`
+            written = Path(self.where.value)
+        return (self._directory / written).absolute()
+
+    async def _ask_what_would_be(self, wrong: str | None) -> None:
+        if wrong is not None:
+            return
+        await asyncio.sleep(PAUSE)
+        said = order(self._filled()).model_dump()
+        try:
+            done = await self._client.ask(Plan(**said))
+            words, bad = done.message, False
+        except CockpitError as error:
+            words, bad = _in_one_line(error), True
+        if self.keep.value and not bad and self._files is not None:
+            file = await asyncio.to_thread(self._files.agents_file, self._place())
+            standing = await asyncio.to_thread(self._files.standing, file)
+            known = f" ({standing})" if standing else ""
+            words += f" Saved to {short_path(str(file), self._home)}{known}."
+        self._say(words, wrong=bad)
+
+    def _say(self, words: str, *, wrong: bool) -> None:
+        self.verdict.set_class(wrong, "-wrong")
+        self.verdict.update(safe_line(words, 500))
+
+    def submit(self) -> None:
+        if (wrong := self._wrong_name()) is not None:
+            self._say(wrong, wrong=True)
+        elif not self._busy:
+            self._busy = True
+            self.workers.cancel_group(self, "plan")  # its answer would hide a refusal
+            in_background(self, self._start, group="start")
+
+    async def _start(self) -> None:
+        filled = self._filled()
+        asked = order(filled)
+        try:
+            if self.keep.value and self._files is not None:
+                asked = await asyncio.to_thread(self._keep, filled, self._files)
+            done = await self._client.ask(asked)
+        except CockpitError as error:
+            saved = f"It is saved, but not started. {error.title}" if self._kept_in else ""
+            self._say(saved or _in_one_line(error), wrong=True)
+            self._busy = False
+        else:
+            self._done(asked, done)
+
+    def _done(self, asked: Start, done: Done) -> None:
+        self.app.notify(safe_line(done.message, 300), markup=False, timeout=4)
+        self.dismiss(asked)
+
+    def _keep(self, filled: Filled, files: Files) -> Start:
+        """Write the agent into the file, once, and have it started from there."""
+        if self._kept_in is None:
+            file = files.agents_file(filled.directory)
+            files.add(file, kept_settings(filled))
+            self._kept_in = file
+        named = files.named and self._kept_in == files.project_path
+        config = None if self._kept_in == files.places.user_file else str(self._kept_in)
+        return Start(name=filled.name, config=config, named=named)
+
+
+def _row(label: str, field: Widget) -> Horizontal:
+    words = Static(label, classes="dialog--label", markup=False)
+    return Horizontal(words, field, classes="form--row")
+
+
+def _in_one_line(error: CockpitError) -> str:
+    parts: list[Any] = [error.title, error.detail, error.hint]
+    return " ".join(f"{str(part).rstrip('.')}." for part in parts if part)

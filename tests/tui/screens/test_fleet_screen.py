@@ -96,9 +96,9 @@ def test_a_stopped_agent_is_started_by_its_name_alone(fly: Fly) -> None:
     async def play() -> None:
         async with fly(scene(), selected="cron") as flight:
             await flight.press("n")
-            await flight.reads("starts as configured")
+            await flight.reads("cron starts in /srv/shop on branch main")
             await flight.press("enter")
-            await flight.until(lambda: flight.client.asked == [Start(name="cron")])
+            await flight.until(lambda: flight.asked == [Start(name="cron")])
 
     asyncio.run(play())
 
@@ -109,14 +109,14 @@ def test_a_new_agent_is_judged_while_it_is_typed(fly: Fly, tmp_path: Path) -> No
             await flight.press("n", "B", "i", "g")
             await flight.reads("Try: big")
             await flight.press("enter")
-            assert flight.client.asked == []
+            assert flight.asked == []
             await flight.press("backspace", "backspace", "backspace", *"api")
             await flight.reads("api is running already")
             await flight.press("2")
-            await flight.reads("starts as a new agent")
+            await flight.reads("api2 starts in ")
             await flight.press("ctrl+s")
             wanted = Start(name="api2", directory=str(tmp_path), mode="prompt")
-            await flight.until(lambda: flight.client.asked == [wanted])
+            await flight.until(lambda: flight.asked == [wanted])
 
     asyncio.run(play())
 

@@ -53,12 +53,12 @@ def test_the_start_form_begins_at_its_beginning(fly: Fly) -> None:
             await flight.press("n")
             await flight.reads("Start an agent", "A name:", "Ctrl-G back")
             await flight.press(*"big")
-            await flight.reads("Start an agent", "big", "starts as a new agent", "Ctrl-G back")
+            await flight.reads("Start an agent", "big", "big starts in", "Ctrl-G back")
             await flight.press("tab", "tab", *"go")
             await flight.reads("Start an agent", "go", "Ctrl-G back")
             await flight.press("ctrl+s")
-            await flight.until(lambda: flight.client.asked)
-            order = flight.client.asked[0]
+            await flight.until(lambda: flight.asked)
+            order = flight.asked[0]
             assert isinstance(order, Start)
             assert (order.name, order.prompt) == ("big", "go")
 

@@ -1,0 +1,93 @@
+"""The form for starting: what it says would be, what it keeps, and that a refusal leaves it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol
+
+from cockpit.client.memory import MemoryClient
+from cockpit.config.files import Files
+from cockpit.config.paths import Places
+from cockpit.core.errors import NotNow
+from cockpit.tui.scene import scene
+from cockpit.wire.verbs import Plan, Start
+
+
+class Fly(Protocol):
+    def __call__(self, client: MemoryClient, **how: Any) -> AbstractAsyncContextManager[Any]: ...
+
+
+def reader(home: Path, cwd: Path) -> Callable[[], Files]:
+    return partial(Files.read, Places.of({"COCKPIT_HOME": str(home)}), None, cwd, {})
+
+
+def test_what_would_be_is_the_supervisors_word(fly: Fly) -> None:
+    async def play() -> None:
+        client = scene()
+        client.refuse(Plan, NotNow('runtime "codex" is not flown yet', "", "Choose claude."))
+        async with fly(client, selected="api", directory=Path("/srv/shop")) as flight:
+            await flight.press("n", *"big", "tab", "tab", "tab", "right", "right")
+            await flight.reads(
+                "‹ codex ›  not flown yet", 'codex" is not flown yet. Choose claude.'
+            )
+            await flight.until(lambda: flight.client.asked[-1].runtime == "codex", "codex")
+            asked = flight.client.asked[-1]
+            assert (asked.name, asked.runtime, asked.directory) == ("big", "codex", "/srv/shop")
+
+    asyncio.run(play())
+
+
+def test_of_a_known_agent_only_what_was_changed_is_said(fly: Fly) -> None:
+    async def play() -> None:
+        async with fly(scene(), selected="cron", directory=Path("/srv/shop")) as flight:
+            await flight.press("n", "tab", *"docs", "tab", "tab", "tab", "right", "ctrl+s")
+            wanted = Start(name="cron", directory="/srv/shop/docs", mode="auto")
+            await flight.until(lambda: flight.asked == [wanted], "the start")
+
+    asyncio.run(play())
+
+
+def test_a_refusal_leaves_what_was_filled_in(fly: Fly) -> None:
+    async def play() -> None:
+        client = scene()
+        client.refuse(Start, NotNow("the disk is full", "", "Make room."))
+        async with fly(client, selected="api") as flight:
+            await flight.press("n", *"big", "tab", "tab", *"myjob", "enter")
+            await flight.reads("the disk is full. Make room.", "myjob", "Start an agent")
+            client.when(Start, lambda verb: None)
+            await flight.press("ctrl+s")
+            await flight.until(lambda: len(flight.app.screen_stack) == 1, "the fleet")
+            assert [verb.prompt for verb in flight.asked] == ["myjob", "myjob"]
+
+    asyncio.run(play())
+
+
+def test_an_agent_is_kept_in_the_file_that_is_named_beforehand(fly: Fly, tmp_path: Path) -> None:
+    shop, home = tmp_path / "shop", tmp_path / "home"
+    (shop / ".git").mkdir(parents=True)
+    file = shop / "cockpit.toml"
+    file.write_text('# ours\n[defaults]\nmode = "observe"   # look only\n')
+    file.chmod(0o600)
+
+    async def play() -> None:
+        how = {"directory": shop, "files": reader(home, shop), "selected": "api"}
+        async with fly(scene(), size=(160, 40), **how) as flight:
+            await flight.press("n", *"big", "tab", "tab", *"go")
+            await flight.reads("‹ observe ›  only show")
+            await flight.press("shift+tab", "shift+tab", "shift+tab", "right")
+            await flight.reads("Saved to", "not trusted by you yet")
+            assert file.read_text().startswith("# ours")
+            assert "agents" not in file.read_text()
+            await flight.press("ctrl+s")
+            wanted = Start(name="big", config=str(file))
+            await flight.until(lambda: flight.asked == [wanted], "the start")
+        text = file.read_text()
+        kept, _, added = text.partition("\n[[agents]]\n")
+        assert kept == '# ours\n[defaults]\nmode = "observe"   # look only\n'
+        assert sorted(added.split("\n")) == ["", 'directory = "."', 'name = "big"', 'prompt = "go"']
+
+    asyncio.run(play())
