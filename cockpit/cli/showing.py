@@ -71,6 +71,8 @@ def _show(places: Places, config: Path | None, *, in_home_window: bool) -> int:
         keys=dict(settings.keys),
         files=partial(Files.read, places, config, Path.cwd(), dict(os.environ)),
         remember_in=places.state / "screen.json",
+        glyphs=settings.cockpit.glyphs,
+        colours=settings.cockpit.colours,
     )
 
 

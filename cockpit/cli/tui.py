@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from cockpit.config.files import Files
     from cockpit.tui.app import CockpitApp
     from cockpit.tui.attach import Attach
+    from cockpit.tui.drawing import Colours, Glyphs
 
 ENDED_BY_ITSELF = (
     "cockpit: the screen ended without being left; this is a defect. "
@@ -38,6 +39,8 @@ def build(
     keys: Mapping[str, str] | None = None,
     files: Callable[[], Files] | None = None,
     remember_in: Path | None = None,
+    glyphs: Glyphs = "auto",
+    colours: Colours = "auto",
 ) -> CockpitApp:
     """The application, not yet running.
 
@@ -46,6 +49,7 @@ def build(
     `files` reads the configuration from the disk, for what is to be kept in it.
     """
     from cockpit.tui.app import CockpitApp
+    from cockpit.tui.drawing import filters
     from cockpit.tui.pace import pace
     from cockpit.tui.screens.fleet import Surroundings
 
@@ -60,7 +64,12 @@ def build(
         files=files,
     )
     return CockpitApp(
-        client, around, theme=theme, theme_folders=theme_folders, remember_in=remember_in
+        client,
+        around,
+        theme=theme,
+        theme_folders=theme_folders,
+        remember_in=remember_in,
+        filters=filters(glyphs, colours, os.environ),
     )
 
 
@@ -75,6 +84,8 @@ def run(
     keys: Mapping[str, str] | None = None,
     files: Callable[[], Files] | None = None,
     remember_in: Path | None = None,
+    glyphs: Glyphs = "auto",
+    colours: Colours = "auto",
 ) -> int:
     """Run it until it ends; 0 only if the pilot left it. The supervisor and the agents go on."""
     if not sys.stdout.isatty():
@@ -93,6 +104,8 @@ def run(
         keys=keys,
         files=files,
         remember_in=remember_in,
+        glyphs=glyphs,
+        colours=colours,
     )
     if app.run():
         return 0

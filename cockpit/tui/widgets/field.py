@@ -52,4 +52,4 @@ class PromptArea(TextArea):
             event.prevent_default()
             await self.screen.run_action("submit")
         else:
-            return
+            await in_its_turn(self, event)
