@@ -20,7 +20,7 @@ async def in_its_turn(widget: Widget, event: Key) -> None:
         event.stop()
         event.prevent_default()
         await widget.run_action(binding.action)
-        await in_its_turn(self, event)
+        return
 
 
 class Field(Input):
