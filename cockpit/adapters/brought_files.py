@@ -29,7 +29,7 @@ def _bring(source: Path, target: Path, name: str) -> bool:
             raise Failed(
                 f"{name} leads out of the repository",
                 f"{path} is really {path.resolve()}.",
-                "Leave it out of worktree.copy.",
+                "Leave it out of worktree.copy_files.",
             )
     try:
         here.parent.mkdir(parents=True, exist_ok=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import filecmp
 import os
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -161,8 +162,21 @@ def _folders(common: Path) -> dict[Path, Path]:
 def _examined(tree: Tree, links: list[str]) -> Tree:
     inner = [name for name in links if (tree.directory / name / ".git").exists()]
     inner += [str(path.relative_to(tree.directory)) for path in _repositories(tree.directory)]
-    kept = (one for one in tree.ignored if not _same_elsewhere(tree, one))
-    return replace(tree, inner=tuple(dict.fromkeys(inner)), ignored=tuple(kept))
+    kept = tuple(one for one in tree.ignored if not _same_elsewhere(tree, one))
+    size = sum(_size(tree.directory / one) for one in kept)
+    return replace(tree, inner=tuple(dict.fromkeys(inner)), ignored=kept, ignored_bytes=size)
+
+
+def _size(path: Path) -> int:
+    """Bytes of a file, or of all files in a folder; links are not followed."""
+    files = [path]
+    if path.is_dir() and not path.is_symlink():
+        files = [Path(folder) / name for folder, _, names in os.walk(path) for name in names]
+    total = 0
+    for file in files:
+        with suppress(OSError):
+            total += file.lstat().st_size
+    return total
 
 
 def _repositories(top: Path) -> list[Path]:

@@ -14,7 +14,7 @@ import os
 import secrets
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +32,9 @@ PASSED_ON = frozenset(
     {"PATH", "HOME", "LANG", "LANGUAGE", "TZ", "USER", "LOGNAME", "TMPDIR", "SSH_AUTH_SOCK"}
 )
 """What a hook gets of the supervisor's environment, besides LC_*, XDG_* and what is cockpit's."""
+
+
+Heard = Callable[[bytes], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +83,15 @@ class ShellHooks:
         directory: Path,
         more: Mapping[str, str],
         timeout: float,
+        heard: Heard | None = None,
     ) -> ShellRun:
-        """Run it to its end, or to its time limit in seconds. Never raises for what it does."""
+        """Run it to its end, or to its time limit in seconds. Never raises for what it does.
+
+        `heard` gets what it prints, on both outputs, as it comes.
+        """
         started = time.monotonic()
         marker = self._mark()
-        output, complaint = Drain(), Drain()
+        output, complaint = Drain(heard), Drain(heard)
         try:
             process = await self._start(
                 command,
@@ -188,7 +195,8 @@ class Drain:
     The hook's grandchildren may hold the other end for ever; nobody waits for them.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, heard: Heard | None = None) -> None:
+        self._heard = heard
         self._reading, self.writing = os.pipe()
         fcntl.fcntl(self._reading, fcntl.F_SETFL, os.O_NONBLOCK)
         self._watching = False
@@ -210,6 +218,8 @@ class Drain:
             return False
         self.kept += block[: KEPT - len(self.kept)]
         self.seen += len(block)
+        if self._heard is not None and block:
+            self._heard(block)
         if self.seen > FLOOD:
             self.flooded.set()
         if not block:

@@ -13,6 +13,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 
 from cockpit.adapters import process_table
 from cockpit.ports.processes import Ending, Origin, ProcessId
@@ -56,6 +57,11 @@ class LocalProcesses:
             if identity is not None and process_table.carries(pid, variable):
                 found.append(identity)
         return found
+
+    def working_in(self, directory: Path) -> list[int]:
+        top = Path(os.path.realpath(directory))
+        places = ((pid, process_table.directory(pid)) for pid in process_table.pids())
+        return sorted(pid for pid, place in places if place and place.is_relative_to(top))
 
     def origin(self, pid: int) -> Origin | None:
         marker = process_table.variable(pid, os.fsencode(MARKER_VARIABLE))

@@ -29,13 +29,14 @@ from cockpit.cli.serving import serve
 from cockpit.cli.settings import config, init
 from cockpit.cli.speech import guarded
 from cockpit.cli.talking import attach, send
+from cockpit.cli.worktrees import worktrees
 from cockpit.core.errors import BadUsage
 from cockpit.core.safetext import quoted
 
 COMMANDS: tuple[click.Command, ...] = (
     demo, init, up, down, start, stop, attach, send, status, handoff, approve, refuse, snooze,
-    undo, continue_, history, show, usage, facts, events, doctor, config, hooks, keys, completion,
-    dial_stdio, serve,
+    undo, continue_, history, show, usage, facts, events, worktrees, doctor, config, hooks, keys,
+    completion, dial_stdio, serve,
 )  # fmt: skip
 
 

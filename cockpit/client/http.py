@@ -24,6 +24,7 @@ from cockpit.wire.diff import WorktreeDiff
 from cockpit.wire.status import Status
 from cockpit.wire.stream import Event, ScreenShot, WatchLine
 from cockpit.wire.verbs import Done, Verb
+from cockpit.wire.worktrees import WorktreeStatus
 
 LOOKING_SECONDS = 10.0
 """How long an answer about the present may take."""
@@ -114,8 +115,14 @@ class HttpClient:
         body = await self._fetch("GET", target, b"", READING_SECONDS)
         return WorktreeDiff.model_validate_json(body)
 
-    async def _get(self, target: str) -> bytes:
-        return await self._fetch("GET", target, b"", LOOKING_SECONDS)
+    async def worktrees(self, directory: str | None = None) -> list[WorktreeStatus]:
+        """The worktrees of every agent's repository, and of the one of a directory."""
+        query = "" if directory is None else "?" + urlencode({"directory": directory})
+        found = json.loads(await self._get(f"/v1/worktrees{query}", DOING_SECONDS))
+        return [WorktreeStatus.model_validate(tree) for tree in found]
+
+    async def _get(self, target: str, patience: float = LOOKING_SECONDS) -> bytes:
+        return await self._fetch("GET", target, b"", patience)
 
     async def _fetch(self, method: str, target: str, body: bytes, patience: float) -> bytes:
         try:

@@ -143,7 +143,7 @@ def _check_hook(file: ConfigFile, at: KeyPath, hook: Hook) -> None:
 
 
 def not_run_yet(settings: Settings) -> Iterator[str]:
-    """One line for each setting that this version reads and does not act on."""
+    """One line for each setting that is read and not acted on."""
     if settings.hosts:
         yield "hosts: accepted, not run yet by this version"
     agents: list[tuple[str, AgentDefaults]] = [
@@ -152,6 +152,6 @@ def not_run_yet(settings: Settings) -> Iterator[str]:
     for name, agent in agents or [("defaults", settings.defaults)]:
         if agent.runtime in NOT_FLOWN:
             yield f'{name}.runtime: "{agent.runtime}" is accepted, not yet flown by this version'
-        for key in ("push_on_success", "create_pr"):
-            if getattr(agent.worktree, key):
-                yield f"{name}.worktree.{key}: accepted, not done yet by this version"
+        for key in ("copy_files", "setup", "push_on_success", "create_pr"):
+            if agent.worktree.strategy == "none" and getattr(agent.worktree, key):
+                yield f'{name}.worktree.{key}: does nothing without strategy = "git_worktree"'

@@ -25,6 +25,7 @@ _AGENT_KEYS: tuple[tuple[str, str], ...] = (
     ("env", _RUNS),
     ("hooks", _RUNS),
     ("permission_mode", _WIDENS),
+    ("worktree.setup", _RUNS),
     ("worktree.push_on_success", _SENDS),
     ("worktree.create_pr", _SENDS),
 )

@@ -187,10 +187,26 @@ class WorktreeSettings(Section):
         default="", description="What {work_item} stands for; empty: the job's id."
     )
     base: GitName = Field(default="", description="Where the branch starts; empty: where HEAD is.")
-    push_on_success: bool = Field(
-        default=False, description="Push the branch when the job is done."
+    copy_files: Annotated[tuple[FolderInside, ...], Field(strict=False)] = Field(
+        default=(),
+        description="What a new worktree gets of the checkout besides: files or folders that"
+        ' git does not have, such as ".env".',
     )
-    create_pr: bool = Field(default=False, description="Open a pull request when the job is done.")
+    setup: Arguments = Field(
+        default=(),
+        description="Run in a new worktree before the agent starts: an argument vector,"
+        ' such as ["npm", "ci"].',
+    )
+    setup_timeout: Seconds = Field(
+        default=600.0, ge=1, le=86_400, description="How long the setup may take."
+    )
+    push_on_success: bool = Field(
+        default=False, description="Push the branch when the job is done; never by force."
+    )
+    create_pr: bool = Field(
+        default=False,
+        description="Push it, and open a pull request with gh, when the job is done.",
+    )
 
 
 class AgentDefaults(Section):

@@ -55,6 +55,9 @@ class Processes(Protocol):
     def marked(self, marker: str) -> list[ProcessId]:
         """Every process whose environment holds `COCKPIT_RUN=<marker>`."""
 
+    def working_in(self, directory: Path) -> list[int]:
+        """Pids of everybody who works in this directory or below; none where nobody can tell."""
+
     def origin(self, pid: int) -> Origin | None:
         """What a process carries of how it was started; None where that cannot be read."""
 

@@ -127,6 +127,7 @@ class Tree:
     untracked: int | None = 0
     ignored: tuple[str, ...] = ()
     """Files and folders that git ignores and that are not known to be elsewhere too."""
+    ignored_bytes: int = 0
     inner: tuple[str, ...] = ()
     """Other repositories inside: submodules that are filled, worktrees, clones."""
     busy: str | None = None

@@ -42,7 +42,9 @@ async def place_of(worktrees: Worktrees, settings: AgentSettings, job: str | Non
     if own.strategy == "none":
         return None
     found = await worktrees.facts(settings.directory)
-    if found.root is None:
+    home = None if found.root else await worktrees.home(settings.directory)
+    root = found.root or (home.root if home else None)
+    if root is None:
         raise BadUsage(
             f"{settings.directory} is not in a git repository",
             f"{settings.name} is to have a worktree of it.",
@@ -50,14 +52,17 @@ async def place_of(worktrees: Worktrees, settings: AgentSettings, job: str | Non
         )
     ident = job[:8] if job else JOB_UNKNOWN
     branch = own.branch.format(agent=settings.name, work_item=own.work_item or ident, job=ident)
-    folder = own.directory if own.directory.is_absolute() else found.root / own.directory
+    # Into the folder of a bare repository nobody looks for worktrees: they go beside it.
+    beside = found.root is None and not (root / ".git").exists()
+    within = root.parent if beside else root
+    folder = own.directory if own.directory.is_absolute() else within / own.directory
     name = f"{settings.name}-{own.work_item}" if own.work_item else str(settings.name)
     target = folder / name.replace("/", "-")
     there = await worktrees.facts(target) if target.is_dir() else None
     left = there is not None and there.root is not None and same_place(there.root, target)
     if left and there is not None and there.branch and not own.work_item:
         branch = there.branch
-    return Place(found.root, folder, target, branch, own.base, left)
+    return Place(root, folder, target, branch, own.base, left)
 
 
 def same_place(one: Path, other: Path) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
+from cockpit.config.read import repository_root
 from cockpit.core.handoff.states import Outcome
 from cockpit.core.ids import SessionId
 from cockpit.core.plurals import counted
@@ -62,9 +63,9 @@ def _write_down(
 ) -> bool:
     """Whether the session was on record, by its documents."""
     elsewhere = str(origin.directory) != seat.record.directory
-    seat.change(
-        run=origin.marker, wanted=True, worktree=str(origin.directory) if elsewhere else None
-    )
+    # An agent of a sub-folder works in that of its worktree.
+    top = repository_root(origin.directory) or origin.directory
+    seat.change(run=origin.marker, wanted=True, worktree=str(top) if elsewhere else None)
     known = instruments.store.session(session) if session else None
     if known is not None:
         again = replace(known, run=origin.marker, state="live", ended=None)

@@ -83,6 +83,8 @@ def state(seat: Seat, needs: Needs | None) -> State:
         return "needs_you"
     if seat.handoff and not isinstance(seat.handoff.state, Ended):
         return "handing_off"
+    if seat.preparing:
+        return "starting"
     if seat.record.session is None and seat.process is None:
         return "stopped"
     if not seat.alive:
@@ -331,11 +333,14 @@ def note(seat: Seat) -> str | None:
     """Why the agent is in its state, where the state alone does not say."""
     if seat.handoff and seat.stall:
         return safe_line(f"the handoff waits: {seat.stall.why}", 300)
+    if seat.preparing or seat.lost:
+        return safe_line(seat.preparing or seat.lost or "", 400)
     if seat.trouble:
         return safe_line(seat.trouble, 300)
     if seat.exit is not None and seat.record.wanted:
         again = f"Go on in its session: cockpit start {seat.name} --resume {seat.record.session}"
-        words = " ".join(f"{seat.exit}. {seat.exit.words}".split())
+        told = f"{seat.exit}. {seat.exit.words} {seat.record.note or ''}"
+        words = " ".join(told.split())
         return safe_line(f"{words} {again}" if seat.sitting.replied else words, 400)
     if unread(seat):
         return "this session has not read its handoff document yet"

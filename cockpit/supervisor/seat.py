@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from cockpit.adapters.transcripts import Tail
+from cockpit.config.read import repository_root
 from cockpit.config.schema import AgentSettings
 from cockpit.config.thresholds import thresholds
 from cockpit.core import bands
@@ -157,6 +159,10 @@ class Seat:
     """How the last hook or delivery went wrong, until one goes well."""
     opening: bool = False
     """A session is about to be started here, once the hooks before it have run."""
+    preparing: str | None = None
+    """How far the setup of its new worktree is, in words; the agent is started after it."""
+    lost: str | None = None
+    """That its worktree is gone while it works there, and what to do."""
     deciding: bool = False
     """Hooks are deciding what becomes of the act mark: nothing begins by itself meanwhile."""
     given: str | None = None
@@ -363,8 +369,10 @@ class Seat:
 
     @property
     def directory(self) -> Path:
-        """Where the agent works: its worktree if it has one."""
-        return Path(self.record.worktree or self.record.directory)
+        """Where the agent works: the same place in its worktree, if it has one."""
+        if not self.record.worktree:
+            return Path(self.record.directory)
+        return within(self.record.worktree, self.record.directory)
 
     def change(self, **changes: object) -> SeatRecord:
         """Change the record in memory; the caller saves it."""
@@ -372,6 +380,13 @@ class Seat:
         return self.record
 
 
+@cache
+def within(worktree: str, directory: str) -> Path:
+    """The folder of a worktree that stands for a directory of the checkout it was made from."""
+    root = repository_root(Path(directory))
+    if root is None or root == Path(worktree):
+        return Path(worktree)
+    return Path(worktree) / Path(directory).relative_to(root)
 
 
 def stamp(event: SessionEvent, otherwise: float, ahead: float = 0.0) -> float:

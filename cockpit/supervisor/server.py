@@ -29,7 +29,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from cockpit.core.errors import BadUsage, CockpitError, Failed, NotNow
 from cockpit.core.handoff.events import Turn
-from cockpit.supervisor import history, lookups
+from cockpit.supervisor import history, lookups, worktrees
 from cockpit.supervisor.supervisor import Supervisor
 from cockpit.supervisor.verbs import PERFORM
 from cockpit.wire.stream import Happened, ScreenShot, Snapshot
@@ -75,6 +75,7 @@ def application(supervisor: Supervisor) -> Starlette:
         Route("/v1/document/{ident:path}", views.document),
         Route("/v1/continuation/{name}", views.continuation),
         Route("/v1/facts/{name}", views.facts),
+        Route("/v1/worktrees", views.worktrees),
         Route("/v1/course/{name}", views.course),
         Route("/v1/diff/{name}", views.diff),
     ]

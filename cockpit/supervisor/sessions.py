@@ -319,6 +319,12 @@ class Sessions:
 
 def refuse_if_alive(seat: Seat) -> None:
     """Raise `NotNow` when somebody sits here already, or is about to."""
+    if seat.preparing:
+        raise NotNow(
+            f"{seat.name} is being started",
+            f"Its worktree comes first: {seat.preparing}",
+            f"Wait for it, or call it off: cockpit stop {seat.name}",
+        )
     if seat.opening:
         raise NotNow(
             f"{seat.name} is being started",

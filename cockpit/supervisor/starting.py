@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from cockpit.core.continuation import Succession, continuation, first_prompt
 from cockpit.core.errors import BadUsage, CockpitError, NoSuchAgent, NotNow
 from cockpit.core.ids import AgentName, SessionId
 from cockpit.ports.records import SessionRecord
-from cockpit.ports.worktrees import GitFacts
+from cockpit.ports.worktrees import GitFacts, Worktree
 from cockpit.supervisor.placing import place_of, same_place
 from cockpit.supervisor.seat import Seat
 from cockpit.supervisor.supervisor import Supervisor
@@ -112,6 +113,7 @@ async def start(
     """Begin a job in the seat: worktree, first session, process.
 
     The prompt is the job; with an inheritance, the session is told where to go on from instead.
+    Where a new worktree has to be set up first, the session begins beside, after that.
     """
     settings = seat.settings
     if not settings.directory.is_dir():
@@ -127,7 +129,8 @@ async def start(
     seat.environment = supervisor.sessions.environment(seat)
     await _probe(supervisor, seat)
     job = supervisor.sessions.new_job(seat, text or None, None)
-    await _make_worktree(supervisor, seat, job.id)
+    made = await _make_worktree(supervisor, seat, job.id)
+    _check_place(seat)
     _refuse_company(supervisor, seat)
     await supervisor.sessions.leases.free(seat)
     found = await supervisor.instruments.worktrees.facts(seat.directory)
@@ -136,8 +139,26 @@ async def start(
     supervisor.instruments.store.save_seat(seat.change(job=job.id, branch=found.branch))
     seat.job, seat.handoffs = job, 0
     seat.gave_up = seat.handoff_failed = seat.trust_asked = None
+    fly = partial(_fly, supervisor, seat, text, ident, inheritance)
+    home = await supervisor.instruments.worktrees.home(settings.directory)
+    if home is not None and supervisor.preparing.is_due(seat, made):
+        plainly = ident is None and inheritance is None
+        supervisor.preparing.begin(seat, home, fly, again=plainly)
+        return
+    await fly()
+
+
+async def _fly(
+    supervisor: Supervisor,
+    seat: Seat,
+    text: str,
+    resume: SessionId | None,
+    inheritance: Inheritance | None,
+) -> None:
+    """Open the job's first session, now that everything is there."""
+    found = await supervisor.instruments.worktrees.facts(seat.directory)
     opening = _opening(seat, text, inheritance, found)
-    await _first_session(supervisor, seat, opening, ident, inheritance)
+    await _first_session(supervisor, seat, opening, resume, inheritance)
     words = "reopened a session" if resume else "started"
     supervisor.feed.tell(
         "agent.started",
@@ -147,6 +168,16 @@ async def start(
         directory=str(seat.directory),
         branch=found.branch,
     )
+
+
+def _check_place(seat: Seat) -> None:
+    """The folder that the agent works in may be younger than the commit of its worktree."""
+    if seat.record.worktree and not seat.directory.is_dir():
+        raise BadUsage(
+            f"{seat.directory} is not in the worktree",
+            f"{seat.settings.directory} is not in the commit that it begins at.",
+            "Commit that folder, or set worktree.base to a branch that has it.",
+        )
 
 
 def _refuse_company(supervisor: Supervisor, seat: Seat) -> None:
@@ -250,29 +281,37 @@ def _check_resumable(supervisor: Supervisor, seat: Seat, session: SessionId) -> 
             raise NotNow(f"Session {session} is open already", f"{other.name} sits in it.")
 
 
-async def _make_worktree(supervisor: Supervisor, seat: Seat, job: str) -> None:
+async def _make_worktree(supervisor: Supervisor, seat: Seat, job: str) -> Worktree | None:
     worktrees = supervisor.instruments.worktrees
     place = await place_of(worktrees, seat.settings, job)
     if place is None:
         supervisor.instruments.store.save_seat(seat.change(worktree=None, branch=None))
-        return
+        return None
     await _refuse_nesting(supervisor, seat, place.root)
-    made = await worktrees.ensure(place.root, place.target, place.branch, place.base)
+    made = await worktrees.ensure(
+        place.root, place.target, place.branch, place.base, agent=seat.name, job=job
+    )
     if place.folder.is_relative_to(place.root):
         inner = place.folder.relative_to(place.root)
         await worktrees.keep_out(place.root, f"/{inner.parts[0]}/")
     supervisor.instruments.store.save_seat(
         seat.change(worktree=str(made.directory), branch=made.branch)
     )
+    wanted = seat.settings.worktree
+    if made.created and not (wanted.setup or wanted.copy_files):
+        await worktrees.set_ready(made.directory)
     words = "made" if made.created else "adopted"
+    unfiltered = ", ".join(made.unfiltered)
+    aside = f"; the repository's own filters were not run: {unfiltered}" if unfiltered else ""
     supervisor.feed.tell(
         "worktree.ready",
-        f"The worktree of {seat.name} was {words}: {made.directory} ({made.branch})",
+        f"The worktree of {seat.name} was {words}: {made.directory} ({made.branch}){aside}",
         seat.name,
         directory=str(made.directory),
         branch=made.branch,
         created=made.created,
     )
+    return made
 
 
 async def _refuse_nesting(supervisor: Supervisor, seat: Seat, root: Path) -> None:
@@ -290,10 +329,37 @@ async def _refuse_nesting(supervisor: Supervisor, seat: Seat, root: Path) -> Non
     await supervisor.sessions.leases.free_of_owners(root)
 
 
-async def start_automatic(supervisor: Supervisor) -> None:
-    """Start what is configured to start by itself and was never started; each on its own."""
+async def _prepare_again(supervisor: Supervisor) -> None:
+    """Take up the starts whose setup was cut off with an earlier supervisor."""
     for seat in supervisor.fleet:
-        if seat.settings.start != "auto" or seat.alive or seat.record.session is not None:
+        again = supervisor.preparing.cut_off(seat)
+        home = None
+        if again is not None:
+            home = await supervisor.instruments.worktrees.home(seat.settings.directory)
+        if again and home is not None and seat.directory.is_dir():
+            seat.environment = supervisor.sessions.environment(seat)
+            text = (seat.job.prompt if seat.job else None) or ""
+            fly = partial(_fly, supervisor, seat, text, None, None)
+            supervisor.preparing.begin(seat, home, fly, again=True)
+        elif again is not None:
+            words = f"the setup of its worktree was cut off. Again: cockpit start {seat.name}"
+            seat.gave_up = words
+            supervisor.board.changed(seat)
+
+
+async def start_automatic(supervisor: Supervisor) -> None:
+    """Start what is configured to start by itself and was never started; each on its own.
+
+    First those whose start an earlier supervisor could not finish.
+    """
+    await _prepare_again(supervisor)
+    for seat in supervisor.fleet:
+        if (
+            seat.settings.start != "auto"
+            or seat.alive
+            or seat.opening
+            or seat.record.session is not None
+        ):
             continue
         try:
             await start(supervisor, seat, None)

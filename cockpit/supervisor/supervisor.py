@@ -39,6 +39,8 @@ from cockpit.supervisor.instruments import Instruments
 from cockpit.supervisor.notices import Notices
 from cockpit.supervisor.outbox import Outbox
 from cockpit.supervisor.paperwork import Paperwork
+from cockpit.supervisor.preparing import Preparing
+from cockpit.supervisor.publishing import Publishing
 from cockpit.supervisor.rebuilding import rebuild
 from cockpit.supervisor.regaining import regain
 from cockpit.supervisor.retention import Retention
@@ -47,6 +49,7 @@ from cockpit.supervisor.seat import Exit, Seat
 from cockpit.supervisor.sessions import Sessions
 from cockpit.supervisor.supplements import Supplements
 from cockpit.supervisor.triggers import Triggers
+from cockpit.supervisor.vanishing import Vanishing
 from cockpit.supervisor.watch import Watch
 from cockpit.wire.status import HeldSetting, Status, SupervisorStatus
 
@@ -78,11 +81,13 @@ class Supervisor:
             instruments, self.sessions, lambda: self.fleet, spool.take, self._news, self._compacted
         )
         self.indexing = Indexing(instruments)
+        self.vanishing = Vanishing(instruments, self.fleet, self.board.changed)
         self.retention = Retention(instruments, self.fleet)
         self.courses = Courses(instruments)
         self._spool = spool
         self._started = instruments.clock.now().timestamp()
         self._tasks: set[asyncio.Task[Any]] = set()
+        self.preparing = Preparing(instruments, self.board.changed, self.sessions.environment)
         self._listen_for_hooks()
         self.ended = asyncio.Event()
         """Set when the supervisor was told to end."""
@@ -94,6 +99,7 @@ class Supervisor:
         self.hooks = Hooks(parts, find, self.board.changed, self.spawn, self.outbox.post)
         self.deciding = Deciding(parts, self.engine, self.triggers, self.hooks)
         self.attention = Attention(parts, lambda: self.fleet)
+        self.publishing = Publishing(parts, self.board.changed, self.spawn)
         self.notices = Notices(parts, self.outbox, find, self._notifications)
         self.sessions.prologue = self.hooks.before_session
         self.triggers.ask_hooks = lambda seat: self.deciding.begin(seat, self.spawn)
@@ -112,6 +118,7 @@ class Supervisor:
         try:
             self.hooks.heard(record)
             self.notices.heard(record)
+            self.publishing.heard(record, self.fleet.find(record.agent or ""))
         except Hindered:
             raise
         except Exception:  # noqa: BLE001 - the one place around what hooks are told
@@ -202,8 +209,10 @@ class Supervisor:
             self.attention.run(),
             self.outbox.run(),
             self.retention.run(),
+            self.vanishing.run(),
         ):
             self.spawn(work)
+        self.publishing.take_up(self.fleet)
         self.spawn(self._consider_everybody())
         self.spawn(self.indexing.run())
         self.watch.reported()
@@ -230,6 +239,7 @@ class Supervisor:
         for task in tuple(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self.preparing.close()
         await self.hooks.close()
         await self.outbox.close()
         for seat in self.fleet:
@@ -279,7 +289,6 @@ class Supervisor:
         if seat.process != process:
             return  # another one was started in the meantime
         seat.exit = known
-        await self._forget_lost_panes()
         if not swapping:
             self.sessions.finish(seat)
             ending = f"{known}. {known.words}".strip()
@@ -296,6 +305,7 @@ class Supervisor:
                 told=self.attention.has_told_of_end(seat),
             )
         self.board.changed(seat)
+        await self._forget_lost_panes()
         if seat.handoff is not None:
             await self.engine.look(seat)
 

@@ -17,7 +17,7 @@ from cockpit.core.handoff.events import Approved, CalledOff, Declined, Snoozed, 
 from cockpit.core.handoff.states import PHASES, Asked, Confirming, Reviewing, is_revocable
 from cockpit.core.ids import agent_name
 from cockpit.ports.processes import Ending
-from cockpit.supervisor import continuing, history, planning, starting, undoing
+from cockpit.supervisor import continuing, history, planning, starting, undoing, worktrees
 from cockpit.supervisor.belonging import checked_document
 from cockpit.supervisor.seat import Seat
 from cockpit.supervisor.sessions import refuse_if_alive
@@ -32,6 +32,7 @@ from cockpit.wire.verbs import (
     Load,
     Plan,
     Refuse,
+    RemoveWorktree,
     Send,
     Snooze,
     Start,
@@ -76,6 +77,9 @@ async def start(supervisor: Supervisor, asked: Start) -> Done:
         _forget_if_unknown(supervisor, seat)
         raise
     supervisor.board.changed(seat)
+    if seat.preparing:
+        words = f"{name} starts when its worktree is set up: {seat.record.worktree}"
+        return Done(message=words, name=name)
     beside = ", ".join(other.name for other in starting.neighbours(supervisor, seat))
     words = f"; {beside} works there too" if beside else ""
     return Done(
@@ -93,6 +97,10 @@ def _forget_if_unknown(supervisor: Supervisor, seat: Seat) -> None:
 async def stop(supervisor: Supervisor, asked: Stop) -> Done:
     """End an agent; its worktree stays, and so does everything it wrote."""
     seat = supervisor.fleet.seat(asked.name)
+    if await supervisor.preparing.call_off(seat):
+        words = f"The start of {seat.name} was called off; its worktree stays"
+        supervisor.feed.tell("agent.not_started", words, seat.name)
+        return Done(message=words, name=seat.name)
     await _call_off(supervisor, seat)
     if seat.record.session is None or (not seat.alive and not seat.record.wanted):
         return Done(message=f"{seat.name} was not running", name=seat.name)
@@ -336,6 +344,7 @@ async def down(supervisor: Supervisor, asked: Down) -> Done:
 
 async def _end_all(supervisor: Supervisor) -> None:
     async def one(seat: Seat) -> None:
+        await supervisor.preparing.call_off(seat)
         # First, because a handoff would start another session for the one that is ended.
         await supervisor.engine.abandon(seat, "cockpit down --agents")
         supervisor.instruments.store.save_seat(seat.change(wanted=False, note="stopped by you"))
@@ -344,6 +353,7 @@ async def _end_all(supervisor: Supervisor) -> None:
         ending = await supervisor.sessions.end(seat)
         if not ending.gone:
             raise _survived(seat, ending)
+        supervisor.sessions.finish(seat)
 
     ended = await asyncio.gather(*(one(seat) for seat in supervisor.fleet), return_exceptions=True)
     for wrong in ended:
@@ -436,6 +446,7 @@ PERFORM: dict[type[Verb], Perform] = {
     Undo: undo,
     Continue: continue_,
     Attach: attach,
+    RemoveWorktree: worktrees.remove,
     Down: down,
 }
 """Every verb of `wire.verbs`; a test keeps the two equal."""

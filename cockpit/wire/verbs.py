@@ -156,9 +156,25 @@ class Attach(Verb):
     name: str
 
 
+class RemoveWorktree(Verb):
+    """Remove a worktree that cockpit has made; what is in it is kept under a reference."""
+
+    verb: ClassVar[str] = "remove_worktree"
+    tree: str
+    """An agent's name, or a path (absolute)."""
+    cwd: str | None = None
+    """The client's own directory: its repository is looked in too."""
+    salvage: bool = False
+    """Remove it although there is work in it: that work is kept under the reference."""
+    salvage_only: bool = False
+    """Keep what is in it, and remove nothing."""
+    leave_out: list[str] = Field(default_factory=list)
+    """Ignored files and folders that are given up."""
+
+
 VERBS: tuple[type[Verb], ...] = (
     Start, Plan, Stop, Send, Handoff, Approve, Refuse, Snooze, Undo, Continue, Down, Load,
-    Attach,
+    Attach, RemoveWorktree,
 )  # fmt: skip
 
 

@@ -49,7 +49,8 @@ def _value(settings: Any, key: str) -> object:
 
 def renamed(notices: tuple[str, ...]) -> list[str]:
     """The notices that are about founding names."""
-    return [notice for notice in notices if "by this version" not in notice]
+    present = ("by this version", "does nothing without strategy")
+    return [notice for notice in notices if not any(words in notice for words in present)]
 
 
 def _line(key: str, written: str) -> str:

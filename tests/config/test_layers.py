@@ -129,11 +129,12 @@ def test_what_this_version_does_not_do_is_told(project: Any) -> None:
     loaded = project.load_named(
         '[defaults.worktree]\ncreate_pr = true\n[[agents]]\nname = "a"\nruntime = "codex"\n'
         '[[agents]]\nname = "b"\n[agents.worktree]\ncreate_pr = false\npush_on_success = true\n'
+        '[[agents]]\nname = "c"\n[agents.worktree]\nstrategy = "git_worktree"\n'
     )
     assert loaded.notices == (
         'agents.a.runtime: "codex" is accepted, not yet flown by this version',
-        "agents.a.worktree.create_pr: accepted, not done yet by this version",
-        "agents.b.worktree.push_on_success: accepted, not done yet by this version",
+        'agents.a.worktree.create_pr: does nothing without strategy = "git_worktree"',
+        'agents.b.worktree.push_on_success: does nothing without strategy = "git_worktree"',
     )
     alone = project.load_named('[defaults]\nruntime = "gemini"\nstrategy = "hybrid"\n')
     assert alone.notices == (

@@ -1,0 +1,139 @@
+"""`cockpit worktrees`: what worktrees there are, and removing one without losing anything."""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from cockpit.cli.options import agent_names, everywhere
+from cockpit.core.plurals import counted
+from cockpit.core.safetext import safe_line
+
+if TYPE_CHECKING:
+    from cockpit.wire.worktrees import WorktreeStatus
+
+
+@click.group(
+    invoke_without_command=True,
+    epilog="""\b
+Examples:
+  cockpit worktrees                       whose, how old, how dirty, what stands against removal
+  cockpit worktrees --json
+  cockpit worktrees remove api            once its job is over; its branch stays
+  cockpit worktrees remove api --salvage  although there is work in it, which is kept in git
+
+\b
+A worktree is made when an agent with strategy = "git_worktree" is started (or with
+`start --worktree`), stays over all handoffs, and is removed by this command only.
+Where a removal is refused it says by what, and what to do about each.""",
+)
+@everywhere
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_context
+def worktrees(context: click.Context, as_json: bool) -> int:
+    """List the worktrees of your agents' repositories, and of the one you are in."""
+    if context.invoked_subcommand is not None:
+        return 0
+    from cockpit.cli.asking import with_client
+
+    found = with_client(lambda client: client.worktrees(str(Path.cwd())))
+    if as_json:
+        print(json.dumps([tree.model_dump() for tree in found], indent=2, ensure_ascii=False))
+        return 0
+    now = datetime.now(UTC)
+    print("\n".join(line for tree in found for line in lines(tree, now)) or "No worktrees.")
+    return 0
+
+
+@worktrees.command(
+    epilog="""\b
+Examples:
+  cockpit worktrees remove api
+  cockpit worktrees remove .worktrees/api --salvage
+  cockpit worktrees remove api --salvage --leave-out node_modules
+
+\b
+Before anything is removed, a reference refs/cockpit/salvage/AGENT/TIME keeps the commit it is on
+and everything uncommitted in it, staged, untracked and ignored files too. To have it back:
+  git worktree add PATH BRANCH; git -C PATH restore --source REFERENCE ."""
+)
+@everywhere
+@click.argument("tree", metavar="NAME|PATH", shell_complete=agent_names)
+@click.option(
+    "--salvage", is_flag=True, help="Also one with work in it: all of that is kept in git first."
+)
+@click.option("--salvage-only", is_flag=True, help="Keep what is in it, and remove nothing.")
+@click.option(
+    "--leave-out",
+    metavar="NAME",
+    multiple=True,
+    help="An ignored file or folder that need not be kept, such as node_modules.",
+)
+def remove(tree: str, salvage: bool, salvage_only: bool, leave_out: tuple[str, ...]) -> int:
+    """Remove a worktree that cockpit has made; its branch stays.
+
+    Refused, with each reason and its next step: uncommitted or ignored files, commits that are
+    nowhere else, a process or an agent in it, a git operation half done, a lock of somebody
+    else, other repositories inside, and worktrees that cockpit has not made.
+    """
+    from cockpit.cli.asking import ask
+    from cockpit.wire.verbs import RemoveWorktree
+
+    named = tree if not _is_path(tree) else str(Path(tree).absolute())
+    done = ask(
+        RemoveWorktree(
+            tree=named,
+            cwd=str(Path.cwd()),
+            salvage=salvage,
+            salvage_only=salvage_only,
+            leave_out=list(leave_out),
+        )
+    )
+    if done.text:
+        print(done.text)
+    return 0
+
+
+def _is_path(tree: str) -> bool:
+    """`api` is an agent; `./api` and `.worktrees/api` are folders."""
+    return os.sep in tree or tree in (".", "..")
+
+
+def lines(tree: WorktreeStatus, now: datetime) -> list[str]:
+    """A worktree in lines: what it is, then what stands against removing it."""
+    whose = tree.agent or ("cockpit" if tree.made else "not cockpit's")
+    state = f" ({tree.state.replace('_', ' ')})" if tree.state else ""
+    words = [f"{whose}{state}", tree.branch or "detached", _age(tree, now), *_content(tree)]
+    told = [safe_line(f"{tree.directory}  {', '.join(filter(None, words))}", 400)]
+    if not tree.made:
+        return told
+    return told + [safe_line(f"    not removed: {one.why}", 300) for one in tree.obstacles]
+
+
+def _content(tree: WorktreeStatus) -> list[str]:
+    if tree.missing:
+        return ["its folder is gone"]
+    if tree.changed is None or tree.untracked is None:
+        dirty = "not known how dirty"
+    elif tree.changed or tree.untracked:
+        dirty = f"{counted(tree.changed, 'file')} changed, {tree.untracked} untracked"
+    else:
+        dirty = "clean"
+    alone = f"{counted(tree.alone, 'commit')} nowhere else" if tree.alone else ""
+    behind = f"{tree.behind} behind" if tree.behind else ""
+    locked = f"locked ({tree.lock or 'no reason given'})" if tree.lock is not None else ""
+    return [dirty, alone, behind, tree.busy or "", locked]
+
+
+def _age(tree: WorktreeStatus, now: datetime) -> str:
+    if tree.made_at is None:
+        return ""
+    hours = max(0, int((now - datetime.fromisoformat(tree.made_at)).total_seconds() // 3600))
+    if hours < 1:
+        return "made just now"
+    return f"{hours} h old" if hours < 48 else f"{hours // 24} days old"

@@ -1,0 +1,49 @@
+"""`GET /v1/worktrees` and `cockpit worktrees --json`: each linked worktree, as it is now.
+
+Absent is null, never a made-up zero. Names may be added, never changed.
+"""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from cockpit.wire.status import State, Wire
+
+
+class Obstacle(Wire):
+    """Why a worktree would not be removed."""
+
+    why: str
+    next: str
+    """What the pilot may do about it."""
+    salvageable: bool = False
+    """`--salvage` keeps it, so that it is no obstacle any more."""
+
+
+class WorktreeStatus(Wire):
+    directory: str
+    repository: str
+    branch: str | None = None
+    """Null when detached."""
+    head: str | None = None
+    agent: str | None = None
+    """Whose it is: the agent that works or worked there, or that it was made for."""
+    state: State | None = None
+    """Of that agent, if there is a row of it."""
+    made: bool
+    """cockpit has made it; others it never removes."""
+    made_at: str | None = None
+    missing: bool = False
+    changed: int | None = None
+    """Files that differ; null where git would run the repository's programs."""
+    untracked: int | None = None
+    ignored: list[str] = Field(default_factory=list)
+    alone: int | None = None
+    """Commits on no remote and not in its base."""
+    behind: int | None = None
+    """Commits of its base that it does not have."""
+    busy: str | None = None
+    lock: str | None = None
+    """Why somebody else has locked it."""
+    obstacles: list[Obstacle] = Field(default_factory=list)
+    """Why `remove` would refuse, as far as a quick look tells."""

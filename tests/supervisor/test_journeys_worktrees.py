@@ -1,0 +1,475 @@
+"""Worktrees from their making to their removal: set up, worked in, published, lost and kept."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cockpit.core.errors import BadUsage, NotNow
+from cockpit.wire.status import AgentStatus
+from cockpit.wire.verbs import Down, Handoff, RemoveWorktree, Start, Stop
+from cockpit.wire.worktrees import WorktreeStatus
+
+if TYPE_CHECKING:
+    from tests.supervisor.conftest import Cockpit
+
+
+def git(directory: Path, *arguments: str) -> str:
+    done = subprocess.run(
+        ["git", *arguments], cwd=directory, check=True, capture_output=True, text=True
+    )
+    return done.stdout.strip()
+
+
+def program(home: Path, name: str, text: str) -> str:
+    path = home / name
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+def worktree(*more: str, setup: list[str] | None = None) -> str:
+    lines = ['strategy = "git_worktree"', 'branch = "agent/{agent}"', *more]
+    lines += [f"setup = {json.dumps(setup)}"] if setup else []
+    return "[agents.worktree]\n" + "\n".join(lines)
+
+
+def done(row: AgentStatus) -> bool:
+    return row.state == "done"
+
+
+async def listed(cockpit: Cockpit) -> list[WorktreeStatus]:
+    return await cockpit.client.worktrees(str(cockpit.repository))
+
+
+async def refusal(cockpit: Cockpit, **more: object) -> str:
+    asked = RemoveWorktree.model_validate({"tree": "api", **more})
+    refused = await cockpit.refused(asked)
+    assert isinstance(refused, NotNow | BadUsage), refused
+    return str(refused)
+
+
+# Setting up
+
+
+def test_the_agent_starts_after_the_setup_of_its_worktree(cockpit: Cockpit) -> None:
+    (cockpit.repository / ".env").write_text("SECRET=1\n")
+    (cockpit.repository / ".git" / "info").mkdir(exist_ok=True)
+    (cockpit.repository / ".git" / "info" / "exclude").write_text(".env\ninstalled\n")
+    setup = program(
+        cockpit.home,
+        "install",
+        'echo installing; cat .env > installed; pwd >> installed; echo "$COCKPIT_REPOSITORY" '
+        f">> installed; until test -e {cockpit.home}/go; do sleep 0.02; done",
+    )
+    more = worktree('copy_files = [".env", "nothing"]', setup=[setup])
+
+    async def journey() -> None:
+        async with cockpit.flying(cockpit.agent(mode="observe", steps=2, more=more)):
+            waiting = await cockpit.start()
+            assert (waiting.state, waiting.pid) == ("starting", None)
+            assert (await cockpit.refused(Stop(name="nobody"))).exit_code == 3
+            row = await cockpit.until(lambda row: "installing" in (row.note or ""))
+            assert row.worktree is not None
+            again = await cockpit.refused(Start(name="api"))
+            assert "Its worktree comes first" in str(again)
+            (cockpit.home / "go").touch()
+            await cockpit.until(done)
+            kept = (Path(row.worktree) / "installed").read_text().splitlines()
+            assert kept == ["SECRET=1", row.worktree, str(cockpit.repository)]
+            log = cockpit.places.logs / "setup" / "api.log"
+            assert log.read_text() == "installing\n"
+            assert "nothing" in (await cockpit.event("worktree.not_copied")).text
+            # What the main checkout has just the same is no reason against a removal.
+            await cockpit.ask(Stop(name="api"))
+            assert (await listed(cockpit))[0].ignored == [".env", "installed"]
+            assert "ignores would be gone: installed\n" in await refusal(cockpit)
+            # A second job in the same worktree needs no second setup.
+            (cockpit.home / "go").unlink()
+            assert (await cockpit.start()).pid is not None
+
+    asyncio.run(journey())
+
+
+def test_a_setup_that_fails_is_told_and_tried_again(cockpit: Cockpit) -> None:
+    setup = program(cockpit.home, "install", f"echo no network >&2; test -e {cockpit.home}/net")
+
+    async def journey() -> None:
+        more = worktree(setup=[setup])
+        async with cockpit.flying(cockpit.agent(mode="observe", steps=2, more=more)):
+            await cockpit.start()
+            row = await cockpit.until(lambda row: row.needs)
+            assert row.needs is not None
+            assert row.needs.kind == "failed"
+            for words in ("ended with 1", "no network", "cockpit start api", "setup/api.log"):
+                assert words in row.needs.detail
+            assert row.pid is None
+            (cockpit.home / "net").touch()
+            await cockpit.start()
+            await cockpit.until(done)
+
+    asyncio.run(journey())
+
+
+@pytest.mark.parametrize("way", ["late", "stopped"])
+def test_a_setup_that_never_ends_is_ended(cockpit: Cockpit, way: str) -> None:
+    setup = program(cockpit.home, "install", "sleep 600 & echo $$; sleep 600")
+    limit = 'setup_timeout = "1s"' if way == "late" else 'setup_timeout = "10m"'
+
+    async def journey() -> None:
+        more = worktree(limit, setup=[setup])
+        async with cockpit.flying(cockpit.agent(mode="observe", more=more)):
+            await cockpit.start()
+            if way == "late":
+                row = await cockpit.until(lambda row: row.needs)
+                assert row.needs is not None
+                assert "timed out (1 s)" in row.needs.detail
+            else:
+                await cockpit.until(lambda row: row.note and "setup (" in row.note)
+                told = await cockpit.ask(Stop(name="api"))
+                assert "called off" in told.message
+                assert (await cockpit.row()).state == "stopped"
+            while sleepers():
+                await asyncio.sleep(0.02)
+
+    asyncio.run(journey())
+
+
+def sleepers() -> list[str]:
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            if b"sleep\x00600" in (entry / "cmdline").read_bytes():
+                environment = (entry / "environ").read_bytes()
+                found += [entry.name] if b"COCKPIT_RUN=hook-" in environment else []
+        except OSError:
+            continue
+    return found
+
+
+def test_a_setup_that_a_crash_cut_off_is_done_again(cockpit: Cockpit) -> None:
+    setup = program(
+        cockpit.home,
+        "install",
+        f"echo once >> {cockpit.home}/tries; test -e {cockpit.home}/net || sleep 600",
+    )
+
+    async def journey() -> None:
+        more = worktree(setup=[setup])
+        await cockpit.launch(cockpit.agent(mode="observe", steps=2, more=more))
+        await cockpit.start(prompt="Count the steps of the crash.")
+        while not (cockpit.home / "tries").exists():
+            await asyncio.sleep(0.02)
+        cockpit.kill()
+        (cockpit.home / "net").touch()
+        await cockpit.launch()
+        row = await cockpit.until(done)
+        assert "the crash" in cockpit.prompts(row)[0]
+        assert (cockpit.home / "tries").read_text().split() == ["once", "once"]
+        assert sleepers() == []
+        await cockpit.ask(Down(agents=True))
+
+    asyncio.run(journey())
+
+
+# Places
+
+
+def test_an_agent_of_a_sub_folder_works_in_that_of_its_worktree(cockpit: Cockpit) -> None:
+    git(cockpit.repository, "branch", "before")
+    inner = cockpit.repository / "packages" / "web"
+    inner.mkdir(parents=True)
+    (inner / "file").write_text("one\n")
+    git(cockpit.repository, "add", "packages")
+    git(cockpit.repository, "commit", "-q", "-m", "web")
+
+    async def journey() -> None:
+        agents = (
+            cockpit.agent(steps=30, pause=3, more=worktree()),
+            cockpit.agent("old", more=worktree('base = "before"')),
+        )
+        tables = [table.replace(f'"{cockpit.repository}"', f'"{inner}"', 1) for table in agents]
+        async with cockpit.flying(*tables):
+            first = await cockpit.start()
+            assert first.worktree == str(cockpit.repository / ".worktrees" / "api")
+            where = Path(first.worktree) / "packages" / "web"
+            last = await cockpit.until(lambda row: row.handoffs == 1 and row.handoff is None)
+            assert last.worktree == first.worktree
+            assert last.pid is not None
+            assert Path(f"/proc/{last.pid}/cwd").readlink() == where
+            assert list((where / ".cockpit" / "handoffs").glob("handoff-*.md"))
+            assert ".cockpit" not in git(where, "status", "--porcelain")
+            refused = await cockpit.refused(Start(name="old"))
+            assert "not in the commit that it begins at" in str(refused)
+
+    asyncio.run(journey())
+
+
+def test_agents_of_one_repository_are_apart(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        agents = [
+            cockpit.agent(name, mode="observe", steps=2, more=worktree()) for name in ("a", "b")
+        ]
+        async with cockpit.flying(*agents):
+            places = {(await cockpit.start(name)).worktree for name in ("a", "b")}
+            assert len(places) == 2
+            found = await listed(cockpit)
+            assert {(tree.agent, tree.branch) for tree in found} == {
+                ("a", "agent/a"), ("b", "agent/b"),
+            }  # fmt: skip
+            assert all(tree.made and tree.made_at for tree in found)
+
+    asyncio.run(journey())
+
+
+# Removing
+
+
+def test_a_worktree_goes_when_the_job_is_over_and_the_pilot_says_so(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        agent = cockpit.agent(mode="observe", steps=2, more=worktree())
+        async with cockpit.flying(agent):
+            await cockpit.start()
+            row = await cockpit.until(done)
+            assert row.worktree is not None
+            tree = Path(row.worktree)
+            git(tree, "add", ".")
+            assert "api works in it\n  cockpit stop api" in await refusal(cockpit)
+            await cockpit.ask(Stop(name="api"))
+            (tree / "late").write_text("late\n")
+            words = await refusal(cockpit)
+            assert "untracked" in words
+            assert "--salvage" in words
+            kept = await cockpit.ask(RemoveWorktree(tree="api", salvage_only=True))
+            assert tree.is_dir()
+            assert git(tree, "show", f"{kept.text}:late") == "late"
+            removed = await cockpit.ask(RemoveWorktree(tree=str(tree), salvage=True))
+            assert not tree.exists()
+            assert "the branch agent/api stays" in removed.message
+            assert removed.text != kept.text
+            assert git(cockpit.repository, "show", f"{removed.text}:late") == "late"
+            assert await listed(cockpit) == []
+            assert "removed (refs/cockpit/salvage/api/" in ((await cockpit.row()).note or "")
+            # The next job gets one anew, on the branch that is there.
+            assert (await cockpit.start()).worktree == str(tree)
+
+    asyncio.run(journey())
+
+
+def test_each_reason_against_a_removal_is_told_with_a_next_step(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        agent = cockpit.agent(mode="observe", steps=2, more=worktree())
+        async with cockpit.flying(agent):
+            row = await cockpit.start()
+            await cockpit.until(done)
+            await cockpit.ask(Stop(name="api"))
+            assert row.worktree is not None
+            tree, repository = Path(row.worktree), cockpit.repository
+            git(tree, "add", ".")
+            git(tree, "commit", "-q", "--allow-empty", "-m", "mine")
+            assert "1 commit on no remote and not in its base" in await refusal(cockpit)
+            git(repository, "worktree", "unlock", str(tree))
+            git(repository, "worktree", "lock", "--reason", "on a stick", str(tree))
+            (Path(git(tree, "rev-parse", "--absolute-git-dir")) / "MERGE_HEAD").touch()
+            git(tree, "init", "-q", "clone")
+            sleeper = await asyncio.create_subprocess_exec("sleep", "600", cwd=tree / "clone")
+            try:
+                words = await refusal(cockpit, salvage=True)
+            finally:
+                sleeper.kill()
+                await sleeper.wait()
+            for reason in (
+                "it is locked: on a stick\n", f"process {sleeper.pid} works in it (",
+                "git is in the middle of it: merge", "other repositories inside: clone",
+            ):  # fmt: skip
+                assert reason in words
+            assert "nowhere" not in words
+            assert tree.is_dir()
+            git(repository, "worktree", "add", "-q", "-b", "mine", str(cockpit.home / "mine"))
+            assert "cockpit has not made it" in await refusal(
+                cockpit, tree=str(cockpit.home / "mine"), salvage=True
+            )
+            assert "There is no worktree" in await refusal(cockpit, tree="nobody")
+            assert "no ignored file" in await refusal(cockpit, leave_out=["src"])
+
+    asyncio.run(journey())
+
+
+def test_an_agent_that_ended_before_its_job_was_over_keeps_its_worktree(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        agent = cockpit.agent(mode="observe", steps=30, pause=2, step_tokens=10, more=worktree())
+        async with cockpit.flying(agent):
+            row = await cockpit.start()
+            assert row.pid is not None
+            os.kill(row.pid, 9)
+            await cockpit.until(lambda row: row.pid is None)
+            assert "the job of api is not over" in await refusal(cockpit, salvage=True)
+
+    asyncio.run(journey())
+
+
+# Losing
+
+
+def test_a_worktree_deleted_under_its_agent_is_told_and_not_made_again(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        agent = cockpit.agent(mode="prompt", steps=3, pause=3, step_tokens=10, more=worktree())
+        async with cockpit.flying(agent):
+            row = await cockpit.start()
+            await cockpit.until(lambda row: row.state in ("idle", "done"))
+            assert row.worktree is not None
+            tree = Path(row.worktree)
+            tree.rename(cockpit.home / "elsewhere")
+            told = await cockpit.until(lambda row: "is gone" in (row.note or ""))
+            assert "its branch is agent/api" in (told.note or "")
+            await cockpit.event("worktree.lost")
+            refused = await cockpit.refused(Handoff(name="api"))
+            assert "no place for the handoff document" in str(refused)
+            assert (await cockpit.row()).pid == row.pid
+            assert not tree.exists()
+            (cockpit.home / "elsewhere").rename(tree)
+            await cockpit.until(lambda row: "is gone" not in (row.note or ""))
+            await cockpit.event("worktree.back")
+
+    asyncio.run(journey())
+
+
+def test_one_that_is_gone_is_given_up_and_begun_anew(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        agent = cockpit.agent(mode="observe", steps=2, more=worktree())
+        async with cockpit.flying(agent):
+            row = await cockpit.start()
+            await cockpit.until(done)
+            await cockpit.ask(Stop(name="api"))
+            assert row.worktree is not None
+            Path(row.worktree).rename(cockpit.home / "elsewhere")
+            assert [tree.missing for tree in await listed(cockpit)] == [True]
+            refused = await cockpit.refused(Start(name="api"))
+            assert "cockpit worktrees remove" in str(refused)
+            await cockpit.ask(RemoveWorktree(tree="api"))
+            again = await cockpit.start()
+            assert (again.worktree, again.branch) == (row.worktree, "agent/api")
+
+    asyncio.run(journey())
+
+
+# Publishing
+
+COMMIT = "git commit -q --allow-empty -m x"
+GH = """\
+#!{python}
+import json, os, pathlib, sys
+pathlib.Path("{home}", "gh.json").write_text(json.dumps([sys.argv[1:], os.getcwd()]))
+print("https://example.com/pull/7")
+"""
+
+
+def far(cockpit: Cockpit) -> Path:
+    """A repository to push to."""
+    git(cockpit.home, "init", "-q", "--bare", "far.git")
+    git(cockpit.repository, "remote", "add", "origin", str(cockpit.home / "far.git"))
+    git(cockpit.repository, "push", "-q", "origin", "HEAD:main")
+    return cockpit.home / "far.git"
+
+
+def test_a_job_that_is_done_is_pushed_and_a_request_opened(cockpit: Cockpit) -> None:
+    remote = far(cockpit)
+    (cockpit.home / "bin" / "gh").write_text(GH.format(python=sys.executable, home=cockpit.home))
+    (cockpit.home / "bin" / "gh").chmod(0o755)
+    hook = cockpit.repository / ".git" / "hooks" / "pre-push"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\nexit 1\n")
+    hook.chmod(0o755)
+    branch = git(cockpit.repository, "symbolic-ref", "--short", "HEAD")
+    more = worktree("push_on_success = true", "create_pr = true", f'base = "{branch}"')
+    work = "git add . && git commit -q -m 'Count ; #(touch x) --help' --allow-empty"
+    run = f'runtime = "command"\ncommand = ["sh", "-c", {json.dumps(work)}]\n'
+
+    async def journey() -> None:
+        async with cockpit.flying(cockpit.agent(more=run + more)):
+            await cockpit.start()
+            told = await cockpit.event("worktree.published")
+            assert "agent/api was pushed to origin" in told.text
+            assert "pull request https://example.com/pull/7" in told.text
+            row = await cockpit.until(lambda row: "pull/7" in (row.note or ""))
+            assert row.worktree is not None
+            mine = git(Path(row.worktree), "rev-parse", "HEAD")
+            assert git(remote, "rev-parse", "agent/api") == mine
+            asked, where = json.loads((cockpit.home / "gh.json").read_text())
+            subject = "Count ; #(touch x) --help"
+            assert asked == [
+                "pr", "create", "--head", "agent/api", "--title", subject,
+                "--body", f"- {subject}", "--base", branch,
+            ]  # fmt: skip
+            assert where == row.worktree
+            # What is pushed stands against no removal.
+            await cockpit.ask(RemoveWorktree(tree="api"))
+
+    asyncio.run(journey())
+
+
+@pytest.mark.parametrize("trouble", ["diverged", "program", "no remote", "no gh"])
+def test_what_is_not_published_is_told_with_the_command(cockpit: Cockpit, trouble: str) -> None:
+    if trouble != "no remote":
+        remote = far(cockpit)
+    if trouble == "diverged":
+        git(cockpit.repository, "commit", "-q", "--allow-empty", "-m", "theirs")
+        git(cockpit.repository, "push", "-q", "origin", "HEAD:agent/api")
+        git(cockpit.repository, "reset", "-q", "--soft", "HEAD~1")
+        theirs = git(remote, "rev-parse", "agent/api")
+    trap = program(cockpit.home, "trap", f"touch {cockpit.home}/sprung")
+    if trouble == "program":
+        git(cockpit.repository, "config", "remote.origin.receivepack", trap)
+    more = worktree("create_pr = true")
+    run = f'runtime = "command"\ncommand = ["sh", "-c", {json.dumps(COMMIT)}]\n'
+
+    async def journey() -> None:
+        async with cockpit.flying(cockpit.agent(more=run + more)):
+            row = await cockpit.start()
+            told = (await cockpit.event("worktree.not_published")).text
+            push = f"By hand: git -C {row.worktree} push"
+            words = {
+                "diverged": ["rejected", f"{push} origin agent/api"],
+                "program": ["remote.origin.receivepack", f"{push} origin agent/api"],
+                "no remote": ["Remotes: none", f"{push} REMOTE agent/api"],
+                "no gh": ["was pushed to origin", "gh is not installed", "gh pr create --head"],
+            }[trouble]
+            for each in words:
+                assert each in told
+            assert not (cockpit.home / "sprung").exists()
+            if trouble == "diverged":
+                assert git(remote, "rev-parse", "agent/api") == theirs
+
+    asyncio.run(journey())
+
+
+def test_publishing_that_a_crash_cut_off_is_done_by_the_next(cockpit: Cockpit) -> None:
+    remote = far(cockpit)
+    hold = cockpit.home / "hold"
+    hold.touch()
+    update = remote / "hooks" / "update"
+    update.write_text(f"#!/bin/sh\ntouch {cockpit.home}/pushing\ntest ! -e {hold}\n")
+    update.chmod(0o755)
+    more = worktree("push_on_success = true")
+    run = f'runtime = "command"\ncommand = ["sh", "-c", {json.dumps(COMMIT)}]\n'
+
+    async def journey() -> None:
+        await cockpit.launch(cockpit.agent(more=run + more))
+        await cockpit.start()
+        while not (cockpit.home / "pushing").exists():
+            await asyncio.sleep(0.005)
+        cockpit.kill()
+        hold.unlink()
+        await cockpit.launch()
+        if not await cockpit.events("worktree.not_published"):
+            await cockpit.event("worktree.published")
+            assert git(remote, "rev-parse", "--verify", "agent/api")
+
+    asyncio.run(journey())
