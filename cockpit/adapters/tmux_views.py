@@ -82,6 +82,19 @@ class TmuxViews:
                 pane, runs = await self.home()
         return pane
 
+    async def let_home_through(self) -> None:
+        """Let the screen in the home window say things to the terminals that tmux has no word for.
+
+        Nobody else's pane may: what an agent's program writes stays in its pane. Raises `PaneGone`.
+        """
+        home, _ = await self.home()
+        option = ["set-option", "-p", "-t", home, "allow-passthrough"]
+        try:
+            await self.tmux.server.ask([*option, "all"])
+        except Failed:
+            # Before tmux 3.4 only a window that somebody looks at can be let through.
+            await self.tmux.server.ask([*option, "on"])
+
     async def attach_command(
         self,
         pane: PaneId | None = None,

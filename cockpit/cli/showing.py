@@ -51,6 +51,8 @@ def _show(places: Places, config: Path | None, *, in_home_window: bool) -> int:
     settings = load(places, config, Path.cwd(), os.environ).settings
     client = HttpClient(places.socket)
     views = views_of(places)
+    if in_home_window and settings.notifications.terminal in ("osc9", "osc777"):
+        asyncio.run(views.let_home_through())
 
     async def turn_to(name: str) -> None:
         done = await client.ask(Attach(name=name))
@@ -73,6 +75,7 @@ def _show(places: Places, config: Path | None, *, in_home_window: bool) -> int:
         remember_in=places.state / "screen.json",
         glyphs=settings.cockpit.glyphs,
         colours=settings.cockpit.colours,
+        notifications=settings.notifications,
     )
 
 

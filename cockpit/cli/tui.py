@@ -18,6 +18,7 @@ from cockpit.core.errors import ProgramMissing
 if TYPE_CHECKING:
     from cockpit.client.client import Client
     from cockpit.config.files import Files
+    from cockpit.config.hooks import Notifications
     from cockpit.tui.app import CockpitApp
     from cockpit.tui.attach import Attach
     from cockpit.tui.drawing import Colours, Glyphs
@@ -41,6 +42,7 @@ def build(
     remember_in: Path | None = None,
     glyphs: Glyphs = "auto",
     colours: Colours = "auto",
+    notifications: Notifications | None = None,
 ) -> CockpitApp:
     """The application, not yet running.
 
@@ -51,6 +53,7 @@ def build(
     from cockpit.tui.app import CockpitApp
     from cockpit.tui.drawing import filters
     from cockpit.tui.pace import pace
+    from cockpit.tui.ringing import Ringing
     from cockpit.tui.screens.fleet import Surroundings
 
     around = Surroundings(
@@ -63,6 +66,8 @@ def build(
         directory=Path.cwd(),
         files=files,
     )
+    behind_tmux = not direct or "TMUX" in os.environ
+    ringing = Ringing(notifications, behind_tmux=behind_tmux) if notifications else None
     return CockpitApp(
         client,
         around,
@@ -70,6 +75,7 @@ def build(
         theme_folders=theme_folders,
         remember_in=remember_in,
         filters=filters(glyphs, colours, os.environ),
+        ringing=ringing,
     )
 
 
@@ -86,6 +92,7 @@ def run(
     remember_in: Path | None = None,
     glyphs: Glyphs = "auto",
     colours: Colours = "auto",
+    notifications: Notifications | None = None,
 ) -> int:
     """Run it until it ends; 0 only if the pilot left it. The supervisor and the agents go on."""
     if not sys.stdout.isatty():
@@ -106,6 +113,7 @@ def run(
         remember_in=remember_in,
         glyphs=glyphs,
         colours=colours,
+        notifications=notifications,
     )
     if app.run():
         return 0

@@ -15,6 +15,7 @@ from cockpit.core.notices import quiet_hours
 
 HookType = Literal["shell", "webhook", "slack", "discord", "notify"]
 Notice = Literal["needs_you", "handed_off", "failed", "done"]
+InTerminal = Literal["off", "bell", "osc9", "osc777"]
 
 
 def _quiet(text: str) -> str:
@@ -113,6 +114,11 @@ class Notifications(Section):
     quiet: QuietHours = Field(
         default="",
         description='When nothing is sent, by the local clock: "22:00-07:00"; it comes afterwards.',
+    )
+    terminal: InTerminal = Field(
+        default="bell",
+        description="How the screen's terminal tells it: off, bell, or a message on the desktop by"
+        " osc9 (iTerm2, WezTerm, Ghostty, Windows Terminal) or osc777 (foot, urxvt, VTE, Ghostty).",
     )
 
 

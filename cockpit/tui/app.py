@@ -24,6 +24,7 @@ from cockpit.tui.follow import follow
 from cockpit.tui.frugal import FrugalDriver
 from cockpit.tui.model import Change, Model
 from cockpit.tui.remembered import remember, remembered
+from cockpit.tui.ringing import Ringing
 from cockpit.tui.screens.fleet import FleetScreen, Surroundings
 
 
@@ -54,6 +55,7 @@ class CockpitApp(App[bool]):
         theme_folders: Iterable[Path] = (),
         remember_in: Path | None = None,
         filters: Sequence[LineFilter] = (),
+        ringing: Ringing | None = None,
     ) -> None:
         super().__init__()
         self.animation_level = "none"
@@ -61,6 +63,7 @@ class CockpitApp(App[bool]):
         self._around = around
         self._remember_in = remember_in
         self._drawn_through = tuple(filters)
+        self._ringing = ringing
         self._themes = themes.load(theme_folders)
         self._theme_wanted = theme
         self.model = Model(selected=remembered(remember_in))
@@ -129,3 +132,9 @@ class CockpitApp(App[bool]):
     def _heard(self, change: Change, name: str | None) -> None:
         if change is Change.SELECTION:
             remember(self._remember_in, name)
+        elif change is Change.HAPPENED and self._ringing:
+            self._ringing.heard(self.model.events[-1], self, self._ring)
+
+    def _ring(self, sequence: str) -> None:
+        if isinstance(self._driver, FrugalDriver):
+            self._driver.ring(sequence)

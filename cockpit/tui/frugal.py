@@ -37,6 +37,11 @@ class FrugalDriver(LinuxDriver):
             self._title = title
             super().write(_TITLE.format(title))
 
+    def ring(self, sequence: str) -> None:
+        """Have the terminal call the pilot. Not while somebody else has it: they would read it."""
+        if not self._aside:
+            super().write(sequence)
+
     def forget(self) -> None:
         """Send everything at the next drawing."""
         if self._shadow:

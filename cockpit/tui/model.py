@@ -26,6 +26,9 @@ class Change(StrEnum):
     SELECTION = "selection"
     CONNECTION = "connection"
     EVENT = "event"
+    """The list of what happened is another."""
+    HAPPENED = "happened"
+    """The newest event is news, and not history that was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +96,16 @@ class Model:
                 self.heard_at.pop(line.name, None)
                 self._tell(Change.FLEET)
             case Happened():
-                self.remember([line.event])
+                if self.remember([line.event]):
+                    self._tell(Change.HAPPENED)
 
-    def remember(self, events: list[Event]) -> None:
-        """Add events that are newer than the newest known one."""
+    def remember(self, events: list[Event]) -> bool:
+        """Add events that are newer than the newest known one; whether there were any."""
         fresh = [event for event in events if event.id > self.last_event]
         self.events.extend(fresh)
         if fresh:
             self._tell(Change.EVENT)
+        return bool(fresh)
 
     def forget_events(self) -> None:
         """Another supervisor counts its events from the beginning."""

@@ -278,11 +278,11 @@ class Flight:
         terminal.run_shell(*words, at=self.cockpit.home)
         return terminal
 
-    def inside_tmux(self) -> Terminal:
+    def inside_tmux(self, *words: str) -> Terminal:
         """A terminal that draws, where `TMUX` and `TMUX_PANE` are those of a pilot's own tmux."""
         terminal = Terminal(self.cockpit.home)
         self._opened.append(terminal)
-        terminal.run_inside(at=self.cockpit.home)
+        terminal.run_inside(*words, at=self.cockpit.home)
         return terminal
 
     def line(self, *words: str, size: tuple[int, int] = (100, 30), **more: str) -> Line:

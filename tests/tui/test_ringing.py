@@ -35,7 +35,7 @@ def rung(fly: Fly, *kinds: str, **settings: Any) -> list[str]:
             flight.app._ring = sent.append
             for number, kind in enumerate(kinds):
                 client.happen(kind, f"agent {number}")
-            await flight.until(lambda: len(flight.app.model.events) > len(kinds))
+            await flight.until(lambda: flight.app.model.last_event == client._last_event)
             await flight.until(lambda: not ringing._gathered)
 
     asyncio.run(play())
