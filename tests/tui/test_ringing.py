@@ -53,6 +53,25 @@ def test_history_and_what_was_not_asked_for_ring_no_bell(fly: Fly) -> None:
     assert rung(fly, "run.completed", on=("done",)) == [BELL]
 
 
+def test_what_happened_while_nobody_answered_rings_no_bell(fly: Fly) -> None:
+    sent: list[str] = []
+
+    async def play() -> None:
+        client = scene()
+        async with fly(client) as flight:
+            ringing = flight.app._ringing = Ringing(Notifications(), behind_tmux=False)
+            flight.app._ring = sent.append
+            client.disconnect()
+            await flight.until(lambda: not flight.app.model.connection.live)
+            client.happen("agent.needs_you", "api needs you")
+            client.reconnect()
+            await flight.until(lambda: flight.app.model.last_event == client._last_event)
+            assert ringing._gathered == []
+
+    asyncio.run(play())
+    assert sent == []
+
+
 def test_off_and_quiet_hours_ring_no_bell(fly: Fly) -> None:
     assert rung(fly, "agent.needs_you", terminal="off") == []
     assert rung(fly, "agent.needs_you", quiet="11:00-13:00") == []
