@@ -209,8 +209,7 @@ class Seat:
 
     def _take(self, event: SessionEvent, at: float, ahead: float) -> None:
         sitting = self.sitting
-        # A record is in order, whatever the clock did while it was written.
-        when = sitting.read_to = max(stamp(event, at, ahead), sitting.read_to + LATER)
+        when = self._dated(event, at, ahead)
         sitting.quiet_since_start = False
         match event:
             case AssistantReplied(sidechain=False):
@@ -244,6 +243,13 @@ class Seat:
             case _:
                 if text := getattr(event, "text", ""):
                     note_bounded(sitting.heard, text[:HEARD])
+
+    def _dated(self, event: SessionEvent, at: float, ahead: float) -> float:
+        """When it was made. A record is in order, whatever the clock did while it was written."""
+        when = stamp(event, at, ahead)
+        if getattr(event, "at", None) is not None:
+            when = self.sitting.read_to = max(when, self.sitting.read_to + LATER)
+        return when
 
     def _note_reads(self, reply: AssistantReplied) -> None:
         for tool in reply.tools:

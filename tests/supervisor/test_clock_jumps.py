@@ -166,6 +166,19 @@ def test_what_is_shown_follows_the_wall_clock(watched: Watched, jump: timedelta)
     assert told.last_activity_at == watched.clock.now().strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+def test_a_line_without_a_date_makes_no_other_newer(watched: Watched) -> None:
+    watched.replies(100_000)
+    watched.clock.advance(60)
+    undated = {"type": "permission-mode", "permissionMode": "plan", "sessionId": "s"}
+    with watched.record.open() as file:
+        lines = file.readlines()
+    watched.record.write_text("".join([json.dumps(undated) + "\n", *lines]))
+    watched.seat.begin_sitting(Tail(watched.record, watched.seat.runtime.parse))
+    watched.watch.read_once(watched.seat)
+    told = row(watched.seat, watched.clock.steady(), watched.clock.monotonic())
+    assert (told.context.tokens, told.context.age_seconds) == (100_000, 60.0)
+
+
 def test_a_record_that_was_dated_by_a_wrong_clock_is_read_in_its_order(watched: Watched) -> None:
     """As a supervisor finds it that was away when the clock was put right."""
     with watched.parts.store.transaction():
