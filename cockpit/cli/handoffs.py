@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import click
 
 from cockpit.cli.options import agent_names, asked, everywhere
 from cockpit.core.errors import BadUsage
+from cockpit.core.safetext import safe_line
+
+_ID = re.compile(r"[0-9a-f][0-9a-f-]{0,35}")
 
 
 @click.command(
@@ -77,10 +81,11 @@ def undo(name: str) -> int:
     epilog="""\b
 Examples:
   cockpit continue .cockpit/handoffs/handoff-2026-11-21-201500.md
+  cockpit continue 5f0c0f0e            what `cockpit history` names so
   cockpit continue notes.md --name api-again --directory ../repository""",
 )
 @everywhere
-@click.argument("document", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("document", metavar="DOCUMENT")
 @click.option(
     "--name", metavar="NAME", help="What the new agent is called; else as the document's agent."
 )
@@ -90,10 +95,11 @@ Examples:
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Where it works; else where the document was left.",
 )
-def continue_(document: Path, name: str | None, directory: Path | None) -> int:
+def continue_(document: str, name: str | None, directory: Path | None) -> int:
     """Start a new agent from a handoff document.
 
-    Any document with the sections of one will do. It is a new job; the old chain stays as it is.
+    DOCUMENT is a file, or the id of a handoff or its beginning. Any document with the sections
+    of one will do. It is a new job; the old chain stays as it is.
     """
     from cockpit.cli.asking import ask
     from cockpit.cli.project import file_to_read
@@ -103,7 +109,7 @@ def continue_(document: Path, name: str | None, directory: Path | None) -> int:
     config, named = file_to_read(asked().config)
     ask(
         Continue(
-            document=str(document.absolute()),
+            document=str(_place_of(document)),
             name=None if name is None else agent_name(name),
             directory=None if directory is None else str(directory.absolute()),
             config=None if config is None else str(config),
@@ -111,3 +117,30 @@ def continue_(document: Path, name: str | None, directory: Path | None) -> int:
         )
     )
     return 0
+
+
+def _place_of(document: str) -> Path:
+    """The file that is meant; of an id, the document where it lies, else cockpit's own copy.
+
+    Raises `BadUsage` with what would do.
+    """
+    from cockpit.cli.asking import with_client
+
+    path, shown = Path(document).absolute(), safe_line(document, 200)
+    if path.exists():
+        return path
+    if not _ID.fullmatch(document):
+        raise BadUsage(f"There is no file {shown}", "", "Files and ids: cockpit history")
+    chains = with_client(lambda client: client.history(None))
+    handoffs = [each for chain in chains for one in chain["sessions"] for each in one["handoffs"]]
+    found = [each for each in handoffs if str(each["id"]).startswith(document)]
+    places = [Path(place) for each in found for place in (each["document"], each["copy"]) if place]
+    there = [place for place in places if place.is_file()]
+    if len(found) == 1 and there:
+        return there[0]
+    why = f"{len(found)} handoffs begin with it." if len(found) > 1 else "No handoff has that id."
+    raise BadUsage(
+        f"There is no document {shown}",
+        "Neither its file nor our copy is there." if len(found) == 1 else why,
+        "Files and ids: cockpit history",
+    )

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from cockpit.cli.options import agent_names, everywhere
+from cockpit.cli.speech import say
 from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_line, safe_text
 
@@ -37,7 +38,9 @@ Examples:
 def history(name: str | None, search: str | None, as_json: bool) -> int:
     """The sessions of each job, and their documents.
 
-    `162k -> 45k` is what the context held before a handoff, and after it.
+    A line for each session: its place in the job, how it ended, `162k -> 45k` for what the
+    context held before a handoff and after it, cost, duration; and under it the documents that
+    it left, each with the id that `show` and `continue` take.
     """
     from cockpit.cli.asking import with_client
     from cockpit.core.ids import agent_name
@@ -52,6 +55,8 @@ def history(name: str | None, search: str | None, as_json: bool) -> int:
         return 0
     now = datetime.now(UTC)
     print("\n\n".join("\n".join(words_of_chain(chain, now)) for chain in chains) or "Nothing yet.")
+    if (newest := newest_document(chains)) is not None:
+        say(f"Read a document: cockpit show {newest}. Go on from it: cockpit continue {newest}")
     return 0
 
 
@@ -71,9 +76,21 @@ def show(handoff: str) -> int:
     """
     from cockpit.cli.asking import with_client
 
-    named = str(Path(handoff).absolute()) if os.sep in handoff else handoff
+    is_path = os.sep in handoff or Path(handoff).is_file()
+    named = str(Path(handoff).absolute()) if is_path else handoff
     print(safe_text(with_client(lambda client: client.document(named))), end="")
     return 0
+
+
+def newest_document(chains: list[dict[str, Any]]) -> str | None:
+    """The beginning of the id of the document that was left last; None if none was."""
+    left = [
+        (str(session.get("ended_at") or session.get("started_at")), str(session["handoff"]))
+        for chain in chains
+        for session in chain["sessions"]
+        if session.get("document") and session.get("handoff")
+    ]
+    return max(left)[1][:8] if left else None
 
 
 def words_of_found(chains: list[dict[str, Any]]) -> list[str]:
@@ -104,10 +121,14 @@ def words_of_chain(chain: dict[str, Any], now: datetime) -> list[str]:
     ]
     goal = safe_line(str(chain.get("goal") or "no prompt"), 60)
     lines = [f"{safe_line(str(chain['agent']))}  {goal}  ({', '.join(filter(None, sums))})"]
+    if sessions and sessions[0].get("began_with"):
+        lines.append(safe_line(f"  begun with {sessions[0]['began_with']}", 400))
     following = [*sessions[1:], None]
     for session, after in zip(sessions, following, strict=True):
         lines.append(f"  {_session_words(session, after, now)}")
         lines += [f"      {_earlier(paper)}" for paper in (session.get("documents") or [])[:-1]]
+        if session.get("document"):
+            lines.append(f"      {_document_words(session)}")
     if chain.get("rebuilt"):
         lines.append(f"  {REBUILT}")
     if handoffs >= TOO_MANY_HANDOFFS:
@@ -124,12 +145,15 @@ def _session_words(session: dict[str, Any], after: dict[str, Any] | None, now: d
         f"{'' if cost is None else f'${cost:.2f}':>7}",
         f"{_duration(session.get('started_at'), session.get('ended_at'), now):>8}",
     ]
-    if session.get("document"):
-        words.append(
-            f" {str(session.get('handoff') or '')[:8]}  {session['document']}"
-            f" ({session.get('writer') or 'unknown writer'})"
-        )
     return safe_line(" ".join(words), 400).rstrip()
+
+
+def _document_words(session: dict[str, Any]) -> str:
+    """The newest document that the session left; how its handoff ended, if not by a swap."""
+    outcome = str(session.get("outcome") or "open").replace("_", " ")
+    ended = "" if outcome == "done" else f", {outcome}"
+    words = f"{str(session.get('handoff') or '')[:8]}  {session['document']}"
+    return safe_line(f"{words} ({session.get('writer') or 'unknown writer'}{ended})", 400)
 
 
 def _earlier(paper: dict[str, Any]) -> str:

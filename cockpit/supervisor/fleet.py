@@ -91,7 +91,9 @@ class Fleet:
     def _check_owner(self, name: str, file: Path | None) -> None:
         seat = self.find(name)
         owner = seat.record.config_file if seat else None
-        if owner is None or file is None or Path(owner) == file or not Path(owner).exists():
+        if owner is None or file is None or not Path(owner).exists():
+            return
+        if Path(owner) == file or Path(owner).samefile(file):
             return
         if seat is not None and not seat.alive and seat.record.session is None:
             return  # named once, never flown: the newer file may have it

@@ -51,12 +51,13 @@ def chain(**changed: Any) -> dict[str, Any]:
 
 
 def test_a_chain_is_told_in_a_line_a_session() -> None:
-    head, first, second = words_of_chain(chain(), NOW)
+    head, first, left, second = words_of_chain(chain(), NOW)
 
     assert head == "api  Build the login and test it.  (1 handoff, $0.53, 1 h 26 min)"
     words = " ".join(first.split())
-    assert words.startswith("1. handed off 162k -> 45k $0.40 41 min 5f0c0f0e /w/")
-    assert words.endswith("handoff-2026-11-21-201500.md (agent)")
+    assert words == "1. handed off 162k -> 45k $0.40 41 min"
+    assert left.strip().startswith("5f0c0f0e  /w/")
+    assert left.endswith("handoff-2026-11-21-201500.md (agent)")
     assert " ".join(second.split()) == "2. live 51k $0.13 45 min"
 
 
@@ -66,6 +67,18 @@ def test_a_job_that_was_handed_off_too_often_is_told_so(handoffs: int, told: boo
 
     words = f"this job was handed off {handoffs} times: its tasks are too big"
     assert (last.strip() == words) is told
+
+
+def test_a_document_that_led_to_nothing_says_how_it_ended() -> None:
+    refused = {**FIRST, "outcome": "refused"}
+
+    assert words_of_chain(chain(sessions=[refused]), NOW)[2].endswith("(agent, refused)")
+
+
+def test_what_a_job_went_on_from_is_told() -> None:
+    begun = {**SECOND, "number": 1, "began_with": "/w/notes.md"}
+
+    assert words_of_chain(chain(sessions=[begun]), NOW)[1] == "  begun with /w/notes.md"
 
 
 def test_a_chain_that_was_read_back_is_told_to_be() -> None:
@@ -145,8 +158,8 @@ def test_every_document_of_a_session_is_printed() -> None:
 
     lines = words_of_chain(chain(sessions=[documented, SECOND]), NOW)
 
-    assert len(lines) == 4
-    assert lines[1].count("handoff-2026-11-21-201500.md (agent)") == 1
+    assert len(lines) == 5
+    assert lines[3].count("handoff-2026-11-21-201500.md (agent)") == 1
     assert lines[2].split() == ["earlier:", "0a1b2c3d", refused["path"], "(facts,", "refused)"]
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from cockpit.config.paths import Places
+from cockpit.core.errors import NotNow
 from cockpit.core.ids import AgentName, HandoffId, JobId, SessionId
 from cockpit.ports.records import HandoffRecord, JobRecord, SeatRecord
 from cockpit.supervisor.fleet import Fleet
@@ -55,3 +56,16 @@ def test_what_came_after_the_failure_counts(parts: Instruments) -> None:
     later = replace(failed, id=HandoffId("h2"), created=4.0, ended=5.0, outcome="done")
     parts.store.save_handoff(later)
     assert remembered(parts) is None
+
+
+def test_the_same_file_by_another_name_is_no_other_file(parts: Instruments, own_home: Path) -> None:
+    file = own_home / "cockpit.toml"
+    file.write_text(f'[[agents]]\nname = "web"\ndirectory = "{own_home}"\n')
+    (own_home / "inner").mkdir()
+    fleet = Fleet(parts)
+    fleet.load(file, named=True)
+    parts.store.save_seat(fleet.seat("web").change(session=SessionId("s")))
+    fleet.load(own_home / "inner" / ".." / "cockpit.toml", named=True)
+    (own_home / "other.toml").write_text(file.read_text())
+    with pytest.raises(NotNow):
+        fleet.load(own_home / "other.toml", named=True)

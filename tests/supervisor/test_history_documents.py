@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cockpit.wire.verbs import Handoff, Refuse
+from cockpit.wire.verbs import Down, Handoff, Refuse
 
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
@@ -33,5 +33,19 @@ def test_an_earlier_document_of_the_same_session_stays_in_the_list(cockpit: Cock
             assert all(each["writer"] for each in session["documents"])
             assert session["documents"][-1]["path"] == session["document"]
             assert session["documents"][0]["path"] != session["document"]
+
+    asyncio.run(journey())
+
+
+def test_sessions_that_were_ended_with_all_agents_are_over(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        async with cockpit.flying(cockpit.agent(mode="observe", steps=3)):
+            await cockpit.start()
+            await cockpit.until(lambda row: row.state == "done")
+            await cockpit.ask(Down(agents=True))
+            (chain,) = await cockpit.client.history("api")
+            (session,) = chain["sessions"]
+            assert session["state"] == "ended"
+            assert session["ended_at"] is not None
 
     asyncio.run(journey())

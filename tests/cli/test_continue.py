@@ -1,0 +1,63 @@
+"""`cockpit continue`: which file is meant, by its path or by the id of its handoff."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cockpit.cli.commands import run
+
+DONE = {"ok": True, "message": "goes on", "name": "api-2"}
+
+
+def handoff(ident: str, document: Path | None, copy: Path | None) -> dict[str, Any]:
+    places = (None if each is None else str(each) for each in (document, copy))
+    return dict(zip(("id", "document", "copy"), (ident, *places), strict=True))
+
+
+def meant(answering: Any) -> str:
+    """The document that the supervisor was asked to go on from."""
+    return str(answering.asked[-1][1]["document"])
+
+
+@pytest.fixture
+def papers(answering: Any, tmp_path: Path) -> Path:
+    """Two handoffs: of one the document is there, of the other only our copy."""
+    for name in ("there.md", "copy.md"):
+        (tmp_path / name).write_text("# Handoff\n")
+    handoffs = [
+        handoff("5f0c0f0e-1", tmp_path / "there.md", tmp_path / "copy.md"),
+        handoff("5f99-2", tmp_path / "gone.md", tmp_path / "copy.md"),
+        handoff("7a-3", None, None),
+    ]
+    answering.say("GET /v1/history", [{"agent": "api", "sessions": [{"handoffs": handoffs}]}])
+    answering.say("POST /v1/continue", DONE)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("named", "found"), [("5f0c", "there.md"), ("5f99", "copy.md")], ids=["there", "gone"]
+)
+def test_the_id_of_a_handoff_will_do(answering: Any, papers: Path, named: str, found: str) -> None:
+    assert run(["continue", named]) == 0
+    assert meant(answering) == str(papers / found)
+
+
+@pytest.mark.parametrize("named", ["5f", "7a", "abc", "nope.md", "./no"])
+def test_what_names_no_document_is_said_with_where_to_look(
+    answering: Any, papers: Path, named: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["continue", named]) == 2
+    assert "cockpit history" in capsys.readouterr().err
+    assert [path for path, _ in answering.asked if "continue" in path] == []
+
+
+def test_a_file_of_that_name_comes_first(
+    answering: Any, papers: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(papers)
+    (papers / "5f0c").write_text("# Handoff\n")
+    assert run(["continue", "5f0c"]) == 0
+    assert meant(answering) == str(papers / "5f0c")
