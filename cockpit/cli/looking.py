@@ -12,21 +12,24 @@ from cockpit.cli.options import agent_names, everywhere
 Examples:
   cockpit status                       a line for each agent
   cockpit status api --json            one agent, for scripts
-  cockpit status --watch               speaks only what changes (for screen readers)
+  cockpit status --watch               prints only what changes
+  cockpit status --watch --plain       the same in sentences, for a screen reader
   cockpit status --json | jq -r '.agents[] | select(.needs) | .name'"""
 )
 @everywhere
 @click.argument("name", required=False, shell_complete=agent_names)
 @click.option("--json", "as_json", is_flag=True, help="The fixed JSON form, also GET /v1/status.")
 @click.option("--watch", is_flag=True, help="Go on, and print each line again when it changes.")
-def status(name: str | None, as_json: bool, watch: bool) -> int:
+@click.option("--plain", is_flag=True, help="Sentences: no bar, no columns, no colour.")
+def status(name: str | None, as_json: bool, watch: bool, plain: bool) -> int:
     """Every agent: its context, its work, what it needs."""
     from cockpit.cli.asking import check_host
     from cockpit.cli.status import show
     from cockpit.cli.status import watch as go_on
 
     check_host()
-    return go_on(name, as_json=as_json) if watch else show(name, as_json=as_json)
+    do = go_on if watch else show
+    return do(name, as_json=as_json, plain=plain)
 
 
 @click.command(

@@ -14,6 +14,7 @@ from typing import Any
 
 from cockpit.cli.bar import context_words
 from cockpit.cli.places import our_places
+from cockpit.cli.sentence import sentence, worth_saying
 from cockpit.client.quick import fetch, lines
 from cockpit.client.refusals import lost
 from cockpit.core.errors import NoSuchAgent
@@ -25,28 +26,32 @@ Row = dict[str, Any]
 _STATES = {"needs_you": "needs you", "handing_off": "handing off"}
 
 
-def show(name: str | None, *, as_json: bool) -> int:
+def show(name: str | None, *, as_json: bool, plain: bool = False) -> int:
     """Print what is now. Raises `NoSuchAgent` for a name that the supervisor does not know."""
     status = _status()
     agents = _chosen(status["agents"], name)
     if as_json:
         print(json.dumps({**status, "agents": agents}, indent=2, ensure_ascii=False))
     elif agents:
-        _print_table(agents)
+        _print_table(agents, plain=plain)
     else:
         print("No agents yet. Start one with: cockpit start NAME --prompt 'what it should do'")
     return 0
 
 
-def watch(name: str | None, *, as_json: bool) -> int:
-    """Print what is now, then each line again when it changes, until the supervisor goes away."""
+def watch(name: str | None, *, as_json: bool, plain: bool = False) -> int:
+    """Print what is now, then each line again when it changes, until the supervisor goes away.
+
+    In plain words only what matters is a change: a state, a band, a need, a session.
+    """
     socket = our_places().socket
-    said: dict[str, str] = {}
+    said: dict[str, object] = {}
     for message in map(json.loads, lines(socket, "/v1/watch")):
         for row in _changed(message, name):
-            line = json.dumps(row, ensure_ascii=False) if as_json else table_line(row)
-            if said.get(row["name"]) != line:
-                said[row["name"]] = line
+            line = json.dumps(row, ensure_ascii=False) if as_json else _line(row, plain=plain)
+            about = worth_saying(row) if plain and not as_json else line
+            if said.get(row["name"]) != about:
+                said[row["name"]] = about
                 print(line, flush=True)
     raise lost(socket)
 
@@ -92,9 +97,13 @@ def _changed(message: dict[str, Any], name: str | None) -> Iterator[Row]:
     yield from (row for row in found if name in (None, row["name"]))
 
 
-def _print_table(agents: list[Row]) -> None:
+def _print_table(agents: list[Row], *, plain: bool) -> None:
     for row in agents:
-        print(table_line(row))
+        print(_line(row, plain=plain))
+
+
+def _line(row: Row, *, plain: bool) -> str:
+    return sentence(row) if plain else table_line(row)
 
 
 def _trouble(row: Row) -> str:

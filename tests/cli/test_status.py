@@ -99,6 +99,52 @@ def test_watch_speaks_only_what_changed(answering: Any, capsys: pytest.CaptureFi
     assert spoken == [["api", "working"], ["web", "working"], ["api", "idle"]]
 
 
+def test_in_plain_words_there_is_a_sentence_for_each_agent(
+    answering: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asking = Needs(kind="usage_limit", detail="resets at 14:00")
+    answering.say(
+        "GET /v1/status",
+        said(
+            row("api", context=FULL, activity="Edit src/auth.py\x1b[2J"),
+            row("web", state="needs_you", needs=asking, activity="Bash"),
+        ),
+    )
+
+    assert run(["status", "--plain"]) == 0
+
+    assert capsys.readouterr().out.splitlines() == [
+        "api works. 71 percent used, 142 thousand of 200 thousand tokens, act, 6 turns left. "
+        "Edit src/auth.py.",
+        "web needs you, usage limit: resets at 14:00. Context not known.",
+    ]
+
+
+def test_in_plain_words_only_what_matters_is_said_again(
+    answering: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    calm = FULL.model_copy(update={"band": "calm", "tokens": 20_000, "used": 0.1})
+    more = calm.model_copy(update={"tokens": 30_000, "used": 0.15})
+    agents = [
+        row("api", context=calm),
+        row("api", context=more, activity="Bash"),
+        row("api", context=FULL),
+        row("api", context=FULL, state="idle"),
+    ]
+    lines = [{"type": "agent", "agent": agent.model_dump()} for agent in agents]
+    answering.say("GET /v1/watch", *[json.dumps(line).encode() + b"\n" for line in lines])
+
+    assert run(["status", "--watch", "--plain"]) == 4
+
+    spoken = capsys.readouterr().out
+    assert [line.partition(" turns")[0] for line in spoken.splitlines()] == [
+        "api works. 10 percent used, 20 thousand of 200 thousand tokens, 6",
+        "api works. 71 percent used, 142 thousand of 200 thousand tokens, act, 6",
+        "api is idle. 71 percent used, 142 thousand of 200 thousand tokens, act, 6",
+    ]
+    assert spoken.isascii()
+
+
 @pytest.mark.parametrize(
     ("used", "cells"),
     [(0.0, 0), (0.05, 0), (0.1, 1), (0.71, 7), (0.999, 9), (1.0, 10), (1.4, 10)],

@@ -1,0 +1,65 @@
+"""An agent as a sentence, for an ear or a Braille line: no bar, no columns, no glyph to spell."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cockpit.core.safetext import safe_line
+
+_STATES = {"needs_you": "needs you", "handing_off": "is being handed off", "idle": "is idle"}
+_STATES |= {"working": "works", "starting": "starts", "done": "is done", "stopped": "is stopped"}
+_STATES |= {"exited": "has ended", "unknown": "does something unknown"}
+
+
+def sentence(row: dict[str, Any]) -> str:
+    """`api works. 71 percent used, 142 of 200 thousand tokens, act. Edit src/auth.py.`"""
+    said = [_who(row), _context(row["context"]), _doing(row)]
+    return " ".join(f"{part.rstrip('.')}." for part in said if part)
+
+
+def worth_saying(row: dict[str, Any]) -> tuple[object, ...]:
+    """What must differ before a sentence is said again; tokens and activity do all the time."""
+    needs, handoff = row.get("needs") or {}, row.get("handoff") or {}
+    return (
+        row["state"],
+        needs.get("kind"),
+        needs.get("detail"),
+        handoff.get("phase"),
+        row["context"].get("band"),
+        row.get("session_number"),
+    )
+
+
+def _who(row: dict[str, Any]) -> str:
+    said = f"{safe_line(row['name'])} {_STATES.get(row['state'], safe_line(str(row['state'])))}"
+    needs, handoff = row.get("needs"), row.get("handoff")
+    if needs:
+        kind = str(needs["kind"]).replace("_", " ")
+        return f"{said}, {kind}: {safe_line(needs['detail'])}"
+    return f"{said}, {handoff['phase']}" if handoff else said
+
+
+def _context(context: dict[str, Any]) -> str:
+    used, tokens, window = context.get("used"), context.get("tokens"), context.get("window")
+    if used is None or tokens is None:
+        return "Context not known"
+    about = "about " if context.get("confidence") == "assumed" else ""
+    band = context.get("band", "unknown")
+    said = (
+        f"{about}{used * 100:.0f} percent used, {_thousands(tokens)} of {_thousands(window)} tokens"
+    )
+    left = context.get("turns_left")
+    turns = "" if left is None else f", {left} turns left"
+    return f"{said}{'' if band == 'calm' else f', {band}'}{turns}"
+
+
+def _doing(row: dict[str, Any]) -> str:
+    if row.get("needs"):
+        return ""
+    return safe_line(row.get("activity") or row.get("note") or "")
+
+
+def _thousands(tokens: int | None) -> str:
+    if tokens is None:
+        return "an unknown number of"
+    return str(tokens) if tokens < 1000 else f"{tokens // 1000} thousand"
