@@ -36,7 +36,10 @@ Where a removal is refused it says by what, and what to do about each.""",
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.pass_context
 def worktrees(context: click.Context, as_json: bool) -> int:
-    """List the worktrees of your agents' repositories, and of the one you are in."""
+    """List the worktrees of your agents, and remove them.
+
+    Of the repositories of all agents, and of the one that you are in.
+    """
     if context.invoked_subcommand is not None:
         return 0
     from cockpit.cli.asking import with_client

@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from cockpit.adapters.hook_shell import ShellHooks, ShellRun
+from cockpit.adapters.private_file import write_private
 from cockpit.core.errors import CockpitError, Failed
 from cockpit.core.ids import SessionId
 from cockpit.core.safetext import safe_line, safe_text
@@ -127,6 +128,8 @@ class Preparing:
                 timeout=seat.settings.worktree.setup_timeout,
                 heard=kept.write,
             )
+        redactor = redactor_of(self._in.environment, seat)
+        await asyncio.to_thread(_clean_file, file, lambda text: redactor.redact(text).text)
         self._conclude(seat, shown, run, kept.line, file)
 
     def _conclude(self, seat: Seat, shown: str, run: ShellRun, last: str, file: Path) -> None:
@@ -176,6 +179,13 @@ class Preparing:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await self._shell.close()
+
+
+def _clean_file(file: Path, clean: Callable[[str], str]) -> None:
+    """Take secrets and control bytes out of what was kept, now that it is over."""
+    with suppress(OSError):
+        text = file.read_bytes().decode("utf-8", "replace")
+        write_private(file, clean(safe_text(text)).encode()[:KEPT])
 
 
 class _Kept:

@@ -99,7 +99,9 @@ def test_the_agent_starts_after_the_setup_of_its_worktree(cockpit: Cockpit) -> N
 
 
 def test_a_setup_that_fails_is_told_and_tried_again(cockpit: Cockpit) -> None:
-    setup = program(cockpit.home, "install", f"echo no network >&2; test -e {cockpit.home}/net")
+    secret = "sk-ant-api03-CANARY0123456789CANARY0123456789"
+    words = f"echo {secret}; echo no network >&2; test -e {cockpit.home}/net"
+    setup = program(cockpit.home, "install", words)
 
     async def journey() -> None:
         more = worktree(setup=[setup])
@@ -111,6 +113,9 @@ def test_a_setup_that_fails_is_told_and_tried_again(cockpit: Cockpit) -> None:
             for words in ("ended with 1", "no network", "cockpit start api", "setup/api.log"):
                 assert words in row.needs.detail
             assert row.pid is None
+            kept = (cockpit.places.logs / "setup" / "api.log").read_text()
+            assert "REDACTED" in kept
+            assert secret not in kept
             (cockpit.home / "net").touch()
             await cockpit.start()
             await cockpit.until(done)
@@ -471,5 +476,90 @@ def test_publishing_that_a_crash_cut_off_is_done_by_the_next(cockpit: Cockpit) -
         if not await cockpit.events("worktree.not_published"):
             await cockpit.event("worktree.published")
             assert git(remote, "rev-parse", "--verify", "agent/api")
+
+    asyncio.run(journey())
+
+
+# With the commands themselves
+
+
+def cli(cockpit: Cockpit, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-P", "-m", "cockpit", *words],
+        cwd=cockpit.repository,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_commands_list_refuse_and_remove(cockpit: Cockpit) -> None:
+    """The pilot's own way: three commands against a supervisor that is a process of its own."""
+
+    async def journey() -> None:
+        agent = cockpit.agent(mode="observe", steps=2, more=worktree())
+        await cockpit.launch(agent)
+        row = await cockpit.start()
+        await cockpit.until(done)
+        assert row.worktree is not None
+        shown = await asyncio.to_thread(cli, cockpit, "worktrees")
+        assert f"{row.worktree}  api (done), agent/api, made just now" in shown.stdout
+        assert "not removed: api works in it" in shown.stdout
+        refused = await asyncio.to_thread(cli, cockpit, "worktrees", "remove", "api")
+        assert refused.returncode == 5
+        assert "cockpit stop api" in refused.stderr
+        await cockpit.ask(Stop(name="api"))
+        lock = Path(git(Path(row.worktree), "rev-parse", "--absolute-git-dir")) / "index.lock"
+        lock.touch()
+        stale = await asyncio.to_thread(cli, cockpit, "worktrees", "remove", "api", "--salvage")
+        assert "index.lock" in stale.stderr
+        assert lock.exists()
+        lock.unlink()
+        (Path(row.worktree) / "late").write_text("late\n")
+        place = os.path.relpath(row.worktree, cockpit.repository)
+        removed = await asyncio.to_thread(cli, cockpit, "worktrees", "remove", place, "--salvage")
+        assert removed.returncode == 0, removed.stderr
+        assert git(cockpit.repository, "show", f"{removed.stdout.strip()}:late") == "late"
+        assert not Path(row.worktree).exists()
+        listed_now = await asyncio.to_thread(cli, cockpit, "worktrees", "--json")
+        assert json.loads(listed_now.stdout) == []
+        await cockpit.ask(Down(agents=True))
+
+    asyncio.run(journey())
+
+
+def test_a_setup_that_prints_for_ever_is_ended_and_its_file_bounded(cockpit: Cockpit) -> None:
+    setup = program(cockpit.home, "install", "yes 'a line \x1b]0;x\x07 of output'")
+
+    async def journey() -> None:
+        async with cockpit.flying(cockpit.agent(mode="observe", more=worktree(setup=[setup]))):
+            await cockpit.start()
+            row = await cockpit.until(lambda row: row.needs)
+            assert row.needs is not None
+            assert "printed more than" in row.needs.detail
+            assert "\x1b" not in row.needs.detail
+            kept = cockpit.places.logs / "setup" / "api.log"
+            assert 100_000 < kept.stat().st_size <= 1_000_000
+            assert b"\x1b" not in kept.read_bytes()
+            assert kept.stat().st_mode & 0o777 == 0o600
+
+    asyncio.run(journey())
+
+
+def test_another_tool_cannot_reap_the_worktree_of_an_agent(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        async with cockpit.flying(cockpit.agent(mode="observe", steps=2, more=worktree())):
+            row = await cockpit.start()
+            assert row.worktree is not None
+            await cockpit.until(done)
+            reaped = subprocess.run(
+                ["git", "worktree", "remove", "--force", row.worktree],
+                cwd=cockpit.repository,
+                capture_output=True,
+                check=False,
+            )
+            assert reaped.returncode != 0
+            assert (await cockpit.row()).note is None
+            assert Path(row.worktree).is_dir()
 
     asyncio.run(journey())

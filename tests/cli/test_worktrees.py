@@ -1,0 +1,63 @@
+"""`cockpit worktrees` says in lines what there is; the commands themselves are flown elsewhere."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from click.testing import CliRunner
+
+from cockpit.cli.commands import cockpit
+from cockpit.cli.worktrees import lines
+from cockpit.wire.worktrees import Obstacle, WorktreeStatus
+
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+def tree(**more: object) -> WorktreeStatus:
+    plain = {
+        "directory": "/r/.worktrees/api", "repository": "/r", "branch": "agent/api",
+        "agent": "api", "state": "needs_you", "made": True, "made_at": "2026-11-21T07:00:00Z",
+        "changed": 0, "untracked": 0, "alone": 0, "behind": 0,
+    }  # fmt: skip
+    return WorktreeStatus.model_validate(plain | more)
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({}, "api (needs you), agent/api, 5 h old, clean"),
+        ({"made_at": "2026-11-18T12:00:00Z", "state": None}, "api, agent/api, 3 days old, clean"),
+        ({"changed": 1, "untracked": 2}, "5 h old, 1 file changed, 2 untracked"),
+        ({"changed": None}, "not known how dirty"),
+        ({"alone": 2, "behind": 3}, "clean, 2 commits nowhere else, 3 behind"),
+        ({"missing": True}, "its folder is gone"),
+        ({"branch": None, "busy": "rebase"}, "detached, 5 h old, clean, rebase"),
+        ({"made": False, "agent": None, "state": None}, "not cockpit's, agent/api"),
+        ({"lock": ""}, "clean, locked (no reason given)"),
+    ],
+)
+def test_a_worktree_is_one_line(more: dict[str, object], words: str) -> None:
+    told = lines(tree(**more), NOW)
+    assert len(told) == 1
+    assert words in told[0]
+    assert told[0].startswith("/r/.worktrees/api  ")
+
+
+def test_what_stands_against_a_removal_follows() -> None:
+    obstacle = Obstacle(why="api works in it", next="cockpit stop api")
+    assert lines(tree(obstacles=[obstacle]), NOW)[1:] == ["    not removed: api works in it"]
+    assert len(lines(tree(obstacles=[obstacle], made=False), NOW)) == 1
+
+
+def test_hostile_names_are_shown_and_not_obeyed() -> None:
+    (told,) = lines(tree(directory="/r/\x1b]0;x\x07\ny", branch="\x1b[2J"), NOW)
+    assert "\x1b" not in told
+    assert "\n" not in told
+
+
+def test_the_help_teaches() -> None:
+    said = CliRunner().invoke(cockpit, ["worktrees", "--help"]).output
+    assert "cockpit worktrees remove api --salvage" in said
+    more = CliRunner().invoke(cockpit, ["worktrees", "remove", "--help"]).output
+    assert "refs/cockpit/salvage/AGENT/TIME" in more
