@@ -18,6 +18,9 @@ DOCUMENT_PATH = re.compile(r"/[^\s`'\"<>]*/(?:handoff|draft)-[^\s`'\"<>]*?\.md")
 COMPACTION_REQUEST = "detailed summary of the conversation"
 """What the CLI's own request to summarise says, whichever way the compaction was started."""
 
+ANSWER_ITSELF = "Answer with the document itself"
+"""How cockpit asks a copy of a session, which has no tools, for the handoff document."""
+
 UNUSABLE = "cannot be used yet"
 """What cockpit says of a document that it sends back."""
 
@@ -197,6 +200,11 @@ class Request:
     def asks_for_summary(self) -> bool:
         """The CLI wants the conversation compacted."""
         return COMPACTION_REQUEST in self.latest
+
+    @property
+    def asks_for_answer(self) -> bool:
+        """The handoff document is wanted as the answer itself."""
+        return ANSWER_ITSELF in self.latest
 
     @property
     def is_compacted(self) -> bool:

@@ -53,9 +53,11 @@ class Script:
     growth: Growth = field(default_factory=Growth)
 
     def __call__(self, request: Request) -> Reply:
-        if not request.has_tools:
-            return Reply("ok", tokens=TokenCount(cache_creation=0, cache_read=400, output=1))
         job = self.job(request)
+        if not request.has_tools:
+            aside = job is not None and request.asks_for_answer
+            text = document(job, position(job, request)) if job and aside else "ok"
+            return Reply(text, tokens=TokenCount(cache_creation=0, cache_read=400, output=1))
         if job is None:
             return Reply(UNKNOWN_JOB, delay=self.pace)
         text, calls = turn(job, request)
