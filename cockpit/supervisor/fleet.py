@@ -23,7 +23,8 @@ from cockpit.core.handoff.states import Outcome
 from cockpit.core.ids import AgentName, agent_name
 from cockpit.ports.records import SeatRecord
 from cockpit.supervisor.instruments import Instruments
-from cockpit.supervisor.seat import Seat, Sitting
+from cockpit.supervisor.seat import Seat
+from cockpit.supervisor.sitting import Sitting
 
 PILOT = AgentName("pilot")
 """The name of the file with the pilot's own addresses, which stands in a folder by itself."""
