@@ -12,7 +12,7 @@ from cockpit.wire.diff import DiffFile, WorktreeDiff
 from cockpit.wire.status import MarksStatus
 
 BEGAN = 1_795_296_000.0
-"""Unix seconds of the first reading: 22 November 2026, 02:40 UTC."""
+"""Unix seconds of the first reading: 21 November 2026, 21:20 UTC."""
 WINDOW = 200_000
 COMPACTS_AT = 167_000
 MARKS = MarksStatus(notice=100_000, warn=120_000, act=140_000, force=147_000)

@@ -20,6 +20,8 @@ from cockpit.tui.screens.fleet import Surroundings
 SCREENS: dict[str, tuple[str, ...]] = {
     "fleet": (),
     "review": ("d",),
+    "agent": ("o", "2"),
+    "diff": ("o", "4"),
     "send": ("s",),
     "start": ("n",),
     "stop": ("x",),

@@ -32,7 +32,7 @@ ACTIVITY_LEAST = 11
 ACTIVITY_WANTED = 28
 STATE_WIDEST = 13
 
-_GIVES_WAY = ("band", "age", "cost", "chain", "turns", "tokens", "activity", "percent")
+_GIVES_WAY = ("trend", "band", "age", "cost", "chain", "turns", "tokens", "activity", "percent")
 """First to go first."""
 
 _TITLES = {
@@ -42,6 +42,7 @@ _TITLES = {
     "percent": "used",
     "band": "band",
     "mark": "",
+    "trend": "trend",
     "turns": "turns",
     "chain": "no.",
     "state": "state",
@@ -50,9 +51,18 @@ _TITLES = {
     "cost": "cost",
 }
 _RIGHT = {"tokens", "percent", "turns", "chain", "age", "cost"}
-_FLOOR = {"tokens": 9, "percent": 4, "band": 6, "turns": 7, "chain": 3, "age": 3, "cost": 5}
+_FLOOR = {
+    "tokens": 9,
+    "percent": 4,
+    "band": 6,
+    "trend": 8,
+    "turns": 7,
+    "chain": 3,
+    "age": 3,
+    "cost": 5,
+}
 _ORDER = (
-    "name", "bar", "tokens", "percent", "band", "mark", "turns", "chain", "state",
+    "name", "bar", "tokens", "percent", "band", "mark", "trend", "turns", "chain", "state",
     "activity", "age", "cost",
 )  # fmt: skip
 

@@ -199,6 +199,6 @@ def _below(stretches: Sequence[Stretch], widths: Sequence[int], width: int) -> l
             said += f" {datetime.fromtimestamp(began).astimezone():%H:%M}"
         spans.append(Span(fit(said, room), "name" if last else "chain"))
         if not last:
-            spans.append(Span("›", "cursor"))
+            spans.append(Span("»", "cursor"))
     used = sum(len(span.text) for span in spans)
     return merged([*spans, Span(" " * max(0, width - used))])

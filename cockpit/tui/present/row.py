@@ -8,6 +8,7 @@ from datetime import datetime
 from cockpit.core.safetext import safe_line
 from cockpit.tui.present import words
 from cockpit.tui.present.states import Look, look_of
+from cockpit.tui.present.trend import trend
 from cockpit.wire.status import AgentStatus, ContextStatus
 
 STALE_AFTER = 120.0
@@ -32,6 +33,8 @@ class Row:
     """The band as a word; empty when calm."""
     mark: str
     """The same in at most three characters, for narrow screens."""
+    trend: str
+    """The session so far, a step a cell; empty while it has no two readings."""
     turns: str
     chain: str
     activity: str
@@ -57,6 +60,7 @@ def row_of(agent: AgentStatus, *, heard_seconds: float, now: datetime) -> Row:
         percent="" if absent else _percent(context),
         band="" if absent else _band(context),
         mark=_MARKS.get(context.band, ""),
+        trend=trend(context.trend, context.window),
         turns=f"{words.age(age)} old" if stale else _turns(context),
         chain=_chain(agent),
         activity=safe_line(agent.activity or agent.note or "", 200),

@@ -23,6 +23,7 @@ _ROLES: dict[str, tuple[str, str, str]] = {
     "name": (_PLAIN, "", "bold"),
     "activity": (_PLAIN, "", ""),
     "tokens": (_PLAIN, "", ""),
+    "trend": ("text-quiet", "", ""),
     "turns": (_PLAIN, "", ""),
     "muted": ("text-quiet", "", ""),
     "title": ("text-quiet", "", ""),

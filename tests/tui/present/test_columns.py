@@ -11,7 +11,7 @@ from cockpit.tui.present.columns import Layout, layout
 from cockpit.tui.present.fleet import Heading, heading_spans, lines_of, row_spans
 from cockpit.tui.present.row import Row, row_of
 from cockpit.tui.present.span import plain
-from cockpit.tui.scene import agent, fleet
+from cockpit.tui.scene import agent, context, fleet
 
 NOW = datetime(2026, 11, 21, 20, 0, tzinfo=UTC)
 
@@ -65,3 +65,13 @@ def test_every_line_is_exactly_as_wide_as_the_screen(width: int) -> None:
 
 def test_nobody_to_show_is_no_trouble() -> None:
     assert layout([], 80).width == 80
+
+
+def test_the_trend_is_there_where_there_is_room_and_goes_first() -> None:
+    told = context(60_000, trend=[20_000, 40_000, 60_000])
+    shown = [row_of(agent("api", context=told, activity="Edit"), heard_seconds=0, now=NOW)]
+    assert shown[0].trend == "▁▂▃"
+    assert layout(shown, 160).has("trend")
+    assert not layout(shown, 70).has("trend")
+    unknown = [row_of(agent("api", tokens=None), heard_seconds=0, now=NOW)]
+    assert not layout(unknown, 160).has("trend")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from rich.cells import cell_len
 
+from cockpit.tui.ascii import ascii_only
 from cockpit.tui.flown import MARKS, course, readings, stretch
 from cockpit.tui.present.plot import COMPACTED, HANDED_ON, MARK, STEPS, plot
 from cockpit.tui.present.span import plain
@@ -113,3 +114,9 @@ def test_what_was_undone_is_no_part_of_the_course() -> None:
 def test_a_reading_beyond_the_window_is_inside_the_picture() -> None:
     told = one(100_000, 250_000, marks=MARKS)
     assert max(heights(drawn(told))) >= 8
+
+
+def test_in_ascii_a_compaction_is_told_from_a_handoff() -> None:
+    signs = {line[15] for line in map(ascii_only, drawn(course(), 80, 12)[:5])}
+    assert signs == {":"}
+    assert ascii_only(HANDED_ON) == "|"

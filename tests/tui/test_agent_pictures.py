@@ -1,0 +1,125 @@
+"""How one agent's screen looks, at the sizes that people have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from textual.pilot import Pilot
+
+from cockpit.client.memory import MemoryClient
+from cockpit.tui.flown import BEGAN, DIFF, FACTS, course, readings, stretch
+from cockpit.tui.past import chain, handoff, session
+from cockpit.tui.scene import PANE, agent, context
+from cockpit.wire.course import Course
+from cockpit.wire.status import AgentStatus, Status
+from tests.tui.test_hostile import HOSTILE
+from tests.tui.test_pictures import app, at_rest, one_time_zone, pressing, settled
+
+__all__ = ["one_time_zone"]
+
+SIZES = {"60x15": (60, 15), "100x30": (100, 30), "200x60": (200, 60)}
+SECTIONS = {"pane": "1", "context": "2", "facts": "3", "diff": "4", "events": "5"}
+BANDS = {"calm": 61_000, "notice": 104_000, "warn": 127_000, "act": 142_000, "force": 149_000}
+
+Compare = Callable[..., bool]
+sizes = pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
+
+
+def one(**fields: object) -> AgentStatus:
+    """An agent in its second session, with nothing that names the time of day."""
+    usual = {"session_id": session(2)["id"], "session_number": 2, "job": "job-api",
+             "chain_cost_usd": 1.12, "cost_usd": 0.62, "activity": "Edit src/auth.py"}  # fmt: skip
+    return agent("api", **{**usual, **fields})
+
+
+def flown(tokens: int | None = 61_000, **fields: object) -> MemoryClient:
+    """That agent alone, with everything that can be read of it."""
+    client = MemoryClient(Status(agents=[one(context=context(tokens), **fields)]))
+    client.show("api", PANE, cursor=(2, 13))
+    told = course()
+    last = stretch(2, readings(tokens or 50_000, 64, start=45_000, began=BEGAN + 9_000))
+    known = last.model_copy(update={} if tokens else {"points": [], "unknown": "No reading."})
+    client.chart(told.model_copy(update={"stretches": [told.stretches[0], known]}))
+    left = handoff("h1", "2026-11-22T02:40:00Z", tokens_after=45_000)
+    times = {"started_at": "2026-11-22T01:00:00Z", "ended_at": "2026-11-22T02:41:00Z"}
+    first = session(1, left, writer="agent", outcome="done", compactions=1, **times)
+    client.remember([chain("api", first, session(2))])
+    client.know("api", FACTS)
+    client.differ("api", DIFF)
+    client.happen("agent.started", "api was started", "api", at="2026-11-21T20:15:00Z")
+    client.happen("band.crossed", "api crossed its act point", "api", at="2026-11-21T20:17:00Z")
+    return client
+
+
+@sizes
+@pytest.mark.parametrize("key", SECTIONS.values(), ids=SECTIONS)
+def test_section(snap_compare: Compare, key: str, size: tuple[int, int]) -> None:
+    shown = app(flown(142_300))
+    assert snap_compare(shown, terminal_size=size, run_before=pressing("o", key))
+
+
+@pytest.mark.parametrize("tokens", [*BANDS.values(), None], ids=[*BANDS, "unknown"])
+def test_band(snap_compare: Compare, tokens: int | None) -> None:
+    shown = app(flown(tokens))
+    assert snap_compare(shown, terminal_size=(100, 30), run_before=pressing("o", "2"))
+
+
+@sizes
+def test_a_chain_of_nine(snap_compare: Compare, size: tuple[int, int]) -> None:
+    client = flown(session_id=session(9)["id"], session_number=9)
+    chart = [stretch(each, readings(120_000 + 4_000 * each, 50)) for each in range(1, 10)]
+    client.chart(Course(agent="api", stretches=chart))
+    links = [
+        session(each, handoff(f"h{each}", "2026-11-22T02:40:00Z", tokens_after=40_000))
+        for each in range(1, 9)
+    ]
+    client.remember([chain("api", *links, session(9))])
+    assert snap_compare(app(client), terminal_size=size, run_before=pressing("o", "2"))
+
+
+@sizes
+def test_a_chain_of_one(snap_compare: Compare, size: tuple[int, int]) -> None:
+    client = flown(session_id=session(1)["id"], session_number=1)
+    client.chart(Course(agent="api", stretches=[stretch(1, readings(61_000, 30))]))
+    client.remember([chain("api", session(1))])
+    assert snap_compare(app(client), terminal_size=size, run_before=pressing("o", "2"))
+
+
+@pytest.mark.parametrize("key", SECTIONS.values(), ids=SECTIONS)
+def test_hostile(snap_compare: Compare, key: str) -> None:
+    text = "[/b] \x1b]52;c;eA==\x07漢字 \u202eevil\u2069 [@click=app.quit]x[/] 👩‍👩‍👧"
+    client = flown(142_300, note=text, branch=text, model=text, activity=text)
+    client.show("api", [text, f"\x1b[41m{text}", "\x1b[2Jcleared?"])
+    client.know("api", {**FACTS, "goal": " ".join(HOSTILE)[:900], "files_modified": [text]})
+    part = f"diff --git a/x b/x\n@@ -1 +1 @@\n-{text}\n+{text}\n"
+    client.differ("api", DIFF.model_copy(update={"text": part, "untracked": [text]}))
+    client.happen(text, text, "api", at="2026-11-21T20:17:00Z")
+    shown = app(client)
+    assert snap_compare(shown, terminal_size=(100, 30), run_before=pressing("o", key))
+
+
+@sizes
+def test_no_supervisor(snap_compare: Compare, size: tuple[int, int]) -> None:
+    client = flown(142_300)
+
+    async def lose(pilot: Pilot[None]) -> None:
+        await settled(pilot)
+        await pilot.press("o", "2")
+        await at_rest(pilot)
+        client.disconnect()
+        await at_rest(pilot)
+
+    assert snap_compare(app(client), terminal_size=size, run_before=lose)
+
+
+@pytest.mark.parametrize("theme", ["day", "high-contrast", "colour-blind"])
+def test_theme(snap_compare: Compare, theme: str) -> None:
+    shown = app(flown(142_300), theme)
+    assert snap_compare(shown, terminal_size=(100, 30), run_before=pressing("o", "2"))
+
+
+@sizes
+def test_help(snap_compare: Compare, size: tuple[int, int]) -> None:
+    shown = app(flown())
+    assert snap_compare(shown, terminal_size=size, run_before=pressing("o", "question_mark"))
