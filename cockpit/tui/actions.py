@@ -229,6 +229,11 @@ ACTIONS: tuple[Action, ...] = (
     Action("inbox", "inbox", "Show everything that needs you, of all agents.", ("i",)),
     Action("history", "history", "Show every handoff and its document.", ("H",)),
     Action("filter", "filter", "Show only agents that have all the words.", ("slash",)),
+    Action("unfilter", "all", "Show every agent again.", ("escape", "ctrl+g")),
+    Action("sort", "sort", "Sort inside the groups: need, context, name, age, cost.", ("S",)),
+    Action("pane-more", "larger pane", "Give the pane more of the screen.", ("plus",)),
+    Action("pane-less", "smaller pane", "Give the pane less of the screen.", ("minus",)),
+    Action("beside", "beside", "Put the pane beside the list, or below it again.", ("b",)),
     Action("events", "events", "Show or hide what happened last.", ("e",)),
     Action("redraw", "redraw", "Draw the whole screen again.", ("ctrl+l",)),
     Action("help", "help", "Show the keys.", ("question_mark", "f1"), shown=True),
@@ -410,6 +415,7 @@ _SPOKEN = {
     "slash": "/", "question_mark": "?", "enter": "Enter", "tab": "Tab", "escape": "Esc",
     "down": "↓", "up": "↑", "home": "Home", "end": "End", "pageup": "PgUp", "pagedown": "PgDn",
     "f1": "F1", "space": "Space", "left": "←", "right": "→", "shift+tab": "Shift-Tab",
+    "plus": "+", "minus": "-", "comma": ",",
 }  # fmt: skip
 
 

@@ -23,7 +23,7 @@ from cockpit.tui.bindings import keymap
 from cockpit.tui.follow import follow
 from cockpit.tui.frugal import FrugalDriver
 from cockpit.tui.model import Change, Model
-from cockpit.tui.remembered import remember, remembered
+from cockpit.tui.remembered import Memory
 from cockpit.tui.ringing import Ringing
 from cockpit.tui.screens.fleet import FleetScreen, Surroundings
 
@@ -61,12 +61,12 @@ class CockpitApp(App[bool]):
         self.animation_level = "none"
         self._client = client
         self._around = around
-        self._remember_in = remember_in
         self._drawn_through = tuple(filters)
         self._ringing = ringing
         self._themes = themes.load(theme_folders)
         self._theme_wanted = theme
-        self.model = Model(selected=remembered(remember_in))
+        self._memory = Memory(remember_in)
+        self.model = Model(selected=self._memory.view.selected)
 
     async def action_quit(self) -> None:
         self.exit(True)
@@ -101,7 +101,7 @@ class CockpitApp(App[bool]):
         return themes.defaults(self.current_theme.to_color_system().generate())
 
     def get_default_screen(self) -> Screen[None]:
-        return FleetScreen(self.model, self._client, self._around)
+        return FleetScreen(self.model, self._client, self._around, self._memory)
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         yield from super().get_system_commands(screen)
@@ -131,7 +131,7 @@ class CockpitApp(App[bool]):
 
     def _heard(self, change: Change, name: str | None) -> None:
         if change is Change.SELECTION:
-            remember(self._remember_in, name)
+            self._memory.keep(selected=name)
         elif change is Change.HAPPENED and self._ringing:
             self._ringing.heard(self.model.events[-1], self, self._ring)
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import cast
 
 from cockpit.client.memory import MemoryClient
 from cockpit.tui.follow import follow
 from cockpit.tui.model import Change, Model
-from cockpit.tui.remembered import remember, remembered
 from cockpit.tui.scene import agent
 from cockpit.wire.status import Status
 from cockpit.wire.stream import AgentChanged, AgentForgotten, Event, Snapshot, WatchLine
@@ -102,17 +100,3 @@ def test_a_supervisor_of_another_version_is_said_and_asked_again() -> None:
         await reached(lambda: "another version" in model.connection.why, model, Strange())
 
     asyncio.run(play())
-
-
-def test_the_selection_is_written_whole_and_read_leniently(tmp_path: Path) -> None:
-    file = tmp_path / "screen.json"
-    assert remembered(file) is None
-    remember(file, "api")
-    assert remembered(file) == "api"
-    assert [one.name for one in tmp_path.iterdir()] == ["screen.json"]
-    for nonsense in ("", "[1]", '{"selected": 3}', "\x00"):
-        file.write_text(nonsense)
-        assert remembered(file) is None
-    remember(tmp_path / "no" / "such" / "folder.json", "api")
-    remember(None, "api")
-    assert remembered(None) is None

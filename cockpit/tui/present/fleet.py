@@ -9,9 +9,13 @@ from cockpit.tui.present import words
 from cockpit.tui.present.bar import context_bar
 from cockpit.tui.present.columns import GAP, LEAD, Column, Layout
 from cockpit.tui.present.row import Row
+from cockpit.tui.present.sorting import ordered
 from cockpit.tui.present.span import Span, fit, merged
 from cockpit.tui.present.states import GROUPS, Group, group_of
 from cockpit.wire.status import AgentStatus
+
+SORTED = "↓"
+"""At the title of the column that the rows are sorted by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +37,16 @@ class Place:
 Line = Heading | Place
 
 
-def lines_of(agents: Iterable[AgentStatus], words_wanted: str = "") -> list[Line]:
+def lines_of(
+    agents: Iterable[AgentStatus], words_wanted: str = "", sort: str = "need"
+) -> list[Line]:
     """Every agent once, grouped; with a filter only those that have all of its words.
 
-    Inside a group the order is the supervisor's, so that a row only moves when its state does.
+    Inside a group the order is the supervisor's, so that a row only moves when its state does,
+    unless the pilot asked for another.
     """
     wanted = words_wanted.lower().split()
-    shown = [agent for agent in agents if _matches(agent, wanted)]
+    shown = ordered((agent for agent in agents if _matches(agent, wanted)), sort)
     lines: list[Line] = []
     number = 0
     for group in GROUPS:
@@ -58,7 +65,7 @@ def _matches(agent: AgentStatus, wanted: Sequence[str]) -> bool:
     return all(word in text for word in wanted)
 
 
-def heading_spans(heading: Heading, layout: Layout) -> list[Span]:
+def heading_spans(heading: Heading, layout: Layout, sorted_by: str = "") -> list[Span]:
     """The group's title and count; on the first, column titles where the title leaves room."""
     title = [
         Span(f"  {heading.group.title} ", f"group-{heading.group.key}"),
@@ -73,9 +80,10 @@ def heading_spans(heading: Heading, layout: Layout) -> list[Span]:
         end = start + column.width
         # A long title of the group pushes that of the column below it aside, if there is room.
         begin = start if start > used + 1 else used + 2
-        if column.title and (begin == start or end - begin >= len(column.title)):
+        name = f"{column.title}{SORTED}" if column.key == sorted_by else column.title
+        if name and (begin == start or end - begin >= len(name)):
             titles.append(Span(" " * (begin - used)))
-            titles.append(Span(fit(column.title, end - begin, right=column.right), "title"))
+            titles.append(Span(fit(name, end - begin, right=column.right), "title"))
             used = end
         start = end + GAP
     return merged([*title, *titles, Span(" " * max(0, layout.width - used))])

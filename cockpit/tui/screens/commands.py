@@ -9,9 +9,10 @@ from cockpit.tui.actions import BY_ID
 from cockpit.tui.attach import step_aside
 from cockpit.tui.background import in_background
 from cockpit.tui.frugal import RedrawWanted
+from cockpit.tui.present.sorting import ORDERS, next_order
 from cockpit.tui.screens.agent import AgentScreen
 from cockpit.tui.screens.confirm import ConfirmScreen
-from cockpit.tui.screens.errands import Errands, cannot, tell
+from cockpit.tui.screens.errands import Errands, cannot, say, tell
 from cockpit.tui.screens.help import HelpScreen
 from cockpit.tui.screens.history import HistoryScreen
 from cockpit.tui.screens.inbox import InboxScreen
@@ -192,6 +193,37 @@ class Commands:
     def _filter(self) -> None:
         self._screen.filter.display = True
         self._screen.set_focus(self._screen.filter)
+
+    def _unfilter(self) -> None:
+        screen = self._screen
+        if not screen.fleet.filter:
+            cannot(screen, "No filter is set: every agent is shown.")
+            return
+        screen.filter.value = screen.fleet.filter = ""
+        screen.filter.display = False
+        screen.fleet.show()
+
+    def _sort(self) -> None:
+        screen = self._screen
+        order = next_order(screen.fleet.sort)
+        screen.fleet.sort = order
+        screen.memory.keep(sort=order)
+        screen.fleet.show()
+        screen.fleet.select(self._model.selected)
+        say(screen, f"Sorted by {order}: {ORDERS[order]}.")
+
+    def _pane_more(self) -> None:
+        self._say_why(self._screen.division.give_pane(1))
+
+    def _pane_less(self) -> None:
+        self._say_why(self._screen.division.give_pane(-1))
+
+    def _beside(self) -> None:
+        self._say_why(self._screen.division.turn())
+
+    def _say_why(self, reason: str | None) -> None:
+        if reason:
+            cannot(self._screen, reason)
 
     def _events(self) -> None:
         feed = self._screen.feed

@@ -13,6 +13,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
+from textual.events import Key
 from textual.screen import Screen
 from textual.widgets import Input
 
@@ -27,19 +28,18 @@ from cockpit.tui.pace import PACES, Coalesced, Pace
 from cockpit.tui.present.detail import reason, rule
 from cockpit.tui.present.keys import key_line, possible
 from cockpit.tui.present.summary import summary, title
+from cockpit.tui.remembered import Memory
 from cockpit.tui.screens.commands import Commands
+from cockpit.tui.screens.division import Division
 from cockpit.tui.screens.onlooker import look
 from cockpit.tui.widgets.feed import Feed
 from cockpit.tui.widgets.field import Field
 from cockpit.tui.widgets.fleet_list import FleetList
-from cockpit.tui.widgets.line import KeyLine, OneLine, Wrapped
+from cockpit.tui.widgets.line import Divider, KeyLine, OneLine, Wrapped
 from cockpit.tui.widgets.pane_view import PaneView
 
 MINUTE = 15.0
 """Seconds between two looks at the ages, which are drawn by the minute."""
-WIDE = 180
-LOW = 14
-"""Lines below which the list has the screen to itself. A terminal of 15 lines gives us 14."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +67,18 @@ class FleetScreen(Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = bindings("fleet")
     AUTO_FOCUS = "#fleet"
 
-    def __init__(self, model: Model, client: Client, around: Surroundings) -> None:
+    def __init__(
+        self, model: Model, client: Client, around: Surroundings, memory: Memory | None = None
+    ) -> None:
         super().__init__()
         self.model = model
         self.client = client
         self.around = around
+        self.memory = memory or Memory()
         self.fleet = FleetList(model)
+        self.fleet.sort = self.memory.view.sort
+        self.division = Division(self, self.memory)
+        self.left = Vertical(id="left")
         self.pane = PaneView()
         self.feed = Feed()
         self.filter = Field(placeholder="words to filter by", id="filter")
@@ -82,7 +88,7 @@ class FleetScreen(Screen[None]):
         """Another screen shows the pane, so it is not looked at from here."""
         self.commands = Commands(self)
         self._summary = OneLine(self._summarise, id="summary")
-        self._rule = OneLine(lambda width: rule(model.agent, width, around.home), id="rule")
+        self._rule = Divider(lambda width: rule(model.agent, width, around.home), id="rule")
         self._reason = Wrapped(id="reason")
         self._keys = KeyLine(self._key_line)
         self._afresh = True
@@ -91,7 +97,7 @@ class FleetScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         yield self._summary
         with Horizontal(id="body"):
-            with Vertical(id="left"):
+            with self.left:
                 yield self.fleet
                 yield self.filter
                 yield self.feed
@@ -111,15 +117,16 @@ class FleetScreen(Screen[None]):
         self._stop_listening()
 
     def on_resize(self) -> None:
-        size = self.app.size
-        self.set_class(size.width >= WIDE, "-wide")
-        self.set_class(size.height < LOW and size.width < WIDE, "-cramped")
-        self._share_height()
+        self.division.arrange()
         self._look_where_it_shows()
 
     @on(FleetList.Grew)
     def _fleet_grew(self) -> None:
-        self._share_height()
+        self.division.arrange()
+
+    @on(Divider.Dragged)
+    def _dragged(self, message: Divider.Dragged) -> None:
+        self.division.drag_to(message.line, done=message.done)
 
     @on(FleetList.Picked)
     def _picked(self) -> None:
@@ -133,6 +140,14 @@ class FleetScreen(Screen[None]):
     def _filter_changed(self, message: Input.Changed) -> None:
         self.fleet.filter = message.value
         self.fleet.show()
+
+    def on_key(self, event: Key) -> None:
+        """Out of the filter with Esc, without it."""
+        if self.focused is self.filter and event.key in {"escape", "down", "up"}:
+            if event.key == "escape":
+                self.filter.value = self.fleet.filter = ""
+                self.fleet.show()
+            self._filter_done()
 
     @on(Input.Submitted, "#filter")
     def _filter_done(self) -> None:
@@ -208,16 +223,6 @@ class FleetScreen(Screen[None]):
         agent = self.model.agents.get(self._looking_at[0] or "")
         task = partial(look, self.client, agent, self.pane, self.around.pace.pane)
         in_background(self, task, group="pane", alone=True)
-
-    def _share_height(self) -> None:
-        """The list has what it needs, up to about half where the pane stands below it."""
-        height = max(0, self.app.size.height - 2)
-        if self.has_class("-wide"):
-            self.fleet.styles.max_height = "100%"
-        elif self.has_class("-cramped"):
-            self.fleet.styles.max_height = max(3, height)
-        else:
-            self.fleet.styles.max_height = max(4, height * 11 // 20)
 
     def _summarise(self, width: int) -> list[Any]:
         model = self.model

@@ -15,6 +15,7 @@ from cockpit.tui.model import Model
 from cockpit.tui.present.columns import Layout, layout
 from cockpit.tui.present.fleet import Heading, Line, Place, heading_spans, lines_of, row_spans
 from cockpit.tui.present.row import Row, row_of
+from cockpit.tui.present.sorting import COLUMN
 from cockpit.tui.present.span import Span
 from cockpit.tui.widgets.lines import Lines, under
 
@@ -57,6 +58,8 @@ class FleetList(Lines, can_focus=True):
         self._spans_of: dict[str, tuple[tuple[object, ...], list[Span]]] = {}
         self.filter = ""
         """Words that an agent must have to be shown; empty shows all."""
+        self.sort = "need"
+        """One of `present.sorting.ORDERS`; inside the groups, which keep theirs."""
 
     @property
     def names(self) -> list[str]:
@@ -83,7 +86,7 @@ class FleetList(Lines, can_focus=True):
         }
         self._outdated.clear()
         before = len(self._places)
-        self._places = lines_of(agents.values(), self.filter)
+        self._places = lines_of(agents.values(), self.filter, self.sort)
         if len(self._places) != before:
             self.post_message(self.Grew(max(1, len(self._places))))
         return self._draw()
@@ -143,7 +146,7 @@ class FleetList(Lines, can_focus=True):
 
     def _spans(self, line: Line) -> list[Span]:
         if isinstance(line, Heading):
-            return heading_spans(line, self._layout)
+            return heading_spans(line, self._layout, COLUMN.get(self.sort, ""))
         row, selected = self._rows[line.name], line.name == self._model.selected
         made_of = (row, line, self._layout, selected)
         known = self._spans_of.get(line.name)

@@ -32,6 +32,37 @@ class OneLine(Lines):
         self.show()
 
 
+class Divider(OneLine):
+    """A line between two parts of the screen, which the mouse can move."""
+
+    class Dragged(Message):
+        """It is drawn to this line of the screen; `done` when it is let go there."""
+
+        def __init__(self, line: int, *, done: bool) -> None:
+            super().__init__()
+            self.line = line
+            self.done = done
+
+    def __init__(self, say: Callable[[int], Spans], *, id: str | None = None) -> None:  # noqa: A002 (Textual's word)
+        super().__init__(say, id=id)
+        self._held = False
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        self._held = True
+        self.capture_mouse()
+        event.stop()
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        if self._held:
+            self.post_message(self.Dragged(event.screen_y, done=False))
+
+    def on_mouse_up(self, event: events.MouseUp) -> None:
+        if self._held:
+            self._held = False
+            self.release_mouse()
+            self.post_message(self.Dragged(event.screen_y, done=True))
+
+
 class Wrapped(Lines):
     """A sentence over as many lines as it needs, up to `most`; of no height when it is empty."""
 

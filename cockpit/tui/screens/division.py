@@ -1,0 +1,90 @@
+"""How the fleet's screen is divided between the list and the pane, at any size."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cockpit.tui.remembered import Memory
+
+if TYPE_CHECKING:
+    from cockpit.tui.screens.fleet import FleetScreen
+
+WIDE = 180
+"""Columns from which the pane stands beside the list by itself."""
+BESIDE = 110
+"""Columns below which it never does: neither could be read."""
+LOW = 14
+"""Lines below which the list has the screen to itself. A terminal of 15 lines gives us 14."""
+STEP = 5
+LEAST, MOST = 15, 85
+"""Per cent."""
+
+
+class Division:
+    """The list has what it needs, up to its share where the pane stands below it."""
+
+    def __init__(self, screen: FleetScreen, memory: Memory) -> None:
+        self._screen = screen
+        self._memory = memory
+
+    @property
+    def is_beside(self) -> bool:
+        width = self._screen.app.size.width
+        wanted = self._memory.view.beside
+        return width >= BESIDE if wanted else (wanted is None and width >= WIDE)
+
+    def arrange(self) -> None:
+        """Lay the screen out for its size; twice is the same as once."""
+        screen, size = self._screen, self._screen.app.size
+        beside = self.is_beside
+        screen.set_class(beside, "-wide")
+        screen.set_class(size.height < LOW and not beside, "-cramped")
+        height = max(0, size.height - 2)
+        if beside:
+            screen.fleet.styles.max_height = "100%"
+            screen.left.styles.width = f"{self._memory.view.list_width}%"
+        else:
+            cramped = screen.has_class("-cramped")
+            share = height if cramped else max(4, height * self._memory.view.list_height // 100)
+            screen.fleet.styles.max_height = max(3, share)
+            screen.left.styles.width = "100%"
+
+    def turn(self) -> str | None:
+        """Put the pane beside the list, or below it again; why not, if it cannot be."""
+        width = self._screen.app.size.width
+        if not self.is_beside and width < BESIDE:
+            return f"The pane needs {BESIDE} columns to stand beside the list; there are {width}."
+        self._memory.keep(beside=not self.is_beside)
+        self.arrange()
+        return None
+
+    def give_pane(self, steps: int) -> str | None:
+        """Make the pane larger, or smaller with negative steps; why not, if it cannot be."""
+        if self._screen.has_class("-cramped"):
+            return "There is no room for a pane on so low a screen."
+        view = self._memory.view
+        if self.is_beside:
+            return self._set("list_width", view.list_width - steps * STEP)
+        fleet = self._screen.fleet
+        if steps < 0 and fleet.virtual_size.height <= fleet.size.height:
+            return "The list shows every agent already."
+        shown = fleet.size.height * 100 // max(1, self._screen.app.size.height - 2)
+        start = min(view.list_height, max(shown, LEAST + STEP)) if steps > 0 else view.list_height
+        return self._set("list_height", start - steps * STEP)
+
+    def drag_to(self, line: int, *, done: bool) -> None:
+        """The rule between list and pane is drawn to this line of the screen, and let go there."""
+        if not self.is_beside:
+            height = max(1, self._screen.app.size.height - 2)
+            share = min(MOST, max(LEAST, round((line - 1) * 100 / height)))
+            self._memory.change(list_height=share)
+            self.arrange()
+        if done:
+            self._memory.keep()
+
+    def _set(self, name: str, share: int) -> str | None:
+        if not LEAST <= share <= MOST:
+            return "That is as far as it goes."
+        self._memory.keep(**{name: share})
+        self.arrange()
+        return None

@@ -1,0 +1,126 @@
+"""The screen as the pilot divides it: by keys, by mouse, and the same the next time."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Any, Protocol
+
+from cockpit.client.memory import MemoryClient
+from cockpit.tui.remembered import Memory
+from cockpit.tui.scene import agent, scene
+from cockpit.wire.status import Status
+
+
+class Fly(Protocol):
+    def __call__(self, client: MemoryClient, **how: Any) -> AbstractAsyncContextManager[Any]: ...
+
+
+def crowd() -> MemoryClient:
+    return MemoryClient(Status(agents=[agent(f"agent-{number}") for number in range(60)]))
+
+
+def test_the_pane_grows_and_shrinks_and_is_remembered(fly: Fly, tmp_path: Path) -> None:
+    file = tmp_path / "screen.json"
+
+    async def play() -> None:
+        async with fly(crowd(), remember_in=file) as flight:
+            fleet = flight.fleet
+            before = fleet.pane.size.height
+            await flight.press("plus")
+            await flight.until(lambda: fleet.pane.size.height > before, "a larger pane")
+            larger = fleet.pane.size.height
+            await flight.press("minus", "minus")
+            await flight.until(lambda: fleet.pane.size.height < before, "a smaller pane")
+            await flight.press(*["plus"] * 20)
+            await flight.until(lambda: "as far as it goes" in str(flight.toasts()), "why not")
+            assert fleet.fleet.size.height >= 3
+            assert fleet.pane.size.height > larger
+        async with fly(crowd(), remember_in=file) as flight:
+            assert flight.fleet.pane.size.height > larger
+
+    asyncio.run(play())
+
+
+def test_a_list_that_shows_everybody_cannot_grow_and_says_so(fly: Fly) -> None:
+    async def play() -> None:
+        async with fly(MemoryClient(Status(agents=[agent("api")]))) as flight:
+            await flight.press("minus")
+            await flight.until(lambda: "shows every agent already" in str(flight.toasts()), "why")
+
+    asyncio.run(play())
+
+
+def test_beside_or_below_is_the_pilots_choice_where_there_is_room(fly: Fly, tmp_path: Path) -> None:
+    file = tmp_path / "screen.json"
+
+    async def play() -> None:
+        async with fly(scene(), size=(200, 40), remember_in=file) as flight:
+            fleet = flight.fleet
+            assert fleet.pane.region.x > 0
+            await flight.press("b")
+            await flight.until(lambda: fleet.pane.region.x == 0, "below")
+            await flight.press("b")
+            await flight.until(lambda: fleet.pane.region.x > 0, "beside")
+            width = fleet.pane.size.width
+            await flight.press("plus")
+            await flight.until(lambda: fleet.pane.size.width > width, "a wider pane")
+        async with fly(scene(), size=(120, 30), remember_in=file) as flight:
+            assert flight.fleet.pane.region.x > 0
+        async with fly(scene(), size=(100, 30), remember_in=file) as flight:
+            assert flight.fleet.pane.region.x == 0
+            await flight.press("b")
+            await flight.until(lambda: "there are 100" in str(flight.toasts()), "why not")
+
+    asyncio.run(play())
+
+
+def test_the_rule_can_be_drawn_with_the_mouse(fly: Fly, tmp_path: Path) -> None:
+    file = tmp_path / "screen.json"
+
+    async def play() -> None:
+        async with fly(crowd(), remember_in=file) as flight:
+            fleet = flight.fleet
+            before = fleet.fleet.size.height
+            assert flight.pilot
+            await flight.pilot.mouse_down("#rule")
+            await flight.pilot.hover("#fleet", offset=(5, before - 6))
+            await flight.until(lambda: fleet.fleet.size.height < before, "a shorter list")
+            assert Memory(file).view.list_height == 55
+            await flight.pilot.mouse_up("#rule")
+            await flight.until(lambda: Memory(file).view.list_height < 55, "it is kept")
+
+    asyncio.run(play())
+
+
+def test_sorting_is_told_marked_and_remembered(fly: Fly, tmp_path: Path) -> None:
+    file = tmp_path / "screen.json"
+
+    async def play() -> None:
+        async with fly(scene(), remember_in=file, selected="api") as flight:
+            await flight.press("S")
+            await flight.reads("context↓")
+            assert "Sorted by context: fullest first." in str(flight.toasts())
+            assert flight.app.model.selected == "api"
+        async with fly(scene(), remember_in=file) as flight:
+            await flight.reads("context↓")
+
+    asyncio.run(play())
+
+
+def test_the_way_out_of_a_filter(fly: Fly) -> None:
+    async def play() -> None:
+        async with fly(scene(), selected="api") as flight:
+            await flight.press("slash", *"mailer", "enter")
+            await flight.until(lambda: flight.fleet.fleet.names == ["mailer"], "one")
+            await flight.press("escape")
+            await flight.until(lambda: len(flight.fleet.fleet.names) == 8, "all")
+            assert not flight.fleet.filter.display
+            await flight.press("slash", *"docs", "escape")
+            await flight.until(lambda: len(flight.fleet.fleet.names) == 8, "all again")
+            await flight.press("j")
+            await flight.press("escape")
+            assert "No filter is set" in str(flight.toasts())
+
+    asyncio.run(play())
