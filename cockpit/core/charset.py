@@ -11,7 +11,5 @@ def speaks_unicode(environment: Mapping[str, str]) -> bool:
     A language that is said to be in another charset, or none (`C`, `POSIX`), says no. Where nothing
     is said the terminal decides, and those have been able to for decades.
     """
-    said = next(
-        filter(None, map(environment.get, ("LC_ALL", "LC_CTYPE", "LANG"))), "unknown.UTF-8"
-    )
+    said = next(filter(None, map(environment.get, ("LC_ALL", "LC_CTYPE", "LANG"))), "unknown.UTF-8")
     return said.upper().replace("-", "").partition("@")[0].endswith("UTF8")

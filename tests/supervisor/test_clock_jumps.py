@@ -148,9 +148,10 @@ def test_the_newer_word_counts_whatever_its_date(watched: Watched, jump: timedel
     assert watched.seat.sitting.gauge.tokens == 120_000
     watched.clock.advance(5)
     watched.hook("Stop")
-    assert watched.seat.sitting.conduct.turn is Turn.IDLE
+    turns = [watched.seat.sitting.conduct.turn]
     watched.hook("UserPromptSubmit", prompt="Go on.")
-    assert watched.seat.sitting.conduct.turn is Turn.WORKING
+    turns.append(watched.seat.sitting.conduct.turn)
+    assert turns == [Turn.IDLE, Turn.WORKING]
     watched.hook("PostCompact")
     watched.clock.advance(5)
     watched.replies(20_000)

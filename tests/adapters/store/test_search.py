@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -128,5 +129,5 @@ def test_a_database_of_before_gets_the_index_and_has_everything_to_read(tmp_path
         assert [stale.handoff for stale in SearchTable(store).stale()] == ["h"]
 
 
-def _fields(record: HandoffRecord) -> dict[str, object]:
+def _fields(record: HandoffRecord) -> dict[str, Any]:
     return {name: getattr(record, name) for name in record.__dataclass_fields__}
