@@ -15,6 +15,8 @@ from typing import Any
 from textual.color import Color, ColorParseError
 from textual.theme import BUILTIN_THEMES, Theme
 
+from cockpit.tui.contrast import legible
+
 DEFAULT = "night"
 
 _PALETTE = (
@@ -62,7 +64,7 @@ def chosen(name: str, themes: Themes) -> tuple[str, str | None]:
 
 def defaults(colours: Mapping[str, str]) -> dict[str, str]:
     """Our variables from the colours of a theme that does not know them."""
-    quiet = _mixed(colours, "background", "foreground", 0.55)
+    quiet = _readable(_mixed(colours, "background", "foreground", 0.55), colours)
     return {
         "bar-calm": colours["success"],
         "bar-notice": _mixed(colours, "success", "warning", 0.5),
@@ -77,6 +79,14 @@ def defaults(colours: Mapping[str, str]) -> dict[str, str]:
         "row-selected": _mixed(colours, "background", "accent", 0.2),
         "pane-background": colours["background"],
     }
+
+
+def _readable(value: str, colours: Mapping[str, str]) -> str:
+    try:
+        grounds = [Color.parse(colours[name]) for name in ("background", "surface")]
+        return legible(Color.parse(value), grounds).hex6
+    except (ColorParseError, KeyError):
+        return value
 
 
 def _mixed(colours: Mapping[str, str], one: str, other: str, share: float) -> str:

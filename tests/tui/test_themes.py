@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import AbstractAsyncContextManager
+from datetime import UTC, datetime
+from itertools import combinations
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, get_args
 
 import pytest
 from textual.color import Color
+from textual.theme import BUILTIN_THEMES
 
 from cockpit.client.memory import MemoryClient
 from cockpit.tui import themes
-from cockpit.tui.scene import scene
+from cockpit.tui.ascii import ascii_only
+from cockpit.tui.contrast import ratio
+from cockpit.tui.present.row import row_of
+from cockpit.tui.present.states import look_of
+from cockpit.tui.scene import agent, scene
 from cockpit.tui.themes import VARIABLES
-from cockpit.tui.widgets.roles import ROLES, Palette
+from cockpit.tui.widgets.roles import GROUNDS, ROLES, Palette
+from cockpit.wire.status import State
 
 SHIPPED = Path(__file__).parents[2] / "themes"
 
@@ -30,31 +38,104 @@ def test_a_shipped_theme_sets_everything(name: str) -> None:
     assert set(VARIABLES) <= set(found.themes[name].variables)
 
 
+TEXT = (
+    "foreground", "text-quiet", "accent", "success", "warning", "error",
+    "bar-notice", "bar-warn", "bar-act", "bar-force", "bar-unknown",
+)  # fmt: skip
+"""The colours that words are written in."""
+
+
 @pytest.mark.parametrize("name", ["night", "day", "high-contrast", "colour-blind"])
-def test_text_can_be_read_and_bands_told_apart(name: str) -> None:
+def test_text_can_be_read_on_every_ground(name: str) -> None:
     theme = themes.load([SHIPPED]).themes[name]
-    background = Color.parse(theme.background or "")
-    for colour in (theme.foreground, theme.variables["text-quiet"]):
-        assert background.get_contrast_text(1).a
-        assert contrast(background, Color.parse(colour or "")) >= 4.0
+    colours = {**vars(theme), **theme.variables}
+    least = 7.0 if name == "high-contrast" else 4.5
+    for ground in GROUNDS:
+        for text in TEXT:
+            found = ratio(Color.parse(colours[text]), Color.parse(colours[ground]))
+            assert found >= least, (text, ground)
+
+
+@pytest.mark.parametrize("name", ["night", "day", "high-contrast", "colour-blind"])
+def test_bands_can_be_told_apart(name: str) -> None:
+    theme = themes.load([SHIPPED]).themes[name]
     bands = [theme.variables[f"bar-{band}"] for band in ("calm", "notice", "warn", "act", "force")]
     assert len(set(bands)) == 5
     track = Color.parse(theme.variables["bar-track"])
-    assert all(contrast(track, Color.parse(band)) >= 1.6 for band in bands)
+    assert all(ratio(track, Color.parse(band)) >= 1.6 for band in bands)
 
 
-def contrast(one: Color, other: Color) -> float:
-    """As the accessibility guidelines count it, 1 to 21."""
+@pytest.mark.parametrize("name", BUILTIN_THEMES)
+def test_every_role_of_text_can_be_read_in_textuals_own_themes(name: str) -> None:
+    colours = BUILTIN_THEMES[name].to_color_system().generate()
+    variables = {**themes.defaults(colours), **colours}
+    palette = Palette(variables)
+    for role in ROLES:
+        style = palette.style(role)
+        if role.startswith(("bar-", "plot-", "rule")) or style.color is None:
+            continue
+        for ground in ("background", "surface", "row-selected"):
+            if "ansi" in variables[ground] or variables[ground] == "transparent":
+                continue
+            found = ratio(Color.from_rich_color(style.color), Color.parse(variables[ground]))
+            assert found >= 4.4, (role, ground)
 
-    def luminance(colour: Color) -> float:
-        parts = [
-            part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4
-            for part in colour.normalized
-        ]
-        return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
 
-    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
-    return (light + 0.05) / (dark + 0.05)
+def test_each_state_and_each_band_has_a_sign_that_is_no_colour() -> None:
+    """For those who see no colours, or not these."""
+    looks = [look_of(agent("a", state=state)) for state in get_args(State)]
+    assert len({look.word for look in looks}) == len(looks)
+    assert len({look.glyph for look in looks}) == len(looks)
+    assert all(ascii_only(look.glyph) != "?" or look.glyph == "?" for look in looks)
+    now = datetime.now(UTC)
+    rows = [
+        row_of(agent("a", tokens=tokens), heard_seconds=0, now=now)
+        for tokens in (10_000, 104_000, 127_000, 142_000, 149_000)
+    ]
+    assert len({row.band for row in rows}) == 5
+    assert len({row.mark for row in rows}) == 5
+
+
+def test_the_safe_theme_tells_bands_apart_by_lightness_too() -> None:
+    theme = themes.load([SHIPPED]).themes["colour-blind"]
+    bands = [
+        Color.parse(theme.variables[f"bar-{band}"])
+        for band in ("calm", "notice", "warn", "act", "force")
+    ]
+    for kind in VISIONS:
+        seen = [_as_seen(band, kind) for band in bands]
+        apart = [_apart(one, other) for one, other in combinations(seen, 2)]
+        assert min(apart) >= 20, kind
+
+
+VISIONS = {
+    "protanopia": ((0.152, 1.053, -0.205), (0.115, 0.786, 0.099), (-0.004, -0.048, 1.052)),
+    "deuteranopia": ((0.367, 0.861, -0.228), (0.280, 0.673, 0.047), (-0.012, 0.043, 0.969)),
+    "tritanopia": ((1.256, -0.077, -0.179), (-0.078, 0.931, 0.148), (0.005, 0.691, 0.304)),
+}
+"""Machado, Oliveira and Fernandes (2009), full severity: how linear light is seen without one of
+the three kinds of cones."""
+
+
+def _as_seen(colour: Color, kind: str) -> tuple[float, float, float]:
+    """Red, green and blue, 0 to 255, as an eye without one kind of cones sees it."""
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+              for part in colour.normalized]  # fmt: skip
+    seen = [
+        min(1.0, max(0.0, sum(share * part for share, part in zip(row, linear, strict=True))))
+        for row in VISIONS[kind]
+    ]
+    red, green, blue = (
+        255 * (part * 12.92 if part <= 0.0031308 else 1.055 * part ** (1 / 2.4) - 0.055)
+        for part in seen
+    )
+    return red, green, blue
+
+
+def _apart(one: tuple[float, ...], other: tuple[float, ...]) -> float:
+    """The distance of two colours, weighted as eyes do."""
+    red, green, blue = ((a - b) ** 2 for a, b in zip(one, other, strict=True))
+    return float((2 * red + 4 * green + 3 * blue) ** 0.5)
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,17 @@ from rich.color import Color as RichColor
 from rich.style import Style
 from textual.color import Color, ColorParseError
 
+from cockpit.tui.contrast import legible
+
 BANDS = ("calm", "notice", "warn", "act", "force", "unknown")
 
+GROUNDS = ("background", "surface", "row-selected", "pane-background")
+"""What text may stand on. Our own themes need no help there; many of Textual's do."""
+
 _PLAIN = "foreground"
+
+_DRAWN = ("bar-", "plot-", "rule")
+"""How the roles begin that are lines and areas. Their colours are the theme's, as they are."""
 
 _ROLES: dict[str, tuple[str, str, str]] = {
     # role: foreground variable, background variable, attributes
@@ -93,8 +101,9 @@ class Palette:
         found = self._styles.get(role)
         if found is None:
             foreground, background, attributes = _ROLES.get(role, _ROLES[""])
+            read = foreground if background or role.startswith(_DRAWN) else f"{foreground} as text"
             found = Style(
-                color=self.colour(foreground),
+                color=self.colour(read),
                 bgcolor=self.colour(background) if background else None,
                 bold="bold" in attributes or None,
                 italic="italic" in attributes or None,
@@ -103,13 +112,17 @@ class Palette:
         return found
 
     def colour(self, variable: str) -> RichColor | None:
-        return _parsed(self._variables.get(variable, ""))
+        """A variable's colour; with ` as text` behind its name, one that can be read."""
+        name, _, as_text = variable.partition(" ")
+        grounds = tuple(self._variables.get(ground, "") for ground in GROUNDS) if as_text else ()
+        return _parsed(self._variables.get(name, ""), grounds)
 
 
 @lru_cache(maxsize=512)
-def _parsed(value: str) -> RichColor | None:
+def _parsed(value: str, grounds: tuple[str, ...]) -> RichColor | None:
     """None, so the terminal's own colour, for what is no colour (`auto`, a broken theme)."""
     try:
-        return Color.parse(value).rich_color
+        colour = Color.parse(value)
+        return legible(colour, map(Color.parse, filter(None, grounds))).rich_color
     except ColorParseError:
         return None
