@@ -18,7 +18,7 @@ from cockpit.core.front_matter import load
 from cockpit.core.search import excerpt, holds_all, words
 from cockpit.wire.course import Course
 from cockpit.wire.diff import WorktreeDiff
-from cockpit.wire.status import AgentStatus, Status
+from cockpit.wire.status import AgentStatus, HeldSetting, Status
 from cockpit.wire.stream import (
     AgentChanged,
     AgentForgotten,
@@ -41,6 +41,7 @@ class MemoryClient:
         first = status or Status()
         self._host, self._supervisor = first.host, first.supervisor
         self._agents = {agent.name: agent for agent in first.agents}
+        self._held = first.held
         self._events: deque[Event] = deque(maxlen=2000)
         self._last_event = 0
         self._screens: dict[str, ScreenShot] = {}
@@ -64,7 +65,10 @@ class MemoryClient:
     async def status(self) -> Status:
         self._must_be_there()
         return Status(
-            host=self._host, supervisor=self._supervisor, agents=list(self._agents.values())
+            host=self._host,
+            supervisor=self._supervisor,
+            agents=list(self._agents.values()),
+            held=self._held,
         )
 
     async def watch(self) -> AsyncIterator[WatchLine]:
@@ -207,6 +211,10 @@ class MemoryClient:
     def onlookers(self, name: str) -> int:
         """How many are looking at an agent's pane at this moment."""
         return len(self._onlookers.get(name, ()))
+
+    def hold(self, held: list[HeldSetting]) -> None:
+        """Settings that an untrusted file asked for."""
+        self._held = held
 
     def lay(self, handoff: str, text: str) -> None:
         """Put a handoff's document there."""

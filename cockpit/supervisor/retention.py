@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from cockpit.adapters.kept_records import KeptRecords
+from cockpit.adapters.store.search import SearchTable
 from cockpit.adapters.transcript_scan import read_all
 from cockpit.adapters.transcripts import Parse
 from cockpit.core.collect import Collector
@@ -78,6 +79,7 @@ class Retention:
         if self._is_expired(handoff.job, set()):
             await asyncio.to_thread(documents.forget_copy, handoff.id)
             store.save_handoff(replace(handoff, copy=None))
+            SearchTable(store).clear(handoff.id)
             return
         place = await asyncio.to_thread(documents.archive, handoff.id)
         if place is not None and str(place) != handoff.copy:

@@ -350,20 +350,20 @@ ACTIONS: tuple[Action, ...] = (
         "history.open", "read", "Read the document.", ("enter",), "history", shown=True,
     ),
     Action(
-        "history.mark", "mark", "Mark it for comparing; two at most.",
-        ("space",), "history", shown=True,
-    ),
-    Action(
-        "history.compare", "compare", "Compare the two marked, or the marked and this one.",
-        ("c",), "history", shown=True,
+        "history.search", "search", "Show only what has all the words in its document.",
+        ("slash",), "history", shown=True,
     ),
     Action(
         "history.continue", "continue", "Start a new agent from the document.",
         ("n",), "history", _needs_supervisor, shown=True,
     ),
     Action(
-        "history.search", "search", "Show only what has all the words in its document.",
-        ("slash",), "history", shown=True,
+        "history.mark", "mark", "Mark it for comparing; two at most.",
+        ("space",), "history", shown=True,
+    ),
+    Action(
+        "history.compare", "compare", "Compare the two marked, or the marked and this one.",
+        ("c",), "history", shown=True,
     ),
     Action(
         "history.agent", "this agent", "Show only this one's agent, or everybody again.",

@@ -63,9 +63,9 @@ def chain(agent: str, *sessions: dict[str, Any], goal: str | None = None) -> dic
     }
 
 
-def chains() -> list[dict[str, Any]]:
-    """Four jobs: some went well, one was refused, one is under way."""
-    now = datetime.now(UTC)
+def chains(now: datetime | None = None) -> list[dict[str, Any]]:
+    """Four jobs as of some time: some went well, one was refused, one is under way."""
+    now = now or datetime.now(UTC)
 
     def ago(hours: float) -> str:
         return (now - timedelta(hours=hours)).isoformat(timespec="seconds")

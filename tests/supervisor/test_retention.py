@@ -14,6 +14,7 @@ import pytest
 
 from cockpit.adapters.clock import ManualClock
 from cockpit.adapters.kept_records import LARGEST
+from cockpit.adapters.store.search import SearchTable
 from cockpit.config.hooks import Hooks
 from cockpit.config.paths import Places
 from cockpit.config.schema import AgentSettings
@@ -141,9 +142,12 @@ def test_a_finished_jobs_copy_is_archived_and_then_removed(attic: Callable[..., 
     here = attic()
     record = here.job("a")
     here.job("b", current=True)
+    index = SearchTable(here.parts.store)
+    index.put(record.id, str(record.sha256), "needle")
 
     here.look()
     archived = here.copy(record)
+    assert [hit.handoff for hit in index.find(("needle",))] == [record.id]
     assert archived == here.parts.places.handoffs / "archive" / f"{record.id}.md"
     assert archived.is_file()
     assert archived.parent.stat().st_mode & 0o777 == 0o700
@@ -153,6 +157,7 @@ def test_a_finished_jobs_copy_is_archived_and_then_removed(attic: Callable[..., 
     here.look(after_days=2)
     assert here.copy(record) is None
     assert not archived.exists()
+    assert index.find(("needle",)) == []
     assert here.kept("a") == []
     # What is in the worktree is the pilot's, and a chain is never rewritten.
     assert Path(str(record.document)).is_file()

@@ -29,9 +29,9 @@ _URGENCY = {
 }  # fmt: skip
 
 _STEPS = {
-    "permission": "Enter goes to its pane: the answer is given there, by you.",
-    "question": "Enter goes to its pane: the answer is given there, by you.",
-    "trust": "Enter goes to its pane: whether the folder is trusted is said there, by you.",
+    "permission": "Enter goes to its pane; you give the answer there.",
+    "question": "Enter goes to its pane; you give the answer there.",
+    "trust": "Enter goes to its pane; you say there whether the folder is trusted.",
     "review": "Enter reads the document; then approve, edit, refuse or snooze it.",
     "handoff": "Enter shows what cockpit knows; then approve, refuse or snooze.",
     "breaker": "Enter shows what cockpit knows; then approve, refuse or snooze.",

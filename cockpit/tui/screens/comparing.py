@@ -99,7 +99,7 @@ class ComparingScreen(Screen[None]):
     def _say(self, width: int, _height: int) -> list[list[Any]]:
         if self._lines is None:
             return [[Span("  comparing …", "muted")]]
-        return list(drawn(self._lines, width - 1))
+        return list(drawn(self._lines, width))
 
     async def _compare(self) -> None:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -44,6 +45,10 @@ EMPTY = "No handoff yet. Each one that is made is kept here, with its document."
 NOT_FOUND = "No document holds all these words."
 
 
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
 class HistoryScreen(Screen[None]):
     """A line a handoff, newest first; what the selected one came to below."""
 
@@ -51,11 +56,19 @@ class HistoryScreen(Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = bindings("history")
     AUTO_FOCUS = "#history"
 
-    def __init__(self, model: Model, client: Client, around: Surroundings) -> None:
+    def __init__(
+        self,
+        model: Model,
+        client: Client,
+        around: Surroundings,
+        *,
+        now: Callable[[], datetime] = _now,
+    ) -> None:
         super().__init__()
         self.model = model
         self.client = client
         self.around = around
+        self._now = now
         self.of_agent: str | None = None
         """The one whose handoffs alone are shown."""
         self._chains: list[dict[str, Any]] = []
@@ -281,7 +294,7 @@ class HistoryScreen(Screen[None]):
     def _say(self, key: str, width: int) -> list[Any]:
         widest = history.widest_name(self._entries.values(), width)
         marked = key in self._marked
-        return history.line(self._entries[key], width, datetime.now(UTC), widest, marked=marked)
+        return history.line(self._entries[key], width, self._now(), widest, marked=marked)
 
     def _head(self, width: int) -> list[Any]:
         return history.heading(

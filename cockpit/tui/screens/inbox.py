@@ -6,6 +6,7 @@ where it can be read.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -36,8 +37,6 @@ from cockpit.tui.widgets.passage import Passage
 from cockpit.tui.widgets.picker import Picker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from cockpit.tui.screens.fleet import Surroundings
 
 MINUTE = 15.0
@@ -45,6 +44,10 @@ MINUTE = 15.0
 LOW = 20
 """Lines of the terminal below which no pane is shown."""
 EMPTY = "Nothing needs you. What does comes here by itself."
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
 
 
 class InboxScreen(Screen[None]):
@@ -55,13 +58,20 @@ class InboxScreen(Screen[None]):
     AUTO_FOCUS = "#inbox"
 
     def __init__(
-        self, model: Model, client: Client, around: Surroundings, attach: Callable[[], None]
+        self,
+        model: Model,
+        client: Client,
+        around: Surroundings,
+        attach: Callable[[], None],
+        *,
+        now: Callable[[], datetime] = _now,
     ) -> None:
         """`attach` goes into the pane of the agent that is selected in the model."""
         super().__init__()
         self.model = model
         self.client = client
         self.around = around
+        self._now = now
         self._go_in = attach
         self._items: dict[str, Item] = {}
         self.list = Picker(self._say, empty=EMPTY, id="inbox")
@@ -216,7 +226,7 @@ class InboxScreen(Screen[None]):
 
     def _say(self, key: str, width: int) -> list[Any]:
         widest = inbox.widest_name(self._items.values(), width)
-        return inbox.line(self._items[key], width, datetime.now(UTC), widest)
+        return inbox.line(self._items[key], width, self._now(), widest)
 
     def _head(self, width: int) -> list[Any]:
         host = self.model.host

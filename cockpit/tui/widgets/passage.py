@@ -17,7 +17,8 @@ class Passage(Lines):
     def show(self) -> None:
         """Ask what is to be said now."""
         if self.size.width and self.size.height:
-            self.set_lines(self._say(self.size.width, self.size.height))
+            # A cell is left for a scroll bar, which would stand on the text.
+            self.set_lines(self._say(self.size.width - 1, self.size.height))
 
     def resized(self) -> None:
         self.show()

@@ -18,12 +18,15 @@ from cockpit.tui.widgets.lines import Lines, Spans, under
 Say = Callable[[str, int], Spans]
 """A thing by its key, in so many cells."""
 
-MARGIN = 2
-"""Cells before each line, for the cursor."""
+MARGIN = 3
+"""Cells beside each line: two before it for the cursor, one after it for a scroll bar."""
 
 
-class Picker(Lines, can_focus=True):
-    """What is chosen from is told by `show`; what is chosen, by messages."""
+class Picker(Lines, can_focus=True, inherit_bindings=False):
+    """What is chosen from is told by `show`; what is chosen, by messages.
+
+    It has no keys of its own, scrolling ones neither: which key selects what is the screen's word.
+    """
 
     DEFAULT_CSS = """
     Picker { height: auto; scrollbar-size-vertical: 1; }

@@ -50,7 +50,7 @@ def test_a_permission_shows_the_tool_and_all_lines_of_what_it_does() -> None:
     (item,) = items([asked])
     assert item.what == "Bash: make \\ all"
     assert item.says == ("Bash wants to do this:", "  make \\", "  ", "     all")
-    assert "there, by you" in item.step
+    assert "you give the answer there" in item.step
 
 
 def test_held_settings_are_one_item_a_file_with_what_leads_on() -> None:

@@ -86,7 +86,7 @@ def test_going_on_asks_for_a_name_that_nobody_running_has(fly: Fly) -> None:
             await flight.reads("8 handoffs")
             await flight.press("j", "n")
             await flight.reads("Continue from api's document", "starts from this document", "api-2")
-            await flight.press(*"api")
+            await flight.press("ctrl+u", *"api")
             await flight.reads("api is running already.")
             await flight.press("enter")
             assert flight.client.asked == []
@@ -188,5 +188,31 @@ def test_a_hostile_document_is_read_without_harm(fly: Fly) -> None:
             assert "\x1b" not in flight.text()
             await flight.press("q", "q")
             await flight.until(lambda: len(flight.app.screen_stack) == 1)
+
+    asyncio.run(play())
+
+
+def test_every_key_that_moves_moves_the_selection_also_in_a_list_that_scrolls(fly: Fly) -> None:
+    async def play() -> None:
+        client = scene()
+        many = [
+            session(
+                number, handoff(f"h-{number}", f"2026-11-21T{number // 60:02}:{number % 60:02}Z")
+            )
+            for number in range(1, 61)
+        ]
+        client.remember([chain("api", *many)])
+        async with fly(client, size=(60, 15)) as flight:
+            await flight.press("H")
+            await flight.reads("60 handoffs")
+            chosen = flight.app.screen.list
+            assert chosen.selected == "h-60"
+            for keys, now in (
+                (("down", "j"), "h-58"), (("up",), "h-59"), (("pagedown",), "h-50"),
+                (("pageup", "k"), "h-60"), (("end",), "h-1"), (("home",), "h-60"),
+            ):  # fmt: skip
+                await flight.press(*keys)
+                await flight.until(lambda now=now: chosen.selected == now, now)
+                await flight.until(lambda: "▌" in flight.text(), "the selected one is in view")
 
     asyncio.run(play())

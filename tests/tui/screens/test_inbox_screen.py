@@ -30,7 +30,7 @@ def test_a_permission_says_what_wants_to_do_what_and_enter_goes_to_its_pane(fly:
             await flight.press("i")
             await flight.reads(
                 "Inbox", "1 permission · 1 review", "Bash: git push origin agent/mailer",
-                "Bash wants to do this:", "the answer is given there, by you",
+                "Bash wants to do this:", "you give the answer there",
                 "Do you want to proceed?",
             )  # fmt: skip
             await flight.press("enter")
