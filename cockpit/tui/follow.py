@@ -23,13 +23,20 @@ LAST_RETRY = 1.0
 """Seconds. Asking a socket that nobody listens on costs nothing, and a pilot may be waiting."""
 
 
+class NotUnderstood(Failed):
+    """It answers, in words of another version."""
+
+
 async def follow(client: Client, model: Model) -> None:
     """Keep `model` current until cancelled."""
     wait = FIRST_RETRY
     while True:
+        strange = False
         try:
             await _follow_once(client, model)
             why = "It ended the stream."
+        except NotUnderstood as error:
+            why, strange = safe_line(error.detail), True
         except CockpitError as error:
             why = safe_line(error.detail or error.title)
         except OSError as error:
@@ -37,7 +44,7 @@ async def follow(client: Client, model: Model) -> None:
         if model.connection.live:
             wait = FIRST_RETRY
         now = monotonic()
-        model.lost(now, why, now + wait)
+        model.lost(now, why, now + wait, strange=strange)
         await asyncio.sleep(wait)
         wait = min(wait * 2, LAST_RETRY)
 
@@ -56,7 +63,7 @@ async def _next(lines: AsyncIterator[WatchLine]) -> WatchLine | None:
     except StopAsyncIteration:
         return None
     except ValueError as error:
-        raise Failed(
+        raise NotUnderstood(
             "the supervisor was not understood",
             "It is of another version than this screen: cockpit down, then cockpit up.",
         ) from error

@@ -40,6 +40,8 @@ class Connection:
     """When it stopped answering; None before the first answer ever, and while it answers."""
     why: str = ""
     retry_at: float | None = None
+    strange: bool = False
+    """Somebody answers, and is not understood: a supervisor of another version."""
 
 
 Listener = Callable[[Change, str | None], None]
@@ -50,6 +52,8 @@ class Model:
 
     def __init__(self, selected: str | None = None) -> None:
         self.host = "local"
+        self.version: str | None = None
+        """Of the supervisor, as it says."""
         self.agents: dict[str, AgentStatus] = {}
         """By name, in the supervisor's order."""
         self.heard_at: dict[str, float] = {}
@@ -127,15 +131,16 @@ class Model:
     def answered(self) -> None:
         self._connect(Connection(live=True))
 
-    def lost(self, now: float, why: str, retry_at: float) -> None:
+    def lost(self, now: float, why: str, retry_at: float, *, strange: bool = False) -> None:
         """Nobody answers; the first loss keeps its time through every retry."""
         since = self.connection.lost_at
         if self.connection.live or since is None:
             since = now
-        self._connect(Connection(live=False, lost_at=since, why=why, retry_at=retry_at))
+        self._connect(Connection(False, since, why, retry_at, strange))
 
     def _take_snapshot(self, status: Status, now: float) -> None:
         self.host = status.host
+        self.version = status.supervisor.version
         self.held = status.held
         self.agents = {agent.name: agent for agent in status.agents}
         self.heard_at = dict.fromkeys(self.agents, now)

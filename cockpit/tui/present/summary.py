@@ -17,16 +17,27 @@ _NEED = {"needs": ("needs you", "need you")}
 
 
 def summary(
-    agents: Iterable[AgentStatus], host: str, connection: Connection, width: int, now: float
+    agents: Iterable[AgentStatus],
+    host: str,
+    connection: Connection,
+    width: int,
+    now: float,
+    other_version: str | None = None,
 ) -> list[Span]:
-    """Exactly `width` cells; the counts give way before the warning that nobody answers."""
+    """Exactly `width` cells; the counts give way before the warning that nobody answers.
+
+    `other_version` is the supervisor's, where it is not the screen's.
+    """
     everyone = list(agents)
     left = [Span(" cockpit ", "brand"), Span(" ")]
     right = [Span(f"{_right(everyone, host)} ", "muted")]
+    if other_version and connection.live:
+        right = [Span(f"supervisor {safe_line(other_version, 20)} ", "warning")]
     if connection.live:
         middle = _counts(everyone)
     else:
         middle = [Span(_lost(connection, now), "error" if connection.lost_at else "muted")]
+        right = [Span(f"{_remedy(connection)} ", "muted")]
     used = _length(left) + _length(middle)
     if used + _length(right) + 1 > width:
         right = []
@@ -67,7 +78,15 @@ def _lost(connection: Connection, now: float) -> str:
         return "asking the supervisor…"
     seconds = now - connection.lost_at
     age = f"{words.age(seconds)} ago" if seconds >= 60 else "just now"
+    if connection.strange:
+        return "the supervisor is of another version"
     return f"no supervisor answers · last seen {age}"
+
+
+def _remedy(connection: Connection) -> str:
+    if connection.lost_at is None:
+        return ""
+    return "cockpit down, then cockpit up" if connection.strange else "start it: cockpit up"
 
 
 def _length(spans: list[Span]) -> int:

@@ -38,7 +38,8 @@ class Division:
         screen, size = self._screen, self._screen.app.size
         beside = self.is_beside
         screen.set_class(beside, "-wide")
-        screen.set_class(size.height < LOW and not beside, "-cramped")
+        low = size.height < LOW and not beside and bool(screen.model.agents)
+        screen.set_class(low, "-cramped")
         height = max(0, size.height - 2)
         if beside:
             screen.fleet.styles.max_height = "100%"

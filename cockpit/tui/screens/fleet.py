@@ -17,6 +17,7 @@ from textual.events import Key
 from textual.screen import Screen
 from textual.widgets import Input
 
+from cockpit import __version__
 from cockpit.client.client import Client
 from cockpit.config.files import Files
 from cockpit.tui.actions import Context
@@ -28,14 +29,17 @@ from cockpit.tui.pace import PACES, Coalesced, Pace
 from cockpit.tui.present.detail import reason, rule
 from cockpit.tui.present.keys import key_line, possible
 from cockpit.tui.present.summary import summary, title
+from cockpit.tui.present.welcome import welcome
 from cockpit.tui.remembered import Memory
 from cockpit.tui.screens.commands import Commands
 from cockpit.tui.screens.division import Division
+from cockpit.tui.screens.errands import cannot
 from cockpit.tui.screens.onlooker import look
 from cockpit.tui.widgets.feed import Feed
 from cockpit.tui.widgets.field import Field
 from cockpit.tui.widgets.fleet_list import FleetList
 from cockpit.tui.widgets.line import Divider, KeyLine, OneLine, Wrapped
+from cockpit.tui.widgets.lines import Lines
 from cockpit.tui.widgets.pane_view import PaneView
 
 MINUTE = 15.0
@@ -81,6 +85,8 @@ class FleetScreen(Screen[None]):
         self.left = Vertical(id="left")
         self.pane = PaneView()
         self.feed = Feed()
+        self.welcome = Lines(id="welcome")
+        self.welcome.display = False
         self.filter = Field(placeholder="words to filter by", id="filter")
         self.filter.display = False
         self._looking_at: tuple[str | None, str | None] = (None, None)
@@ -91,6 +97,7 @@ class FleetScreen(Screen[None]):
         self._rule = Divider(lambda width: rule(model.agent, width, around.home), id="rule")
         self._reason = Wrapped(id="reason")
         self._keys = KeyLine(self._key_line)
+        self._told_of: str | None = None
         self._afresh = True
         self._rows = Coalesced(self, around.pace.rows, self._draw)
 
@@ -105,6 +112,7 @@ class FleetScreen(Screen[None]):
                 yield self._rule
                 yield self._reason
                 yield self.pane
+                yield self.welcome
         yield self._keys
 
     def on_mount(self) -> None:
@@ -195,12 +203,24 @@ class FleetScreen(Screen[None]):
         self._afresh = False
         if not self.model.selected and self.fleet.names:
             self.fleet.select(self.fleet.names[0])
+        self._welcome_if_empty()
+        self._tell_of_other_version()
         self._summary.show()
         self._rule.show()
         self._reason.say(reason(self.model.agent))
         self._keys.show()
         self.app.sub_title = title(self.model.agents.values())
         self._look_where_it_shows()
+
+    def _welcome_if_empty(self) -> None:
+        """Where nobody is, the room of the pane says how to begin."""
+        empty = self.model.connection.live and not self.model.agents
+        if empty != self.welcome.display:
+            self.welcome.display = empty
+            self.pane.display = self._rule.display = not empty
+            self.division.arrange()
+        if empty:
+            self.welcome.set_lines(welcome(self.around.keys))
 
     def look_aside(self, aside: bool) -> None:
         """Look at no pane for as long as another screen does."""
@@ -226,7 +246,29 @@ class FleetScreen(Screen[None]):
 
     def _summarise(self, width: int) -> list[Any]:
         model = self.model
-        return summary(model.agents.values(), model.host, model.connection, width, monotonic())
+        return summary(
+            model.agents.values(),
+            model.host,
+            model.connection,
+            width,
+            monotonic(),
+            self._other_version,
+        )
+
+    @property
+    def _other_version(self) -> str | None:
+        """The supervisor's version, where it is not ours."""
+        return self.model.version if self.model.version != __version__ else None
+
+    def _tell_of_other_version(self) -> None:
+        if (other := self._other_version) is None or other == self._told_of:
+            return
+        self._told_of = other
+        cannot(
+            self,
+            f"The supervisor is of version {other}, this screen of {__version__}. What one of them "
+            "does not know is left out. Agents go on over: cockpit down, then cockpit up.",
+        )
 
     def _key_line(self, width: int) -> tuple[list[Any], list[Any]]:
         return key_line(possible(self.model, "fleet"), self.around.keys, width)

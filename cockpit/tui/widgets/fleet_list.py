@@ -19,7 +19,7 @@ from cockpit.tui.present.sorting import COLUMN
 from cockpit.tui.present.span import Span
 from cockpit.tui.widgets.lines import Lines, under
 
-EMPTY = "No agents yet. Press n to start one, or write a cockpit.toml: cockpit init"
+EMPTY = "No agents yet: n starts one."
 
 
 def _now() -> datetime:

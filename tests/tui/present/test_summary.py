@@ -89,3 +89,17 @@ def test_help_and_the_way_out_stay_on_the_key_line(width: int) -> None:
         words = next(action.title for action in ACTIONS if action.id == hint.action)
         assert plain(spans)[hint.start : hint.end].endswith(words)
         assert hint.end <= width
+
+
+def test_a_supervisor_that_is_away_or_strange_comes_with_its_remedy() -> None:
+    away = Connection(live=False, lost_at=0.0)
+    said = plain(summary(fleet(), "local", away, 100, 30.0))
+    assert "no supervisor answers · last seen just now" in said
+    assert said.rstrip().endswith("start it: cockpit up")
+    assert "no supervisor answers" in plain(summary(fleet(), "local", away, 60, 30.0))
+    strange = Connection(live=False, lost_at=0.0, strange=True)
+    said = plain(summary(fleet(), "local", strange, 100, 30.0))
+    assert "the supervisor is of another version" in said
+    assert said.rstrip().endswith("cockpit down, then cockpit up")
+    said = plain(summary(fleet(), "local", Connection(live=True), 100, 30.0, "0.0.9"))
+    assert said.rstrip().endswith("supervisor 0.0.9")

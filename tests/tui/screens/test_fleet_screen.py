@@ -12,7 +12,7 @@ import pytest
 from cockpit.client.memory import MemoryClient
 from cockpit.core.errors import NotNow
 from cockpit.tui.scene import agent, context, scene
-from cockpit.wire.status import Status
+from cockpit.wire.status import Status, SupervisorStatus
 from cockpit.wire.verbs import Approve, Handoff, Refuse, Send, Snooze, Start, Stop, Verb
 
 
@@ -300,7 +300,7 @@ def test_an_empty_fleet_says_how_to_begin(fly: Fly) -> None:
     async def play() -> None:
         client = MemoryClient(Status())
         async with fly(client) as flight:
-            await flight.reads("No agents yet", "no agents")
+            await flight.reads("No agents yet", "no agents", "start an agent", "cockpit init")
             client.put(agent("api"))
             await flight.reads("1 working")
 
@@ -341,5 +341,34 @@ def test_a_screen_without_room_for_the_pane_has_nobody_capture_it(fly: Fly) -> N
             assert client.onlookers("mailer") == 0
             await flight.pilot.resize_terminal(60, 30)
             await flight.until(lambda: client.onlookers("mailer") == 1)
+
+    asyncio.run(play())
+
+
+def test_the_welcome_goes_with_the_first_agent(fly: Fly) -> None:
+    async def play() -> None:
+        client = MemoryClient()
+        async with fly(client, size=(60, 14)) as flight:
+            await flight.reads("No agents yet", "cockpit demo", "q quit")
+            client.put(agent("first"))
+            await flight.reads("1 working", "first")
+            assert "cockpit demo" not in flight.text()
+
+    asyncio.run(play())
+
+
+@pytest.mark.parametrize("size", [(60, 14), (100, 30)])
+def test_a_supervisor_of_another_version_is_told_of_once(fly: Fly, size: tuple[int, int]) -> None:
+    async def play() -> None:
+        supervisor = SupervisorStatus(version="0.0.9")
+        client = MemoryClient(Status(supervisor=supervisor, agents=[agent("api")]))
+        async with fly(client, size=size) as flight:
+            await flight.reads("supervisor 0.0.9")
+            await flight.until(lambda: "cockpit down, then cockpit up" in str(flight.toasts()))
+            client.disconnect()
+            await flight.reads("no supervisor answers")
+            client.reconnect()
+            await flight.reads("supervisor 0.0.9")
+            assert len(flight.toasts()) == 1
 
     asyncio.run(play())
