@@ -31,8 +31,8 @@ from cockpit.wire.status import MarksStatus
 MOST = 512
 """Points of one session."""
 MOST_TOGETHER = 2048
-LARGEST = 256 * 1024 * 1024
-"""Bytes of a record that is read only for its course: some seconds of work, once."""
+LARGEST = 512 * 1024 * 1024
+"""Bytes of a record that is read only for its course: five seconds of work, once."""
 REMEMBERED = 64
 """Sessions whose course is kept in memory."""
 

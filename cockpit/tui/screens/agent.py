@@ -6,10 +6,10 @@ selected there. Nothing is asked of the supervisor while nothing happens.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -31,6 +31,7 @@ from cockpit.tui.present.facts import fact_lines
 from cockpit.tui.present.history import Entry
 from cockpit.tui.present.keys import key_line, possible
 from cockpit.tui.present.lineage import Link, link_spans
+from cockpit.tui.present.once import Once
 from cockpit.tui.present.plot import plot
 from cockpit.tui.present.span import Span
 from cockpit.tui.screens.agent_lookups import READ, Lookups
@@ -44,6 +45,7 @@ from cockpit.tui.widgets.lines import Lines
 from cockpit.tui.widgets.pane_view import PaneView
 from cockpit.tui.widgets.passage import Passage
 from cockpit.tui.widgets.picker import Picker
+from cockpit.wire.diff import WorktreeDiff
 from cockpit.wire.status import AgentStatus
 
 if TYPE_CHECKING:
@@ -59,7 +61,6 @@ AFTER_WRITING = 2.0
 """Seconds between two readings of what an agent changes."""
 HISTORY = 1000
 """Lines above the pane's own that are looked at once it was scrolled to its top."""
-READING: list[Sequence[Span]] = [[Span("  Reading…", "muted")]]
 
 
 class AgentScreen(Screen[None]):
@@ -92,11 +93,14 @@ class AgentScreen(Screen[None]):
         self._reason = Wrapped(id="agent-reason")
         self._tabs = KeyLine(lambda width: head.tabs(self.section, keys, width), id="agent-tabs")
         self.pane = PaneView()
-        self.strip = Passage(self._say_plot, id="agent-strip")
-        self.plot = Passage(self._say_plot, id="agent-plot")
+        lookups, strip, whole = self.lookups, Once(plot), Once(plot)
+        facts = Once[dict[str, Any]](lambda told, width, _: fact_lines(told, width))
+        diff = Once[WorktreeDiff](lambda told, width, _: diff_lines(told, width))
+        self.strip = Passage(lambda *room: strip(lookups.course, *room), id="agent-strip")
+        self.plot = Passage(lambda *room: whole(lookups.course, *room), id="agent-plot")
         self.chain = Picker(self._say_link, empty="No session yet.", id="agent-links")
-        self.facts = Passage(self._say_facts, id="agent-facts")
-        self.diff = Passage(self._say_diff, id="agent-diff")
+        self.facts = Passage(lambda *room: facts(lookups.facts, *room), id="agent-facts")
+        self.diff = Passage(lambda *room: diff(lookups.diff, *room), id="agent-diff")
         self.feed = Feed()
         self._keys = KeyLine(lambda width: key_line(self._possible(), keys, width))
 
@@ -388,18 +392,6 @@ class AgentScreen(Screen[None]):
     def _say_head(self, width: int) -> list[Span]:
         return head.head(self.name_of_agent, self.agent, self.model.connection, width)
 
-    def _say_plot(self, width: int, height: int) -> Sequence[Sequence[Span]]:
-        course = self.lookups.course
-        return READING if course is None else plot(course, width, height)
-
     def _say_link(self, session: str, width: int) -> list[Span]:
         links = self._shown_links
         return link_spans(links[session], list(links.values()), width)
-
-    def _say_facts(self, width: int, _height: int) -> Sequence[Sequence[Span]]:
-        facts = self.lookups.facts
-        return READING if facts is None else fact_lines(facts, width)
-
-    def _say_diff(self, width: int, _height: int) -> Sequence[Sequence[Span]]:
-        diff = self.lookups.diff
-        return READING if diff is None else diff_lines(diff, width)

@@ -1,0 +1,32 @@
+"""Lines that are made anew only for another thing or another room: long diffs take their time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Generic, TypeVar
+
+from cockpit.tui.present.span import Span
+
+T = TypeVar("T")
+Said = Sequence[Sequence[Span]]
+
+READING: Said = [[Span("  Reading…", "muted")]]
+"""What stands there until the thing was read."""
+
+
+class Once(Generic[T]):
+    """Says one kind of thing, and keeps what it said last. A thing that is the same is no other."""
+
+    def __init__(self, say: Callable[[T, int, int], Said]) -> None:
+        self._say = say
+        self._of: tuple[T, int, int] | None = None
+        self._said: Said = READING
+
+    def __call__(self, told: T | None, width: int, height: int) -> Said:
+        """The lines for a width and a height."""
+        if told is None:
+            return READING
+        known = self._of
+        if known is None or known[0] is not told or known[1:] != (width, height):
+            self._of, self._said = (told, width, height), self._say(told, width, height)
+        return self._said
