@@ -89,7 +89,7 @@ def starts() -> st.SearchStrategy[State | None]:
     return st.sampled_from(
         (
             None,
-            None,
+            Waiting(since=0.0),
             Documenting("agent", 0.0, 180.0),
             Reviewing(sealed),
             Settling(sealed, 0.0),
@@ -184,6 +184,14 @@ class Rules(RuleBasedStateMachine):
     def sees(self, data: st.DataObject, later: float) -> None:
         self.now += later
         self._happens(data.draw(sights(self.now)))
+
+    @rule(times=st.integers(1, 12), forced=st.booleans(), turn=st.sampled_from(on.Turn))
+    def sees_no_change(self, times: int, forced: bool, turn: on.Turn) -> None:
+        """Time passes, and the agent does nothing of what it is asked for."""
+        for _ in range(times):
+            self.now += 20.0
+            self._happens(on.Seen(self.now, turn=turn, composer_clean=True, forced=forced))
+            self.the_agent_is_asked_within_its_budget()
 
     @rule(event=answers())
     def hears(self, event: on.Event) -> None:
