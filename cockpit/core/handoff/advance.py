@@ -56,7 +56,8 @@ def rebased(handoff: Handoff, now: float) -> Handoff:
     state = handoff.state
     match state:
         case Waiting():
-            state = Waiting(since=now, why=state.why)
+            # How often it was asked still counts, and what it heard is still in its record.
+            state = Waiting(since=now, why=state.why, tries=state.tries)
         case Documenting():
             state = replace(state, since=now, until=now + handoff.plan.deadline)
         case Settling():

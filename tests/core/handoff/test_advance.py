@@ -523,6 +523,8 @@ def test_a_reboot_begins_the_times_of_every_state_anew() -> None:
         moved = rebased(at(state), 5.0).state
         assert type(moved) is type(state)
         assert getattr(moved, "since", 5.0) == 5.0
+    asked = rebased(at(Waiting(0.0, "why", requested_at=1.0, tries=2)), 5.0).state
+    assert asked == Waiting(5.0, "why", tries=2)
     moved = rebased(at(Confirming(SEALED, 2, 9e9)), 5.0).state
     assert moved == Confirming(SEALED, 2, 5.0 + AUTO.confirm_within)
 

@@ -219,6 +219,7 @@ class Rules(RuleBasedStateMachine):
         assert held == self.handoff
         if boot:
             held = rebased(held, self.now)
+            self.given["Interrupt"] = 0
         self.handoff = taken_up(held)
         assert entry(self.handoff) == entry(held)
 
