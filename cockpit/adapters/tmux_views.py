@@ -82,6 +82,14 @@ class TmuxViews:
                 pane, runs = await self.home()
         return pane
 
+    async def forsake(self) -> None:
+        """End the server if it holds the home window and nothing else. Twice is as once."""
+        alone = "#{==:#{session_windows},1}"
+        with suppress(ServerGone, NoSession):
+            await self.tmux.server.ask(
+                ["if-shell", "-F", "-t", f"={SESSION}:", alone, "kill-server"]
+            )
+
     async def let_home_through(self) -> None:
         """Let the screen in the home window say things to the terminals that tmux has no word for.
 

@@ -12,6 +12,7 @@ import select
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -36,18 +37,24 @@ def run_supervisor(config: Path | None) -> int:
     return run(our_places(), file, named=named)
 
 
-def start_supervisor(config: Path | None) -> int:
+def start_supervisor(config: Path | None, meanwhile: Callable[[], None] = lambda: None) -> int:
     """Make sure that a supervisor answers; its process id. Twice is the same as once.
 
-    One that runs already takes up the agents of the named file, or of the project's. Raises
-    what the new process failed with.
+    One that runs already takes up the agents of the named file, or of the project's. `meanwhile`
+    is done while a new one starts. Raises what the new process, or `meanwhile`, failed with.
     """
     places = our_places()
     running = supervisor_pid(places)
     if running is not None:
         _load(config)
+        meanwhile()
         return running
-    return _await_answer(places, _spawn(places, config))
+    child = _spawn(places, config)
+    try:
+        meanwhile()
+    finally:
+        pid = _await_answer(places, child)
+    return pid
 
 
 def make_sure_of_supervisor(config: Path | None) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from cockpit.cli.attach import become, check_terminal, views_of
@@ -29,9 +30,19 @@ def open_screen(config: Path | None) -> int:
 
 def make_screen(config: Path | None) -> Places:
     """Make sure that supervisor and screen run, with no terminal to show it in yet."""
-    start_supervisor(config)
     places = our_places()
-    asyncio.run(views_of(places).open_home(_home_launch(places, config)))
+    views = views_of(places)
+
+    def open_home() -> None:
+        asyncio.run(views.open_home(_home_launch(places, config)))
+
+    try:
+        # The screen begins while the supervisor does: each needs most of a second.
+        start_supervisor(config, meanwhile=open_home)
+    except CockpitError:
+        with suppress(CockpitError):
+            asyncio.run(views.forsake())
+        raise
     return places
 
 

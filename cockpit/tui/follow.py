@@ -15,12 +15,15 @@ from typing import Protocol, cast
 from cockpit.client.client import Client
 from cockpit.core.errors import CockpitError, Failed
 from cockpit.core.safetext import safe_line
-from cockpit.tui.model import Model
+from cockpit.tui.model import Connection, Model
 from cockpit.wire.stream import Snapshot, WatchLine
 
 FIRST_RETRY = 0.25
 LAST_RETRY = 1.0
 """Seconds. Asking a socket that nobody listens on costs nothing, and a pilot may be waiting."""
+BEGINNING = 3.0
+AT_THE_BEGINNING = 0.05
+"""A supervisor that was started together with the screen is there in a moment."""
 
 
 class NotUnderstood(Failed):
@@ -29,7 +32,7 @@ class NotUnderstood(Failed):
 
 async def follow(client: Client, model: Model) -> None:
     """Keep `model` current until cancelled."""
-    wait = FIRST_RETRY
+    wait, begun = FIRST_RETRY, monotonic()
     while True:
         strange = False
         try:
@@ -44,6 +47,9 @@ async def follow(client: Client, model: Model) -> None:
         if model.connection.live:
             wait = FIRST_RETRY
         now = monotonic()
+        if model.connection == Connection() and not strange and now < begun + BEGINNING:
+            await asyncio.sleep(AT_THE_BEGINNING)
+            continue
         model.lost(now, why, now + wait, strange=strange)
         await asyncio.sleep(wait)
         wait = min(wait * 2, LAST_RETRY)
