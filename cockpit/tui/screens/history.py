@@ -138,6 +138,10 @@ class HistoryScreen(Screen[None]):
 
     @on(Input.Submitted, "#search")
     def _search_done(self) -> None:
+        """A second Enter that came at once was meant for the list."""
+        if self.focused is not self.search:
+            self.action_act("history.open")
+            return
         self.set_focus(self.list)
         self.search.display = bool(self.search.value.strip())
         self._ask()
