@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import signal
 import socketserver
+import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
@@ -128,6 +130,21 @@ class _AnswersFromTable(BaseHTTPRequestHandler):
 
     def log_message(self, *_said: Any) -> None:
         """Say nothing: a test that fails shows `asked`."""
+
+
+@pytest.fixture
+def connect(own_home: Path) -> Callable[[Path], list[str]]:
+    """Makes a host of a folder: what runs a command as another machine would, with no network.
+
+    It has a `cockpit` on its PATH, and that folder as its `COCKPIT_HOME`.
+    """
+    programs = own_home / "bin"
+    programs.mkdir()
+    script = programs / "cockpit"
+    script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -P -m cockpit "$@"\n')
+    script.chmod(0o755)
+    path = f"{programs}:{os.environ['PATH']}"
+    return lambda home: ["env", f"COCKPIT_HOME={home}", f"PATH={path}"]
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import asyncio
 import json
 import os
 import sys
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from cockpit.adapters.tmux import Tmux
 from cockpit.adapters.tmux_views import TmuxViews
@@ -20,19 +20,33 @@ from cockpit.config.paths import Places
 from cockpit.core.errors import BadUsage, NotNow
 from cockpit.core.ids import PaneId, agent_name
 
+if TYPE_CHECKING:
+    from cockpit.adapters.far_host import FarHost
 
-def attach(name: str) -> NoReturn:
-    """Become a terminal that shows the agent's pane. Raises what the supervisor refuses with."""
+
+def attach(name: str, *, aside: bool = False) -> NoReturn:
+    """Become a terminal that shows the agent's pane. Raises what the supervisor refuses with.
+
+    With `aside` the key that leads back leaves, although a screen is open in the home window.
+    """
     places = our_places()
     body = {"name": agent_name(name)}
     done = json.loads(fetch(places.socket, "/v1/attach", body=body))
     check_terminal()
-    become(places, PaneId(done["pane"]))
+    become(places, PaneId(done["pane"]), aside=aside)
 
 
-def become(places: Places, pane: PaneId | None) -> NoReturn:
+def attach_there(host: FarHost, name: str) -> NoReturn:
+    """Become a terminal that shows an agent's pane on another machine."""
+    from cockpit.cli.hosts import become_there
+
+    check_terminal()
+    become_there(host.attach_command(agent_name(name)))
+
+
+def become(places: Places, pane: PaneId | None, *, aside: bool = False) -> NoReturn:
     """Become the tmux client that shows a pane, or the home window. Raises `PaneGone`."""
-    argv = asyncio.run(views_of(places).attach_command(pane, os.environ))
+    argv = asyncio.run(views_of(places).attach_command(pane, os.environ, aside=aside))
     kept = {name: value for name, value in os.environ.items() if not name.startswith("TMUX")}
     sys.stdout.flush()
     os.execvpe(argv[0], argv, kept)

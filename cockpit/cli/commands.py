@@ -86,10 +86,13 @@ def cockpit(context: click.Context, direct: bool, in_home_window: bool) -> Any:
     """
     if context.invoked_subcommand is not None:
         return 0
-    from cockpit.cli.asking import check_host
+    from cockpit.cli.asking import far_host
 
-    check_host()
     config = asked().config
+    if host := far_host():
+        from cockpit.cli.showing import show_far
+
+        return show_far(host, config)
     if in_home_window:
         from cockpit.cli.showing import show_in_home_window as show
     elif direct:

@@ -28,9 +28,14 @@ def doctor(as_json: bool) -> int:
 
     Each fault has its line, and its remedy below it.
     """
+    from cockpit.cli.asking import far_host
     from cockpit.cli.machine import examine_machine
     from cockpit.cli.premises import examine_premises
 
+    if host := far_host():
+        from cockpit.cli.hosts import become_there
+
+        become_there(host.command("doctor", *(["--json"] if as_json else [])))
     findings = [
         *examine_machine(os.environ, Path.cwd()),
         *examine_premises(os.environ, asked().config),

@@ -22,15 +22,12 @@ def events(follow: bool, as_json: bool, after: int) -> int:
     """What happened, oldest first."""
     import asyncio
 
-    from cockpit.cli.asking import check_host
-
-    check_host()
     asyncio.run(_print_events(follow=follow, as_json=as_json, after=after))
     return 0
 
 
 async def _print_events(*, follow: bool, as_json: bool, after: int) -> None:
-    from cockpit.cli.places import our_places
+    from cockpit.cli.asking import way
     from cockpit.client.http import HttpClient
     from cockpit.wire.stream import Event
 
@@ -38,7 +35,7 @@ async def _print_events(*, follow: bool, as_json: bool, after: int) -> None:
         line = f"{event.at}  {event.agent or '-':<16} {event.kind:<22} {event.text}"
         print(event.model_dump_json() if as_json else safe_line(line, 500), flush=True)
 
-    client = HttpClient(our_places().socket)
+    client = HttpClient(way())
     for event in await client.events(after=after):
         after = event.id
         tell(event)

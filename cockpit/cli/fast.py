@@ -32,10 +32,10 @@ def run_fast(arguments: Sequence[str]) -> int | None:
 
             names = [word for word in rest if word != "--json"]
             return guarded(lambda: show(names[0] if names else None, as_json="--json" in rest))
-        case ["attach", name] if not name.startswith("-"):
+        case ["attach", name, *rest] if not name.startswith("-") and rest in ([], ["--aside"]):
             from cockpit.cli.attach import attach
 
-            return guarded(lambda: attach(name))
+            return guarded(lambda: attach(name, aside=bool(rest)))
         case ["dial-stdio"]:
             from cockpit.cli.dial import dial
 

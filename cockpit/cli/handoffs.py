@@ -39,7 +39,7 @@ def handoff(name: str | None, document: Path | None, now: bool, dry_run: bool) -
     Nothing is ended before the document is safely written. Inside an agent's pane the name
     comes from COCKPIT_AGENT.
     """
-    from cockpit.cli.asking import ask
+    from cockpit.cli.asking import ask, far_host
     from cockpit.core.ids import agent_name
     from cockpit.wire.verbs import Handoff
 
@@ -49,8 +49,15 @@ def handoff(name: str | None, document: Path | None, now: bool, dry_run: bool) -
             "Outside an agent's pane COCKPIT_AGENT is not set.",
             "Name it: cockpit handoff NAME",
         )
+    here = far_host() is None
+    if document is not None and not here:
+        raise BadUsage(
+            "--document is a file of this machine",
+            f"{asked().host} could not read it.",
+            "Copy it there, and run the command there.",
+        )
     path = None if document is None else str(document.absolute())
-    inside = os.environ.get("COCKPIT_AGENT") == name
+    inside = here and os.environ.get("COCKPIT_AGENT") == name
     done = ask(
         Handoff(name=agent_name(name), document=path, now=now, dry_run=dry_run, by_agent=inside)
     )
@@ -92,7 +99,7 @@ Examples:
 @click.option(
     "--directory",
     metavar="DIR",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    type=click.Path(path_type=Path),
     help="Where it works; else where the document was left.",
 )
 def continue_(document: str, name: str | None, directory: Path | None) -> int:
@@ -101,33 +108,31 @@ def continue_(document: str, name: str | None, directory: Path | None) -> int:
     DOCUMENT is a file, or the id of a handoff or its beginning. Any document with the sections
     of one will do. It is a new job; the old chain stays as it is.
     """
-    from cockpit.cli.asking import ask
-    from cockpit.cli.project import file_to_read
+    from cockpit.cli.asking import ask, far_host
+    from cockpit.cli.lifecycle import place_here, place_there
     from cockpit.core.ids import agent_name
     from cockpit.wire.verbs import Continue
 
-    config, named = file_to_read(asked().config)
-    ask(
-        Continue(
-            document=str(_place_of(document)),
-            name=None if name is None else agent_name(name),
-            directory=None if directory is None else str(directory.absolute()),
-            config=None if config is None else str(config),
-            named=named,
-        )
-    )
+    here = far_host() is None
+    place = place_here(directory) if here else place_there(directory)
+    wanted = {
+        "document": str(_place_of(document, here=here)),
+        "name": None if name is None else agent_name(name),
+        **place,
+    }
+    ask(Continue.model_validate(wanted))
     return 0
 
 
-def _place_of(document: str) -> Path:
+def _place_of(document: str, *, here: bool) -> Path:
     """The file that is meant; of an id, the document where it lies, else cockpit's own copy.
 
-    Raises `BadUsage` with what would do.
+    Files of another machine are not looked for. Raises `BadUsage` with what would do.
     """
     from cockpit.cli.asking import with_client
 
     path, shown = Path(document).absolute(), safe_line(document, 200)
-    if path.exists():
+    if path.exists() if here else Path(document).is_absolute():
         return path
     if not _ID.fullmatch(document):
         raise BadUsage(f"There is no file {shown}", "", "Files and ids: cockpit history")
@@ -135,7 +140,7 @@ def _place_of(document: str) -> Path:
     handoffs = [each for chain in chains for one in chain["sessions"] for each in one["handoffs"]]
     found = [each for each in handoffs if str(each["id"]).startswith(document)]
     places = [Path(place) for each in found for place in (each["document"], each["copy"]) if place]
-    there = [place for place in places if place.is_file()]
+    there = [place for place in places if not here or place.is_file()]
     if len(found) == 1 and there:
         return there[0]
     why = f"{len(found)} handoffs begin with it." if len(found) > 1 else "No handoff has that id."

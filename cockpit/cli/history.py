@@ -74,9 +74,12 @@ def show(handoff: str) -> int:
     ID is what `history` and `status --json` name, or the beginning of it, or the document's path;
     a document whose worktree is gone is printed from cockpit's own copy.
     """
-    from cockpit.cli.asking import with_client
+    from cockpit.cli.asking import far_host, not_a_file_here, with_client
 
-    is_path = os.sep in handoff or Path(handoff).is_file()
+    here = far_host() is None
+    is_path = os.sep in handoff or (here and Path(handoff).is_file())
+    if is_path:
+        not_a_file_here(Path(handoff), "The document")
     named = str(Path(handoff).absolute()) if is_path else handoff
     print(safe_text(with_client(lambda client: client.document(named))), end="")
     return 0

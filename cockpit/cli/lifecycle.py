@@ -7,6 +7,8 @@ from pathlib import Path
 import click
 
 from cockpit.cli.options import agent_names, asked, everywhere
+from cockpit.core.errors import BadUsage
+from cockpit.core.safetext import quoted
 
 
 @click.command(
@@ -24,12 +26,15 @@ def up(foreground: bool) -> int:
     It takes up the agents of this repository's cockpit.toml. Returns when it answers, and prints
     its process id.
     """
-    from cockpit.cli.asking import check_host
+    from cockpit.cli.asking import far_host
     from cockpit.cli.launching import run_supervisor, start_supervisor
     from cockpit.cli.project import configured_words
     from cockpit.cli.speech import say
 
-    check_host()
+    if host := far_host():
+        from cockpit.cli.hosts import become_there
+
+        become_there(host.command("up", *(["--foreground"] if foreground else [])))
     if foreground:
         return run_supervisor(asked().config)
     pid = start_supervisor(asked().config)
@@ -51,10 +56,13 @@ def down(agents: bool) -> int:
 
     Returns when it is gone; with --agents, when they and the tmux server are gone too.
     """
-    from cockpit.cli.asking import check_host
+    from cockpit.cli.asking import far_host
     from cockpit.cli.launching import stop_supervisor
 
-    check_host()
+    if host := far_host():
+        from cockpit.cli.hosts import become_there
+
+        become_there(host.command("down", *(["--agents"] if agents else [])))
     return stop_supervisor(agents=agents)
 
 
@@ -72,7 +80,7 @@ Examples:
 @click.option(
     "--directory",
     metavar="DIR",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    type=click.Path(path_type=Path),
     help="Where it works; the current directory for a new agent.",
 )
 @click.option("--runtime", metavar="NAME", help="Which CLI: claude, command, …")
@@ -89,28 +97,48 @@ def start(name: str, prompt: str | None, directory: Path | None, **more: str | b
     A new one works in the current directory unless another is named. Where no supervisor runs,
     it is started first.
     """
-    from cockpit.cli.asking import ask, check_host
+    from cockpit.cli.asking import ask, far_host
     from cockpit.cli.launching import make_sure_of_supervisor
-    from cockpit.cli.project import file_to_read
     from cockpit.cli.talking import spoken
     from cockpit.core.ids import agent_name
     from cockpit.wire.verbs import Start
 
-    config, named = file_to_read(asked().config)
+    host = far_host()
     wanted = {
         "name": agent_name(name),
         "prompt": None if prompt is None else spoken(prompt),
+        **(place_here(directory) if host is None else place_there(directory)),
+        **more,
+    }
+    verb = Start.model_validate(wanted)
+    if host is None:
+        make_sure_of_supervisor(asked().config)
+    ask(verb)
+    return 0
+
+
+def place_here(directory: Path | None) -> dict[str, str | bool | None]:
+    """Where it would work, and which file may configure it. Raises `BadUsage`."""
+    from cockpit.cli.project import file_to_read
+
+    if directory is not None and not directory.is_dir():
+        raise BadUsage(f"--directory: there is no folder {quoted(str(directory))}")
+    config, named = file_to_read(asked().config)
+    return {
         "directory": None if directory is None else str(directory.absolute()),
         "cwd": str(Path.cwd()),
         "config": None if config is None else str(config),
         "named": named,
-        **more,
     }
-    verb = Start.model_validate(wanted)
-    check_host()
-    make_sure_of_supervisor(asked().config)
-    ask(verb)
-    return 0
+
+
+def place_there(directory: Path | None) -> dict[str, str | bool | None]:
+    """The same of another machine, whose supervisor knows its own files."""
+    from cockpit.cli.asking import not_a_file_here
+
+    if directory is not None:
+        not_a_file_here(directory, "--directory")
+    return {"directory": None if directory is None else str(directory)}
 
 
 @click.command(

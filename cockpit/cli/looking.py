@@ -14,6 +14,7 @@ Examples:
   cockpit status api --json            one agent, for scripts
   cockpit status --watch               prints only what changes
   cockpit status --watch --plain       the same in sentences, for a screen reader
+  cockpit status --host gpu1           of another machine
   cockpit status --json | jq -r '.agents[] | select(.needs) | .name'"""
 )
 @everywhere
@@ -23,13 +24,15 @@ Examples:
 @click.option("--plain", is_flag=True, help="Sentences: no bar, no columns, no colour.")
 def status(name: str | None, as_json: bool, watch: bool, plain: bool) -> int:
     """Every agent: its context, its work, what it needs."""
-    from cockpit.cli.asking import check_host
+    from cockpit.cli.asking import far_host
     from cockpit.cli.status import show
     from cockpit.cli.status import watch as go_on
 
-    check_host()
-    do = go_on if watch else show
-    return do(name, as_json=as_json, plain=plain)
+    host = far_host()
+    if watch:
+        return go_on(name, as_json=as_json, plain=plain, way=host)
+    called = None if host is None else host.name
+    return show(name, as_json=as_json, plain=plain, way=host, host=called)
 
 
 @click.command(
@@ -41,8 +44,6 @@ Example:
 @everywhere
 def dial_stdio() -> int:
     """Join stdin and stdout to the supervisor's socket."""
-    from cockpit.cli.asking import check_host
     from cockpit.cli.dial import dial
 
-    check_host()
     return dial()

@@ -1,6 +1,7 @@
 """The options that go with every command, before it or after it, and who completes names.
 
-`--config` and `--host` mean the same in both places; the one nearer to the command wins.
+`--config` and `--host` mean the same in both places; the one nearer to the command wins. A command
+that works with files of this machine only refuses a host, instead of leaving it unheard.
 """
 
 from __future__ import annotations
@@ -13,8 +14,16 @@ from typing import Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from cockpit.core.errors import BadUsage, CockpitError, NotNow
-from cockpit.core.safetext import quoted
+from cockpit.core.errors import BadUsage, CockpitError
+
+LOCAL = "local"
+"""What `--host` calls this machine."""
+
+HERE_ONLY = frozenset({
+    "demo", "init", "usage", "facts", "config", "hooks", "keys", "completion", "dial-stdio",
+    "serve",
+})  # fmt: skip
+"""Commands that have nothing to ask a supervisor."""
 
 AnyCommand = TypeVar("AnyCommand", bound=Callable[..., Any])
 
@@ -48,6 +57,13 @@ def _keep_config(_context: click.Context, _parameter: click.Parameter, value: Pa
 def _keep_host(_context: click.Context, _parameter: click.Parameter, value: str | None) -> None:
     if value is not None:
         asked_in(_context).host = value
+    command = " ".join(_context.command_path.split()[1:2])
+    if command in HERE_ONLY and asked_in(_context).host not in (None, LOCAL):
+        raise BadUsage(
+            f"`cockpit {command}` works with this machine only",
+            "It asks no supervisor.",
+            f"Run it there, for instance: ssh -t HOST cockpit {command}",
+        )
 
 
 def asked_in(context: click.Context) -> Asked:
@@ -73,30 +89,17 @@ _host = click.option(
 
 
 def agent_names(
-    _context: click.Context, _parameter: click.Parameter, typed: str
+    context: click.Context, _parameter: click.Parameter, typed: str
 ) -> list[CompletionItem]:
     """Names of agents that begin with what was typed; none when nobody can be asked."""
+    from cockpit.cli.asking import way
     from cockpit.cli.status import rows
 
     try:
         return [
             CompletionItem(row["name"], help=str(row.get("state", "")))
-            for row in rows(patience=1.0)
+            for row in rows(way(asked_in(context)), patience=1.0)
             if str(row["name"]).startswith(typed)
         ]
     except CockpitError:
         return []
-
-
-def refuse_far_hosts(configured: list[str], host: str | None) -> None:
-    """Answer for `--host`: one that is not configured is a mistake, one that is comes later."""
-    if host is None or host == "local":
-        return
-    if host not in configured:
-        known = ", ".join(["local", *configured])
-        raise BadUsage(f"No host named {quoted(host)} is configured", f"Known: {known}.")
-    raise NotNow(
-        f"Host {host} is configured, but other machines cannot be asked yet",
-        "This version flies the agents of one machine.",
-        f"Run it there: ssh {host} cockpit",
-    )

@@ -39,9 +39,3 @@ def configured_words(config: Path | None) -> str:
     elif not loaded.files:
         words += "; write a first file with: cockpit init"
     return words
-
-
-def configured_hosts(config: Path | None) -> list[str]:
-    """Names of the hosts in the files that hold here. Raises `BadConfig`."""
-    loaded = load(our_places(), config, Path.cwd(), os.environ)
-    return [host.name for host in loaded.settings.hosts]

@@ -52,9 +52,6 @@ your agents. Ctrl-C ends it; agents, supervisor and screen go on."""
 @click.option("--tab", is_flag=True, hidden=True)
 def serve(port: int, bind: str, let_others_in: bool, tab: bool) -> int:
     """The screen in a browser, on this machine only."""
-    from cockpit.cli.asking import check_host
-
-    check_host()
     if tab:
         return _show_in_tab(asked().config)
     return _serve(port, bind, asked().config, let_others_in=let_others_in)

@@ -7,6 +7,7 @@ import os
 import sys
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cockpit.adapters.tmux_views import TmuxViews
 from cockpit.cli.attach import check_terminal, views_of
@@ -19,8 +20,13 @@ from cockpit.config.paths import Places
 from cockpit.config.read import load
 from cockpit.config.shipped import themes_folder
 from cockpit.core.errors import CockpitError, Failed
-from cockpit.core.ids import PaneId
+from cockpit.core.ids import PaneId, agent_name
 from cockpit.wire.verbs import Attach
+
+if TYPE_CHECKING:
+    from cockpit.adapters.far_host import FarHost
+    from cockpit.client.client import Client
+    from cockpit.tui.attach import Attach as ShowPane
 
 LINE_BEFORE_WIPED = b"\x1b[A\x1b[2K"
 
@@ -30,6 +36,19 @@ def show_here(config: Path | None) -> int:
     check_terminal()
     start_supervisor(config)
     return _show(our_places(), config, in_home_window=False)
+
+
+def show_far(host: FarHost, config: Path | None) -> int:
+    """Run the screen of another machine in this terminal, with the settings of this one."""
+    check_terminal()
+
+    async def step_over(name: str) -> None:
+        await _lend_terminal(
+            host.attach_command(agent_name(name)), f"The pane on {host.name} could not be shown"
+        )
+
+    client = HttpClient(host, host.name)
+    return _run_screen(client, step_over, our_places(), config, in_home_window=False)
 
 
 def show_in_home_window(config: Path | None) -> int:
@@ -48,11 +67,8 @@ def show_in_home_window(config: Path | None) -> int:
 
 
 def _show(places: Places, config: Path | None, *, in_home_window: bool) -> int:
-    settings = load(places, config, Path.cwd(), os.environ).settings
     client = HttpClient(places.socket)
     views = views_of(places)
-    if in_home_window and settings.notifications.terminal in ("osc9", "osc777"):
-        asyncio.run(views.let_home_through())
 
     async def turn_to(name: str) -> None:
         done = await client.ask(Attach(name=name))
@@ -61,11 +77,22 @@ def _show(places: Places, config: Path | None, *, in_home_window: bool) -> int:
     async def step_into(name: str) -> None:
         done = await client.ask(Attach(name=name))
         pane = PaneId(done.pane or "")
-        await _run_client(await views.attach_command(pane, os.environ, aside=True))
+        argv = await views.attach_command(pane, os.environ, aside=True)
+        await _lend_terminal(argv, "tmux could not show the pane")
 
+    attach = turn_to if in_home_window else step_into
+    return _run_screen(client, attach, places, config, in_home_window=in_home_window)
+
+
+def _run_screen(
+    client: Client, attach: ShowPane, places: Places, config: Path | None, *, in_home_window: bool
+) -> int:
+    settings = load(places, config, Path.cwd(), os.environ).settings
+    if in_home_window and settings.notifications.terminal in ("osc9", "osc777"):
+        asyncio.run(views_of(places).let_home_through())
     return run(
         client,
-        attach=turn_to if in_home_window else step_into,
+        attach=attach,
         direct=not in_home_window,
         theme=settings.cockpit.theme,
         theme_folders=[places.themes, themes_folder()],
@@ -79,15 +106,16 @@ def _show(places: Places, config: Path | None, *, in_home_window: bool) -> int:
     )
 
 
-async def _run_client(argv: list[str]) -> None:
+async def _lend_terminal(argv: list[str], trouble: str) -> None:
     """Give this terminal to a tmux client until it lets go, and wipe its farewell off again.
 
-    Raises `Failed`, and then what tmux said about it stays.
+    The client may run on another machine. Raises `Failed` with the trouble as its title, and then
+    what was said about it stays.
     """
     kept = {name: value for name, value in os.environ.items() if not name.startswith("TMUX")}
     process = await asyncio.create_subprocess_exec(*argv, env=kept)
     if code := await process.wait():
-        raise Failed("tmux could not show the pane", f"It ended with exit code {code}.")
+        raise Failed(trouble, f"It ended with exit code {code}.")
     os.write(sys.stdout.fileno(), LINE_BEFORE_WIPED)
 
 

@@ -10,13 +10,14 @@ import json
 import shutil
 import sys
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 from cockpit.cli.bar import context_words
 from cockpit.cli.places import our_places
 from cockpit.cli.sentence import sentence, worth_saying
+from cockpit.client.line import Way
 from cockpit.client.quick import fetch, lines
-from cockpit.client.refusals import lost
 from cockpit.core.errors import NoSuchAgent
 from cockpit.core.safetext import quoted, safe_line
 
@@ -26,9 +27,22 @@ Row = dict[str, Any]
 _STATES = {"needs_you": "needs you", "handing_off": "handing off"}
 
 
-def show(name: str | None, *, as_json: bool, plain: bool = False) -> int:
-    """Print what is now. Raises `NoSuchAgent` for a name that the supervisor does not know."""
-    status = _status()
+def show(
+    name: str | None,
+    *,
+    as_json: bool,
+    plain: bool = False,
+    way: Path | Way | None = None,
+    host: str | None = None,
+) -> int:
+    """Print what is now. Raises `NoSuchAgent` for a name that the supervisor does not know.
+
+    `way` leads to the supervisor, if it is not this cockpit's own; `host` is our name for its
+    machine, because it calls itself local.
+    """
+    status = _status(way or our_places().socket)
+    if host is not None:
+        status["host"] = host
     agents = _chosen(status["agents"], name)
     if as_json:
         print(json.dumps({**status, "agents": agents}, indent=2, ensure_ascii=False))
@@ -39,26 +53,31 @@ def show(name: str | None, *, as_json: bool, plain: bool = False) -> int:
     return 0
 
 
-def watch(name: str | None, *, as_json: bool, plain: bool = False) -> int:
+def watch(
+    name: str | None,
+    *,
+    as_json: bool,
+    plain: bool = False,
+    way: Path | Way | None = None,
+) -> int:
     """Print what is now, then each line again when it changes, until the supervisor goes away.
 
     In plain words only what matters is a change: a state, a band, a need, a session.
     """
-    socket = our_places().socket
     said: dict[str, object] = {}
-    for message in map(json.loads, lines(socket, "/v1/watch")):
+    for message in map(json.loads, lines(way or our_places().socket, "/v1/watch")):
         for row in _changed(message, name):
             line = json.dumps(row, ensure_ascii=False) if as_json else _line(row, plain=plain)
             about = worth_saying(row) if plain and not as_json else line
             if said.get(row["name"]) != about:
                 said[row["name"]] = about
                 print(line, flush=True)
-    raise lost(socket)
+    return 0
 
 
-def rows(patience: float = 10.0) -> list[Row]:
+def rows(way: Path | Way, patience: float = 10.0) -> list[Row]:
     """Every agent, as the supervisor tells it. Raises `NoSupervisor`."""
-    return list(_status(patience)["agents"])
+    return list(_status(way, patience)["agents"])
 
 
 def table_line(row: Row) -> str:
@@ -73,8 +92,8 @@ def table_line(row: Row) -> str:
     return _cut("  ".join(cells).rstrip())
 
 
-def _status(patience: float = 10.0) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(fetch(our_places().socket, "/v1/status", patience=patience))
+def _status(way: Path | Way, patience: float = 10.0) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(fetch(way, "/v1/status", patience=patience))
     return found
 
 

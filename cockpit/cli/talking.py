@@ -13,20 +13,25 @@ from cockpit.cli.options import agent_names, everywhere
 @click.command(
     epilog="""\b
 Example:
-  cockpit attach api     F12 leads back to the cockpit"""
+  cockpit attach api               F12 leads back to the cockpit
+  cockpit attach api --host gpu1   an agent of another machine; F12 leaves"""
 )
 @everywhere
 @click.argument("name", shell_complete=agent_names)
-def attach(name: str) -> NoReturn:
+@click.option("--aside", is_flag=True, hidden=True)
+def attach(name: str, aside: bool) -> NoReturn:
     """Go into an agent's pane.
 
     It is the real CLI, to type and read as ever; F12 leads back.
     """
-    from cockpit.cli.asking import check_host
+    from cockpit.cli.asking import far_host
     from cockpit.cli.attach import attach as go
+    from cockpit.cli.attach import attach_there
 
-    check_host()
-    go(name)
+    host = far_host()
+    if host is not None:
+        attach_there(host, name)
+    go(name, aside=aside)
 
 
 @click.command(

@@ -42,9 +42,10 @@ def worktrees(context: click.Context, as_json: bool) -> int:
     """
     if context.invoked_subcommand is not None:
         return 0
-    from cockpit.cli.asking import with_client
+    from cockpit.cli.asking import far_host, with_client
 
-    found = with_client(lambda client: client.worktrees(str(Path.cwd())))
+    here = str(Path.cwd()) if far_host() is None else None
+    found = with_client(lambda client: client.worktrees(here))
     if as_json:
         print(json.dumps([tree.model_dump() for tree in found], indent=2, ensure_ascii=False))
         return 0
@@ -84,14 +85,16 @@ def remove(tree: str, salvage: bool, salvage_only: bool, leave_out: tuple[str, .
     nowhere else, a process or an agent in it, a git operation half done, a lock of somebody
     else, other repositories inside, and worktrees that cockpit has not made.
     """
-    from cockpit.cli.asking import ask
+    from cockpit.cli.asking import ask, far_host, not_a_file_here
     from cockpit.wire.verbs import RemoveWorktree
 
+    if _is_path(tree):
+        not_a_file_here(Path(tree), "The worktree")
     named = tree if not _is_path(tree) else str(Path(tree).absolute())
     done = ask(
         RemoveWorktree(
             tree=named,
-            cwd=str(Path.cwd()),
+            cwd=str(Path.cwd()) if far_host() is None else None,
             salvage=salvage,
             salvage_only=salvage_only,
             leave_out=list(leave_out),

@@ -13,41 +13,58 @@ from pathlib import Path
 
 import h11
 
-from cockpit.client.refusals import lost, nobody, refusal
+from cockpit.client.line import Line, SocketLine, Way
+from cockpit.client.refusals import nobody, refusal, silent
+from cockpit.core.errors import CockpitError
 
 _BLOCK = 65536
 _LONGEST_HEAD = 65536
+_HTTP = b"HTTP/1."
+_SHOWN = 200
 
 
 class Exchange:
     """A connection on which one request was sent and is being answered."""
 
     def __init__(
-        self, path: Path, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+        self, line: Line, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        self._path = path
+        self._line = line
         self._reader = reader
         self._writer = writer
         self._protocol = h11.Connection(h11.CLIENT, max_incomplete_event_size=_LONGEST_HEAD)
+        self._said = b""
+        """The beginning of what came, to be shown if it is no HTTP."""
 
     @classmethod
-    async def begin(cls, path: Path, method: str, target: str, body: bytes = b"") -> Exchange:
-        """Connect, send the request, and read the head of the answer.
+    async def open(cls, way: Path | Way, patience: float) -> Exchange:
+        """A connection on which nothing was asked yet; `patience` is in seconds.
+
+        Raises `NoSupervisor` when nobody listens.
+        """
+        if not isinstance(way, Path):
+            return await cls._by(way)
+        try:
+            async with asyncio.timeout(patience):
+                reader, writer = await asyncio.open_unix_connection(str(way))
+        except TimeoutError:
+            raise silent(way, patience) from None
+        except OSError:
+            raise nobody(way) from None
+        return cls(SocketLine(way, writer.get_extra_info("socket")), reader, writer)
+
+    @classmethod
+    async def _by(cls, way: Way) -> Exchange:
+        line = way.dial()
+        return cls(line, *await asyncio.open_connection(sock=line.channel))
+
+    async def ask(self, method: str, target: str, body: bytes = b"") -> None:
+        """Send the one request, and read the head of the answer.
 
         Raises `NoSupervisor`, or what the supervisor refused with when the status is not 200.
         """
-        try:
-            reader, writer = await asyncio.open_unix_connection(str(path))
-        except OSError:
-            raise nobody(path) from None
-        exchange = cls(path, reader, writer)
-        try:
-            await exchange._send(method, target, body)
-            await exchange._accepted()
-        except BaseException:
-            await exchange.close()
-            raise
-        return exchange
+        await self._send(method, target, body)
+        await self._accepted()
 
     async def _send(self, method: str, target: str, body: bytes) -> None:
         headers = [
@@ -62,12 +79,12 @@ class Exchange:
         try:
             await self._writer.drain()
         except OSError:
-            raise lost(self._path) from None
+            raise await self.broken() from None
 
     async def _accepted(self) -> None:
         head = await self._next()
         if not isinstance(head, h11.Response):
-            raise lost(self._path)
+            raise await self.broken()
         if head.status_code != 200:
             raise refusal(head.status_code, await self.body())
 
@@ -98,16 +115,37 @@ class Exchange:
         self._writer.close()
         with contextlib.suppress(OSError):
             await self._writer.wait_closed()
+        if self._line.slow_to_end:
+            await asyncio.to_thread(self._line.end)
+
+    async def broken(self, said: bytes = b"") -> CockpitError:
+        """Why the answer ended, where it should not have."""
+        if self._line.slow_to_end:
+            return await asyncio.to_thread(self._line.broken, said)
+        return self._line.broken(said)
+
+    def silent(self, seconds: float) -> CockpitError:
+        """What to say when nothing came for so long."""
+        return self._line.silent(seconds)
+
+    async def _heard(self) -> bytes:
+        """What comes next. What does not even begin like HTTP is refused before it has ended."""
+        block = await self._reader.read(_BLOCK)
+        if len(self._said) < len(_HTTP):
+            self._said += block[:_SHOWN]
+            if not self._said.startswith(_HTTP[: len(self._said)]):
+                raise await self.broken(self._said)
+        return block
 
     async def _next(self) -> h11.Response | h11.Data | h11.EndOfMessage | None:
         while True:
             try:
                 event = self._protocol.next_event()
                 if event is h11.NEED_DATA:
-                    self._protocol.receive_data(await self._reader.read(_BLOCK))
+                    self._protocol.receive_data(await self._heard())
                     continue
             except (OSError, h11.RemoteProtocolError):
-                raise lost(self._path) from None
+                raise await self.broken() from None
             if isinstance(event, h11.InformationalResponse):
                 continue
             if isinstance(event, h11.Response | h11.Data | h11.EndOfMessage):

@@ -1,4 +1,4 @@
-"""The client of a running supervisor: HTTP/1.1 and JSON on its unix socket.
+"""The client of a running supervisor: HTTP/1.1 and JSON, on its unix socket or by another way.
 
 Each verb and each view has its address here, and nowhere else on this side. It keeps no
 connection and no state between calls, so a supervisor that comes back is simply asked again;
@@ -18,11 +18,11 @@ from urllib.parse import quote, urlencode
 from pydantic import Field, TypeAdapter, ValidationError
 
 from cockpit.client.exchange import Exchange
-from cockpit.client.refusals import lost, silent
+from cockpit.client.line import Way
 from cockpit.wire.course import Course
 from cockpit.wire.diff import WorktreeDiff
 from cockpit.wire.status import Status
-from cockpit.wire.stream import Event, ScreenShot, WatchLine
+from cockpit.wire.stream import Event, ScreenShot, Snapshot, WatchLine
 from cockpit.wire.verbs import Done, Verb
 from cockpit.wire.worktrees import WorktreeStatus
 
@@ -37,14 +37,16 @@ _watch_line: TypeAdapter[WatchLine] = TypeAdapter(Annotated[WatchLine, Field(dis
 
 
 class HttpClient:
-    """One supervisor, by its socket. Every refusal is a `CockpitError`."""
+    """One supervisor, by its socket or a way to it. Every refusal is a `CockpitError`."""
 
-    def __init__(self, socket: Path) -> None:
-        self.socket = socket
+    def __init__(self, way: Path | Way, host: str | None = None) -> None:
+        """`host` is our name for another machine, which calls itself local."""
+        self.way = way
+        self.host = host
 
     async def status(self) -> Status:
         """Everything, now."""
-        return Status.model_validate_json(await self._get("/v1/status"))
+        return self._named(Status.model_validate_json(await self._get("/v1/status")))
 
     async def watch(self) -> AsyncIterator[WatchLine]:
         """A snapshot, then what changes; ends with `NoSupervisor` when the supervisor does.
@@ -53,14 +55,15 @@ class HttpClient:
         """
         async for line in self._lines("/v1/watch"):
             with contextlib.suppress(ValidationError):
-                yield _watch_line.validate_json(line)
-        raise lost(self.socket)
+                said = _watch_line.validate_json(line)
+                if isinstance(said, Snapshot):
+                    said = Snapshot(status=self._named(said.status))
+                yield said
 
     async def screen(self, name: str, history: int = 0) -> AsyncIterator[ScreenShot]:
         """An agent's pane whenever its picture changes, with `history` lines from above it."""
         async for line in self._lines(f"/v1/screen/{quote(name, safe='')}?history={history}"):
             yield ScreenShot.model_validate_json(line)
-        raise lost(self.socket)
 
     async def ask(self, verb: Verb) -> Done:
         """Have something done; answers when it is done or under way."""
@@ -79,7 +82,6 @@ class HttpClient:
         query = urlencode({"after": after, "follow": 1})
         async for line in self._lines(f"/v1/events?{query}"):
             yield Event.model_validate_json(line)
-        raise lost(self.socket)
 
     async def document(self, handoff: str) -> str:
         """The text of a handoff's document (or its draft of facts)."""
@@ -121,28 +123,34 @@ class HttpClient:
         found = json.loads(await self._get(f"/v1/worktrees{query}", DOING_SECONDS))
         return [WorktreeStatus.model_validate(tree) for tree in found]
 
+    def _named(self, status: Status) -> Status:
+        return status if self.host is None else status.model_copy(update={"host": self.host})
+
     async def _get(self, target: str, patience: float = LOOKING_SECONDS) -> bytes:
         return await self._fetch("GET", target, b"", patience)
 
     async def _fetch(self, method: str, target: str, body: bytes, patience: float) -> bytes:
+        exchange = await Exchange.open(self.way, patience)
         try:
             async with asyncio.timeout(patience):
-                exchange = await Exchange.begin(self.socket, method, target, body)
-                try:
-                    return await exchange.body()
-                finally:
-                    await exchange.close()
+                await exchange.ask(method, target, body)
+                return await exchange.body()
         except TimeoutError:
-            raise silent(self.socket, patience) from None
+            raise exchange.silent(patience) from None
+        finally:
+            await exchange.close()
 
     async def _lines(self, target: str) -> AsyncIterator[bytes]:
+        """The lines of a stream; `NoSupervisor` where it ends."""
+        exchange = await Exchange.open(self.way, LOOKING_SECONDS)
         try:
-            async with asyncio.timeout(LOOKING_SECONDS):
-                exchange = await Exchange.begin(self.socket, "GET", target)
-        except TimeoutError:
-            raise silent(self.socket, LOOKING_SECONDS) from None
-        try:
+            try:
+                async with asyncio.timeout(LOOKING_SECONDS):
+                    await exchange.ask("GET", target)
+            except TimeoutError:
+                raise exchange.silent(LOOKING_SECONDS) from None
             async for line in exchange.lines():
                 yield line
+            raise await exchange.broken()
         finally:
             await exchange.close()

@@ -13,73 +13,78 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from cockpit.client.refusals import lost, nobody, refusal, silent
+from cockpit.client.line import Line, Way, line_to
+from cockpit.client.refusals import refusal
 
 _BLOCK = 65536
+_HTTP = b"HTTP/1."
 
 
 def fetch(
-    path: Path, target: str, *, body: dict[str, Any] | None = None, patience: float = 10.0
+    way: Path | Way, target: str, *, body: dict[str, Any] | None = None, patience: float = 10.0
 ) -> bytes:
     """The body of the answer to `GET target`, or to `POST target` when there is a body to send.
 
     `patience` is in seconds, for each read. Raises what the supervisor refused with, and
     `NoSupervisor` when nobody answers or the answer breaks off.
     """
-    with connect(path, patience) as channel:
-        try:
-            channel.sendall(_request(target, body))
-            head, rest = _head(channel, path)
-            length = _length(head)
-            blocks = [rest, *_blocks(channel)]
-        except TimeoutError:
-            raise silent(path, patience) from None
-        except OSError:
-            raise lost(path) from None
+    line = line_to(way, patience)
+    try:
+        head, rest = _begin(line, target, body, patience)
+        length = _length(head)
+        blocks = [rest, *_blocks(line.channel)]
+    except TimeoutError:
+        raise line.silent(patience) from None
+    except OSError:
+        raise line.broken() from None
+    finally:
+        line.end()
     answer = b"".join(blocks)
     if length is not None and len(answer) < length:
-        raise lost(path)
+        raise line.broken()
     if (status := _status(head)) != 200:
         raise refusal(status, answer)
     return answer
 
 
-def lines(path: Path, target: str, *, patience: float = 10.0) -> Iterator[bytes]:
-    """Each line of a stream that the supervisor pushes, until it goes away.
+def lines(way: Path | Way, target: str, *, patience: float = 10.0) -> Iterator[bytes]:
+    """Each line of a stream that the supervisor pushes; ends with `NoSupervisor` when that goes.
 
     `patience` is in seconds, for the beginning of the answer only; a line may take for ever.
     """
-    with connect(path, patience) as channel:
-        try:
-            channel.sendall(_request(target, None))
-            head, held = _head(channel, path)
-        except TimeoutError:
-            raise silent(path, patience) from None
+    line = line_to(way, patience)
+    try:
+        head, held = _begin(line, target, None, patience)
         if (status := _status(head)) != 200:
-            raise refusal(status, held + b"".join(_blocks(channel)))
-        channel.settimeout(None)
+            raise refusal(status, held + b"".join(_blocks(line.channel)))
+        line.channel.settimeout(None)
         while True:
             *whole, held = held.split(b"\n")
-            yield from (line for line in whole if line.strip())
-            block = channel.recv(_BLOCK)
+            yield from (one for one in whole if one.strip())
+            block = line.channel.recv(_BLOCK)
             if not block:
-                return
+                raise line.broken()
             held += block
+    except OSError:
+        raise line.broken() from None
+    finally:
+        line.end()
 
 
 def connect(path: Path, patience: float = 10.0) -> socket.socket:
     """A connection to the supervisor's socket, for whoever speaks on it himself."""
-    channel = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    channel.settimeout(patience)
+    return line_to(path, patience).channel
+
+
+def _begin(
+    line: Line, target: str, body: dict[str, Any] | None, patience: float
+) -> tuple[bytes, bytes]:
+    """Send the request; the head of the answer, and what of the body came along with it."""
     try:
-        channel.connect(str(path))
+        line.channel.sendall(_request(target, body))
+        return _head(line)
     except TimeoutError:
-        channel.close()
-        raise silent(path, patience) from None
-    except OSError:
-        channel.close()
-        raise nobody(path) from None
-    return channel
+        raise line.silent(patience) from None
 
 
 def _request(target: str, body: dict[str, Any] | None) -> bytes:
@@ -92,14 +97,16 @@ def _request(target: str, body: dict[str, Any] | None) -> bytes:
     return head.encode("ascii") + content
 
 
-def _head(channel: socket.socket, path: Path) -> tuple[bytes, bytes]:
+def _head(line: Line) -> tuple[bytes, bytes]:
     """The status line with the headers, and what of the body came along with them."""
     held = b""
     while b"\r\n\r\n" not in held:
-        block = channel.recv(_BLOCK)
+        block = line.channel.recv(_BLOCK)
         if not block:
-            raise lost(path)
+            raise line.broken(held)
         held += block
+        if not held.startswith(_HTTP[: len(held)]):
+            raise line.broken(held)
     head, _, rest = held.partition(b"\r\n\r\n")
     return head, rest
 

@@ -144,8 +144,6 @@ def _check_hook(file: ConfigFile, at: KeyPath, hook: Hook) -> None:
 
 def not_run_yet(settings: Settings) -> Iterator[str]:
     """One line for each setting that is read and not acted on."""
-    if settings.hosts:
-        yield "hosts: accepted, not run yet by this version"
     agents: list[tuple[str, AgentDefaults]] = [
         (f"agents.{agent.name}", agent) for agent in settings.agents
     ]

@@ -1,7 +1,6 @@
 """The settings of what runs or sends: hooks, notifications, other hosts.
 
-They are read here; what each type needs is checked in `config.checks`. Other hosts are not reached
-yet, and `config.checks.not_run_yet` says so to whoever writes one.
+They are read here; what each type needs is checked in `config.checks`.
 """
 
 from __future__ import annotations
@@ -128,4 +127,9 @@ class Host(Section):
     name: HostName = Field(description="What `--host` and the rows call it.")
     connect: Arguments = Field(
         min_length=1, description="A command that runs a command there with stdin and stdout."
+    )
+    attach: Arguments = Field(
+        default=(),
+        description="The same with a terminal, to go into a pane there; empty means connect, to "
+        "which ssh gets its -t by itself.",
     )

@@ -26,7 +26,9 @@ def rooted(data: Mapping[str, Any], folder: Path, home: str) -> dict[str, Any]:
             for agent in agents
         ]
     if isinstance(hosts := data.get("hosts"), list):
-        out["hosts"] = [_with(host, "connect", root.command) for host in hosts]
+        out["hosts"] = [
+            _with(_with(host, "connect", root.command), "attach", root.command) for host in hosts
+        ]
     return out
 
 

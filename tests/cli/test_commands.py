@@ -185,18 +185,6 @@ def test_a_refusal_has_its_code_and_a_way_on(
     assert said.out == ""
 
 
-def test_a_configured_host_is_not_reached_yet(
-    own_home: Path, monkeypatch: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(own_home)
-    text = '[[hosts]]\nname = "gpu1"\nconnect = ["ssh", "gpu1"]\n'
-    (own_home / "ck" / "cockpit.toml").write_text(text)
-
-    assert run(["status", "--host", "gpu1"]) == 5
-    assert "gpu1" in capsys.readouterr().err
-    assert run(["status", "--host", "local"]) == 4
-
-
 @pytest.mark.parametrize("code", [1, 3, 5, 6])
 def test_what_the_supervisor_refuses_is_the_exit_code(
     code: int, answering: Any, capsys: pytest.CaptureFixture[str]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
 
+from cockpit.adapters.far_host import FarHost
 from cockpit.client.client import Client
 from cockpit.client.http import HttpClient
 from cockpit.core.errors import (
@@ -56,26 +57,35 @@ async def taken(stream: AsyncIterator[One]) -> tuple[list[One], CockpitError | N
     return found, None
 
 
-def client_of(answering: Any) -> HttpClient:
-    client = HttpClient(answering.path)
-    _as_protocol: Client = client
-    return client
+@pytest.fixture(params=["its socket", "a process"])
+def client_of(request: Any, connect: Any, own_home: Path) -> Callable[[Any], HttpClient]:
+    """Makes a client; every test here holds whichever way the supervisor is reached."""
+
+    def make(answering: Any) -> HttpClient:
+        far = FarHost("gpu1", connect(own_home / "ck"))
+        client = HttpClient(answering.path if request.param == "its socket" else far)
+        _as_protocol: Client = client
+        return client
+
+    return make
 
 
-def test_status_comes_as_the_model(answering: Any) -> None:
+def test_status_comes_as_the_model(client_of: Any, answering: Any) -> None:
     answering.say("GET /v1/status", lines(Status(agents=[ROW])))
 
     assert asyncio.run(client_of(answering).status()).agents == [ROW]
 
 
-def test_a_body_may_come_in_many_pieces(answering: Any) -> None:
+def test_a_body_may_come_in_many_pieces(client_of: Any, answering: Any) -> None:
     whole = lines(Status(agents=[ROW]))
     answering.say("GET /v1/status", *(whole[i : i + 7] for i in range(0, len(whole), 7)))
 
     assert asyncio.run(client_of(answering).status()).agents == [ROW]
 
 
-def test_a_verb_goes_to_its_own_address_without_what_was_not_said(answering: Any) -> None:
+def test_a_verb_goes_to_its_own_address_without_what_was_not_said(
+    client_of: Any, answering: Any
+) -> None:
     answering.say("POST /v1/handoff", lines(Done(message="asked api")))
 
     done = asyncio.run(client_of(answering).ask(Handoff(name="api", now=True)))
@@ -92,7 +102,7 @@ def test_a_verb_goes_to_its_own_address_without_what_was_not_said(answering: Any
      (6, ProgramMissing)],
 )  # fmt: skip
 def test_a_refusal_is_the_error_that_it_was(
-    answering: Any, code: int, kind: type[CockpitError]
+    client_of: Any, answering: Any, code: int, kind: type[CockpitError]
 ) -> None:
     refusal = {"exit_code": code, "title": "no", "detail": "because", "hint": "try"}
     answering.say("POST /v1/stop", refusal, status=409)
@@ -106,7 +116,7 @@ def test_a_refusal_is_the_error_that_it_was(
 @pytest.mark.parametrize(("status", "kind"), [(404, NotNow), (501, NotNow), (500, Failed)])
 @pytest.mark.parametrize("body", [b"", b"<html>", b'{"exit_code": 99}', b"[1]"])
 def test_an_answer_without_a_reason_still_has_one(
-    answering: Any, status: int, kind: type[CockpitError], body: bytes
+    client_of: Any, answering: Any, status: int, kind: type[CockpitError], body: bytes
 ) -> None:
     answering.say("GET /v1/status", body, status=status)
 
@@ -114,7 +124,9 @@ def test_an_answer_without_a_reason_still_has_one(
         asyncio.run(client_of(answering).status())
 
 
-def test_watch_gives_what_it_knows_and_ends_with_the_supervisor(answering: Any) -> None:
+def test_watch_gives_what_it_knows_and_ends_with_the_supervisor(
+    client_of: Any, answering: Any
+) -> None:
     foreign = b'{"type": "weather", "sky": "blue"}\n\n'
     said = lines(Snapshot(status=Status())) + foreign + lines(AgentChanged(agent=ROW))
     answering.say("GET /v1/watch", said[:30], said[30:31], said[31:])
@@ -125,7 +137,7 @@ def test_watch_gives_what_it_knows_and_ends_with_the_supervisor(answering: Any) 
     assert isinstance(end, NoSupervisor)
 
 
-def test_events_after_one_and_following(answering: Any) -> None:
+def test_events_after_one_and_following(client_of: Any, answering: Any) -> None:
     answering.say("GET /v1/events?after=6&limit=200", lines(EVENT))
     answering.say("GET /v1/events?after=6&follow=1", lines(EVENT))
     client = client_of(answering)
@@ -136,7 +148,7 @@ def test_events_after_one_and_following(answering: Any) -> None:
     assert isinstance(end, NoSupervisor)
 
 
-def test_a_screen_line_of_a_megabyte_arrives(answering: Any) -> None:
+def test_a_screen_line_of_a_megabyte_arrives(client_of: Any, answering: Any) -> None:
     shot = {"lines": ["x" * 1_000_000], "cursor": [1, 2], "pane": "%3"}
     answering.say("GET /v1/screen/api?history=5", json.dumps(shot).encode() + b"\n")
 
@@ -145,13 +157,13 @@ def test_a_screen_line_of_a_megabyte_arrives(answering: Any) -> None:
     assert [len(one.lines[0]) for one in found] == [1_000_000]
 
 
-def test_an_id_cannot_reach_another_address(answering: Any) -> None:
+def test_an_id_cannot_reach_another_address(client_of: Any, answering: Any) -> None:
     answering.say("GET /v1/document/..%2F..%2Fdown%3Fagents%3D1", b"text")
 
     assert asyncio.run(client_of(answering).document("../../down?agents=1")) == "text"
 
 
-def test_history_is_asked_for_an_agent_and_for_words(answering: Any) -> None:
+def test_history_is_asked_for_an_agent_and_for_words(client_of: Any, answering: Any) -> None:
     answering.say("GET /v1/history", [{"agent": "api"}])
     answering.say("GET /v1/history?name=api", [])
     answering.say("GET /v1/history?name=api&search=%22a%26b%22+%2A", [{"agent": "web"}])
@@ -162,7 +174,7 @@ def test_history_is_asked_for_an_agent_and_for_words(answering: Any) -> None:
     assert asyncio.run(client.history("api", '"a&b" *')) == [{"agent": "web"}]
 
 
-def test_a_course_and_a_diff_come_as_their_models(answering: Any) -> None:
+def test_a_course_and_a_diff_come_as_their_models(client_of: Any, answering: Any) -> None:
     course = Course(
         agent="api",
         stretches=[Stretch(session="s", number=1, state="live", points=[CoursePoint(1, 9_000)])],
@@ -183,7 +195,7 @@ def test_nobody_there(own_home: Path) -> None:
         asyncio.run(HttpClient(own_home / "none").status())
 
 
-def test_an_answer_that_breaks_off(answering: Any) -> None:
+def test_an_answer_that_breaks_off(client_of: Any, answering: Any) -> None:
     answering.say("GET /v1/status", b'{"version": 1')
     answering.breaks_off = True
 
@@ -191,7 +203,7 @@ def test_an_answer_that_breaks_off(answering: Any) -> None:
         asyncio.run(client_of(answering).status())
 
 
-def test_leaving_a_stream_early_hangs_up(answering: Any) -> None:
+def test_leaving_a_stream_early_hangs_up(client_of: Any, answering: Any) -> None:
     answering.say("GET /v1/watch", lines(*[Snapshot(status=Status())] * 50))
 
     async def first() -> object:
@@ -199,6 +211,6 @@ def test_leaving_a_stream_early_hangs_up(answering: Any) -> None:
         try:
             return await anext(stream)
         finally:
-            await stream.aclose()  # type: ignore[attr-defined]
+            await stream.aclose()
 
     assert asyncio.run(first()) == Snapshot(status=Status())

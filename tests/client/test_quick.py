@@ -37,7 +37,11 @@ def test_a_refusal_is_the_error_that_it_was(answering: Any) -> None:
 def test_lines_come_one_by_one(answering: Any) -> None:
     answering.say("GET /v1/watch", b"on", b"e\n\ntw", b"o\nto", b"rn")
 
-    assert list(lines(answering.path, "/v1/watch")) == [b"one", b"two"]
+    found: list[bytes] = []
+    with pytest.raises(NoSupervisor, match="went away"):
+        found.extend(lines(answering.path, "/v1/watch"))
+
+    assert found == [b"one", b"two"]
 
 
 def test_a_stream_can_be_refused(answering: Any) -> None:

@@ -87,12 +87,12 @@ def test_worktrees_of_one_pattern_are_fine_where_their_branches_differ(
     )
 
 
-def test_what_this_version_does_not_run_is_said_in_one_line(project: Any) -> None:
+def test_hosts_hooks_and_addresses_are_taken_without_a_word(project: Any) -> None:
     loaded = project.load_named(
         '[notifications]\nurls = ["ntfy://x"]\n[[hosts]]\nname = "g"\nconnect = ["ssh", "g"]\n'
         '[[defaults.hooks.on_error]]\ntype = "shell"\ncommand = ["a"]\n'
     )
-    assert loaded.notices == ("hosts: accepted, not run yet by this version",)
+    assert loaded.notices == ()
     assert project.load_named("").notices == ()
 
 

@@ -1,0 +1,42 @@
+"""The hosts of the configuration that holds here, and running a command on one."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from cockpit.adapters.far_host import FarHost
+from cockpit.cli.places import our_places
+from cockpit.config.read import load
+from cockpit.core.errors import BadUsage, ProgramMissing
+from cockpit.core.safetext import quoted, safe_line
+
+
+def host_named(name: str, config: Path | None) -> FarHost:
+    """The configured host of that name. Raises `BadUsage` with those there are, and `BadConfig`."""
+    loaded = load(our_places(), config, Path.cwd(), os.environ)
+    for host in loaded.settings.hosts:
+        if host.name == name:
+            return FarHost(host.name, host.connect, host.attach)
+    held = [one for one in loaded.held if one.key.startswith("hosts[")]
+    known = ", ".join(["local", *(host.name for host in loaded.settings.hosts)])
+    hint = ""
+    if held:
+        path = safe_line(str(held[0].file), 400)
+        hint = f"Hosts of a file are held until it is trusted: cockpit config trust {path}"
+    raise BadUsage(f"No host named {quoted(name)} is configured", f"Known: {known}.", hint)
+
+
+def become_there(argv: Sequence[str]) -> NoReturn:
+    """Become the process that runs a command on a host. Raises `ProgramMissing`."""
+    sys.stdout.flush()
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("TMUX")}
+    try:
+        os.execvpe(argv[0], list(argv), kept)
+    except OSError as error:
+        raise ProgramMissing(
+            f"{quoted(argv[0])} cannot be run on this machine", str(error)
+        ) from error

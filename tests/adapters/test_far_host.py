@@ -1,0 +1,192 @@
+"""A host by a command: every way in which it can fail has its reason, and nothing is left of it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cockpit.adapters.far_host import FarHost
+from cockpit.client.http import HttpClient
+from cockpit.client.quick import fetch
+from cockpit.core.errors import CockpitError, NoSupervisor, ProgramMissing
+from cockpit.core.ids import agent_name
+
+BANNER = r"printf 'Welcome \033[31mto\033[0m gpu1\nhave a nice day\n'; exec sleep 60"
+
+
+def shell(script: str) -> FarHost:
+    """A host whose every command runs this instead."""
+    return FarHost("gpu1", ["sh", "-c", script, "gpu1"])
+
+
+def by_fetch(host: FarHost) -> CockpitError:
+    with pytest.raises(CockpitError) as caught:
+        fetch(host, "/v1/status", patience=5)
+    return caught.value
+
+
+def by_client(host: FarHost) -> CockpitError:
+    async def ask() -> None:
+        await HttpClient(host).status()
+
+    with pytest.raises(CockpitError) as caught:
+        asyncio.run(ask())
+    return caught.value
+
+
+BOTH = pytest.mark.parametrize("why", [by_fetch, by_client])
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("script", "title", "detail"),
+    [
+        (
+            "echo 'ssh: connect to host gpu1 port 22: Connection refused' >&2; exit 255",
+            "Host gpu1 is not reached",
+            "ssh: connect to host gpu1 port 22: Connection refused",
+        ),
+        ("exit 255", "Host gpu1 is not reached", "sh ended with exit code 255."),
+        ("kill -9 $$", "Host gpu1 is not reached", "sh was ended by signal 9."),
+        ("exec cockpit-that-is-not-there", "There is no cockpit on gpu1", "not found"),
+        ("exit 0", "The supervisor on gpu1 went away", "The connection ended."),
+        (BANNER, "What host gpu1 says is no answer of a supervisor", "'Welcome to gpu1"),
+        (r"printf 'a\033]0;title\007\nb' >&2; exit 1", "Host gpu1 is not reached", "a\nb"),
+    ],
+)
+def test_a_host_that_fails_has_a_reason(
+    why: Callable[[FarHost], CockpitError], script: str, title: str, detail: str
+) -> None:
+    error = why(shell(script))
+
+    assert isinstance(error, NoSupervisor)
+    assert error.title == title
+    assert detail in error.detail
+    assert "\x1b" not in str(error)
+    assert error.hint
+
+
+@BOTH
+def test_a_host_without_a_supervisor_says_how_to_start_one(
+    why: Callable[[FarHost], CockpitError], connect: Any, own_home: Path
+) -> None:
+    error = why(FarHost("gpu1", connect(own_home / "ck")))
+
+    assert (error.title, error.exit_code) == ("No supervisor is running on gpu1", 4)
+    assert "Nobody answers on" in error.detail
+    assert error.hint.endswith("cockpit up")
+
+
+@BOTH
+def test_a_command_that_is_not_on_this_machine(why: Callable[[FarHost], CockpitError]) -> None:
+    error = why(FarHost("gpu1", ["no-such-ssh", "gpu1"]))
+
+    assert isinstance(error, ProgramMissing)
+    assert "no-such-ssh" in error.title
+
+
+def test_a_host_that_hangs_is_given_up_in_time(own_home: Path) -> None:
+    pid = own_home / "pid"
+    host = shell(f"echo $$ > {pid}; echo 'waiting for gpu1' >&2; exec sleep 60")
+
+    with pytest.raises(NoSupervisor, match="does not answer\nwaiting for gpu1"):
+        fetch(host, "/v1/status", patience=0.5)
+
+    assert not Path(f"/proc/{pid.read_text().strip()}").exists()
+
+
+def test_one_that_ignores_the_end_is_ended_with_what_it_began(own_home: Path) -> None:
+    note = own_home / "pids"
+    host = shell(f"trap '' TERM; sleep 61 & echo $$ $! > {note}; while :; do wait; done")
+    line = host.dial()
+    try:
+        end = time.monotonic() + 10
+        while not (note.exists() and len(note.read_text().split()) == 2):
+            assert time.monotonic() < end
+            time.sleep(0.01)
+    finally:
+        line.end()
+        line.end()
+
+    gone = time.monotonic() + 10
+    while any(_runs(int(pid)) for pid in note.read_text().split()):
+        assert time.monotonic() < gone
+        time.sleep(0.01)
+
+
+def test_nothing_is_left_of_a_line(connect: Any, answering: Any, own_home: Path) -> None:
+    answering.say("GET /v1/status", b"{}")
+    host = FarHost("gpu1", connect(own_home / "ck"))
+    before = sorted(Path("/proc/self/fd").iterdir())
+
+    for _ in range(3):
+        assert fetch(host, "/v1/status") == b"{}"
+
+    assert sorted(Path("/proc/self/fd").iterdir()) == before
+    with suppress(ChildProcessError):
+        assert os.waitpid(-1, os.WNOHANG) == (0, 0)
+
+
+def test_a_stream_that_is_left_is_hung_up(answering: Any, connect: Any, own_home: Path) -> None:
+    line = FarHost("gpu1", connect(own_home / "ck")).dial()
+
+    line.end()
+
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+
+
+def test_a_screen_that_is_killed_takes_its_line_along(own_home: Path) -> None:
+    note = own_home / "pid"
+    program = (
+        "from cockpit.adapters.far_host import FarHost\n"
+        f"line = FarHost('gpu1', ['sh', '-c', 'echo $$ > {note}; exec cat', 'x']).dial()\n"
+        f"import os, signal, time, pathlib\n"
+        f"while not (p := pathlib.Path({str(note)!r})).exists() or not p.read_text(): "
+        "time.sleep(0.01)\n"
+        f"os.kill(os.getpid(), {int(signal.SIGKILL)})\n"
+    )
+
+    os.spawnv(os.P_WAIT, sys.executable, [sys.executable, "-c", program])
+
+    gone = time.monotonic() + 10
+    while _runs(int(note.read_text())):
+        assert time.monotonic() < gone
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize(
+    ("host", "argv"),
+    [
+        (FarHost("g", ["ssh", "g"]), ["ssh", "-t", "g", "cockpit", "attach", "api", "--aside"]),
+        (
+            FarHost("g", ["/usr/bin/ssh", "-p", "9", "g", "nice"]),
+            ["/usr/bin/ssh", "-t", "-p", "9", "g", "nice", "cockpit", "attach", "api", "--aside"],
+        ),
+        (FarHost("g", ["env", "A=b"]), ["env", "A=b", "cockpit", "attach", "api", "--aside"]),
+        (
+            FarHost("g", ["docker", "exec", "-i", "g"], ["docker", "exec", "-it", "g"]),
+            ["docker", "exec", "-it", "g", "cockpit", "attach", "api", "--aside"],
+        ),
+    ],
+)
+def test_a_pane_there_is_shown_in_a_terminal_there(host: FarHost, argv: list[str]) -> None:
+    assert host.attach_command(agent_name("api")) == argv
+
+
+def _runs(pid: int) -> bool:
+    """Whether it is there, and not merely unburied."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[0] != "Z"

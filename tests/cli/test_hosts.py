@@ -1,0 +1,213 @@
+"""`--host`: every command of another machine, which here is another folder of this one."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cockpit.cli.commands import run
+
+Typed = Callable[..., int]
+
+EVENT = {"id": 1, "at": "2026-11-21T20:15:00Z", "agent": "api", "kind": "agent.started",
+         "text": "api began", "data": {}}  # fmt: skip
+
+
+@pytest.fixture
+def typed(own_home: Path, connect: Any, monkeypatch: Any) -> Typed:
+    """Runs a command with `--host gpu1`, in a cockpit of its own that has no supervisor."""
+    here, there = own_home / "here", own_home / "ck"
+    here.mkdir(mode=0o700)
+    argv = json.dumps(connect(there))
+    (here / "cockpit.toml").write_text(f'[[hosts]]\nname = "gpu1"\nconnect = {argv}\n')
+    monkeypatch.setenv("COCKPIT_HOME", str(here))
+    monkeypatch.chdir(own_home)
+    return lambda *words, host="gpu1": run([*words, "--host", host])
+
+
+def row(name: str) -> dict[str, Any]:
+    return {"name": name, "runtime": "claude", "directory": "/w", "mode": "prompt",
+            "strategy": "handoff", "max_handoffs": 3, "state": "working",
+            "context": {}, "needs": None, "handoff": None}  # fmt: skip
+
+
+def test_status_is_of_that_machine_and_says_which(
+    typed: Typed, answering: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answering.say("GET /v1/status", {"version": 1, "host": "local", "agents": [row("far")]})
+
+    assert typed("status", "--json") == 0
+    said = json.loads(capsys.readouterr().out)
+    assert (said["host"], said["agents"][0]["name"]) == ("gpu1", "far")
+    assert typed("status", "far") == 0
+    assert capsys.readouterr().out.startswith("far ")
+    assert typed("status", "near") == 3
+
+
+def test_watching_ends_with_that_supervisor(
+    typed: Typed, answering: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    snapshot = {"type": "snapshot", "status": {"agents": [row("far")]}}
+    answering.say("GET /v1/watch", json.dumps(snapshot).encode() + b"\n")
+
+    assert typed("status", "--watch") == 4
+
+    said = capsys.readouterr()
+    assert said.out.startswith("far ")
+    assert "The supervisor on gpu1 went away" in said.err
+
+
+@pytest.mark.parametrize(
+    ("words", "request_", "body"),
+    [
+        (["stop", "api"], "POST /v1/stop", {"name": "api"}),
+        (["send", "api", "go on"], "POST /v1/send", {"name": "api", "text": "go on"}),
+        (
+            ["handoff", "api", "--now"],
+            "POST /v1/handoff",
+            {"name": "api", "now": True, "by_agent": False, "dry_run": False},
+        ),
+        (["approve", "api"], "POST /v1/approve", {"name": "api", "straight": False}),
+        (["refuse", "api"], "POST /v1/refuse", {"name": "api", "compact": False}),
+        (["snooze", "api", "1h"], "POST /v1/snooze", {"name": "api", "seconds": 3600.0}),
+        (["undo", "api"], "POST /v1/undo", {"name": "api"}),
+        (
+            ["start", "api", "--directory", "/only/there"],
+            "POST /v1/start",
+            {"name": "api", "directory": "/only/there", "worktree": False, "named": False},
+        ),
+        (
+            ["continue", "/only/there.md", "--name", "b"],
+            "POST /v1/continue",
+            {"document": "/only/there.md", "name": "b", "named": False},
+        ),
+        (
+            ["worktrees", "remove", "api"],
+            "POST /v1/remove_worktree",
+            {"tree": "api", "salvage": False, "salvage_only": False, "leave_out": []},
+        ),
+        (["worktrees"], "GET /v1/worktrees", None),
+        (["history", "--json"], "GET /v1/history", None),
+        (["show", "/only/there.md"], "GET /v1/document/%2Fonly%2Fthere.md", None),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_command_asks_that_supervisor_and_says_nothing_of_files_here(
+    words: list[str], request_: str, body: Any, typed: Typed, answering: Any, monkeypatch: Any
+) -> None:
+    # Inside a pane of this machine, which is not the agent of that name there.
+    monkeypatch.setenv("COCKPIT_AGENT", "api")
+    said: Any = {"message": "done"} if body is not None else []
+    answering.say(request_, said)
+
+    assert typed(*words) == 0
+
+    assert answering.asked == [(request_, body)]
+
+
+def test_a_document_there_is_found_by_its_id(typed: Typed, answering: Any) -> None:
+    handoff = {"id": "5f0c0f0e-1", "document": "/only/there.md", "copy": None}
+    answering.say("GET /v1/history", [{"sessions": [{"handoffs": [handoff]}]}])
+    answering.say("POST /v1/continue", {"message": "done"})
+
+    assert typed("continue", "5f0c") == 0
+
+    assert answering.asked[-1][1]["document"] == "/only/there.md"
+
+
+def test_events_are_followed_there(
+    typed: Typed, answering: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = json.dumps({**EVENT, "id": 2, "text": "and on"}).encode() + b"\n"
+    answering.say("GET /v1/events?after=0&limit=200", EVENT)
+    answering.say("GET /v1/events?after=1&follow=1", said)
+
+    assert typed("events", "--follow") == 4
+
+    heard = capsys.readouterr()
+    assert [line[-8:].strip() for line in heard.out.splitlines()] == ["pi began", "and on"]
+    assert "The supervisor on gpu1 went away" in heard.err
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["start", "api", "--directory", "."], "absolute path on gpu1"),
+        (["show", "./notes.md"], "absolute path on gpu1"),
+        (["worktrees", "remove", ".worktrees/api"], "absolute path on gpu1"),
+        (["handoff", "api", "--document", __file__], "a file of this machine"),
+        (["continue", "notes.md"], "There is no file notes.md"),
+        (["usage", __file__], "this machine only"),
+        (["config", "check"], "this machine only"),
+        (["serve"], "this machine only"),
+        (["dial-stdio"], "this machine only"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_what_is_about_files_here_says_so(
+    words: list[str], why: str, typed: Typed, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert typed(*words) == 2
+    assert why in capsys.readouterr().err
+
+
+def test_a_host_goes_before_the_command_too(
+    typed: Typed, answering: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answering.say("GET /v1/status", {"agents": [row("far")]})
+
+    assert run(["--host", "gpu1", "status"]) == 0
+    assert run(["--host", "gpu1", "keys"]) == 2
+
+
+def test_names_and_reasons(typed: Typed, capsys: pytest.CaptureFixture[str]) -> None:
+    assert typed("status", host="gpu2") == 2
+    assert "Known: local, gpu1." in capsys.readouterr().err
+    assert typed("status", host="local") == 4
+    assert "gpu1" not in capsys.readouterr().err
+    assert typed("stop", "api") == 4
+    said = capsys.readouterr().err
+    assert "No supervisor is running on gpu1" in said
+    assert "cockpit up" in said
+
+
+def test_a_host_of_a_file_that_was_found_is_held(
+    own_home: Path, monkeypatch: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(own_home)
+    marker = own_home / "ran"
+    (own_home / "cockpit.toml").write_text(
+        f'[[hosts]]\nname = "gpu1"\nconnect = ["touch", "{marker}"]\n'
+    )
+
+    assert run(["status", "--host", "gpu1"]) == 2
+
+    assert "cockpit config trust" in capsys.readouterr().err
+    assert not marker.exists()
+
+
+def test_up_and_down_are_run_there(
+    typed: Typed, own_home: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def there(*words: str) -> tuple[int, str]:
+        pid = os.fork()
+        if not pid:
+            os._exit(typed(*words))
+        _, status = os.waitpid(pid, 0)
+        return os.waitstatus_to_exitcode(status), capfd.readouterr().out
+
+    code, said = there("up")
+    assert code == 0
+    try:
+        assert typed("status", "--json") == 0
+        supervisor = json.loads(capfd.readouterr().out)["supervisor"]
+        assert supervisor["pid"] == int(said)
+        assert not (own_home / "here" / "run" / "cockpit.sock").exists()
+    finally:
+        assert there("down", "--agents")[0] == 0
+    assert typed("status") == 4
