@@ -34,7 +34,7 @@ async def continue_from(supervisor: Supervisor, asked: Continue) -> Seat:
     Raises `BadUsage` for what is no handoff document or has no place to go on in, `NotNow` when
     somebody works there. Nothing is left behind of a start that was refused.
     """
-    path = Path(asked.document)
+    path = _place_of(supervisor, Path(asked.document))
     text = await asyncio.to_thread(supervisor.instruments.documents.read, path)
     if problems := [each.text for each in document.validate(text) if not each.mends]:
         raise BadUsage(f"{path} is not a handoff document", "\n".join(problems))
@@ -59,6 +59,15 @@ async def continue_from(supervisor: Supervisor, asked: Continue) -> Seat:
             supervisor.fleet.forget(seat)
         raise
     return seat
+
+
+def _place_of(supervisor: Supervisor, named: Path) -> Path:
+    """The document where it lies; of one whose worktree is gone, our own copy, if that is kept."""
+    if named.exists():
+        return named
+    records = supervisor.instruments.store.handoffs_named(str(named))
+    copies = [Path(each.copy) for each in records if each.copy]
+    return next((copy for copy in copies if copy.is_file()), named)
 
 
 def _directory(supervisor: Supervisor, asked: Continue, left: Document) -> Path:

@@ -58,6 +58,8 @@ def test_what_waits_is_one_key_away_and_answered_where_it_stands(flight: Flight)
 
 def test_every_handoff_is_found_read_compared_and_gone_on_from(flight: Flight) -> None:
     agent = flight.cockpit.agent
+    elsewhere = flight.cockpit.home / "elsewhere"
+    elsewhere.mkdir()
     flight.fly(agent("api", "prompt", pause=2, step_tokens=1000))
     flight.start("api")
     flight.until(lambda row: row.state == "idle")
@@ -94,5 +96,20 @@ def test_every_handoff_is_found_read_compared_and_gone_on_from(flight: Flight) -
     terminal.press("C-u")
     terminal.type("again")
     terminal.press("Enter")
-    terminal.until("api works in", "or say --directory")
-    assert flight.row().state == "idle" or flight.row().state == "done"
+    terminal.until("api works in", gone=("Continue from",))
+    terminal.press("n")
+    terminal.until("starts from this document")
+    terminal.press("C-u")
+    terminal.type("again")
+    terminal.press("Tab")
+    terminal.type("elsewhere")
+    terminal.press("Enter")
+    terminal.until("History", gone=("Continue from",))
+
+    def names() -> list[str]:
+        return [row.name for row in flight.do(flight.cockpit.client.status()).agents]
+
+    flight.wait_for(lambda: "again" in names())
+    row = flight.until(lambda row: row.session_id and row.pid, "again")
+    assert row.directory == str(elsewhere)
+    assert "Count the steps." in str(flight.do(flight.cockpit.client.history("again")))

@@ -58,8 +58,12 @@ def test_documents_of_before_are_taken_up_by_the_next_supervisor(cockpit: Cockpi
             await cockpit.start()
             await cockpit.until(lambda row: row.state == "idle")
             await cockpit.ask(Handoff(name="api", now=True))
-            await cockpit.until(lambda row: row.needs and row.needs.kind == "review")
+            row = await cockpit.until(lambda row: row.needs and row.needs.kind == "review")
+            assert row.handoff is not None
+            assert row.handoff.document is not None
             await cockpit.ask(Refuse(name="api"))
+            await cockpit.until(lambda row: row.handoff is None)
+        Path(row.handoff.document).unlink()
         async with cockpit.flying() as supervisor:
             await cockpit.until(lambda row: row.handoff is None)
             await supervisor.indexing.catch_up()

@@ -24,9 +24,9 @@ from cockpit.tui.present import history
 from cockpit.tui.present.history import Entry
 from cockpit.tui.present.keys import key_line, possible
 from cockpit.tui.screens.comparing import ComparingScreen
+from cockpit.tui.screens.continuing import ContinueScreen
 from cockpit.tui.screens.errands import Errands, cannot, tell
 from cockpit.tui.screens.help import HelpScreen
-from cockpit.tui.screens.name import NameScreen
 from cockpit.tui.screens.reading import ReadingScreen
 from cockpit.tui.widgets.field import Field
 from cockpit.tui.widgets.line import KeyLine, OneLine
@@ -195,14 +195,15 @@ class HistoryScreen(Screen[None]):
             cannot(self, "There is no document to go on from.")
             return
 
-        def named(name: str | None) -> None:
-            if name:
-                self._errands.send(Continue(document=place, name=name), self._continued)
+        def filled_in(order: Continue | None) -> None:
+            if order:
+                self._errands.send(order, self._continued)
 
         agents = self.model.agents
         living = [name for name, agent in agents.items() if not has_ended(agent)]
-        title = f"Continue from {entry.agent}'s document"
-        self.app.push_screen(NameScreen(title, _free(entry.agent, agents), living), named)
+        first, directory = _free(entry.agent, agents), self.around.directory
+        form = ContinueScreen(place, entry.agent, first, living, directory)
+        self.app.push_screen(form, filled_in)
 
     def _continued(self, _done: object) -> None:
         self._ask()

@@ -59,6 +59,7 @@ def table(store: Store) -> SearchTable:
         ("auth nothing", []),
         ("refresh(self,", ["one"]),
         ('"now")', ["one"]),
+        ('"now', ["one"]),
         ("NEAR(x)", ["one"]),
         ("100%", ["one"]),
         ("漢字", ["one"]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import AbstractAsyncContextManager
+from pathlib import Path
 from typing import Any, Protocol
 
 from cockpit.client.memory import MemoryClient
@@ -81,7 +82,7 @@ def test_two_are_marked_and_compared_the_older_first(fly: Fly) -> None:
 
 def test_going_on_asks_for_a_name_that_nobody_running_has(fly: Fly) -> None:
     async def play() -> None:
-        async with fly(scene()) as flight:
+        async with fly(scene(), directory=Path("/srv")) as flight:
             await flight.press("H")
             await flight.reads("8 handoffs")
             await flight.press("j", "n")
@@ -90,9 +91,9 @@ def test_going_on_asks_for_a_name_that_nobody_running_has(fly: Fly) -> None:
             await flight.reads("api is running already.")
             await flight.press("enter")
             assert flight.client.asked == []
-            await flight.press(*"-again", "enter")
+            await flight.press(*"-again", "tab", *"other", "enter")
             place = "/srv/shop/.cockpit/handoffs/handoff-h-api.md"
-            wanted = Continue(document=place, name="api-again")
+            wanted = Continue(document=place, name="api-again", directory="/srv/other")
             await flight.until(lambda: flight.client.asked == [wanted])
             await flight.until(lambda: isinstance(flight.app.screen, HistoryScreen))
 

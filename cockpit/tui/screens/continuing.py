@@ -1,8 +1,9 @@
-"""The name of an agent that is to be started: says what is wrong with it as it is typed."""
+"""A new agent from a document: its name and its place, with what is wrong said as it is typed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 
 from textual import on
 from textual.app import ComposeResult
@@ -15,16 +16,23 @@ from cockpit.core.ids import agent_name
 from cockpit.core.safetext import safe_line
 from cockpit.tui.screens.form import Form
 from cockpit.tui.widgets.field import Field
+from cockpit.wire.verbs import Continue
 
 
-class NameScreen(Form[str]):
-    """Dismisses with a name that nobody running has, or with nothing."""
+class ContinueScreen(Form[Continue]):
+    """Dismisses with what is to be asked for, or with nothing."""
 
-    def __init__(self, title: str, first: str, taken: Iterable[str]) -> None:
+    def __init__(
+        self, document: str, whose: str, first: str, taken: Iterable[str], directory: Path
+    ) -> None:
+        """`taken` are the names of those who run; a relative place begins at `directory`."""
         super().__init__()
-        self._title = safe_line(title)
+        self._document = document
+        self._title = f"Continue from {safe_line(whose, 32)}'s document"
         self._taken = frozenset(taken)
+        self._directory = directory
         self.named = Field(first, placeholder="name", id="name")
+        self.where = Field(placeholder="where the document was left", id="where")
         self._verdict = Static("", classes="dialog--words", markup=False)
 
     def compose(self) -> ComposeResult:
@@ -33,7 +41,9 @@ class NameScreen(Form[str]):
             yield Static("name of the new agent", classes="dialog--label")
             yield self.named
             yield self._verdict
-            yield Static("Enter start  Ctrl-G back", classes="dialog--keys")
+            yield Static("directory", classes="dialog--label")
+            yield self.where
+            yield Static("Enter start  Tab next  Ctrl-G back", classes="dialog--keys")
 
     def on_mount(self) -> None:
         super().on_mount()
@@ -41,6 +51,9 @@ class NameScreen(Form[str]):
 
     def first_field(self) -> Widget:
         return self.named
+
+    def fields(self) -> list[Widget]:
+        return [self.named, self.where]
 
     @on(Input.Changed)
     def _judge(self) -> None:
@@ -55,8 +68,11 @@ class NameScreen(Form[str]):
     def submit(self) -> None:
         if self._wrong():
             self._judge()
-        else:
-            self.dismiss(self.named.value)
+            return
+        said = self.where.value.strip()
+        place = str((self._directory / Path(said).expanduser()).absolute()) if said else None
+        order = Continue(document=self._document, name=self.named.value, directory=place)
+        self.dismiss(order)
 
     def _wrong(self) -> str:
         name = self.named.value
