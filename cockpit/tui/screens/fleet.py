@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -19,7 +19,6 @@ from textual.widgets import Input
 
 from cockpit import __version__
 from cockpit.client.client import Client
-from cockpit.config.files import Files
 from cockpit.tui.actions import Context
 from cockpit.tui.attach import Attach, Edit
 from cockpit.tui.background import in_background
@@ -41,6 +40,9 @@ from cockpit.tui.widgets.fleet_list import FleetList
 from cockpit.tui.widgets.line import Divider, KeyLine, OneLine, Wrapped
 from cockpit.tui.widgets.lines import Lines
 from cockpit.tui.widgets.pane_view import PaneView
+
+if TYPE_CHECKING:
+    from cockpit.config.files import Files
 
 MINUTE = 15.0
 """Seconds between two looks at the ages, which are drawn by the minute."""

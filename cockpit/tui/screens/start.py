@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textual import on
 from textual.app import ComposeResult
@@ -19,7 +19,6 @@ from textual.widget import Widget
 from textual.widgets import Input, Static, TextArea
 
 from cockpit.client.client import Client
-from cockpit.config.files import Files
 from cockpit.core.errors import BadUsage, CockpitError
 from cockpit.core.ids import agent_name
 from cockpit.core.safetext import safe_line
@@ -32,6 +31,9 @@ from cockpit.tui.widgets.choice import Choice, Option
 from cockpit.tui.widgets.field import Field, PromptArea
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Done, Plan, Start
+
+if TYPE_CHECKING:
+    from cockpit.config.files import Files
 
 MODES = (
     Option("prompt", "prompt", "ask me before a handoff"),
