@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cockpit.core.errors import NotNow
-from cockpit.wire.verbs import Handoff, Refuse
+from cockpit.wire.verbs import Continue, Handoff, Refuse
 
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
@@ -47,6 +47,11 @@ def test_what_was_sealed_is_found_with_its_line_also_when_its_file_is_gone(
             assert [each["agent"] for each in await search(search="count step")] == ["api"]
             ((session,),) = [each["sessions"] for each in await search("api")]
             assert [each["outcome"] for each in session["handoffs"]] == ["refused"]
+            await cockpit.ask(
+                Continue(document=row.handoff.document, name="again", directory=str(cockpit.home))
+            )
+            again = await cockpit.until(lambda row: row.session_id, "again")
+            assert again.directory == str(cockpit.home)
 
     asyncio.run(journey())
 
