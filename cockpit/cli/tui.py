@@ -61,7 +61,7 @@ def build(
         edit=edit,
         direct=direct,
         pace=pace(refresh, over_ssh="SSH_CONNECTION" in os.environ),
-        keys=keys or {},
+        keys=dict(keys or {}),
         home=str(Path.home()),
         directory=Path.cwd(),
         files=files,

@@ -69,6 +69,15 @@ class Files:
             return self.project.path
         return self.places.user_file
 
+    def key_path(self, action: str) -> tuple[str, ...]:
+        """Where an action's keys are written: in TOML an id with a dot may stand as a table."""
+        inner = action.split(".")
+        for file in (self.project, self.own):
+            table: Any = file.data.get("keys", {}) if file else {}
+            if action not in table and isinstance(table.get(inner[0]), Mapping) and inner[1:]:
+                return ("keys", *inner)
+        return ("keys", action)
+
     def agents_file(self, directory: Path) -> Path:
         """Where an agent that works there is added: the project's file, or a first one at its root.
 

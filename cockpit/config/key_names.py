@@ -41,6 +41,7 @@ DEFAULT_KEYS: Mapping[str, tuple[str, ...]] = {
     "pane-more": ("plus",),
     "pane-less": ("minus",),
     "beside": ("b",),
+    "settings": ("comma",),
     "events": ("e",),
     "redraw": ("ctrl+l",),
     "help": ("question_mark", "f1"),

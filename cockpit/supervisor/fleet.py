@@ -105,11 +105,17 @@ class Fleet:
         )
 
     def take_up(self, settings: AgentSettings, file: Path | None) -> Seat:
-        """A seat for these settings; one that is there and not living gets them."""
+        """A seat for these settings; one that is there and not living gets them.
+
+        Of one that lives only the marks change: everything else was decided when it was started.
+        """
         name = agent_name(settings.name)
         seat = self.find(name)
         if seat is not None and seat.alive:
-            seat.record = seat.change(config_file=str(file) if file else seat.record.config_file)
+            seat.mark_by(settings.context)
+            written = plain(seat.settings)
+            where = str(file) if file else seat.record.config_file
+            self._in.store.save_seat(seat.change(settings=written, config_file=where))
             return seat
         record = SeatRecord(
             name=name,

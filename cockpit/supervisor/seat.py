@@ -14,7 +14,7 @@ from typing import Any
 
 from cockpit.adapters.transcripts import Tail
 from cockpit.config.read import repository_root
-from cockpit.config.schema import AgentSettings
+from cockpit.config.schema import AgentSettings, ContextSettings
 from cockpit.config.thresholds import thresholds
 from cockpit.core import bands
 from cockpit.core.activity import activity
@@ -272,6 +272,11 @@ class Seat:
             return None
         window = self.sitting.gauge.window.tokens
         return bands.marks(thresholds(self.settings.context), window, self.compacts_at)
+
+    def mark_by(self, context: ContextSettings) -> None:
+        """Have the bands begin elsewhere from now on, in the session that runs too."""
+        self.settings = self.settings.model_copy(update={"context": context})
+        self.sitting.gauge.override = context.override
 
     @property
     def band(self) -> Band:

@@ -234,6 +234,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("pane-more", "larger pane", "Give the pane more of the screen.", ("plus",)),
     Action("pane-less", "smaller pane", "Give the pane less of the screen.", ("minus",)),
     Action("beside", "beside", "Put the pane beside the list, or below it again.", ("b",)),
+    Action("settings", "settings", "Change where bands begin, the theme and keys.", ("comma",)),
     Action("events", "events", "Show or hide what happened last.", ("e",)),
     Action("redraw", "redraw", "Draw the whole screen again.", ("ctrl+l",)),
     Action("help", "help", "Show the keys.", ("question_mark", "f1"), shown=True),

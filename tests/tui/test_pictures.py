@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
 
 from cockpit.client.memory import MemoryClient
+from cockpit.config.files import Files
+from cockpit.config.paths import Places
 from cockpit.tui.app import CockpitApp
 from cockpit.tui.pace import Pace
 from cockpit.tui.scene import agent, context, scene
@@ -18,7 +21,8 @@ from cockpit.wire.status import HandoffStatus, Needs, Status
 
 THEMES = Path(__file__).parents[2] / "themes"
 SIZES = {"100x30": (100, 30), "60x15": (60, 15)}
-MORE_SIZES = {**SIZES, "40x10": (40, 10), "200x60": (200, 60)}
+EVERY_SIZE = {**SIZES, "200x60": (200, 60)}
+MORE_SIZES = {**EVERY_SIZE, "40x10": (40, 10)}
 
 Compare = Callable[..., bool]
 
@@ -38,7 +42,9 @@ async def nowhere(_name: object) -> None:
 
 
 def app(client: MemoryClient, theme: str = "night", selected: str | None = "api") -> CockpitApp:
-    around = Surroundings(attach=nowhere, edit=nowhere, pace=Pace(0.0, 0.0))
+    places = Places.of({"COCKPIT_HOME": "/nowhere/cockpit"})
+    files = partial(Files.read, places, None, Path("/nowhere"), {})
+    around = Surroundings(attach=nowhere, edit=nowhere, pace=Pace(0.0, 0.0), files=files)
     made = CockpitApp(client, around, theme=theme, theme_folders=[THEMES])
     made.model.select(selected)
     return made
@@ -82,7 +88,7 @@ def test_fleet_in_each_theme(snap_compare: Compare, theme: str) -> None:
     assert snap_compare(app(scene(), theme), terminal_size=(100, 30), run_before=settled)
 
 
-@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
+@pytest.mark.parametrize("size", EVERY_SIZE.values(), ids=EVERY_SIZE)
 def test_each_band_and_each_confidence(snap_compare: Compare, size: tuple[int, int]) -> None:
     agents = [
         agent("calm", tokens=61_000),
@@ -106,6 +112,8 @@ SCREENS = {
     "help": ("question_mark",),
     "send": ("s", *"Now the changelog"),
     "start": ("n", *"Big"),
+    "settings": ("comma", "tab", "tab", *"55%"),
+    "keys": ("comma", "ctrl+k", *"sort", "tab", "x"),
     "stop": ("x",),
     "filter": ("slash", *"pytest"),
     "toast": ("A",),
@@ -136,20 +144,20 @@ def test_the_question_before_a_handoff(snap_compare: Compare, size: tuple[int, i
     assert snap_compare(app(client), terminal_size=size, run_before=pressing("d"))
 
 
-@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
+@pytest.mark.parametrize("size", EVERY_SIZE.values(), ids=EVERY_SIZE)
 def test_nobody(snap_compare: Compare, size: tuple[int, int]) -> None:
     empty = app(MemoryClient(), selected=None)
     assert snap_compare(empty, terminal_size=size, run_before=settled)
 
 
-@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
+@pytest.mark.parametrize("size", EVERY_SIZE.values(), ids=EVERY_SIZE)
 def test_a_hundred_agents(snap_compare: Compare, size: tuple[int, int]) -> None:
     agents = [agent(f"agent-{number}", tokens=1_000 * number) for number in range(100)]
     crowd = app(MemoryClient(Status(agents=agents)), selected="agent-60")
     assert snap_compare(crowd, terminal_size=size, run_before=pressing("j"))
 
 
-@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
+@pytest.mark.parametrize("size", EVERY_SIZE.values(), ids=EVERY_SIZE)
 def test_no_supervisor(snap_compare: Compare, size: tuple[int, int]) -> None:
     client = scene()
 
@@ -161,7 +169,7 @@ def test_no_supervisor(snap_compare: Compare, size: tuple[int, int]) -> None:
     assert snap_compare(app(client), terminal_size=size, run_before=lose)
 
 
-@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
+@pytest.mark.parametrize("size", EVERY_SIZE.values(), ids=EVERY_SIZE)
 def test_hostile_names_and_panes(snap_compare: Compare, size: tuple[int, int]) -> None:
     text = "[/b] \x1b]52;c;eA==\x07漢字 \u202eevil\u2069 [@click=app.quit]x[/] 👩‍👩‍👧"
     hostile = agent("api", activity=text, branch=text, model=text, note=text)

@@ -16,8 +16,10 @@ from cockpit.tui.screens.errands import Errands, cannot, say, tell
 from cockpit.tui.screens.help import HelpScreen
 from cockpit.tui.screens.history import HistoryScreen
 from cockpit.tui.screens.inbox import InboxScreen
+from cockpit.tui.screens.own_keys import OwnKeysScreen
 from cockpit.tui.screens.review import ReviewScreen
 from cockpit.tui.screens.send import SendScreen
+from cockpit.tui.screens.settings import SettingsScreen
 from cockpit.tui.screens.start import StartScreen
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Approve, Handoff, Refuse, Send, Snooze, Start, Stop, Undo
@@ -224,6 +226,20 @@ class Commands:
     def _say_why(self, reason: str | None) -> None:
         if reason:
             cannot(self._screen, reason)
+
+    def _settings(self) -> None:
+        screen, around = self._screen, self._screen.around
+        if around.files is None:
+            cannot(screen, "No configuration belongs to this screen.")
+            return
+        form = SettingsScreen(self._model, screen.client, around.files, around.home, self._own_keys)
+        screen.app.push_screen(form)
+
+    def _own_keys(self) -> None:
+        screen, around = self._screen, self._screen.around
+        if around.files is not None:
+            form = OwnKeysScreen(screen.client, around.files, around.home, around.keys)
+            screen.app.push_screen(form, lambda _written: screen.refresh_keys())
 
     def _events(self) -> None:
         feed = self._screen.feed

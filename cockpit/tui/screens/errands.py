@@ -60,6 +60,12 @@ def cannot(screen: Screen[Any], reason: str) -> None:
     screen.notify(safe_line(reason, 300), severity="warning", markup=False, timeout=5)
 
 
+def in_one_line(error: CockpitError) -> str:
+    """What, why and the next step as sentences, for a line of a form."""
+    parts = [part for part in (error.title, error.detail, error.hint) if part]
+    return safe_line(" ".join(f"{part.rstrip('.')}." for part in parts), 600)
+
+
 def tell(screen: Screen[Any], error: Exception) -> None:
     """Tell a refusal or failure: what, why, and the next step."""
     if isinstance(error, CockpitError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -57,7 +57,8 @@ class Surroundings:
     direct: bool = False
     """The screen owns its terminal, so attaching means to step aside."""
     pace: Pace = PACES["auto"]
-    keys: Mapping[str, str] = field(default_factory=dict)
+    keys: dict[str, str] = field(default_factory=dict)
+    """The pilot's own, by action; changed where it stands when the pilot changes them."""
     home: str = ""
     """The pilot's home directory, to say `~` for."""
     directory: Path = Path("/")
@@ -271,6 +272,10 @@ class FleetScreen(Screen[None]):
             f"The supervisor is of version {other}, this screen of {__version__}. What one of them "
             "does not know is left out. Agents go on over: cockpit down, then cockpit up.",
         )
+
+    def refresh_keys(self) -> None:
+        """The keys are others: say them anew."""
+        self._keys.show()
 
     def _key_line(self, width: int) -> tuple[list[Any], list[Any]]:
         return key_line(possible(self.model, "fleet"), self.around.keys, width)

@@ -1,7 +1,7 @@
 """What every form has: what is typed ahead reaches the right field, in the order it was typed.
 
 Textual sends a key to whatever has the focus when it arrives, and a form that was just asked for
-has no field yet. Until it has, the form keeps the keys itself and hands them on afterwards.
+gives it to nobody yet. Until it does, its keys are put before the field that will have it.
 Which fields there are, and what comes of them, is each form's own.
 """
 
@@ -11,11 +11,24 @@ from collections.abc import Callable
 from typing import ClassVar, TypeVar
 
 from textual.binding import Binding, BindingType
-from textual.events import Key
+from textual.containers import Horizontal
+from textual.events import Event, Key
 from textual.screen import ModalScreen
 from textual.widget import Widget
+from textual.widgets import Static
+
+from cockpit.tui.screens.help import Explanation
 
 Answer = TypeVar("Answer")
+
+KEYS = (
+    ("Tab Shift-Tab", "The next field, the one before."),
+    ("← →", "Change a choice, when the field is one."),
+    ("Ctrl-U Ctrl-W", "Empty a field; take a word away."),
+    ("Ctrl-S", "Do it."),
+    ("Esc Ctrl-G", "Leave; nothing is done."),
+)
+"""What every form has."""
 
 
 class Form(ModalScreen[Answer]):
@@ -28,20 +41,22 @@ class Form(ModalScreen[Answer]):
         Binding("shift+tab", "go(-1)", "previous", show=False, priority=True),
         Binding("escape,ctrl+g", "leave", "back", show=False, priority=True),
         Binding("ctrl+s", "submit", "submit", show=False, priority=True),
+        Binding("f1", "explain", "help", show=False, priority=True),
     ]
+    EXPLAINED: ClassVar[tuple[tuple[str, str], ...]] = ()
+    """What each field wants, in a sentence, for the help."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._begun = False
         self._aim: Widget | None = None
-        """Where the keys go that came before there was a focus."""
+        """Where keys go as long as nothing has the focus; None for the first field."""
 
     def first_field(self) -> Widget:
         """Where typing begins."""
         raise NotImplementedError
 
     def fields(self) -> list[Widget]:
-        """All that can be typed into."""
+        """All that can be typed into, in the order in which Tab goes through them."""
         return [self.first_field()]
 
     def submit(self) -> None:
@@ -49,39 +64,31 @@ class Form(ModalScreen[Answer]):
         raise NotImplementedError
 
     def on_mount(self) -> None:
-        self._aim = self.first_field()
-        self.call_later(self._begin)
-
-    def _begin(self) -> None:
-        if self.message_queue_size:
-            self.call_later(self._begin)  # keys among them; they come first
-            return
-        self._begun = True
+        aim = self._aim or self.first_field()
         # `Widget.focus` would only ask for it: what is typed meanwhile would be nobody's. And
         # scrolling goes by the layout of before, which on a low screen is another.
-        self.set_focus(self._aim, scroll_visible=self._aim is not self.first_field())
+        self.set_focus(aim, scroll_visible=aim is not self.first_field())
 
-    async def _on_key(self, event: Key) -> None:
-        if not self._begun and self._aim is not None:
-            event.stop()
-            event.prevent_default()
-            self._aim._forward_event(Key(event.key, event.character))
+    def _forward_event(self, event: Event) -> None:
+        """A key that came while nothing has the focus waits at the field that will."""
+        if isinstance(event, Key) and self.focused is None:
+            (self._aim or self.first_field())._forward_event(event)
+        else:
+            super()._forward_event(event)
 
     def action_go(self, step: int) -> None:
         """To the next field, or the one before."""
-        if not self._begun:
-            self.call_later(self._aim_at, step)
+        if self.focused is None:
+            chain = self.fields()
+            here = chain.index(self._aim or self.first_field())
+            self._aim = chain[(here + step) % len(chain)]
         elif step > 0:
             self.focus_next()
         else:
             self.focus_previous()
 
-    def _aim_at(self, step: int) -> None:
-        chain = self.focus_chain
-        if self._begun or self._aim not in chain:
-            self.action_go(step)
-        else:
-            self._aim = chain[(chain.index(self._aim) + step) % len(chain)]
+    def action_explain(self) -> None:
+        self.app.push_screen(Explanation([*self.EXPLAINED, *KEYS]))
 
     def action_submit(self) -> None:
         self.after_what_was_typed(self.submit)
@@ -91,14 +98,20 @@ class Form(ModalScreen[Answer]):
 
     def after_what_was_typed(self, call: Callable[[], None]) -> None:
         """Call once every field has taken up the keys that it was given until now."""
-        for holder in (*self.fields(), self):
-            if holder.is_attached:
-                call = _behind(holder, call)
+        for field in self.fields():
+            call = _behind(field, call)
         call()
 
 
-def _behind(holder: Widget, call: Callable[[], None]) -> Callable[[], None]:
+def row(label: str, field: Widget) -> Horizontal:
+    """A field with its label before it."""
+    return Horizontal(
+        Static(label, classes="dialog--label", markup=False), field, classes="form--row"
+    )
+
+
+def _behind(field: Widget, call: Callable[[], None]) -> Callable[[], None]:
     def wait() -> None:
-        holder.call_later(call)
+        field.call_later(call)
 
     return wait

@@ -43,8 +43,8 @@ class Sentences(Lines):
         self.set_lines(lines)
 
 
-class HelpScreen(ModalScreen[None]):
-    """Every key of one context, and how to read the bar."""
+class Explanation(ModalScreen[None]):
+    """What is to be pressed, or filled in, and what each does."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("q,escape,question_mark,f1,enter", "dismiss", "back", show=False),
@@ -52,11 +52,13 @@ class HelpScreen(ModalScreen[None]):
         Binding("k,up,pageup", "scroll(-1)", show=False),
     ]
 
-    def __init__(self, context: Context, keys: Mapping[str, str]) -> None:
+    def __init__(
+        self, rows: Sequence[tuple[str, str]], below: Sequence[Sequence[Span]] = ()
+    ) -> None:
         super().__init__()
-        self._where = context
-        self._keys = keys
-        self.lines = Sentences(self._sentences())
+        widest = max(len(what) for what, _ in rows)
+        told = [[Span(f"  {fit(what, widest)}  ", "key"), Span(said)] for what, said in rows]
+        self.lines = Sentences([*told, *below])
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog -keys"):
@@ -64,15 +66,14 @@ class HelpScreen(ModalScreen[None]):
             yield self.lines
             yield Static("F12 comes back from a pane    q back", classes="dialog--keys")
 
-    def _sentences(self) -> list[Sequence[Span]]:
-        rows = [row for row in table(self._keys) if row[0] == self._where]
-        widest = max(len(keys) for _, keys, _, _ in rows)
-        found: list[Sequence[Span]] = [
-            [Span(f"  {fit(keys, widest)}  ", "key"), Span(sentence)]
-            for _, keys, _, sentence in rows
-        ]
-        return [*found, [], *LEGEND] if self._where == "fleet" else found
-
     def action_scroll(self, direction: int) -> None:
         step = direction * max(1, self.lines.size.height - 2)
         self.lines.scroll_relative(y=step, animate=False, force=True)
+
+
+class HelpScreen(Explanation):
+    """Every key of one context, and how to read the bar."""
+
+    def __init__(self, context: Context, keys: Mapping[str, str]) -> None:
+        rows = [(pressed, said) for where, pressed, _, said in table(keys) if where == context]
+        super().__init__(rows, [[], *LEGEND] if context == "fleet" else [])

@@ -15,6 +15,11 @@ from cockpit.tui.widgets.field import PromptArea
 class SendScreen(Form[str]):
     """Dismisses with the text, or with nothing."""
 
+    EXPLAINED = (
+        ("Enter Ctrl-S", "Send it into the agent's composer and submit it."),
+        ("Ctrl-J", "A new line."),
+    )
+
     def __init__(self, name: str) -> None:
         super().__init__()
         self._to = safe_line(name, 32)

@@ -9,11 +9,11 @@ import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from textual import on
 from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.containers import Vertical, VerticalScroll
 from textual.suggester import SuggestFromList
 from textual.widget import Widget
 from textual.widgets import Input, Static, TextArea
@@ -25,7 +25,8 @@ from cockpit.core.safetext import safe_line
 from cockpit.tui.actions import has_ended
 from cockpit.tui.background import in_background
 from cockpit.tui.present.paths import short_path
-from cockpit.tui.screens.form import Form
+from cockpit.tui.screens.errands import in_one_line
+from cockpit.tui.screens.form import Form, row
 from cockpit.tui.screens.start_order import Filled, kept_settings, order
 from cockpit.tui.widgets.choice import Choice, Option
 from cockpit.tui.widgets.field import Field, PromptArea
@@ -56,6 +57,16 @@ PAUSE = 0.1
 
 class StartScreen(Form[Start]):
     """A form. A name that is configured needs nothing else; the rest is for a new agent."""
+
+    EXPLAINED = (
+        ("name", "What the agent is called: 1 to 32 of a-z, 0-9, dot, underscore, dash."),
+        ("directory", "Where it works; a path that is not absolute starts where you stood."),
+        ("prompt", "Its job, as it is told it. Enter starts, Ctrl-J is a new line."),
+        ("runtime", "The program. What this version does not fly yet says so."),
+        ("mode", "observe only shows, prompt asks you before a handoff, auto does it."),
+        ("worktree", "Whether it gets a checkout and a branch of its own; the names stand below."),
+        ("save", "Whether it is added to a cockpit.toml; which one stands below."),
+    )
 
     def __init__(
         self,
@@ -96,14 +107,14 @@ class StartScreen(Form[Start]):
         with Vertical(classes="dialog -form"):
             yield Static("Start an agent", classes="dialog--title", markup=False)
             with VerticalScroll(classes="form", can_focus=False):
-                yield _row("name", self.named)
-                yield _row("directory", self.where)
-                yield _row("prompt", self.prompt)
-                yield _row("runtime", self.runtime)
-                yield _row("mode", self.mode)
-                yield _row("worktree", self.worktree)
+                yield row("name", self.named)
+                yield row("directory", self.where)
+                yield row("prompt", self.prompt)
+                yield row("runtime", self.runtime)
+                yield row("mode", self.mode)
+                yield row("worktree", self.worktree)
                 if self._read_files is not None:
-                    yield _row("save", self.keep)
+                    yield row("save", self.keep)
             yield self.verdict
             yield Static("Tab next  Ctrl-S start  Ctrl-G back  ←→ change", classes="dialog--keys")
 
@@ -117,8 +128,9 @@ class StartScreen(Form[Start]):
         return self.named
 
     def fields(self) -> list[Widget]:
-        choices = (self.runtime, self.mode, self.worktree, self.keep)
-        return [self.named, self.where, self.prompt, *choices]
+        kept = [] if self._read_files is None else [self.keep]
+        choices = (self.runtime, self.mode, self.worktree)
+        return [self.named, self.where, self.prompt, *choices, *kept]
 
     @on(Input.Changed)
     @on(TextArea.Changed)
@@ -208,7 +220,7 @@ class StartScreen(Form[Start]):
             done = await self._client.ask(Plan(**said))
             words, bad = done.message, False
         except CockpitError as error:
-            words, bad = _in_one_line(error), True
+            words, bad = in_one_line(error), True
         if self.keep.value and not bad and self._files is not None:
             file = await asyncio.to_thread(self._files.agents_file, self._place())
             standing = await asyncio.to_thread(self._files.standing, file)
@@ -237,7 +249,7 @@ class StartScreen(Form[Start]):
             done = await self._client.ask(asked)
         except CockpitError as error:
             saved = f"It is saved, but not started. {error.title}" if self._kept_in else ""
-            self._say(saved or _in_one_line(error), wrong=True)
+            self._say(saved or in_one_line(error), wrong=True)
             self._busy = False
         else:
             self._done(asked, done)
@@ -255,13 +267,3 @@ class StartScreen(Form[Start]):
         named = files.named and self._kept_in == files.project_path
         config = None if self._kept_in == files.places.user_file else str(self._kept_in)
         return Start(name=filled.name, config=config, named=named)
-
-
-def _row(label: str, field: Widget) -> Horizontal:
-    words = Static(label, classes="dialog--label", markup=False)
-    return Horizontal(words, field, classes="form--row")
-
-
-def _in_one_line(error: CockpitError) -> str:
-    parts: list[Any] = [error.title, error.detail, error.hint]
-    return " ".join(f"{str(part).rstrip('.')}." for part in parts if part)

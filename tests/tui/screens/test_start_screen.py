@@ -91,3 +91,17 @@ def test_an_agent_is_kept_in_the_file_that_is_named_beforehand(fly: Fly, tmp_pat
         assert sorted(added.split("\n")) == ["", 'directory = "."', 'name = "big"', 'prompt = "go"']
 
     asyncio.run(play())
+
+
+def test_f1_explains_the_form_and_leaves_what_was_typed(fly: Fly) -> None:
+    async def play() -> None:
+        async with fly(scene(), selected="api") as flight:
+            await flight.press("n", *"big", "f1")
+            await flight.reads("a checkout and a branch of its own", "Shift-Tab")
+            await flight.press("q")
+            await flight.press("g", "ctrl+s")
+            await flight.until(
+                lambda: [verb.name for verb in flight.asked] == ["bigg"], "the start"
+            )
+
+    asyncio.run(play())

@@ -1,0 +1,79 @@
+"""How an agent would stand with other marks: the same arithmetic as the supervisor's."""
+
+from __future__ import annotations
+
+from cockpit.config.schema import ContextSettings
+from cockpit.config.thresholds import thresholds
+from cockpit.core.bands import band, marks
+from cockpit.core.reading import DEFAULT_WINDOW
+from cockpit.core.safetext import safe_line
+from cockpit.tui.present import words
+from cockpit.tui.present.bar import context_bar
+from cockpit.tui.present.span import Span, fit
+from cockpit.wire.status import AgentStatus, ContextStatus, MarksStatus
+
+NAME = 14
+NUMBERS = 12
+
+
+def with_marks(context: ContextStatus, wanted: ContextSettings) -> ContextStatus:
+    """The same reading under other marks; one that is not known stays unknown."""
+    window = wanted.override or context.window
+    if window is None:
+        return context
+    found = marks(thresholds(wanted), window, context.compacts_at)
+    return context.model_copy(
+        update={
+            "window": window,
+            "band": band(context.tokens, found).value,
+            "marks": MarksStatus(
+                notice=found.notice.tokens,
+                warn=found.warn.tokens,
+                act=found.act.tokens,
+                force=found.force.tokens,
+            ),
+        }
+    )
+
+
+def preview_line(agent: AgentStatus, wanted: ContextSettings | None, width: int) -> list[Span]:
+    """Name, bar, tokens and what becomes of the band; `wanted` is None for another file's agent."""
+    bar_width = max(8, min(32, width - NAME - NUMBERS - 26))
+    context = agent.context if wanted is None else with_marks(agent.context, wanted)
+    numbers = f"{words.tokens(context.tokens)}/{words.tokens(context.window)}"
+    if context.tokens is None:
+        numbers = words.DASH
+    if wanted is None:
+        said, role = "other file", "muted"
+    elif context.band == agent.context.band:
+        said, role = str(context.band), f"band-{context.band}"
+    else:
+        said, role = f"{agent.context.band} → {context.band}", f"band-{context.band}"
+    return [
+        Span(f"  {fit(safe_line(agent.name, 32), NAME)} ", "name"),
+        *context_bar(context, bar_width),
+        Span(f"  {fit(numbers, NUMBERS)} "),
+        Span(said, role),
+    ]
+
+
+def example_lines(wanted: ContextSettings, width: int) -> list[list[Span]]:
+    """Where the bands begin in the usual window, in numbers, for when nobody is flying."""
+    found = marks(thresholds(wanted), DEFAULT_WINDOW, None)
+    return [
+        [
+            Span(f"  {fit(name, NAME)} ", f"band-{name}"),
+            Span(
+                fit(
+                    f"{words.tokens(mark.tokens)} of {words.tokens(DEFAULT_WINDOW)}: {mark.why}",
+                    max(0, width - NAME - 3),
+                )
+            ),
+        ]
+        for name, mark in (
+            ("notice", found.notice),
+            ("warn", found.warn),
+            ("act", found.act),
+            ("force", found.force),
+        )
+    ]

@@ -1,0 +1,121 @@
+"""The pilot's own keys: an action, the keys for it, and what would clash, said as it is typed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.suggester import SuggestFromList
+from textual.widget import Widget
+from textual.widgets import Input, Static
+
+from cockpit.client.client import Client
+from cockpit.config.files import Files
+from cockpit.config.loaded import Loaded
+from cockpit.config.problems import nearest
+from cockpit.tui.actions import ACTIONS, BY_ID, keys_of, spoken
+from cockpit.tui.bindings import keymap
+from cockpit.tui.present.span import Span, fit
+from cockpit.tui.screens.changing import ChangeForm
+from cockpit.tui.screens.form import row
+from cockpit.tui.widgets.field import Field
+from cockpit.tui.widgets.lines import Lines
+
+
+class OwnKeysScreen(ChangeForm):
+    """The list shows the actions that have the words of the first field."""
+
+    EXPLAINED = (
+        ("action", "Words show the actions that have them; then the id of one."),
+        (
+            "keys",
+            'Such as "x", "?", "ctrl+l" or "pageup", several with commas; "-" takes yours away.',
+        ),
+    )
+
+    def __init__(
+        self,
+        client: Client,
+        read_files: Callable[[], Files],
+        home: str,
+        keys: dict[str, str],
+    ) -> None:
+        super().__init__(client, read_files, home)
+        self._keys = keys
+        ids = [action.id for action in ACTIONS]
+        self.action = Field(
+            placeholder="words, then an id of the list", suggester=SuggestFromList(ids), id="action"
+        )
+        self.keys = Field(placeholder="X, ctrl+k; - gives it its own keys back", id="keys-of")
+        self.table = Lines(id="preview")
+        self.table.can_focus = False
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog -form -settings"):
+            yield Static("Keys", classes="dialog--title", markup=False)
+            yield row("action", self.action)
+            yield row("keys", self.keys)
+            yield self.table
+            yield self.verdict
+            yield Static("Tab next  → complete  Ctrl-S write  Ctrl-G back", classes="dialog--keys")
+
+    def first_field(self) -> Widget:
+        return self.action
+
+    def fields(self) -> list[Widget]:
+        return [self.action, self.keys]
+
+    def trouble(self) -> str | None:
+        wanted = self.action.value.strip()
+        if wanted in BY_ID or not self.keys.value.strip():
+            return None
+        close = nearest(wanted, list(BY_ID))
+        hint = f" Did you mean {close}?" if close else ""
+        return f"There is no action of that id.{hint}"
+
+    def changes(self) -> dict[tuple[str, ...], Any]:
+        action, written = self.action.value.strip(), self.keys.value.strip()
+        if action not in BY_ID or not written or self._files is None:
+            return {}
+        return {self._files.key_path(action): None if written == "-" else written}
+
+    def show(self, loaded: Loaded) -> None:
+        self._draw(loaded.settings.keys)
+
+    def written(self, loaded: Loaded) -> None:
+        self._keys.clear()
+        self._keys.update(loaded.settings.keys)
+        self.app.set_keymap(keymap(self._keys))
+
+    @on(Input.Changed)
+    def _typed(self) -> None:
+        self._draw(self._keys)
+        self.judge()
+
+    @on(Input.Submitted)
+    def _entered(self) -> None:
+        self.action_submit()
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._draw, self._keys)
+
+    def _draw(self, keys: Any) -> None:
+        wanted = self.action.value.lower().split()
+        shown = [
+            action
+            for action in ACTIONS
+            if all(word in f"{action.id} {action.sentence}".lower() for word in wanted)
+        ]
+        self.table.set_lines(
+            [
+                [
+                    Span(f"  {fit(' '.join(map(spoken, keys_of(action, keys))), 14)} ", "key"),
+                    Span(f"{fit(action.id, 24)} ", "name"),
+                    Span(action.sentence, "muted"),
+                ]
+                for action in shown
+            ]
+        )

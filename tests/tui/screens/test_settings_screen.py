@@ -1,0 +1,165 @@
+"""Settings: what they would mean is shown, what is wrong is said, and where they go is named."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol
+
+import pytest
+
+from cockpit.client.memory import MemoryClient
+from cockpit.config.files import Files
+from cockpit.config.paths import Places
+from cockpit.core.errors import BadConfig
+from cockpit.tui.scene import agent
+from cockpit.wire.status import Status
+from cockpit.wire.verbs import Load
+
+TEXT = """\
+# ours
+[defaults.context]
+act = "70%"   # late
+
+[[agents]]
+name = "api"
+[[agents]]
+name = "careful"
+[agents.context]
+act = "50%"
+"""
+
+
+class Fly(Protocol):
+    def __call__(self, client: MemoryClient, **how: Any) -> AbstractAsyncContextManager[Any]: ...
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    folder = tmp_path / "shop"
+    (folder / ".git").mkdir(parents=True)
+    file = folder / "cockpit.toml"
+    file.write_text(TEXT)
+    file.chmod(0o600)
+    return folder
+
+
+def reader(shop: Path) -> Callable[[], Files]:
+    places = Places.of({"COCKPIT_HOME": str(shop.parent / "home")})
+    return partial(Files.read, places, None, shop, {})
+
+
+def flying() -> MemoryClient:
+    names = {"api": 130_000, "careful": 90_000, "other": 10_000}
+    return MemoryClient(Status(agents=[agent(name, tokens=held) for name, held in names.items()]))
+
+
+def test_marks_are_tried_on_the_agents_and_written_where_it_says(fly: Fly, shop: Path) -> None:
+    file = shop / "cockpit.toml"
+
+    async def play() -> None:
+        async with fly(flying(), size=(100, 30), files=reader(shop)) as flight:
+            await flight.press("comma")
+            await flight.reads("Settings", "70%", "Nothing is changed yet", "other file")
+            await flight.press("tab", "tab", *"62%")
+            await flight.reads("warn → act", "Ctrl-S writes", "shop/cockpit.toml")
+            await flight.reads("trusted by you yet")
+            assert file.read_text() == TEXT
+            await flight.press("backspace")
+            await flight.reads("has no unit")
+            await flight.press("ctrl+s")
+            assert file.read_text() == TEXT
+            await flight.press("%", "ctrl+s")
+            wanted = Load(config=str(file))
+            await flight.until(lambda: flight.asked == [wanted], "the reload")
+        assert file.read_text() == TEXT.replace('act = "70%"   # late', 'act = "62%"   # late')
+
+    asyncio.run(play())
+
+
+def test_marks_out_of_order_are_refused_in_words(fly: Fly, shop: Path) -> None:
+    async def play() -> None:
+        async with fly(flying(), size=(100, 30), files=reader(shop)) as flight:
+            await flight.press("comma", *"90%")
+            await flight.reads("notice comes after act", "Make notice the lower one")
+
+    asyncio.run(play())
+
+
+def test_a_theme_is_seen_at_once_and_taken_back(fly: Fly, shop: Path) -> None:
+    own = shop.parent / "home" / "cockpit.toml"
+
+    async def play() -> None:
+        async with fly(flying(), size=(100, 30), files=reader(shop)) as flight:
+            await flight.press("comma", "shift+tab", "right")
+            await flight.until(lambda: flight.app.theme != "night", "another theme")
+            await flight.reads("home/cockpit.toml (a new")
+            await flight.press("ctrl+g")
+            assert flight.app.theme == "night"
+            await flight.press("comma", "shift+tab", "left", "ctrl+s")
+            await flight.until(own.exists, "the file")
+            await flight.until(lambda: len(flight.app.screen_stack) == 1, "the fleet")
+            assert own.read_text() == f'[cockpit]\ntheme = "{flight.app.theme}"\n'
+
+    asyncio.run(play())
+
+
+def test_a_file_that_is_not_right_is_said_and_left_alone(fly: Fly, shop: Path) -> None:
+    (shop / "cockpit.toml").write_text("nonsense = 1\n")
+
+    async def play() -> None:
+        async with fly(flying(), size=(100, 30), files=reader(shop)) as flight:
+            await flight.press("comma")
+            await flight.reads("unknown key", "Nothing can be changed before")
+            await flight.press(*"60%", "ctrl+s", "ctrl+g")
+            assert flight.asked == []
+        assert (shop / "cockpit.toml").read_text() == "nonsense = 1\n"
+
+    asyncio.run(play())
+
+
+def test_a_supervisor_that_refuses_the_file_goes_on_and_it_is_said(fly: Fly, shop: Path) -> None:
+    async def play() -> None:
+        client = flying()
+        client.refuse(Load, BadConfig("there is an agent api already"))
+        async with fly(client, size=(100, 30), files=reader(shop)) as flight:
+            await flight.press("comma", *"40%", "ctrl+s")
+            await flight.until(lambda: "goes on with what it had" in str(flight.toasts()), "why")
+
+    asyncio.run(play())
+
+
+def test_keys_are_changed_with_their_clashes_said_and_count_at_once(fly: Fly, shop: Path) -> None:
+    own = shop.parent / "home" / "cockpit.toml"
+
+    async def play() -> None:
+        async with fly(flying(), size=(100, 30), files=reader(shop)) as flight:
+            await flight.press("comma", "ctrl+k")
+            await flight.reads("Keys", "approve-straight")
+            await flight.press(*"sort", "tab", *"x")
+            await flight.reads('x would do two things: "stop" has it too')
+            await flight.press("ctrl+s")
+            assert not own.exists()
+            await flight.press("backspace", *"ctrl+t, T", "ctrl+s")
+            await flight.until(lambda: len(flight.app.screen_stack) == 1, "the fleet")
+            assert own.read_text() == '[keys]\nsort = "ctrl+t, T"\n'
+            await flight.press("T")
+            await flight.reads("context↓")
+            await flight.press("S")
+            assert flight.fleet.fleet.sort == "context"
+            await flight.press("comma", "ctrl+k", *"sort", "tab", "minus", "ctrl+s")
+            await flight.until(lambda: "sort" not in own.read_text(), "its own key again")
+
+    asyncio.run(play())
+
+
+def test_without_files_the_key_says_so(fly: Fly) -> None:
+    async def play() -> None:
+        async with fly(flying()) as flight:
+            await flight.press("comma")
+            await flight.until(lambda: "No configuration" in str(flight.toasts()), "why not")
+
+    asyncio.run(play())
