@@ -138,7 +138,7 @@ def connect(own_home: Path) -> Callable[[Path], list[str]]:
 
     It has a `cockpit` on its PATH, and that folder as its `COCKPIT_HOME`.
     """
-    programs = own_home / "bin"
+    programs = own_home / "host-bin"
     programs.mkdir()
     script = programs / "cockpit"
     script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -P -m cockpit "$@"\n')

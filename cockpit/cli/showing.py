@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 from cockpit.adapters.tmux_views import TmuxViews
 from cockpit.cli.attach import check_terminal, views_of
 from cockpit.cli.launching import start_supervisor
+from cockpit.cli.options import LOCAL
 from cockpit.cli.places import our_places
+from cockpit.cli.status import BEAT
 from cockpit.cli.tui import run
 from cockpit.client.http import HttpClient
 from cockpit.config.files import Files
@@ -47,8 +49,8 @@ def show_far(host: FarHost, config: Path | None) -> int:
             host.attach_command(agent_name(name)), f"The pane on {host.name} could not be shown"
         )
 
-    client = HttpClient(host, host.name)
-    return _run_screen(client, step_over, our_places(), config, in_home_window=False)
+    client = HttpClient(host, host.name, beat=BEAT)
+    return _run_screen(client, step_over, our_places(), config, far=host.name)
 
 
 def show_in_home_window(config: Path | None) -> int:
@@ -85,8 +87,15 @@ def _show(places: Places, config: Path | None, *, in_home_window: bool) -> int:
 
 
 def _run_screen(
-    client: Client, attach: ShowPane, places: Places, config: Path | None, *, in_home_window: bool
+    client: Client,
+    attach: ShowPane,
+    places: Places,
+    config: Path | None,
+    *,
+    in_home_window: bool = False,
+    far: str | None = None,
 ) -> int:
+    """Run the screen with this pilot's settings; `far` is the host that is looked at."""
     settings = load(places, config, Path.cwd(), os.environ).settings
     if in_home_window and settings.notifications.terminal in ("osc9", "osc777"):
         asyncio.run(views_of(places).let_home_through())
@@ -94,12 +103,14 @@ def _run_screen(
         client,
         attach=attach,
         direct=not in_home_window,
+        host=far or LOCAL,
         theme=settings.cockpit.theme,
         theme_folders=[places.themes, themes_folder()],
         refresh=settings.cockpit.refresh,
         keys=dict(settings.keys),
-        files=partial(Files.read, places, config, Path.cwd(), dict(os.environ)),
-        remember_in=places.state / "screen.json",
+        # What is kept would be kept on this machine, and an agent there is configured there.
+        files=None if far else partial(Files.read, places, config, Path.cwd(), dict(os.environ)),
+        remember_in=places.state / (f"screen-{far}.json" if far else "screen.json"),
         glyphs=settings.cockpit.glyphs,
         colours=settings.cockpit.colours,
         notifications=settings.notifications,

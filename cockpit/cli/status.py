@@ -24,6 +24,9 @@ from cockpit.core.safetext import quoted, safe_line
 Row = dict[str, Any]
 """One agent of `status --json`. Only here and in `bar` is it read without its model: see above."""
 
+BEAT = 10
+"""Seconds between two signs of life of another machine."""
+
 _STATES = {"needs_you": "needs you", "handing_off": "handing off"}
 
 
@@ -65,7 +68,11 @@ def watch(
     In plain words only what matters is a change: a state, a band, a need, a session.
     """
     said: dict[str, object] = {}
-    for message in map(json.loads, lines(way or our_places().socket, "/v1/watch")):
+    if way is None:
+        stream = lines(our_places().socket, "/v1/watch")
+    else:
+        stream = lines(way, f"/v1/watch?beat={BEAT}", silence=3.0 * BEAT)
+    for message in map(json.loads, stream):
         for row in _changed(message, name):
             line = json.dumps(row, ensure_ascii=False) if as_json else _line(row, plain=plain)
             about = worth_saying(row) if plain and not as_json else line

@@ -33,6 +33,8 @@ class Exchange:
         self._reader = reader
         self._writer = writer
         self._protocol = h11.Connection(h11.CLIENT, max_incomplete_event_size=_LONGEST_HEAD)
+        self.longest_silence: float | None = None
+        """Seconds without a byte that are taken for the end; None: as long as it likes."""
         self._said = b""
         """The beginning of what came, to be shown if it is no HTTP."""
 
@@ -130,7 +132,13 @@ class Exchange:
 
     async def _heard(self) -> bytes:
         """What comes next. What does not even begin like HTTP is refused before it has ended."""
-        block = await self._reader.read(_BLOCK)
+        try:
+            async with asyncio.timeout(self.longest_silence):
+                block = await self._reader.read(_BLOCK)
+        except TimeoutError:
+            if self.longest_silence is None:
+                raise
+            raise self.silent(self.longest_silence) from None
         if len(self._said) < len(_HTTP):
             self._said += block[:_SHOWN]
             if not self._said.startswith(_HTTP[: len(self._said)]):

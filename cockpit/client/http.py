@@ -32,6 +32,7 @@ READING_SECONDS = 60.0
 """How long whole records, or a large repository, may take to be read."""
 DOING_SECONDS = 90.0
 """How long a verb may take: ending a stubborn agent is TERM, a wait, KILL and a wait."""
+MISSED_BEATS = 3
 
 _watch_line: TypeAdapter[WatchLine] = TypeAdapter(Annotated[WatchLine, Field(discriminator="type")])
 
@@ -39,10 +40,16 @@ _watch_line: TypeAdapter[WatchLine] = TypeAdapter(Annotated[WatchLine, Field(dis
 class HttpClient:
     """One supervisor, by its socket or a way to it. Every refusal is a `CockpitError`."""
 
-    def __init__(self, way: Path | Way, host: str | None = None) -> None:
-        """`host` is our name for another machine, which calls itself local."""
+    def __init__(self, way: Path | Way, host: str | None = None, beat: int = 0) -> None:
+        """`host` is our name for another machine, which calls itself local.
+
+        With a `beat`, in seconds, it has the supervisor say that it is there whenever it said
+        nothing else, and takes three that are missing for the end: a connection to another
+        machine can die without a word.
+        """
         self.way = way
         self.host = host
+        self.beat = beat
 
     async def status(self) -> Status:
         """Everything, now."""
@@ -53,7 +60,8 @@ class HttpClient:
 
         A line of a kind that this version does not know is left out.
         """
-        async for line in self._lines("/v1/watch"):
+        query = f"?beat={self.beat}" if self.beat else ""
+        async for line in self._lines(f"/v1/watch{query}", self.beat * MISSED_BEATS or None):
             with contextlib.suppress(ValidationError):
                 said = _watch_line.validate_json(line)
                 if isinstance(said, Snapshot):
@@ -140,8 +148,8 @@ class HttpClient:
         finally:
             await exchange.close()
 
-    async def _lines(self, target: str) -> AsyncIterator[bytes]:
-        """The lines of a stream; `NoSupervisor` where it ends."""
+    async def _lines(self, target: str, silence: float | None = None) -> AsyncIterator[bytes]:
+        """The lines of a stream; `NoSupervisor` where it ends, or is silent for so long."""
         exchange = await Exchange.open(self.way, LOOKING_SECONDS)
         try:
             try:
@@ -149,6 +157,7 @@ class HttpClient:
                     await exchange.ask("GET", target)
             except TimeoutError:
                 raise exchange.silent(LOOKING_SECONDS) from None
+            exchange.longest_silence = silence
             async for line in exchange.lines():
                 yield line
             raise await exchange.broken()

@@ -47,17 +47,20 @@ def fetch(
     return answer
 
 
-def lines(way: Path | Way, target: str, *, patience: float = 10.0) -> Iterator[bytes]:
+def lines(
+    way: Path | Way, target: str, *, patience: float = 10.0, silence: float | None = None
+) -> Iterator[bytes]:
     """Each line of a stream that the supervisor pushes; ends with `NoSupervisor` when that goes.
 
-    `patience` is in seconds, for the beginning of the answer only; a line may take for ever.
+    `patience` is in seconds, for the beginning of the answer only; a line may take for ever, or
+    as long as `silence`.
     """
     line = line_to(way, patience)
     try:
         head, held = _begin(line, target, None, patience)
         if (status := _status(head)) != 200:
             raise refusal(status, held + b"".join(_blocks(line.channel)))
-        line.channel.settimeout(None)
+        line.channel.settimeout(silence)
         while True:
             *whole, held = held.split(b"\n")
             yield from (one for one in whole if one.strip())
@@ -65,6 +68,8 @@ def lines(way: Path | Way, target: str, *, patience: float = 10.0) -> Iterator[b
             if not block:
                 raise line.broken()
             held += block
+    except TimeoutError:
+        raise line.silent(silence or patience) from None
     except OSError:
         raise line.broken() from None
     finally:

@@ -161,8 +161,9 @@ class Views:
         finally:
             self._of.feed.leave(listener)
 
-    async def watch(self, _: Request) -> Response:
-        return _lines(self._watch())
+    async def watch(self, request: Request) -> Response:
+        beat = _number(request, "beat", 0)
+        return _lines(_beating(self._watch(), beat) if beat > 0 else self._watch())
 
     async def _watch(self) -> AsyncIterator[str]:
         rows, events = self._of.board.listen(), self._of.feed.listen()
@@ -262,6 +263,26 @@ def _lines(source: AsyncIterator[str]) -> Response:
             yield f"{line}\n".encode("utf-8", "replace")
 
     return StreamingResponse(encoded(), media_type="application/x-ndjson")
+
+
+async def _beating(source: AsyncIterator[str], seconds: float) -> AsyncIterator[str]:
+    """The lines, and an empty one whenever nothing was said for so long: proof of a living line."""
+    said = asyncio.ensure_future(anext(source))
+    try:
+        while True:
+            ready, _ = await asyncio.wait({said}, timeout=seconds)
+            if not ready:
+                yield ""
+                continue
+            try:
+                line = said.result()
+            except StopAsyncIteration:
+                return
+            yield line
+            said = asyncio.ensure_future(anext(source))
+    finally:
+        said.cancel()
+        await asyncio.gather(said, return_exceptions=True)
 
 
 async def _merged(*sources: AsyncIterator[Any]) -> AsyncIterator[Any]:

@@ -123,6 +123,8 @@ def _cannot_edit(model: Model) -> str | None:
         return reason
     if agent.handoff and agent.handoff.phase != "review":
         return "Only a document that waits for review can be edited."
+    if model.is_far:
+        return f"The document is a file on {model.host}: edit it there."
     return None
 
 

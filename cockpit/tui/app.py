@@ -66,7 +66,7 @@ class CockpitApp(App[bool]):
         self._themes = themes.load(theme_folders)
         self._theme_wanted = theme
         self._memory = Memory(remember_in)
-        self.model = Model(selected=self._memory.view.selected)
+        self.model = Model(self._memory.view.selected, around.host)
 
     async def action_quit(self) -> None:
         self.exit(True)

@@ -21,6 +21,8 @@ from cockpit.wire.stream import Snapshot, WatchLine
 FIRST_RETRY = 0.25
 LAST_RETRY = 1.0
 """Seconds. Asking a socket that nobody listens on costs nothing, and a pilot may be waiting."""
+LAST_FAR_RETRY = 30.0
+"""Another machine is a program, a log-in and a line in somebody's journal, each time."""
 BEGINNING = 3.0
 AT_THE_BEGINNING = 0.05
 """A supervisor that was started together with the screen is there in a moment."""
@@ -41,18 +43,25 @@ async def follow(client: Client, model: Model) -> None:
         except NotUnderstood as error:
             why, strange = safe_line(error.detail), True
         except CockpitError as error:
-            why = safe_line(error.detail or error.title)
+            why = _why(error, far=model.is_far)
         except OSError as error:
             why = safe_line(str(error))
         if model.connection.live:
             wait = FIRST_RETRY
         now = monotonic()
-        if model.connection == Connection() and not strange and now < begun + BEGINNING:
+        beginning = now < begun + BEGINNING and not model.is_far
+        if model.connection == Connection() and not strange and beginning:
             await asyncio.sleep(AT_THE_BEGINNING)
             continue
         model.lost(now, why, now + wait, strange=strange)
         await asyncio.sleep(wait)
-        wait = min(wait * 2, LAST_RETRY)
+        wait = min(wait * 2, LAST_FAR_RETRY if model.is_far else LAST_RETRY)
+
+
+def _why(error: CockpitError, *, far: bool) -> str:
+    """Of another machine the title too: many things can stand between it and us."""
+    words = [error.title, *error.detail.splitlines()[:1]] if far else [error.detail or error.title]
+    return safe_line(": ".join(filter(None, words)))
 
 
 async def _follow_once(client: Client, model: Model) -> None:

@@ -14,6 +14,8 @@ from cockpit.wire.status import AgentStatus, HeldSetting, Status
 from cockpit.wire.stream import AgentChanged, AgentForgotten, Event, Happened, Snapshot, WatchLine
 
 KEPT_EVENTS = 500
+LOCAL = "local"
+"""What this machine is called."""
 
 
 class Change(StrEnum):
@@ -50,8 +52,9 @@ Listener = Callable[[Change, str | None], None]
 class Model:
     """The last picture, kept current line by line. One writer (`follow`), many listeners."""
 
-    def __init__(self, selected: str | None = None) -> None:
-        self.host = "local"
+    def __init__(self, selected: str | None = None, host: str = LOCAL) -> None:
+        self.host = host
+        """The pilot's name for the machine that is looked at."""
         self.version: str | None = None
         """Of the supervisor, as it says."""
         self.agents: dict[str, AgentStatus] = {}
@@ -70,6 +73,11 @@ class Model:
     def agent(self) -> AgentStatus | None:
         """The selected agent, if it is there."""
         return self.agents.get(self.selected) if self.selected else None
+
+    @property
+    def is_far(self) -> bool:
+        """Whether it is another machine, whose files are not here."""
+        return self.host != LOCAL
 
     @property
     def last_event(self) -> int:

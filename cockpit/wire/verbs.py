@@ -2,7 +2,8 @@
 
 A verb has this one name here, in `supervisor/verbs.py`, in `client/`, in `cli/` and in the
 tests. Reading goes by GET: `/v1/status`, `/v1/events?after=N&follow=1` (JSON lines),
-`/v1/watch` (JSON lines of `wire.stream`), `/v1/screen/NAME` (JSON lines of `Screen`),
+`/v1/watch?beat=SECONDS` (JSON lines of `wire.stream`; with `beat` an empty line after each such
+silence, for a client whose connection may die unheard), `/v1/screen/NAME` (JSON lines of `Screen`),
 `/v1/history?name=NAME&search=WORDS`, `/v1/document/ID`, `/v1/continuation/NAME`, `/v1/facts/NAME`,
 `/v1/course/NAME`, `/v1/diff/NAME?since=job`.
 """

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import signal
+import socket
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -16,7 +19,7 @@ import pytest
 
 from cockpit.adapters.far_host import FarHost
 from cockpit.client.http import HttpClient
-from cockpit.client.quick import fetch
+from cockpit.client.quick import fetch, lines
 from cockpit.core.errors import CockpitError, NoSupervisor, ProgramMissing
 from cockpit.core.ids import agent_name
 
@@ -102,6 +105,41 @@ def test_a_host_that_hangs_is_given_up_in_time(own_home: Path) -> None:
         fetch(host, "/v1/status", patience=0.5)
 
     assert not Path(f"/proc/{pid.read_text().strip()}").exists()
+
+
+def test_a_stream_that_dies_without_a_word_is_given_up() -> None:
+    # The line is up as far as anybody can tell; nothing comes any more.
+    snapshot = r'{"type": "snapshot", "status": {}}'
+    host = shell(rf"printf 'HTTP/1.1 200 OK\r\n\r\n%s\n' '{snapshot}'; exec sleep 60")
+    seen: list[Any] = []
+
+    async def watch() -> None:
+        client = HttpClient(host, "gpu1", beat=1)
+        seen.extend([line async for line in client.watch()])
+
+    with pytest.raises(NoSupervisor, match=r"Host gpu1 does not answer\nNothing came in 3 s\."):
+        asyncio.run(watch())
+    with pytest.raises(NoSupervisor, match="does not answer"):
+        seen.extend(lines(host, "/v1/watch?beat=1", silence=0.3))
+
+    assert len(seen) == 1
+
+
+@pytest.mark.skipif(not shutil.which("ssh"), reason="there is no ssh")
+def test_what_ssh_says_and_how_it_is_given_a_terminal(own_home: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # bound and not listening: nobody else can answer here
+        port = str(taken.getsockname()[1])
+        ssh = ["ssh", "-F", "/dev/null", "-p", port, "127.0.0.1"]
+        error = by_fetch(FarHost("gpu1", ssh))
+
+    assert isinstance(error, NoSupervisor)
+    assert error.title == "Host gpu1 is not reached"
+    assert "Connection refused" in error.detail
+
+    program, *words = FarHost("gpu1", ssh).attach_command(agent_name("api"))
+    read = subprocess.run([program, "-G", *words], capture_output=True, text=True, check=True)
+    assert "requesttty true" in read.stdout.splitlines()
 
 
 def test_one_that_ignores_the_end_is_ended_with_what_it_began(own_home: Path) -> None:

@@ -53,7 +53,7 @@ def test_watching_ends_with_that_supervisor(
     typed: Typed, answering: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     snapshot = {"type": "snapshot", "status": {"agents": [row("far")]}}
-    answering.say("GET /v1/watch", json.dumps(snapshot).encode() + b"\n")
+    answering.say("GET /v1/watch?beat=10", json.dumps(snapshot).encode() + b"\n")
 
     assert typed("status", "--watch") == 4
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from rich.cells import cell_len
 
 from cockpit.core.safetext import safe_line
-from cockpit.tui.model import Connection
+from cockpit.tui.model import LOCAL, Connection
 from cockpit.tui.present import words
 from cockpit.tui.present.span import Span, fit, merged
 from cockpit.tui.present.states import GROUPS, group_of
@@ -36,8 +36,9 @@ def summary(
     if connection.live:
         middle = _counts(everyone)
     else:
-        middle = [Span(_lost(connection, now), "error" if connection.lost_at else "muted")]
-        right = [Span(f"{_remedy(connection)} ", "muted")]
+        far = host if host != LOCAL else None
+        middle = [Span(_lost(connection, now, far), "error" if connection.lost_at else "muted")]
+        right = [Span(f"{_remedy(connection, far)} ", "muted")]
     used = _length(left) + _length(middle)
     if used + _length(right) + 1 > width:
         right = []
@@ -73,19 +74,23 @@ def _right(agents: list[AgentStatus], host: str) -> str:
     return "  ".join([*parts, safe_line(host, 24)])
 
 
-def _lost(connection: Connection, now: float) -> str:
+def _lost(connection: Connection, now: float, far: str | None) -> str:
     if connection.lost_at is None:
-        return "asking the supervisor…"
+        return f"asking {safe_line(far, 24)}…" if far else "asking the supervisor…"
     seconds = now - connection.lost_at
     age = f"{words.age(seconds)} ago" if seconds >= 60 else "just now"
     if connection.strange:
         return "the supervisor is of another version"
+    if far:
+        return f"{safe_line(far, 24)} ○ lost {age}: {safe_line(connection.why, 200)}"
     return f"no supervisor answers · last seen {age}"
 
 
-def _remedy(connection: Connection) -> str:
+def _remedy(connection: Connection, far: str | None) -> str:
     if connection.lost_at is None:
         return ""
+    if far:
+        return f"by hand: cockpit doctor --host {safe_line(far, 24)}"
     return "cockpit down, then cockpit up" if connection.strange else "start it: cockpit up"
 
 

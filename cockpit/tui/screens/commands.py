@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cockpit.tui.actions import BY_ID
@@ -120,8 +121,10 @@ class Commands:
 
         agents = list(self._model.agents.values())
         around = screen.around
+        there = self._model.agent if self._model.is_far else None
+        place = Path(there.directory) if there else around.directory
         form = StartScreen(
-            agents, self._model.selected, around.directory, screen.client, around.files, around.home
+            agents, self._model.selected, place, screen.client, around.files, around.home
         )
         screen.app.push_screen(form, started)
 

@@ -59,8 +59,10 @@ class Surroundings:
     pace: Pace = PACES["auto"]
     keys: dict[str, str] = field(default_factory=dict)
     """The pilot's own, by action; changed where it stands when the pilot changes them."""
+    host: str = "local"
+    """The pilot's name for the machine that is looked at."""
     home: str = ""
-    """The pilot's home directory, to say `~` for."""
+    """The pilot's home directory there, to say `~` for."""
     directory: Path = Path("/")
     """Where the pilot stood: a new agent starts there unless another is named."""
     files: Callable[[], Files] | None = None

@@ -30,11 +30,21 @@ def test_a_lost_supervisor_is_said_with_the_age_of_the_picture() -> None:
     assert "no supervisor answers · last seen 4m ago" in line
 
 
+def test_a_lost_host_is_said_with_the_reason() -> None:
+    why = "Host gpu1 is not reached: ssh: \x1b[31mConnection refused"
+    lost = Connection(live=False, lost_at=100.0, why=why, retry_at=101.0)
+    line = plain(summary(fleet(), "gpu1", lost, 160, 100.0 + 240))
+    assert "gpu1 ○ lost 4m ago: Host gpu1 is not reached: ssh: Connection refused" in line
+    assert line.rstrip().endswith("by hand: cockpit doctor --host gpu1")
+    assert "asking gpu1…" in plain(summary([], "gpu1", Connection(), 80, 0.0))
+
+
 @pytest.mark.parametrize("width", [*range(1, 60), 110, 300])
 @pytest.mark.parametrize("live", [True, False])
-def test_it_is_exactly_as_wide_as_the_screen(width: int, live: bool) -> None:
+@pytest.mark.parametrize("host", ["local", "gpu1"])
+def test_it_is_exactly_as_wide_as_the_screen(width: int, live: bool, host: str) -> None:
     connection = LIVE if live else Connection(lost_at=1.0, why="gone", retry_at=2.0)
-    assert cell_len(plain(summary(fleet(), "local", connection, width, 5.0))) == width
+    assert cell_len(plain(summary(fleet(), host, connection, width, 5.0))) == width
 
 
 def test_the_title_of_the_terminal_says_who_is_needed() -> None:
