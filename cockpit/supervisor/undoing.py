@@ -53,8 +53,8 @@ async def finish_undos(supervisor: Supervisor) -> None:
                 _note_done(supervisor, seat, undone, before)
             elif before is not None:
                 await _swap_back(supervisor, seat, undone, before)
-        except CockpitError as refused:
-            seat.gave_up = f"the undo could not be finished: {refused.title}"
+        except (CockpitError, OSError) as refused:
+            seat.gave_up = f"the undo could not be finished: {_words(refused)}"
         supervisor.board.changed(seat)
 
 
@@ -107,14 +107,17 @@ async def _swap_back(
         await supervisor.sessions.open(seat, reopened, None, resume=True)
     except (CockpitError, OSError) as refused:
         _give_up(supervisor, seat, undone, "ended")
-        title = refused.title if isinstance(refused, CockpitError) else str(refused)
         seat.gave_up = (
-            f"session {before.number} could not be reopened ({title}); the one after it has ended. "
-            f"Try again: cockpit undo {seat.name}"
+            f"session {before.number} could not be reopened ({_words(refused)}); "
+            f"the one after it has ended. Try again: cockpit undo {seat.name}"
         )
         raise
     _note_done(supervisor, seat, undone, reopened)
     return reopened
+
+
+def _words(refused: CockpitError | OSError) -> str:
+    return refused.title if isinstance(refused, CockpitError) else str(refused)
 
 
 def _guard(supervisor: Supervisor, reopened: SessionRecord) -> None:

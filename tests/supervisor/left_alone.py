@@ -1,0 +1,96 @@
+"""An agent whose supervisor has gone: the parts that look for it again, each by itself."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cockpit.core.ids import PaneId
+from cockpit.ports.panes import Launch, Pane
+from cockpit.ports.processes import ProcessId
+from cockpit.supervisor.finding import find
+from cockpit.supervisor.fleet import Fleet
+from cockpit.supervisor.instruments import Instruments
+from cockpit.supervisor.main import instruments
+from cockpit.supervisor.seat import Seat
+from cockpit.supervisor.sessions import Sessions
+from cockpit.wire.status import AgentStatus
+
+if TYPE_CHECKING:
+    from tests.supervisor.conftest import Cockpit
+
+PATIENCE = 20.0
+
+
+@dataclass(slots=True)
+class Parts:
+    """What a supervisor would have at its start, without the supervisor."""
+
+    instruments: Instruments
+    sessions: Sessions
+    fleet: Fleet
+    cockpit: Cockpit
+
+    @property
+    def seat(self) -> Seat:
+        return self.fleet.seat("api")
+
+    async def panes(self) -> dict[str, Pane]:
+        return {str(key): pane for key, pane in (await self.instruments.panes.look()).items()}
+
+    async def find(self) -> bool:
+        return await find(self.instruments, self.sessions, self.seat, await self.panes())
+
+    async def sleeper(self, label: str = "api", **environment: str) -> Pane:
+        """A process in a pane of this label that is no agent."""
+        argv = ("/bin/sleep", "600")
+        env = {**self.sessions.environment(self.seat), **environment}
+        launch = Launch(argv, self.cockpit.repository, env)
+        await self.instruments.panes.start_server()
+        return await self.instruments.panes.open(label, launch)
+
+
+@asynccontextmanager
+async def parts_of(cockpit: Cockpit) -> AsyncIterator[Parts]:
+    """The parts over what is on disk; the configured agents are seats."""
+    cockpit.places.make()
+    held = instruments(cockpit.places)
+    fleet = Fleet(held)
+    fleet.remember()
+    fleet.load(cockpit.config, named=True)
+    sessions = Sessions(held, has_ended)
+    try:
+        yield Parts(held, sessions, fleet, cockpit)
+    finally:
+        for seat in fleet:
+            sessions.unwatch(seat)
+        held.store.close()
+
+
+def has_ended(seat: Seat, process: ProcessId) -> None:
+    if seat.process == process:
+        seat.process = None
+
+
+async def flown(cockpit: Cockpit, **agent: object) -> AgentStatus:
+    """Start the one agent, let its first turn begin, and take the supervisor away."""
+    table = cockpit.agent(mode="observe", **{"steps": 3, **agent})  # type: ignore[arg-type]
+    async with cockpit.flying(table):
+        await cockpit.start()
+        return await cockpit.until(lambda row: row.state in {"working", "idle", "done"})
+
+
+async def until(true: Callable[[], object]) -> None:
+    end = time.monotonic() + PATIENCE
+    while not true():
+        assert time.monotonic() < end, "it never came true"
+        await asyncio.sleep(0.02)
+
+
+def elsewhere(pane: Pane) -> PaneId:
+    """A pane that is none."""
+    return PaneId(f"%{int(pane.id[1:]) + 90}")

@@ -1,0 +1,77 @@
+"""What is said of a process that ended: what its terminal shows, and no more than is known."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cockpit.adapters.tmux import Tmux
+from cockpit.supervisor.endings import how_it_ended, without_panes
+from cockpit.supervisor.instruments import Instruments
+from tests.supervisor.left_alone import Parts, elsewhere, parts_of, until
+
+if TYPE_CHECKING:
+    from tests.supervisor.conftest import Cockpit
+
+pytestmark = pytest.mark.tmux
+
+
+def mute(parts: Parts) -> Instruments:
+    """The same world, in which tmux cannot be asked."""
+    places, held = parts.instruments.places, parts.instruments
+    panes = Tmux(
+        places.tmux_socket,
+        places.tmux_config,
+        held.environment,
+        program="/nonexistent/tmux",
+    )
+    return replace(held, panes=panes)
+
+
+async def dead_pane(parts: Parts) -> None:
+    """The seat names a pane whose process was killed."""
+    pane = await parts.sleeper()
+    parts.seat.change(pane=pane.id)
+    os.kill(pane.pid, signal.SIGKILL)
+    while not (await parts.panes())[pane.id].dead:
+        await asyncio.sleep(0.02)
+
+
+def test_a_dead_pane_tells_status_signal_and_last_words(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        cockpit.configure(cockpit.agent())
+        async with parts_of(cockpit) as parts:
+            await dead_pane(parts)
+            told = await how_it_ended(parts.instruments, parts.seat)
+            assert told.signal == signal.SIGKILL
+            assert "Pane is dead" not in told.words
+            silent = await how_it_ended(mute(parts), parts.seat)
+            assert (silent.status, silent.signal, silent.words) == (None, None, "")
+
+    asyncio.run(journey())
+
+
+def test_a_pane_that_is_gone_is_told_from_a_server_that_is(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        cockpit.configure(cockpit.agent())
+        async with parts_of(cockpit) as parts:
+            assert (await how_it_ended(parts.instruments, parts.seat)).words == ""
+            pane = await parts.sleeper("web")
+            parts.seat.change(pane=elsewhere(pane))
+            told = await how_it_ended(parts.instruments, parts.seat)
+            assert told.words == "Its pane was closed."
+            assert await without_panes(parts.instruments, parts.fleet) == [parts.seat]
+            assert await without_panes(mute(parts), parts.fleet) == []
+            os.kill(pane.pid, signal.SIGKILL)
+            server = int(cockpit.tmux("display-message", "-p", "#{pid}"))
+            cockpit.tmux("kill-server")
+            await until(lambda: not parts.instruments.processes.identify(server))
+            told = await how_it_ended(parts.instruments, parts.seat)
+            assert told.words.startswith("The tmux server has ended")
+
+    asyncio.run(journey())

@@ -1,0 +1,125 @@
+"""Who lives in a pane of ours without a row is taken up, as far as the process tells who it is."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cockpit.core.ids import AgentName, JobId, SessionId
+from cockpit.ports.records import JobRecord, SessionRecord
+from cockpit.supervisor.regaining import regain
+from tests.supervisor.left_alone import Parts, flown, parts_of
+
+if TYPE_CHECKING:
+    from tests.supervisor.conftest import Cockpit
+
+pytestmark = pytest.mark.tmux
+
+
+async def regained(parts: Parts) -> bool:
+    panes = await parts.panes()
+    return regain(parts.instruments, parts.sessions, parts.seat, panes.values())
+
+
+def lose(cockpit: Cockpit) -> None:
+    """The database is gone, and all that belongs to it."""
+    for path in cockpit.places.database.parent.glob(f"{cockpit.places.database.name}*"):
+        path.unlink()
+
+
+def test_who_is_on_record_is_not_regained(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        await flown(cockpit)
+        async with parts_of(cockpit) as parts:
+            assert not await regained(parts)
+
+    asyncio.run(journey())
+
+
+def test_a_process_that_is_no_agent_of_this_name_is_left_alone(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        cockpit.configure(cockpit.agent())
+        async with parts_of(cockpit) as parts:
+            other = await parts.sleeper("web")
+            assert not await regained(parts)
+            foreign = await parts.sleeper(COCKPIT_RUN="web-1")
+            assert not await regained(parts)
+            assert parts.seat.record.session is None
+            for pane in (other, foreign):
+                os.kill(pane.pid, signal.SIGKILL)
+
+    asyncio.run(journey())
+
+
+def test_without_documents_its_job_begins_anew_on_record(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        row = await flown(cockpit)
+        lose(cockpit)
+        async with parts_of(cockpit) as parts:
+            assert await regained(parts)
+            seat = parts.seat
+            assert seat.session is not None
+            assert (seat.session.id, seat.session.number) == (row.session_id, 1)
+            assert seat.session.transcript == row.transcript
+            assert (seat.record.pid, seat.record.worktree) == (row.pid, None)
+            (told,) = parts.instruments.store.events(0, 100)
+            assert "not known here" in told.text
+            assert not await regained(parts)
+
+    asyncio.run(journey())
+
+
+def test_an_agent_that_does_not_say_its_session_is_watched_without_a_record(
+    cockpit: Cockpit,
+) -> None:
+    async def journey() -> None:
+        row = await flown(cockpit, faults="absent")
+        lose(cockpit)
+        async with parts_of(cockpit) as parts:
+            assert await regained(parts)
+            assert parts.seat.session is not None
+            assert parts.seat.session.id != row.session_id
+            assert parts.seat.session.transcript is None
+            assert parts.seat.alive
+
+    asyncio.run(journey())
+
+
+def test_a_chain_that_its_documents_told_of_goes_on(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        row = await flown(cockpit)
+        assert row.session_id is not None
+        lose(cockpit)
+        async with parts_of(cockpit) as parts:
+            api, job = AgentName("api"), JobId("j")
+            store = parts.instruments.store
+            store.add_job(JobRecord(job, api, "Count.", 1.0))
+            for number, name in ((1, "before"), (2, row.session_id)):
+                store.save_session(
+                    SessionRecord(
+                        id=SessionId(name),
+                        agent=api,
+                        job=job,
+                        number=number,
+                        previous=SessionId("before") if number == 2 else None,
+                        run="",
+                        created=float(number),
+                        permission_mode="",
+                        state="ended",
+                    )
+                )
+            # It works elsewhere than its file says, as in a worktree.
+            parts.seat.change(directory=str(cockpit.home))
+            assert await regained(parts)
+            assert parts.seat.session is not None
+            assert (parts.seat.session.number, parts.seat.session.state) == (2, "live")
+            assert [each.number for each in parts.seat.chain] == [1, 2]
+            assert parts.seat.record.worktree == str(cockpit.repository)
+            told = store.events(0, 100)[-1]
+            assert "its documents tell of 2 sessions" in told.text
+
+    asyncio.run(journey())

@@ -1,0 +1,261 @@
+"""An undo that was cut short, that meets somebody who cannot be ended, or nothing to go back to."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import signal
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cockpit.adapters.processes import LocalProcesses
+from cockpit.adapters.store.store import Store
+from cockpit.core.errors import Failed, NotNow
+from cockpit.core.ids import SessionId
+from cockpit.ports.processes import Ending, ProcessId
+from cockpit.ports.records import SessionRecord
+from cockpit.supervisor.instruments import Instruments
+from cockpit.supervisor.main import instruments
+from cockpit.supervisor.undoing import UNDOING
+from cockpit.wire.status import AgentStatus
+from cockpit.wire.verbs import Handoff, Undo
+
+if TYPE_CHECKING:
+    from cockpit.config.paths import Places
+    from tests.supervisor.conftest import Cockpit
+
+pytestmark = pytest.mark.tmux
+
+
+class Undying(LocalProcesses):
+    """Where every process hangs in the kernel."""
+
+    async def end(self, process: ProcessId | None, marker: str, *, patience: float = 6.0) -> Ending:
+        pids = (process.pid,) if process is not None else ()
+        return Ending(gone=False, killed=True, survivors=pids)
+
+
+class Breaking(LocalProcesses):
+    """Where processes end, and the directory goes away in which the next one would work."""
+
+    def __init__(self, directory: Path) -> None:
+        super().__init__()
+        self._directory = directory
+
+    async def end(self, process: ProcessId | None, marker: str, *, patience: float = 6.0) -> Ending:
+        if self._directory.exists():
+            self._directory.rename(away(self._directory))
+        return await super().end(process, marker, patience=patience)
+
+
+class Full(LocalProcesses):
+    """Where nothing can be done, because the machine would not."""
+
+    async def end(self, process: ProcessId | None, marker: str, *, patience: float = 6.0) -> Ending:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def full(places: Places) -> Instruments:
+    return replace(instruments(places), processes=Full())
+
+
+def undying(places: Places) -> Instruments:
+    return replace(instruments(places), processes=Undying())
+
+
+def breaking(directory: Path) -> Callable[[Places], Instruments]:
+    return lambda places: replace(instruments(places), processes=Breaking(directory))
+
+
+def away(directory: Path) -> Path:
+    return directory.with_name("away")
+
+
+async def handed_off(cockpit: Cockpit) -> AgentStatus:
+    """The row of a second session, whose supervisor has gone."""
+    async with cockpit.flying(cockpit.agent(steps=9)):
+        await cockpit.start()
+        return await cockpit.until(lambda row: row.handoffs == 1 and row.state == "done")
+
+
+def begin_undo(cockpit: Cockpit, row: AgentStatus, **changes: object) -> None:
+    """Write down that an undo began, as the supervisor does before it ends anybody."""
+    with closing(Store(cockpit.places.database)) as store:
+        session = store.session(SessionId(row.session_id or ""))
+        assert session is not None
+        changed: SessionRecord = replace(session, state=UNDOING, **changes)  # type: ignore[arg-type]
+        store.save_session(changed)
+
+
+def test_a_first_session_has_nothing_before_it(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        async with cockpit.flying(cockpit.agent(mode="observe", steps=3)):
+            refused = await cockpit.refused(Undo(name="api"))
+            assert "no session before this one" in refused.title
+            row = await cockpit.start()
+            assert isinstance(await cockpit.refused(Undo(name="api")), NotNow)
+            assert (await cockpit.row()).pid == row.pid
+
+    asyncio.run(journey())
+
+
+def test_a_session_whose_record_is_gone_cannot_be_gone_back_to(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        second = await handed_off(cockpit)
+        assert second.transcript is not None
+        Path(second.transcript).with_name(f"{second.previous_session_id}.jsonl").unlink()
+        async with cockpit.flying():
+            refused = await cockpit.refused(Undo(name="api"))
+            assert "cannot be reopened" in refused.title
+            assert (await cockpit.row()).pid == second.pid
+
+    asyncio.run(journey())
+
+
+def test_going_back_to_a_session_in_the_middle_of_a_chain(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        async with cockpit.flying(cockpit.agent(steps=4, pause=2, step_tokens=100)):
+            await cockpit.start()
+            for number in (1, 2):
+                await cockpit.until(at_rest(number))
+                await cockpit.ask(Handoff(name="api"))
+            third = await cockpit.until(at_rest(3))
+            await cockpit.ask(Undo(name="api"))
+            back = await cockpit.until(at_rest(2))
+            assert back.session_id == third.previous_session_id
+
+    asyncio.run(journey())
+
+
+def at_rest(number: int) -> Callable[[AgentStatus], bool]:
+    """Whether the session of that place waits for its pilot."""
+    return lambda row: (
+        row.session_number == number and row.handoff is None and row.state in {"idle", "done"}
+    )
+
+
+def test_an_undo_that_ended_nobody_yet_is_finished(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        second = await handed_off(cockpit)
+        begin_undo(cockpit, second)
+        async with cockpit.flying():
+            back = await cockpit.until(lambda row: row.session_number == 1)
+            assert back.session_id == second.previous_session_id
+            await cockpit.event("handoff.undone")
+            assert cockpit.living(back) == [back.pid]
+
+    asyncio.run(journey())
+
+
+def test_an_undo_that_lacked_only_its_note_starts_nobody(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        second = await handed_off(cockpit)
+        async with cockpit.flying():
+            await cockpit.ask(Undo(name="api"))
+            back = await cockpit.until(lambda row: row.session_number == 1 and row.pid is not None)
+        begin_undo(cockpit, second)
+        async with cockpit.flying():
+            await cockpit.event("handoff.undone", number=2)
+            again = await cockpit.row()
+            assert (again.pid, again.session_id) == (back.pid, back.session_id)
+        # What is written down is not done once more.
+        async with cockpit.flying():
+            assert len(await cockpit.events("handoff.undone")) == 2
+
+    asyncio.run(journey())
+
+
+def test_an_undo_without_a_session_before_is_let_be(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        second = await handed_off(cockpit)
+        begin_undo(cockpit, second, previous=None)
+        async with cockpit.flying():
+            row = await cockpit.row()
+            assert (row.pid, row.session_id) == (second.pid, second.session_id)
+
+    asyncio.run(journey())
+
+
+def test_over_somebody_who_cannot_be_ended_nobody_is_started(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        second = await handed_off(cockpit)
+        cockpit.world = undying
+        async with cockpit.flying():
+            refused = await cockpit.refused(Undo(name="api"))
+            assert isinstance(refused, Failed)
+            assert f"Processes {second.pid} survive" in refused.detail
+            row = await cockpit.row()
+            assert (row.pid, row.session_id) == (second.pid, second.session_id)
+            (chain,) = await cockpit.client.history("api")
+            assert [each["state"] for each in chain["sessions"]] == ["handed_off", "live"]
+        # The same where it was begun by another supervisor: told on the row.
+        begin_undo(cockpit, second)
+        async with cockpit.flying():
+            row = await cockpit.until(lambda row: row.needs)
+            assert "could not be finished" in (row.needs.detail if row.needs else "")
+
+    asyncio.run(journey())
+
+
+def test_a_session_that_cannot_be_reopened_any_more_is_told_and_can_be_tried_again(
+    cockpit: Cockpit,
+) -> None:
+    async def journey() -> None:
+        second = await handed_off(cockpit)
+        cockpit.world = breaking(cockpit.repository)
+        async with cockpit.flying():
+            await cockpit.refused(Undo(name="api"))
+            row = await cockpit.until(lambda row: row.needs)
+            assert row.needs is not None
+            assert "could not be reopened" in row.needs.detail
+            assert (row.pid, row.session_id) == (None, second.session_id)
+        away(cockpit.repository).rename(cockpit.repository)
+        cockpit.world = instruments
+        async with cockpit.flying():
+            await cockpit.ask(Undo(name="api"))
+            back = await cockpit.until(lambda row: row.pid is not None)
+            assert back.session_id == second.previous_session_id
+
+    asyncio.run(journey())
+
+
+def test_an_undo_that_cannot_be_finished_keeps_no_supervisor_down(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        second = await handed_off(cockpit)
+        begin_undo(cockpit, second)
+        cockpit.world = full
+        async with cockpit.flying():
+            row = await cockpit.until(lambda row: row.needs)
+            assert "No space left" in (row.needs.detail if row.needs else "")
+            assert row.pid == second.pid
+        # Once there is space again it is finished.
+        cockpit.world = instruments
+        async with cockpit.flying():
+            back = await cockpit.until(lambda row: row.session_number == 1)
+            assert back.session_id == second.previous_session_id
+            await cockpit.event("handoff.undone")
+
+    asyncio.run(journey())
+
+
+def test_an_undo_whose_reopened_session_is_gone_as_well_is_told(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        second = await handed_off(cockpit)
+        async with cockpit.flying():
+            await cockpit.ask(Undo(name="api"))
+            back = await cockpit.until(lambda row: row.session_number == 1 and row.pid is not None)
+        begin_undo(cockpit, second)
+        os.kill(back.pid or 0, signal.SIGKILL)
+        cockpit.world = breaking(cockpit.repository)
+        async with cockpit.flying():
+            row = await cockpit.until(lambda row: row.needs)
+            assert "could not be finished" in (row.needs.detail if row.needs else "")
+            assert (row.pid, row.session_id) == (None, back.session_id)
+
+    asyncio.run(journey())
