@@ -83,7 +83,6 @@ def opening(
     async def run(pilot: Pilot[None]) -> None:
         await settled(pilot)
         home = pilot.app.screen_stack[0]
-        home.look_aside(True)  # type: ignore[attr-defined]
         given = (home.model, home.client, home.around)  # type: ignore[attr-defined]
         await pilot.app.push_screen(make(*given, now=lambda: NOW))
         await at_rest(pilot)

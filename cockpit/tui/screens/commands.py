@@ -179,21 +179,18 @@ class Commands:
 
     def _open(self) -> None:
         screen = self._screen
-        screen.look_aside(True)
         agent = AgentScreen(self._model, screen.client, screen.around, self.do)
-        screen.app.push_screen(agent, lambda _left: screen.look_aside(False))
+        screen.app.push_screen(agent)
 
     def _inbox(self) -> None:
         screen = self._screen
-        screen.look_aside(True)
         inbox = InboxScreen(self._model, screen.client, screen.around, self._attach)
-        screen.app.push_screen(inbox, lambda _left: screen.look_aside(False))
+        screen.app.push_screen(inbox)
 
     def _history(self) -> None:
         screen = self._screen
-        screen.look_aside(True)
         history = HistoryScreen(self._model, screen.client, screen.around)
-        screen.app.push_screen(history, lambda _left: screen.look_aside(False))
+        screen.app.push_screen(history)
 
     def _filter(self) -> None:
         self._screen.filter.display = True

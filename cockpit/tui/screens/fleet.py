@@ -95,7 +95,7 @@ class FleetScreen(Screen[None]):
         self.filter = Field(placeholder="words to filter by", id="filter")
         self.filter.display = False
         self._looking_at: tuple[str | None, str | None] = (None, None)
-        self.aside = False
+        self._aside = False
         """Another screen shows the pane, so it is not looked at from here."""
         self.commands = Commands(self)
         self._summary = OneLine(self._summarise, id="summary")
@@ -227,9 +227,13 @@ class FleetScreen(Screen[None]):
         if empty:
             self.welcome.set_lines(welcome(self.around.keys))
 
-    def look_aside(self, aside: bool) -> None:
-        """Look at no pane for as long as another screen does."""
-        self.aside = aside
+    def on_screen_suspend(self) -> None:
+        """Look at no pane for as long as another screen hides it."""
+        self._aside = not self.app.screen.is_modal
+        self._look_where_it_shows()
+
+    def on_screen_resume(self) -> None:
+        self._aside = False
         self._look_where_it_shows()
 
     def _look_where_it_shows(self) -> None:
@@ -238,7 +242,7 @@ class FleetScreen(Screen[None]):
 
     def _pane_of(self) -> tuple[str | None, str | None]:
         """Whose pane is to be looked at: nobody's where there is no room for it."""
-        hidden = self.aside or self.has_class("-cramped")
+        hidden = self._aside or self.has_class("-cramped")
         agent = None if hidden else self.model.agent
         return (agent.name, agent.pane) if agent else (None, None)
 

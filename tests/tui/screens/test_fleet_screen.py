@@ -178,6 +178,22 @@ def test_only_the_pane_of_the_selected_agent_is_looked_at(fly: Fly) -> None:
     asyncio.run(play())
 
 
+def test_a_pane_that_another_screen_hides_is_not_looked_at(fly: Fly) -> None:
+    async def play() -> None:
+        client = scene()
+        async with fly(client) as flight:
+            await flight.reads("pytest -q tests/auth")
+            await flight.press("d")
+            await flight.until(lambda: client.onlookers("api") == 0)
+            await flight.press("q")
+            await flight.until(lambda: client.onlookers("api") == 1)
+            await flight.press("s")
+            await flight.until(lambda: len(flight.app.screen_stack) == 2)
+            assert client.onlookers("api") == 1, "a question in front hides nothing"
+
+    asyncio.run(play())
+
+
 def test_a_pane_that_is_replaced_is_looked_at_anew(fly: Fly) -> None:
     async def play() -> None:
         client = scene()
