@@ -100,7 +100,6 @@ class StartScreen(Form[Start]):
         self.mode = Choice(MODES, MODES[0].value, id="mode")
         self.worktree = Choice([SHARED, OF_ITS_OWN], SHARED.value, id="worktree")
         self.keep = Choice([ONCE, KEPT], ONCE.value, id="keep")
-        self.keep.disabled = True
         self.verdict = Static("", classes="dialog--words", markup=False)
 
     def compose(self) -> ComposeResult:
@@ -152,7 +151,6 @@ class StartScreen(Form[Start]):
         except CockpitError:
             return  # told where it matters: by the supervisor, and by `cockpit config check`
         usual = self._files.loaded.settings.defaults
-        self.keep.disabled = False
         if usual.worktree.strategy == "git_worktree":
             self.worktree.offer([OF_ITS_OWN])
         for field, value in ((self.mode, usual.mode), (self.runtime, usual.runtime)):
@@ -244,8 +242,9 @@ class StartScreen(Form[Start]):
         filled = self._filled()
         asked = order(filled)
         try:
-            if self.keep.value and self._files is not None:
-                asked = await asyncio.to_thread(self._keep, filled, self._files)
+            if self.keep.value and self._read_files is not None:
+                files = self._files or await asyncio.to_thread(self._read_files)
+                asked = await asyncio.to_thread(self._keep, filled, files)
             done = await self._client.ask(asked)
         except CockpitError as error:
             saved = f"It is saved, but not started. {error.title}" if self._kept_in else ""
