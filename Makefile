@@ -32,9 +32,12 @@ bench: setup
 faults: branches
 	@$(BIN)/python -m tests.faults $(ARGUMENTS)
 
-# What decides of handoffs, secrets and permission modes: every branch is tried.
+# What decides of handoffs, secrets and permission modes, and what recovers: every branch is tried.
+RECOVERY := endings finding lineage rebuilding regaining stall undoing
+
 branches: setup
-	@$(BIN)/coverage run -m pytest tests/core/handoff/test_advance.py tests/core/test_redaction.py tests/core/test_permission.py
+	@$(BIN)/coverage run -m pytest tests/core/handoff/test_advance.py tests/core/test_redaction.py \
+		tests/core/test_permission.py $(RECOVERY:%=tests/supervisor/test_%.py)
 	@$(BIN)/coverage report
 
 setup: programs $(READY)

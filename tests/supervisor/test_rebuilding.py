@@ -104,6 +104,37 @@ def test_archived_copies_count_and_the_document_is_found_where_it_lies(
     assert parts.store.job(JobId("j")).prompt == "Count."  # type: ignore[union-attr]
 
 
+def test_the_last_session_of_a_chain_is_there_if_its_record_is(
+    parts: Instruments, tmp_path: Path
+) -> None:
+    first = replace(
+        GOOD, worktree=str(tmp_path), transcript=str(tmp_path / "s1.jsonl"), new_session_id="s2"
+    )
+    second = replace(
+        GOOD,
+        id="h2",
+        number=2,
+        created="2026-11-21T11:00:00Z",
+        old_session_id="s2",
+        worktree=str(tmp_path),
+        transcript=str(tmp_path / "s2.jsonl"),
+        new_session_id="s3",
+    )
+    lay(parts, "h1", first)
+    lay(parts, "h2", second)
+    rebuild_now(parts)
+    assert [each.id for each in parts.store.chain(JobId("j"))] == ["s1", "s2"]
+
+    parts.store.close()
+    for path in parts.places.database.parent.glob(f"{parts.places.database.name}*"):
+        path.unlink()
+    (tmp_path / "s3.jsonl").write_text("{}\n")
+    again = instruments(parts.places)
+    rebuild_now(again)
+    assert [each.id for each in again.store.chain(JobId("j"))] == ["s1", "s2", "s3"]
+    again.store.close()
+
+
 def test_nothing_is_read_back_where_anything_is_on_record(parts: Instruments) -> None:
     lay(parts, "h1", GOOD)
     parts.store.add_job(JobRecord(JobId("k"), AgentName("web"), "x", 1.0))
