@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from datetime import UTC, datetime
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -120,14 +121,15 @@ def words_of_chain(chain: dict[str, Any], now: datetime) -> list[str]:
     sums = [
         counted(handoffs, "handoff"),
         f"${sum(spent):.2f}" if spent else "",
-        _duration(chain.get("started_at"), _last_sign(sessions), now),
+        _duration(chain.get("started_at"), _last_sign(sessions), now) if sessions else "",
     ]
     goal = safe_line(str(chain.get("goal") or "no prompt"), 60)
     lines = [f"{safe_line(str(chain['agent']))}  {goal}  ({', '.join(filter(None, sums))})"]
     if sessions and sessions[0].get("began_with"):
         lines.append(safe_line(f"  begun with {sessions[0]['began_with']}", 400))
-    following = [*sessions[1:], None]
-    for session, after in zip(sessions, following, strict=True):
+    if not sessions:
+        lines.append("  no session of it was started")
+    for session, after in zip_longest(sessions, sessions[1:]):
         lines.append(f"  {_session_words(session, after, now)}")
         lines += [f"      {_earlier(paper)}" for paper in (session.get("documents") or [])[:-1]]
         if session.get("document"):

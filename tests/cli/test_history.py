@@ -191,3 +191,11 @@ def test_what_is_searched_for_is_printed_newest_first_with_its_line(
     ]
     assert run(["history", "--search", "nowhere"]) == 0
     assert capsys.readouterr().out == "No document holds all these words.\n"
+
+
+def test_a_job_of_which_no_session_was_started_is_told_too() -> None:
+    """A start that was refused leaves its job."""
+    head, word = words_of_chain(chain(handoffs=0, sessions=[]), NOW)
+
+    assert head.startswith("api  Build the login and test it.  (0 handoffs")
+    assert word == "  no session of it was started"
