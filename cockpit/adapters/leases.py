@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import fcntl
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+from cockpit.adapters.process_table import keepers
 
 NAME = "cockpit.lease"
 """The lock of a worktree, in the folder that git keeps for that worktree alone."""
@@ -24,6 +26,8 @@ class Holder:
     agent: str | None = None
     run: str | None = None
     """The marker of its processes."""
+    keepers: tuple[int, ...] = ()
+    """Who has it open now, as far as that can be seen: that one, or what it left behind."""
 
 
 def worktree_lease(directory: Path) -> Path | None:
@@ -68,12 +72,17 @@ def holder(lease: Path, *, shared: bool = False) -> Holder | None:
     try:
         fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
     except BlockingIOError:
-        return _read(os.pread(handle, 1000, 0))
+        return replace(_read(os.pread(handle, 1000, 0)), keepers=_keepers(handle))
     except OSError:
         return None
     finally:
         os.close(handle)
     return None
+
+
+def _keepers(handle: int) -> tuple[int, ...]:
+    found, me = os.fstat(handle), os.getpid()
+    return tuple(pid for pid in keepers(found.st_dev, found.st_ino) if pid != me)
 
 
 def _read(raw: bytes) -> Holder:

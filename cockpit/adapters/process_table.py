@@ -6,6 +6,7 @@ Reads /proc, which is exact and cheap; where there is none, asks psutil.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,27 @@ def directory(pid: int) -> Path | None:
         return Path(f"/proc/{pid}/cwd").readlink()
     except OSError:
         return None
+
+
+def keepers(device: int, inode: int) -> list[int]:
+    """Who has this file open, of those that may be looked at; nobody is known without /proc."""
+    if not HAS_PROC:
+        return []
+    return sorted(pid for pid in pids() if (device, inode) in _open_files(pid))
+
+
+def _open_files(pid: int) -> Iterator[tuple[int, int]]:
+    folder = f"/proc/{pid}/fd"
+    try:
+        names = os.listdir(folder)  # noqa: PTH208  a tenth of the cost
+    except OSError:
+        return
+    for name in names:
+        try:
+            found = os.stat(f"{folder}/{name}")  # noqa: PTH116  as above
+        except OSError:
+            continue
+        yield found.st_dev, found.st_ino
 
 
 def boot_id() -> str:

@@ -52,12 +52,13 @@ class Leasing:
         run = self._straggling(seat, held)
         if run is not None:
             ending = await self._in.processes.end(None, run, patience=2.0)
-            self._in.feed.tell(
-                "agent.stragglers",
-                f"{seat.name}: what an earlier session had left running was ended",
-                seat.name,
-                stragglers=list(ending.stragglers),
-            )
+            if ending.stragglers:
+                self._in.feed.tell(
+                    "agent.stragglers",
+                    f"{seat.name}: what an earlier session had left running was ended",
+                    seat.name,
+                    stragglers=list(ending.stragglers),
+                )
             held = await asyncio.to_thread(holder, lease, shared=shared)
         if held is not None:
             raise self._taken(seat.directory, held)
@@ -86,6 +87,13 @@ class Leasing:
         who = held.agent or "Somebody"
         by = f"process {held.pid} took its lock" if held.pid else "its lock is taken"
         whose = "" if ours else ", for another cockpit than this one"
+        if held.keepers and held.pid not in held.keepers:
+            pids = " ".join(map(str, held.keepers))
+            return NotNow(
+                f"What {who} has left running works in {place}",
+                f"It took the worktree's lock with it, and not its marker: {pids}{whose}.",
+                f"See what it is, end it, and try again: ps {pids}; kill -KILL {pids}",
+            )
         stop = f"cockpit stop {held.agent}" if held.agent else "end that process"
         return NotNow(
             f"{who} works in {place}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import os
 import signal
 import subprocess
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from cockpit.adapters.leases import worktree_lease
 from cockpit.core.errors import NotNow
 from cockpit.demo.leftovers import carriers
 from cockpit.wire.verbs import Start, Stop
@@ -138,6 +140,47 @@ def test_a_straggler_that_holds_the_lease_is_ended_for_the_next_start(cockpit: C
             assert orphan not in sleepers(cockpit.home)
 
     asyncio.run(journey())
+
+
+def test_a_straggler_without_a_marker_is_named_and_left_alone(cockpit: Cockpit) -> None:
+    """What took the lease and not the marker cannot be known for ours: its pids are told."""
+
+    async def journey() -> None:
+        api = cockpit.agent(mode="observe", steps=900, step_tokens=1, more=WORKTREE)
+        async with cockpit.flying(api):
+            first = await cockpit.start()
+            await cockpit.until(lambda row: row.state == "working")
+            assert first.worktree is not None
+            await cockpit.ask(Stop(name="api"))
+            with unmarked_holder(Path(first.worktree), first.pid or 0) as left:
+                refused = await cockpit.refused(Start(name="api"))
+                assert isinstance(refused, NotNow)
+                assert refused.title == f"What api has left running works in {first.worktree}"
+                assert f": {left.pid}." in refused.detail
+                assert refused.hint.endswith(f"kill -KILL {left.pid}")
+                assert left.poll() is None
+                assert await cockpit.events("agent.stragglers") == []
+            again = await cockpit.start()
+            await cockpit.until(lambda row: row.state == "working")
+            assert cockpit.living(again) == [again.pid]
+
+    asyncio.run(journey())
+
+
+@contextmanager
+def unmarked_holder(worktree: Path, pid: int) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that keeps the worktree's lock as that agent's child, and nothing else of it."""
+    lease = worktree_lease(worktree)
+    assert lease is not None
+    with lease.open("rb") as held:
+        assert held.read().startswith(b"%d api " % pid)
+        fcntl.flock(held, fcntl.LOCK_EX)
+        left = subprocess.Popen(["sleep", "600"], pass_fds=[held.fileno()], env={})
+    try:
+        yield left
+    finally:
+        left.kill()
+        left.wait()
 
 
 def sleepers(home: Path) -> list[int]:
