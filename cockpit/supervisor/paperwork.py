@@ -332,7 +332,8 @@ def pending_words(agent: str, path: str) -> str:
     """What `HANDOFF_PENDING.md` says."""
     return (
         f"# A handoff is waiting\n\nNo new session of the agent {agent} would start. Its document "
-        f"is here:\n\n{path}\n\nThe old session was reopened. Try again with "
-        f"`cockpit handoff {agent} --document {path}`, or give the document to any session: "
+        f"is here:\n\n{path}\n\nThe old session is reopened where it can be; `cockpit status` "
+        f"says so. Then try again with `cockpit handoff {agent} --document {path}`. "
+        f"Or give the document to any session: "
         f"`cockpit continue {path} --name NAME`.\n"
     )

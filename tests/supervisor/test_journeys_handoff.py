@@ -410,6 +410,8 @@ def test_a_successor_that_will_not_start_brings_the_old_session_back(cockpit: Co
             assert cockpit.living(back) == [back.pid]
             notice = cockpit.repository / ".cockpit" / "handoffs" / "HANDOFF_PENDING.md"
             assert str(papers(cockpit)[0]) in notice.read_text()
+            # It is written before that is tried, which may fail as well.
+            assert "was reopened" not in notice.read_text()
             assert "the handoff failed" in (back.note or "")
 
     asyncio.run(journey())
