@@ -109,6 +109,9 @@ class Engine:
                 record = replace(record, details={**record.details, "because": because})
             self._in.store.save_handoff(record)
             seat.handoff, seat.handoff_record, seat.stall = handoff, record, None
+            if because is not None:
+                words_held = f"{because['words']}; asking you"
+                self._in.feed.tell("handoff.held_back", words_held, seat.name)
             self._changed(seat)
             told.begun(self._in.feed, seat, plan, words)
             await self._unless_stalled(seat, self._run(seat, commands))

@@ -174,8 +174,6 @@ class Triggers:
     async def _begin(self, seat: Seat, wish: Wish) -> None:
         held = self._guards.asks(seat, wish.starter)
         careful = seat.settings.mode == "prompt" or held is not None
-        if held is not None and seat.settings.mode == "auto":
-            self._in.feed.tell("handoff.held_back", f"{held.words}; asking you", seat.name)
         # Nobody is there to be left alone by a question, when the process has ended.
         ask = careful and seat.alive
         because = self._because(seat, held)

@@ -130,7 +130,7 @@ def test_a_session_gone_back_to_rests_and_then_is_only_asked_about(cockpit: Cock
             cockpit.tmux("send-keys", "-t", pane, "Go on.", "Enter")
             asked = await cockpit.until(lambda row: row.needs and row.needs.kind == "handoff")
             assert (asked.session_number, asked.mode) == (1, "auto")
-            held = (await cockpit.events("handoff.held_back"))[-1]
+            (held,) = await cockpit.events("handoff.held_back")
             assert "you went back to this session" in held.text
             await cockpit.ask(Refuse(name="api"))
 
