@@ -179,8 +179,12 @@ def began_latch(boot: str) -> str:
 
 def leaving(seat: Seat, monotonic: float) -> dict[str, object]:
     """What `Guards.left` is told of a handoff that ends without a swap."""
+    # A session that was just reopened has no reading yet; what it had when it was ended counts.
+    tokens = seat.sitting.gauge.tokens
+    if tokens is None and seat.session is not None:
+        tokens = seat.session.tokens
     return {
-        "tokens": seat.sitting.gauge.tokens,
+        "tokens": tokens,
         "forced": seat.band is Band.FORCE,
         "turns": seat.turns,
         "at": monotonic,

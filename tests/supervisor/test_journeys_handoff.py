@@ -417,6 +417,25 @@ def test_a_successor_that_will_not_start_brings_the_old_session_back(cockpit: Co
     asyncio.run(journey())
 
 
+def test_a_handoff_that_came_to_nothing_is_not_begun_again_without_growth(
+    cockpit: Cockpit,
+) -> None:
+    """The session is the same one, with the same context: it would only be ended once more."""
+
+    async def journey() -> None:
+        rest = '[agents.handoff]\ncooldown = "100ms"'
+        async with cockpit.flying(cockpit.agent(steps=9, faults="successor:exit", more=rest)):
+            await cockpit.start()
+            await cockpit.event("handoff.revived")
+            back = await cockpit.until(lambda row: row.handoff is None and row.state == "idle")
+            await asyncio.sleep(2.0)
+            assert (await cockpit.row()).pid == back.pid
+            assert len(await cockpit.events("handoff.begun")) == 1
+            assert "asked again" in ((await cockpit.row()).note or "")
+
+    asyncio.run(journey())
+
+
 def test_undo_reopens_the_session_before_and_keeps_the_other(cockpit: Cockpit) -> None:
     async def journey() -> None:
         async with cockpit.flying(cockpit.agent(steps=9)):
