@@ -132,7 +132,7 @@ class Guards:
         if cap and cost is not None and cost >= cap:
             return Held("handoff", f"this job of {seat.name} has cost ${cost:.2f} of ${cap:.2f}")
         since = self._in.clock.steady() - BREAKER_SECONDS
-        swaps = self._in.store.confirmed(seat.name, since, but="loop")
+        swaps = self._in.store.swaps(seat.name, since, but="loop")
         if starter != "loop" and swaps >= BREAKER_HANDOFFS:
             return Held("breaker", f"{swaps} handoffs of {seat.name} in a quarter of an hour")
         return None

@@ -170,13 +170,15 @@ class Store:
         )
         return found if found is not None and found.ended is not None else None
 
-    def confirmed(self, agent: AgentName, since: float, but: str = "") -> int:
-        """Handoffs of this agent that were confirmed after a time, those for a reason aside.
+    def swaps(self, agent: AgentName, since: float, but: str = "") -> int:
+        """Handoffs of this agent that ended a session after a time, those for a reason aside.
+
+        Also those that brought the same session back, since no other one would start.
 
         `since` is in steady seconds, which a handoff keeps as `closed` among its details.
         """
         row = self._run(
-            "select count(*) from handoffs where agent = ? and outcome = 'done' "
+            "select count(*) from handoffs where agent = ? and outcome in ('done', 'revived') "
             "and json_extract(details, '$.closed') >= ? and reason <> ?",
             agent,
             since,

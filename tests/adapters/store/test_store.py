@@ -14,8 +14,8 @@ import pytest
 from cockpit.adapters.store.migrations import MIGRATIONS
 from cockpit.adapters.store.store import KEPT_EVENTS, Store
 from cockpit.core.errors import Failed, Hindered
-from cockpit.core.ids import AgentName, JobId, SessionId
-from cockpit.ports.records import JobRecord, SeatRecord, SessionRecord
+from cockpit.core.ids import AgentName, HandoffId, JobId, SessionId
+from cockpit.ports.records import HandoffRecord, JobRecord, SeatRecord, SessionRecord
 
 API = AgentName("api")
 SEAT = SeatRecord(API, {"mode": "auto", "env": {"A": "'; drop table seats;--"}}, None, True, "/w")
@@ -53,6 +53,25 @@ def test_what_was_written_is_there_for_the_next_one(opened: Callable[[], Store])
     assert again.job(JOB.id) == JOB
     assert again.chain(JOB.id) == [SESSION]
     assert again.put_aside is None
+
+
+@pytest.mark.parametrize(
+    ("outcome", "counted"),
+    [("done", 1), ("revived", 1), ("refused", 0), ("cancelled", 0), ("failed", 0), (None, 0)],
+)
+def test_what_ended_a_session_counts_for_the_breaker(
+    opened: Callable[[], Store], outcome: str | None, counted: int
+) -> None:
+    store = opened()
+    kept = HandoffRecord(
+        HandoffId("h"), API, JOB.id, SESSION.id, "threshold", 1.0, "b", {}, {"closed": 5.0},
+        ended=5.0, outcome=outcome,
+    )  # fmt: skip
+    store.add_job(JOB)
+    store.save_session(SESSION)
+    store.save_handoff(kept)
+    assert store.swaps(API, 4.0) == counted
+    assert store.swaps(API, 6.0) == store.swaps(API, 4.0, but="threshold") == 0
 
 
 def test_the_file_is_the_pilots_alone(opened: Callable[[], Store], path: Path) -> None:
