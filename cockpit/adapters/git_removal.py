@@ -39,8 +39,14 @@ AS_IT_IS = {
     "core.autocrlf": "false",
     "core.safecrlf": "false",
     "core.bigFileThreshold": "64m",
+    "core.sparseCheckout": "false",
+    "core.ignoreStat": "false",
+    "core.trustctime": "true",
+    "core.checkStat": "default",
 }
-"""Content goes in as it lies there, as far as attributes let it."""
+"""Content goes in as it lies there, as far as attributes let it; no file is passed over."""
+AT_ONCE = 200
+"""Names on one command line of git."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +157,7 @@ class GitRemoval:
         self, tree: Tree, folder: Path, where: Path, left_out: tuple[str, ...]
     ) -> str:
         """The hash of all files as they are now, ignored ones too."""
+        await self._unhide(tree, folder, where)
         but = [f":(exclude,top,literal){name.rstrip('/')}" for name in left_out]
         added = await self._git(folder, where, "add", "--all", "--force", "--", ".", *but)
         written = await self._git(folder, where, "write-tree")
@@ -161,6 +168,21 @@ class GitRemoval:
                 "So nothing was removed. Move that away, and try again.",
             )
         return written.line
+
+    async def _unhide(self, tree: Tree, folder: Path, where: Path) -> None:
+        """Have git look at files that it was told to take for unchanged, or to leave alone.
+
+        One that is not checked out at all, as in a sparse checkout, stays as the index has it.
+        """
+        listed = await self._git(folder, where, "ls-files", "-v", "-z")
+        self._held(tree, listed)
+        assumed, skipped = await asyncio.to_thread(_passed_over, listed.output, where)
+        for option, names in (("--no-assume-unchanged", assumed), ("--no-skip-worktree", skipped)):
+            for start in range(0, len(names), AT_ONCE):
+                some = names[start : start + AT_ONCE]
+                self._held(
+                    tree, await self._git(folder, where, "update-index", option, "--", *some)
+                )
 
     async def _git(self, folder: Path, where: Path, *words: str) -> GitAnswer:
         """Git on the worktree's files, wherever they lie, with an index of its own."""
@@ -227,6 +249,14 @@ def _copy_index(folder: Path) -> None:
     _forget_index(folder)
     with suppress(FileNotFoundError):
         shutil.copy2(folder / "index", _index(folder))
+
+
+def _passed_over(listed: bytes, where: Path) -> tuple[list[str], list[str]]:
+    """The files that are taken for unchanged, and those to be left alone that lie there."""
+    entries = [entry.partition(" ") for entry in os.fsdecode(listed).split("\0")]
+    assumed = [name for tag, _, name in entries if tag.islower()]
+    skipped = [name for tag, _, name in entries if tag in ("s", "S")]
+    return assumed, [name for name in skipped if os.path.lexists(where / name)]
 
 
 def _forget_index(folder: Path) -> None:

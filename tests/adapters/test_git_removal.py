@@ -155,6 +155,28 @@ def test_everything_uncommitted_is_in_the_reference(repository: Path, tree: Path
     assert run(repository, "status", "--porcelain") == ""
 
 
+@pytest.mark.parametrize("told", ["--assume-unchanged", "--skip-worktree"])
+def test_what_git_was_told_not_to_look_at_is_kept(repository: Path, tree: Path, told: str) -> None:
+    run(tree, "update-index", told, "file")
+    (tree / "file").write_text("mine alone\n")
+    assert run(tree, "status", "--porcelain") == ""
+    kept = remove(repository)
+    assert run(repository, "show", f"{kept}:file") == "mine alone"
+
+
+def test_what_lies_outside_a_sparse_checkout_is_kept(repository: Path, tree: Path) -> None:
+    (tree / "far").mkdir()
+    (tree / "far" / "away").write_text("away\n")
+    run(tree, "add", ".")
+    commit(tree, "far")
+    run(tree, "sparse-checkout", "set", "--no-cone", "/file")
+    (tree / "near").mkdir()
+    (tree / "near" / "new").write_text("new\n")
+    kept = remove(repository)
+    assert run(repository, "show", f"{kept}:near/new") == "new"
+    assert run(repository, "show", f"{kept}:far/away") == "away"
+
+
 def test_what_is_left_out_is_not_kept(repository: Path, tree: Path) -> None:
     (tree / "ignored-dir").mkdir()
     (tree / "ignored-dir" / "data").write_text("data\n")
