@@ -111,6 +111,8 @@ class _Sieve:
         out = dict(table)
         for key, reason in _AGENT_KEYS:
             out = self.taken(out, at, key, reason, name)
+        if out.get("start") == "auto":
+            out = self.taken(out, at, "start", _RUNS, name)
         for key in _AGENT_PATHS:
             if self._outside(out, key):
                 out = self.taken(out, at, key, _OUTSIDE, name)
