@@ -96,13 +96,16 @@ class Hooks:
 
     def _hand_out(self, seat: Seat, hooks: tuple[Hook, ...], told: Happening) -> None:
         """To the outbox what is sent, to the seat's own line what is run."""
-        line = self._pending.get(seat.name)
+        line, gated = self._pending.get(seat.name), False
         for hook in hooks:
             if passed_over(told.event, told.payload, hook.on_events, hook.when):
                 continue
-            if hook.type != "shell":
+            if hook.type != "shell" and not gated:
                 self._post(seat, hook, told)
-            elif line is not None and len(line) >= PENDING:
+                continue
+            # What is sent after a program that may end it all waits for that program's end.
+            gated = gated or not hook.continue_on_error
+            if line is not None and len(line) >= PENDING:
                 _log.warning("%s: too many events wait for hooks; %s is lost", seat.name, told.text)
             else:
                 if line is None:
@@ -117,6 +120,9 @@ class Hooks:
             while line:
                 hook, told = line.popleft()
                 if told.payload["id"] == given_up:
+                    continue
+                if hook.type != "shell":
+                    self._post(seat, hook, told)
                     continue
                 async with self._slots:
                     result = await self._run(seat, hook, told)

@@ -264,6 +264,29 @@ def test_filters_order_and_a_failure_that_ends_it(cockpit: Cockpit) -> None:
     asyncio.run(journey())
 
 
+@pytest.mark.parametrize("code", ["0", "3"])
+def test_what_would_be_sent_after_a_failure_that_ends_it_is_not_sent(
+    cockpit: Cockpit, code: str
+) -> None:
+    gate = hook("handoff_start", ["sh", "-c", f"exit {code}"], continue_on_error=False)
+    sent = (
+        "[[agents.hooks.on_handoff_start]]\n"
+        'type = "webhook"\nurl = "http://127.0.0.1:9/"\nname = "sent"\n'
+    )
+
+    async def journey() -> None:
+        async with cockpit.flying(cockpit.agent(steps=30, pause=3, more=gate + sent)):
+            await cockpit.start()
+            await cockpit.until(swapped)
+            await cockpit.event("hook.ran" if code == "0" else "hook.failed")
+            if code == "0":
+                assert (await cockpit.event("hook.undelivered")).data["hook"] == "sent"
+            await asyncio.sleep(1)
+            assert len(await cockpit.events("hook.undelivered")) == (code == "0")
+
+    asyncio.run(journey())
+
+
 def test_a_hook_may_ask_for_the_built_in_handoff(cockpit: Cockpit) -> None:
     """`cockpit handoff` from inside a hook, which waits for its own supervisor to answer."""
     call = program(
