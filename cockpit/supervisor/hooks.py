@@ -240,14 +240,15 @@ class Hooks:
         return False
 
     def _tell(self, seat: Seat, event: str, result: HookResult, kept: Path) -> None:
-        """The result as an event, and a failure on the row until a hook goes well again."""
+        """The result as an event, and a failure on the row until that hook goes well again."""
         where = setting_of(event)
         if result.success:
             words = f"Hook {result.name} of {seat.name} ran ({where}, {result.seconds:.1f} s)"
-            seat.hook_failed = None
+            seat.hooks_failed.pop(f"{event} {result.name}", None)
         else:
             words = f"Hook {result.name} of {seat.name} failed ({where}): {result.error}"
-            seat.hook_failed = f"hook {result.name} ({where}) failed: {result.error}"
+            said = f"hook {result.name} ({where}) failed: {result.error}"
+            seat.hooks_failed[f"{event} {result.name}"] = said
         kind = "hook.ran" if result.success else "hook.failed"
         data = {**result.told(), "event": event, "output": str(kept)}
         self._in.feed.tell(kind, safe_line(words, 300), seat.name, **data)

@@ -198,10 +198,12 @@ class Outbox:
     ) -> None:
         why = result.why if isinstance(result, GivenUp) else ""
         name, seat = _name(message), self._find(message.agent)
-        if seat is not None:
-            seat.hook_failed = f"{name} was not delivered: {why}" if why else None
         words = f"{name} was not delivered: {why}" if why else f"{name} was delivered"
         event = message.payload.get("hook_event_name")
+        if seat is not None and why:
+            seat.hooks_failed[f"{event} {name}"] = words
+        elif seat is not None:
+            seat.hooks_failed.pop(f"{event} {name}", None)
         where = f" ({setting_of(event)})" if event else f" ({many})"
         self._in.feed.tell(
             "hook.undelivered" if why else "hook.delivered",

@@ -351,7 +351,8 @@ def _asides(seat: Seat) -> list[str]:
     """What is worth knowing beside an agent's state, the most lasting first."""
     late = seat.sitting.too_late
     words = f"it compacted by itself, {late}: a handoff would have been too late" if late else None
-    told = (_no_terminal(seat), seat.record.note, seat.hook_failed, seat.waits, words)
+    failed = "; ".join(list(seat.hooks_failed.values())[-2:])
+    told = (_no_terminal(seat), seat.record.note, failed, seat.waits, words)
     return [safe_line(each, 300) for each in told if each]
 
 

@@ -113,8 +113,8 @@ class Seat:
     waits: str | None = None
     """What holds a handoff back that is due by itself."""
 
-    hook_failed: str | None = None
-    """How the last hook or delivery went wrong, until one goes well."""
+    hooks_failed: dict[str, str] = field(default_factory=dict)
+    """How hooks and deliveries went wrong the last time, each until it goes well."""
     opening: bool = False
     """A session is about to be started here, once the hooks before it have run."""
     preparing: str | None = None

@@ -287,6 +287,21 @@ def test_what_would_be_sent_after_a_failure_that_ends_it_is_not_sent(
     asyncio.run(journey())
 
 
+def test_a_failure_stays_on_the_row_until_that_hook_goes_well(cockpit: Cockpit) -> None:
+    hooks = hook("handoff_start", ["false"], name="bad") + hook("handoff_start", ["true"])
+
+    async def journey() -> None:
+        async with cockpit.flying(cockpit.agent(steps=30, pause=3, more=hooks)):
+            await cockpit.start()
+            await cockpit.until(swapped)
+            await cockpit.event("hook.ran")
+            row = await cockpit.row()
+            assert row.note is not None
+            assert "hook bad (on_handoff_start) failed: ended with 1" in row.note
+
+    asyncio.run(journey())
+
+
 def test_a_hook_may_ask_for_the_built_in_handoff(cockpit: Cockpit) -> None:
     """`cockpit handoff` from inside a hook, which waits for its own supervisor to answer."""
     call = program(
