@@ -47,7 +47,9 @@ class GitTrees:
         made = None if folder is None else await asyncio.to_thread(read_note, folder)
         if made is None and is_ours(reason):
             made = Made("")
-        tree = replace(tree, made=made, lock=None if is_ours(reason) else reason)
+        modules = await self._modules(folder) if folder is not None else ()
+        unlocked = None if is_ours(reason) else reason
+        tree = replace(tree, made=made, lock=unlocked, modules=modules)
         if not await asyncio.to_thread((tree.directory / ".git").exists):
             gone = not await asyncio.to_thread(tree.directory.exists)
             return replace(tree, missing=gone, changed=0 if gone else None)
@@ -55,6 +57,18 @@ class GitTrees:
             return await self._counted(tree)
         except CockpitError:
             return replace(tree, changed=None, untracked=None, alone=None)
+
+    async def _modules(self, folder: Path) -> tuple[str, ...]:
+        """Submodules that go with the worktree, and have what no remote has."""
+        found = await asyncio.to_thread(_kept_modules, folder / "modules")
+        words = ("rev-list", "--count", "--all", "HEAD", "--not", "--remotes")
+        alone = []
+        for module in found:
+            places = (f"--git-dir={module}", f"--work-tree={module}")
+            answer = await self.command.run(module, *places, *words, deadline=60.0)
+            if answer.line != "0":
+                alone.append(str(module))
+        return tuple(alone)
 
     async def _counted(self, tree: Tree) -> Tree:
         busy, lines = await asyncio.gather(
@@ -157,6 +171,16 @@ def _folders(common: Path) -> dict[Path, Path]:
         except OSError:
             continue
     return found
+
+
+def _kept_modules(top: Path) -> list[Path]:
+    """Repositories of submodules, those inside others too."""
+    found = []
+    for folder, names, files in os.walk(top):
+        if "HEAD" in files and "objects" in names:
+            found.append(Path(folder))
+            names[:] = [name for name in names if name == "modules"]
+    return sorted(found)
 
 
 def _examined(tree: Tree, links: list[str]) -> Tree:

@@ -130,6 +130,8 @@ class Tree:
     ignored_bytes: int = 0
     inner: tuple[str, ...] = ()
     """Other repositories inside: submodules that are filled, worktrees, clones."""
+    modules: tuple[str, ...] = ()
+    """Where git keeps submodules of this worktree only, with commits that are on no remote."""
     busy: str | None = None
     """As `GitFacts.busy`."""
     alone: int | None = 0

@@ -101,6 +101,11 @@ def obstacles(
     """Every reason against removing it, each with what to do; `where` is where it lies now."""
     yield from _of_others(tree)
     yield from _of_those_inside(supervisor, tree, where)
+    for module in tree.modules:
+        yield Obstacle(
+            why=f"a submodule has commits on no remote, and would go with it: {safe_line(module)}",
+            next=f"git --git-dir={module} push REMOTE COMMIT:refs/heads/BRANCH",
+        )
     if not tree.missing:
         yield from _of_content(tree, left_out)
 
@@ -162,7 +167,7 @@ def _of_content(tree: Tree, left_out: Collection[str]) -> Iterator[Obstacle]:
         names = ", ".join(safe_line(name, 80) for name in tree.inner[:5])
         yield Obstacle(
             why=f"there are other repositories inside: {names}",
-            next="Push what is in them and move them away; a submodule: git submodule deinit",
+            next="Push what is in them and move them away; a submodule, then: git submodule deinit",
         )
     salvage = f"Commit it, or keep all of it aside: cockpit worktrees remove {where} --salvage"
     if tree.changed is None or tree.untracked is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -112,6 +113,26 @@ def test_other_repositories_inside_are_found(repository: Path, tree: Path, own_h
         if each.directory == tree
     ).inner
     assert sorted(inner) == ["ignored/clone", "ignored/other", "library"]
+
+
+def test_commits_of_a_submodule_that_no_remote_has_are_found(
+    repository: Path, tree: Path, own_home: Path
+) -> None:
+    run(own_home, "init", "-q", "library")
+    commit(own_home / "library", "one")
+    allowed = ("-c", "protocol.file.allow=always")
+    run(tree, *allowed, "submodule", "--quiet", "add", str(own_home / "library"), "library")
+    commit(tree, "with a library")
+    assert seen(repository).modules == ()
+    commit(tree / "library", "mine alone")
+    run(tree, "submodule", "--quiet", "deinit", "-f", "library")
+    (kept,) = seen(repository).modules
+    assert run(Path(kept), "log", "-1", "--format=%s") == "mine alone"
+    run(repository, "worktree", "unlock", str(tree))
+    shutil.rmtree(tree)
+    assert (seen(repository).missing, seen(repository).modules) == (True, (kept,))
+    run(Path(kept), "push", "-q", "origin", "HEAD:refs/heads/mine")
+    assert seen(repository).modules == ()
 
 
 def test_a_clean_worktree_goes_and_its_branch_stays(repository: Path, tree: Path) -> None:
