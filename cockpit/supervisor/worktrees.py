@@ -152,7 +152,7 @@ def _over(seat: Seat) -> bool:
 
 def _program(pid: int) -> str:
     try:
-        return safe_line(Path(f"/proc/{pid}/comm").read_text("utf-8", "replace"), 40)
+        return safe_line(Path(f"/proc/{pid}/comm").read_text("utf-8", "replace").strip(), 40)
     except OSError:
         return "unknown"
 
@@ -276,7 +276,8 @@ def _is_of(supervisor: Supervisor, tree: Tree, name: str) -> bool:
 def _kept(tree: Tree, reference: str | None) -> str:
     if reference is None:
         return "there was nothing to keep"
-    return f"all of it is kept: git -C {tree.repository} show {reference}"
+    what = "the commit that it was on is kept" if tree.missing else "all of it is kept"
+    return f"{what}: git -C {tree.repository} show {reference}"
 
 
 def _tell(supervisor: Supervisor, tree: Tree, reference: str | None) -> Done:

@@ -358,7 +358,9 @@ def test_one_that_is_gone_is_given_up_and_begun_anew(cockpit: Cockpit) -> None:
             assert [tree.missing for tree in await listed(cockpit)] == [True]
             refused = await cockpit.refused(Start(name="api"))
             assert "cockpit worktrees remove" in str(refused)
-            await cockpit.ask(RemoveWorktree(tree="api"))
+            done_so = await cockpit.ask(RemoveWorktree(tree="api"))
+            assert "the commit that it was on is kept" in done_so.message
+            assert "all of it" not in done_so.message
             again = await cockpit.start()
             assert (again.worktree, again.branch) == (row.worktree, "agent/api")
 
