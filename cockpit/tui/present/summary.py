@@ -23,6 +23,7 @@ def summary(
     width: int,
     now: float,
     other_version: str | None = None,
+    held: int = 0,
 ) -> list[Span]:
     """Exactly `width` cells; the counts give way before the warning that nobody answers.
 
@@ -35,6 +36,8 @@ def summary(
         right = [Span(f"supervisor {safe_line(other_version, 20)} ", "warning")]
     if connection.live:
         middle = _counts(everyone)
+        if held:
+            middle += [Span(" · ", "muted"), Span(f"{held} held, see the inbox", "group-needs")]
     else:
         far = host if host != LOCAL else None
         middle = [Span(_lost(connection, now, far), "error" if connection.lost_at else "muted")]

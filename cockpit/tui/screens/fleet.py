@@ -262,6 +262,7 @@ class FleetScreen(Screen[None]):
             width,
             monotonic(),
             self._other_version,
+            len(model.held),
         )
 
     @property

@@ -113,3 +113,8 @@ def test_a_supervisor_that_is_away_or_strange_comes_with_its_remedy() -> None:
     assert said.rstrip().endswith("cockpit down, then cockpit up")
     said = plain(summary(fleet(), "local", Connection(live=True), 100, 30.0, "0.0.9"))
     assert said.rstrip().endswith("supervisor 0.0.9")
+
+
+def test_what_waits_for_trust_is_told_at_the_top() -> None:
+    assert "2 held, see the inbox" in plain(summary(fleet(), "local", LIVE, 140, 0, held=2))
+    assert "held" not in plain(summary(fleet(), "local", LIVE, 140, 0))
