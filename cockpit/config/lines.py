@@ -19,7 +19,11 @@ class Lines:
         self._found = found
 
     def of(self, path: KeyPath) -> int:
-        """The line of a key, or of the nearest table around it; 1 when nothing is near."""
+        """The line of a key, the first inside it, or of the nearest table around it; else 1."""
+        if path not in self._found:
+            inside = [line for key, line in self._found.items() if key[: len(path)] == path]
+            if path and inside:
+                return min(inside)
         for length in range(len(path), 0, -1):
             if line := self._found.get(path[:length]):
                 return line

@@ -131,6 +131,14 @@ def test_what_is_held_is_told_with_file_line_and_reason(project: Any) -> None:
     ]
 
 
+def test_the_line_is_that_of_the_first_held_table(project: Any) -> None:
+    project.write(
+        '[[agents]]\nname = "api"\nprompt = "x"\n'
+        '[[agents.hooks.on_needs_you]]\ntype = "shell"\ncommand = ["x"]\n'
+    )
+    assert [(held.key, held.line) for held in project.load().held] == [("agents[1].hooks", 4)]
+
+
 def test_trust_is_for_these_bytes_at_this_path(project: Any) -> None:
     text = '[[agents]]\nname = "api"\npermission_mode = "plan"\n'
     project.write(text)
