@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import sqlite3
 import sys
 from collections.abc import Callable
@@ -35,6 +36,8 @@ DOCUMENTS = {"draft_path", "discard_draft", "seal", "reseal", "leave_notice", "w
 RUNTIME = {"launch", "ask", "withdraw_ask"}
 BEGINS = "band.act"
 """The latch that arms a first supervisor's trap: the mark is crossed, and nothing begun."""
+VARIES = re.compile(r"[0-9a-f-]{4,}|\d+")
+"""What is another one in each run: ids, times, numbers."""
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 
 
@@ -224,5 +227,6 @@ def in_ours(path: str | bytes, above: str) -> bool:
 def shape(path: object) -> str:
     """A path without what differs from run to run."""
     name = Path(os.fsdecode(path) if isinstance(path, str | bytes | os.PathLike) else "fd").name
-    varies = "-" in name or name.startswith(".")
-    return "".join("#" if varies and c in "0123456789abcdef" else c for c in name)[:24]
+    if name.startswith("."):
+        name = name.rpartition("-")[0] or name  # what follows is a temporary file's own
+    return VARIES.sub("#", name)[:32]
