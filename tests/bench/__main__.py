@@ -15,6 +15,8 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).parent
+KEPT = ("PATH", "LANG", "TERM", "HTTPS_PROXY", "SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS")
+"""Of the environment; the later ones lead to the registry that a peer comes from."""
 
 
 def main(wanted: list[str]) -> int:
@@ -33,7 +35,7 @@ def main(wanted: list[str]) -> int:
 
 def _run(file: Path) -> int:
     home = Path(tempfile.mkdtemp(prefix="ckb"))
-    kept = {name: os.environ[name] for name in ("PATH", "LANG", "TERM") if name in os.environ}
+    kept = {name: os.environ[name] for name in KEPT if name in os.environ}
     environment = {**kept, "HOME": str(home), "COCKPIT_HOME": str(home / "ck")}
     try:
         command = [sys.executable, "-m", f"tests.bench.{file.stem}"]

@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -54,9 +55,9 @@ def test_what_is_sent_arrives_as_it_was_and_is_confirmed() -> None:
                 agent = await until(lambda row: row.state in {"idle", "done"} and row.transcript)
                 done = await client.ask(Send(name=agent.name, text=prompt))
                 assert "took the prompt" in done.message
-                record = Path(str(agent.transcript))
-                await until(lambda _, record=record, prompt=prompt: arrived(prompt, record))
-                assert arrived(prompt, record) == 1
+                times = partial(arrived, prompt, Path(str(agent.transcript)))
+                await until(lambda _, times=times: times())  # type: ignore[misc]
+                assert times() == 1
 
         asyncio.run(journey())
         assert not list(flown.scratch.repository.rglob("[xyz]"))
