@@ -68,7 +68,7 @@ def _agent(folder: Path, **said: Any) -> AgentSettings:
 
 
 def test_an_added_agent_keeps_comments_and_reads_as_itself(project: Any) -> None:
-    project.write('# mine\n[[agents]]\nname = "old" # first\n\n[keys]\nstop = "b" # last\n')
+    project.write('# mine\n[[agents]]\nname = "old" # first\n\n[keys]\nstop = "X" # last\n')
     agent = _agent(
         project.folder / "sub",
         prompt='do "it"\n$(x) é',
