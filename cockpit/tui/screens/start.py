@@ -243,7 +243,9 @@ class StartScreen(Form[Start]):
         asked = order(filled)
         try:
             if self.keep.value and self._read_files is not None:
-                files = self._files or await asyncio.to_thread(self._read_files)
+                files = self._files
+                if files is None:
+                    files = await asyncio.to_thread(self._read_files)
                 asked = await asyncio.to_thread(self._keep, filled, files)
             done = await self._client.ask(asked)
         except CockpitError as error:
