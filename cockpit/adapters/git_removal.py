@@ -21,6 +21,7 @@ from pathlib import Path
 from cockpit.adapters.git_command import QUIET, GitAnswer, GitCommand
 from cockpit.adapters.git_filters import own_filters, without
 from cockpit.adapters.git_look import GitLook
+from cockpit.adapters.git_overlooked import LISTING, commands
 from cockpit.core.errors import Failed, NotNow
 from cockpit.core.safetext import safe_line
 from cockpit.ports.worktrees import Objection, Removed, Tree
@@ -45,8 +46,6 @@ AS_IT_IS = {
     "core.checkStat": "default",
 }
 """Content goes in as it lies there, as far as attributes let it; no file is passed over."""
-AT_ONCE = 200
-"""Names on one command line of git."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,15 +173,11 @@ class GitRemoval:
 
         One that is not checked out at all, as in a sparse checkout, stays as the index has it.
         """
-        listed = await self._git(folder, where, "ls-files", "-v", "-z")
+        listed = await self._git(folder, where, *LISTING)
         self._held(tree, listed)
-        assumed, skipped = await asyncio.to_thread(_passed_over, listed.output, where)
-        for option, names in (("--no-assume-unchanged", assumed), ("--no-skip-worktree", skipped)):
-            for start in range(0, len(names), AT_ONCE):
-                some = names[start : start + AT_ONCE]
-                self._held(
-                    tree, await self._git(folder, where, "update-index", option, "--", *some)
-                )
+        told = await asyncio.to_thread(lambda: list(commands(listed.output, where)))
+        for words in told:
+            self._held(tree, await self._git(folder, where, *words))
 
     async def _git(self, folder: Path, where: Path, *words: str) -> GitAnswer:
         """Git on the worktree's files, wherever they lie, with an index of its own."""
@@ -249,14 +244,6 @@ def _copy_index(folder: Path) -> None:
     _forget_index(folder)
     with suppress(FileNotFoundError):
         shutil.copy2(folder / "index", _index(folder))
-
-
-def _passed_over(listed: bytes, where: Path) -> tuple[list[str], list[str]]:
-    """The files that are taken for unchanged, and those to be left alone that lie there."""
-    entries = [entry.partition(" ") for entry in os.fsdecode(listed).split("\0")]
-    assumed = [name for tag, _, name in entries if tag.islower()]
-    skipped = [name for tag, _, name in entries if tag in ("s", "S")]
-    return assumed, [name for name in skipped if os.path.lexists(where / name)]
 
 
 def _forget_index(folder: Path) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from cockpit.adapters.git_command import GitCommand
 from cockpit.adapters.git_look import GitLook, real
+from cockpit.adapters.git_overlooked import overlooked
 from cockpit.adapters.git_worktrees import is_ours, lock, read_note
 from cockpit.core.errors import CockpitError
 from cockpit.ports.worktrees import Made, Tree
@@ -75,7 +76,8 @@ class GitTrees:
             self.look.busy(tree.directory), self._status(tree.directory)
         )
         alone, behind = await self._distance(tree)
-        if lines is None:
+        hidden = None if lines is None else await self._overlooked(tree.directory)
+        if lines is None or hidden is None:
             return replace(
                 tree, changed=None, untracked=None, busy=busy, alone=alone, behind=behind
             )
@@ -83,13 +85,21 @@ class GitTrees:
         ignored = tuple(line[3:] for line in lines if line.startswith("!! "))
         return replace(
             tree,
-            changed=sum(mark not in ("?? ", "!! ") for mark in marks),
+            changed=sum(mark not in ("?? ", "!! ") for mark in marks) + hidden,
+            overlooked=hidden,
             untracked=marks.count("?? "),
             ignored=tuple(one for one in ignored if Path(one).name != PAPERS),
             busy=busy,
             alone=alone,
             behind=behind,
         )
+
+    async def _overlooked(self, directory: Path) -> int | None:
+        folder = await self.look.git_folder(directory)
+        try:
+            return None if folder is None else await overlooked(self.command, directory, folder)
+        except OSError:
+            return None
 
     async def _status(self, directory: Path) -> list[str] | None:
         if await self.look.names_programs(directory):

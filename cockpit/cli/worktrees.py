@@ -127,7 +127,8 @@ def _content(tree: WorktreeStatus) -> list[str]:
     if tree.changed is None or tree.untracked is None:
         dirty = "not known how dirty"
     elif tree.changed or tree.untracked:
-        dirty = f"{counted(tree.changed, 'file')} changed, {tree.untracked} untracked"
+        told = f" ({tree.overlooked} that git was told not to look at)" if tree.overlooked else ""
+        dirty = f"{counted(tree.changed, 'file')} changed{told}, {tree.untracked} untracked"
     else:
         dirty = "clean"
     alone = f"{counted(tree.alone, 'commit')} nowhere else" if tree.alone else ""

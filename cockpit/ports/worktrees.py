@@ -124,6 +124,8 @@ class Tree:
     """Its folder is gone."""
     changed: int | None = 0
     """Files that differ from the commit; None where asking would run the repository's programs."""
+    overlooked: int = 0
+    """Those of them that git was told not to look at (assume-unchanged, skip-worktree)."""
     untracked: int | None = 0
     ignored: tuple[str, ...] = ()
     """Files and folders that git ignores and that are not known to be elsewhere too."""

@@ -72,6 +72,7 @@ def _told(supervisor: Supervisor, tree: Tree) -> WorktreeStatus:
         made_at=rfc3339(tree.made.at) if tree.made and tree.made.at else None,
         missing=tree.missing,
         changed=tree.changed,
+        overlooked=tree.overlooked,
         untracked=tree.untracked,
         ignored=[safe_line(name, 200) for name in tree.ignored[:100]],
         alone=tree.alone,
@@ -174,7 +175,8 @@ def _of_content(tree: Tree, left_out: Collection[str]) -> Iterator[Obstacle]:
         why = "what was changed cannot be told without running programs that the repository names"
         yield Obstacle(why=why, next=salvage, salvageable=True)
     elif tree.changed or tree.untracked:
-        files = f"{counted(tree.changed, 'changed file')}, {tree.untracked} untracked"
+        told = f" ({tree.overlooked} that git was told not to look at)" if tree.overlooked else ""
+        files = f"{counted(tree.changed, 'changed file')}{told}, {tree.untracked} untracked"
         yield Obstacle(why=f"it has {files}", next=salvage, salvageable=True)
     if tree.alone is None or tree.alone:
         many = "commits" if tree.alone is None else counted(tree.alone, "commit")

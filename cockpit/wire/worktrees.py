@@ -36,6 +36,8 @@ class WorktreeStatus(Wire):
     missing: bool = False
     changed: int | None = None
     """Files that differ; null where git would run the repository's programs."""
+    overlooked: int = 0
+    """Those of them that git was told not to look at: `git status` does not name them."""
     untracked: int | None = None
     ignored: list[str] = Field(default_factory=list)
     alone: int | None = None

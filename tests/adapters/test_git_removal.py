@@ -185,6 +185,27 @@ def test_what_git_was_told_not_to_look_at_is_kept(repository: Path, tree: Path, 
     assert run(repository, "show", f"{kept}:file") == "mine alone"
 
 
+@pytest.mark.parametrize("told", ["--assume-unchanged", "--skip-worktree"])
+def test_what_git_was_told_not_to_look_at_is_counted(
+    repository: Path, tree: Path, told: str
+) -> None:
+    run(tree, "update-index", told, "file", ".gitignore")
+    folder = Path(run(tree, "rev-parse", "--absolute-git-dir"))
+    assert (seen(repository).changed, seen(repository).overlooked) == (0, 0)
+    (tree / "file").write_text("mine alone\n")
+    (tree / "other").write_text("new\n")
+    run(tree, "add", "other")
+    index = (folder / "index").read_bytes()
+    assert (seen(repository).changed, seen(repository).overlooked) == (2, 1)
+    assert (folder / "index").read_bytes() == index
+
+
+def test_a_sparse_checkout_is_clean(repository: Path, tree: Path) -> None:
+    run(tree, "sparse-checkout", "set", "--no-cone", "/file")
+    assert not (tree / ".gitignore").exists()
+    assert (seen(repository).changed, seen(repository).overlooked) == (0, 0)
+
+
 def test_what_lies_outside_a_sparse_checkout_is_kept(repository: Path, tree: Path) -> None:
     (tree / "far").mkdir()
     (tree / "far" / "away").write_text("away\n")

@@ -29,6 +29,10 @@ def tree(**more: object) -> WorktreeStatus:
         ({}, "api (needs you), agent/api, 5 h old, clean"),
         ({"made_at": "2026-11-18T12:00:00Z", "state": None}, "api, agent/api, 3 days old, clean"),
         ({"changed": 1, "untracked": 2}, "5 h old, 1 file changed, 2 untracked"),
+        (
+            {"changed": 2, "overlooked": 1},
+            "2 files changed (1 that git was told not to look at), 0 untracked",
+        ),
         ({"changed": None}, "not known how dirty"),
         ({"alone": 2, "behind": 3}, "clean, 2 commits nowhere else, 3 behind"),
         ({"missing": True}, "its folder is gone"),
