@@ -5,16 +5,24 @@ from __future__ import annotations
 import os
 import signal
 from collections import Counter
+from contextlib import closing
 from itertools import islice
 from pathlib import Path
 
 import pytest
 
+from cockpit.adapters.store.store import Store
+from cockpit.config.paths import Places
+from cockpit.core.ids import AgentName
+from cockpit.demo.repository import make_repository
+from cockpit.ports.records import SeatRecord
 from tests.faults.cycle import Cycle, Flown
 from tests.faults.fleet import Fleet
+from tests.faults.judge import misplaced
 from tests.faults.programme import from_text, points_of, programme, to_text
 from tests.faults.report import Report
 from tests.faults.trap import Fault, Reached, Trap, reached
+from tests.faults.witness import Witness
 
 CYCLES = 16
 
@@ -114,6 +122,27 @@ def test_a_cycle_counts_when_all_of_its_faults_struck() -> None:
     assert (
         "1 whose fault struck nothing, 1 whose second one struck nothing, 1 with" in report.text()
     )
+
+
+def test_the_judge_sees_where_an_agent_works_and_what_it_left_there(own_home: Path) -> None:
+    repository = own_home / "repository"
+    repository.mkdir()
+    make_repository(repository, os.environ)
+    places = Places.of(os.environ)
+    places.make()
+    seat = SeatRecord(AgentName("api"), {}, None, True, str(repository))
+    with closing(Store(places.database)) as store:
+        store.save_seat(seat)
+    witness = Witness(own_home)
+    witness.close()
+    assert list(misplaced(places, own_home, witness, apart=False)) == []
+    (repository / "stray").touch()
+    (repository / ".git" / "index.lock").touch()
+    wrong = " / ".join(misplaced(places, own_home, witness, apart=True))
+    assert "its worktree is None" in wrong
+    assert "git sees changes in repository: ?? stray" in wrong
+    assert "git is locked in repository" in wrong
+    assert "not on None" in wrong
 
 
 def refusal(number: int) -> Exception:
