@@ -34,9 +34,8 @@ def test_a_new_agent_is_kept_in_the_file_and_flies(fleet: Flight) -> None:
 
     terminal.until("── extra ", gone=("Start an agent",))
     assert 'name = "extra"' in fleet.cockpit.config.read_text()
-    row = fleet.until(lambda row: row.pid, "extra")
-    assert fleet.cockpit.prompts(fleet.until(lambda row: row.transcript, "extra"))[0] == "count"
-    assert row.state != "stopped"
+    row = fleet.until(lambda row: row.context.tokens, "extra")
+    assert fleet.cockpit.prompts(row)[0] == "count"
 
 
 def test_marks_and_keys_that_are_changed_count_at_once(fleet: Flight) -> None:
