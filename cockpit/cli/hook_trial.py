@@ -93,11 +93,26 @@ async def _run_all(chosen: list[Candidate]) -> int:
     shell = ShellHooks(processes, os.environ)
     sender = Sender(os.environ, processes, Path.cwd())
     try:
-        went = [await _run(one, shell, sender) for one in chosen]
+        return 0 if await _each(chosen, shell, sender) else 1
     finally:
         await shell.close()
         await sender.close()
-    return 0 if all(went) else 1
+
+
+async def _each(chosen: list[Candidate], shell: ShellHooks, sender: Sender) -> bool:
+    """In order; one that ends the rest by its failure ends it for its agent only."""
+    all_went, ended = True, dict[str, str]()
+    for one in chosen:
+        if one.agent in ended:
+            say(f"{hook_name(one.hook)} ({one.hook.type}) of {one.agent}, {setting_of(one.event)}")
+            say(f"  not run: {ended[one.agent]} failed, and has continue_on_error = false")
+            continue
+        went = await _run(one, shell, sender)
+        all_went = all_went and went
+        # What is sent goes by the outbox, and nothing that follows waits for it.
+        if not went and one.hook.type == "shell" and not one.hook.continue_on_error:
+            ended[one.agent] = hook_name(one.hook)
+    return all_went
 
 
 async def _run(one: Candidate, shell: ShellHooks, sender: Sender) -> bool:

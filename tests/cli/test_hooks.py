@@ -89,6 +89,26 @@ def test_one_that_fails_ends_with_1(here: Path) -> None:
     assert "timed out (2 s)" in _test(here, "save", "error").stderr
 
 
+def test_a_failure_ends_the_rest_where_the_hook_says_so(here: Path) -> None:
+    _program(here, f"echo $1 >> {here}/ran; exit $1")
+    tables = [
+        f'[[agents]]\nname = "{agent}"\n'
+        + "".join(
+            f'[[agents.hooks.on_error]]\ntype = "shell"\nname = "{agent}{number}"\n'
+            f'command = ["./hook", "{number}"]\ncontinue_on_error = {goes_on}\n'
+            for number, goes_on in ((1, "true"), (2, "false"), (3, "true"))
+        )
+        for agent in ("api", "web")
+    ]
+    (here / "cockpit.toml").write_text("".join(tables))
+    done = _test(here, "api", "on_error")
+    assert done.returncode == 1
+    assert (here / "ran").read_text() == "1\n2\n"
+    assert "not run: api2 failed, and has continue_on_error = false" in done.stderr
+    assert _test(here, "web3", "on_error").returncode == 1
+    assert (here / "ran").read_text() == "1\n2\n3\n"
+
+
 def test_what_it_prints_cannot_reach_the_terminal(here: Path) -> None:
     _write(here, "on_error", *SHELL)
     _program(here, "printf 'a\\033]0;x\\007b\\n'")
