@@ -27,7 +27,15 @@ def worth_saying(row: dict[str, Any]) -> tuple[object, ...]:
         handoff.get("phase"),
         row["context"].get("band"),
         row.get("session_number"),
+        row.get("warning"),
     )
+
+
+def doing(row: dict[str, Any]) -> str:
+    """What it does, or else what there is to say of it; a hook's failure comes first."""
+    if activity := row.get("activity"):
+        return safe_line("; ".join(filter(None, (row.get("warning"), activity))))
+    return safe_line(row.get("note") or row.get("warning") or "")
 
 
 def _who(row: dict[str, Any]) -> str:
@@ -54,9 +62,7 @@ def _context(context: dict[str, Any]) -> str:
 
 
 def _doing(row: dict[str, Any]) -> str:
-    if row.get("needs"):
-        return ""
-    return safe_line(row.get("activity") or row.get("note") or "")
+    return "" if row.get("needs") else doing(row)
 
 
 def _thousands(tokens: int | None) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 
 from cockpit.cli.bar import context_words
 from cockpit.cli.places import our_places
-from cockpit.cli.sentence import sentence, worth_saying
+from cockpit.cli.sentence import doing, sentence, worth_saying
 from cockpit.client.line import Way
 from cockpit.client.quick import fetch, lines
 from cockpit.core.errors import NoSuchAgent
@@ -94,7 +94,7 @@ def table_line(row: Row) -> str:
         f"{safe_line(row['name']):<16}",
         f"{_STATES.get(state, state):<11}",
         context_words(row["context"]),
-        _trouble(row) or safe_line(row.get("activity") or row.get("note") or ""),
+        _trouble(row) or doing(row),
     ]
     return _cut("  ".join(cells).rstrip())
 

@@ -74,6 +74,7 @@ def row(seat: Seat, now: float, monotonic: float) -> AgentStatus:
         activity=sitting.conduct.activity,
         last_activity_at=_heard_at(seat, sitting.last_activity),
         note=note(seat),
+        warning=warning(seat),
     )
 
 
@@ -351,9 +352,13 @@ def _asides(seat: Seat) -> list[str]:
     """What is worth knowing beside an agent's state, the most lasting first."""
     late = seat.sitting.too_late
     words = f"it compacted by itself, {late}: a handoff would have been too late" if late else None
-    failed = "; ".join(list(seat.hooks_failed.values())[-2:])
-    told = (_no_terminal(seat), seat.record.note, failed, seat.waits, words)
+    told = (_no_terminal(seat), seat.record.note, warning(seat), seat.waits, words)
     return [safe_line(each, 300) for each in told if each]
+
+
+def warning(seat: Seat) -> str | None:
+    """The hooks that failed last, and have not gone well since."""
+    return safe_line("; ".join(list(seat.hooks_failed.values())[-2:]), 300) or None
 
 
 def _no_terminal(seat: Seat) -> str | None:

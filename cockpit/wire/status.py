@@ -119,6 +119,8 @@ class AgentStatus(Wire):
     last_activity_at: str | None = None
     note: str | None = None
     """Why the agent is in its state, where the state alone does not say."""
+    warning: str | None = None
+    """A hook that failed, until it goes well again; worth a word whatever the agent does."""
 
 
 class SupervisorStatus(Wire):

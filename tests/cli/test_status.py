@@ -51,6 +51,27 @@ def test_the_table_has_a_line_for_each_agent(
     assert "0%" not in web
 
 
+def test_a_hook_that_failed_is_said_whatever_the_agent_does(
+    answering: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    failed = "hook save (on_needs_you) failed: ended with 1"
+    working = row("api", activity="Edit src/auth.py", note=f"so; {failed}", warning=failed)
+    idle = row("web", note=f"so; {failed}", warning=failed)
+    answering.say("GET /v1/status", said(working, idle))
+
+    assert run_fast(["status"]) == 0
+    api, web = capsys.readouterr().out.splitlines()
+    assert api.endswith(f"{failed}; Edit src/auth.py")
+    assert web.endswith(f"so; {failed}")
+    assert run(["status", "--plain"]) == 0
+    assert f"{failed}; Edit" in capsys.readouterr().out
+
+    lines = [{"type": "agent", "agent": each.model_dump()} for each in (row("api"), working)]
+    answering.say("GET /v1/watch", *[json.dumps(line).encode() + b"\n" for line in lines])
+    assert run(["status", "--watch", "--plain"]) == 4
+    assert len(capsys.readouterr().out.splitlines()) == 2
+
+
 def test_both_ways_print_the_same_json(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:
     answering.say("GET /v1/status", said(row("api", context=FULL), row("web")))
 

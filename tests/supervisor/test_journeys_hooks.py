@@ -298,6 +298,7 @@ def test_a_failure_stays_on_the_row_until_that_hook_goes_well(cockpit: Cockpit) 
             row = await cockpit.row()
             assert row.note is not None
             assert "hook bad (on_handoff_start) failed: ended with 1" in row.note
+            assert row.warning == "hook bad (on_handoff_start) failed: ended with 1"
 
     asyncio.run(journey())
 

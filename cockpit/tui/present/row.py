@@ -63,10 +63,17 @@ def row_of(agent: AgentStatus, *, heard_seconds: float, now: datetime) -> Row:
         trend=trend(context.trend, context.window),
         turns=f"{words.age(age)} old" if stale else _turns(context),
         chain=_chain(agent),
-        activity=safe_line(agent.activity or agent.note or "", 200),
+        activity=safe_line(_doing(agent), 200),
         age=_age(agent, now),
         cost=words.money(_cost(agent)) if _cost(agent) is not None else "",
     )
+
+
+def _doing(agent: AgentStatus) -> str:
+    """What it does, after a hook's failure; where it does nothing, what there is to say."""
+    if agent.activity:
+        return "; ".join(filter(None, (agent.warning, agent.activity)))
+    return agent.note or agent.warning or ""
 
 
 def _tokens(context: ContextStatus) -> str:

@@ -75,3 +75,11 @@ def test_the_trend_is_there_where_there_is_room_and_goes_first() -> None:
     assert not layout(shown, 70).has("trend")
     unknown = [row_of(agent("api", tokens=None), heard_seconds=0, now=NOW)]
     assert not layout(unknown, 160).has("trend")
+
+
+def test_a_hook_that_failed_is_said_before_what_the_agent_does() -> None:
+    failed = "hook save (on_error) failed: ended with 1"
+    busy = agent("api", activity="Edit", note=failed, warning=failed)
+    idle = agent("api", activity=None, note=f"so; {failed}", warning=failed)
+    said = [row_of(one, heard_seconds=0, now=NOW).activity for one in (busy, idle)]
+    assert said == [f"{failed}; Edit", f"so; {failed}"]
