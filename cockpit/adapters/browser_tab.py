@@ -33,8 +33,8 @@ def run(argv: Sequence[str], environment: Mapping[str, str], size: tuple[int, in
     os.write(1, READY)
     pid, terminal = pty.fork()
     if not pid:
+        _resize(0, *size)
         os.execvpe(argv[0], list(argv), dict(environment))
-    _resize(terminal, *size)
     try:
         _join(terminal)
     finally:
