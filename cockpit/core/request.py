@@ -66,6 +66,16 @@ def request_reply(*, used: str | None = None) -> str:
     )
 
 
+def ask_to_end() -> str:
+    """Tell the agent that its document is agreed, so that only its turn is in the way."""
+    return (
+        "Note from cockpit, which runs this terminal: the handoff document of this session is "
+        "written and agreed, and the job goes on in a fresh session in the same directory as soon "
+        "as your turn is over. Finish the step in hand and end your turn; start nothing new. What "
+        "you did since it was written is added from git and the record."
+    )
+
+
 def ask_again(path: str, problems: Sequence[Problem | str]) -> str:
     """Ask for what the document lacks, in the validator's own words."""
     wrong = "\n".join(f"- {one_line(str(problem))}" for problem in problems[:6])

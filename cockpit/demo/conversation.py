@@ -24,6 +24,9 @@ ANSWER_ITSELF = "Answer with the document itself"
 UNUSABLE = "cannot be used yet"
 """What cockpit says of a document that it sends back."""
 
+AGREED = "handoff document of this session is written and agreed"
+"""What cockpit says to an agent of whose turn only the end is waited for."""
+
 COMPACTED = "This session is being continued from a previous conversation"
 """How the CLI introduces the summary that takes the place of the conversation."""
 
@@ -205,6 +208,12 @@ class Request:
     def asks_for_answer(self) -> bool:
         """The handoff document is wanted as the answer itself."""
         return ANSWER_ITSELF in self.latest
+
+    @property
+    def told_to_end(self) -> bool:
+        """The handoff is agreed, and the turn is to end."""
+        last = self.messages[-1] if self.messages else {}
+        return last.get("role") != "assistant" and AGREED in prompted(last)
 
     @property
     def is_compacted(self) -> bool:

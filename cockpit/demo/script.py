@@ -83,6 +83,8 @@ def turn(job: Job, request: Request) -> tuple[str, tuple[ToolCall, ...]]:
         return say, (ToolCall("Write", {"file_path": path, "content": document(job, done)}),)
     if just_wrote_document(request):
         return "The handoff document is written. I end my turn here.", ()
+    if request.told_to_end:
+        return "The step in hand is finished, and the handoff is agreed. I end my turn here.", ()
     if request.documents_named and not request.replies_made:
         return take_over(job, request)
     if done >= len(job.steps):

@@ -148,10 +148,11 @@ class Runtime(Protocol):
     def first_dialog(self, screen: Screen) -> str | None:
         """What a dialog that stands before the session asks, with the next step; None if none."""
 
-    def ask(self, agent: AgentName, mid_turn: str, at_end: str) -> bool:
+    def ask(self, agent: AgentName, mid_turn: str, at_end: str | None) -> bool:
         """Lay a text ready for the agent at its next tool boundary, or at its turn's end.
 
-        At most one of the two arrives. False if this CLI has no such way.
+        At most one of the two arrives; without the second, the turn may end. False if this CLI
+        has no such way.
         """
 
     def withdraw_ask(self, agent: AgentName) -> bool:

@@ -14,6 +14,7 @@ from cockpit.core.document import Problem
 from cockpit.core.errors import CockpitError, Hindered
 from cockpit.core.handoff.commands import (
     AskAgain,
+    AskToEnd,
     Command,
     Compose,
     EndPredecessor,
@@ -37,7 +38,7 @@ from cockpit.core.handoff.events import (
 )
 from cockpit.core.handoff.states import Document, Reviving, Stopping, Successor
 from cockpit.core.permission import successors_mode
-from cockpit.core.request import ask_again, request
+from cockpit.core.request import ask_again, ask_to_end, request
 from cockpit.ports.panes import PaneOccupied, PanesSilent
 from cockpit.ports.records import SessionRecord
 from cockpit.supervisor.agreeing import see_agreed
@@ -85,6 +86,8 @@ class Acts:
                 await self._request(seat)
             case AskAgain(problems=problems):
                 await self._ask_again(seat, problems)
+            case AskToEnd():
+                seat.runtime.ask(seat.name, ask_to_end(), None)
             case Withdraw():
                 seat.runtime.withdraw_ask(seat.name)
             case Interrupt():

@@ -7,7 +7,14 @@ is the business of `supplements`.
 from __future__ import annotations
 
 from cockpit.core.handoff.events import CalledOff
-from cockpit.core.handoff.states import Asked, Documenting, Handoff, Waiting, is_revocable
+from cockpit.core.handoff.states import (
+    Asked,
+    Documenting,
+    Handoff,
+    Reviewing,
+    Waiting,
+    is_revocable,
+)
 from cockpit.supervisor.engine import Engine
 from cockpit.supervisor.guards import COMPACTED
 from cockpit.supervisor.instruments import Instruments
@@ -51,7 +58,9 @@ class Compactions:
             late = f"{(before - marks.act.tokens) // 1000}k past the act mark"
         wanted = seat.settings.strategy == "compact"
         words = f"{seat.name} compacted its context by itself"
-        if late and not wanted:
+        if seat.handoff is not None:
+            words += _meanwhile(seat.handoff)
+        elif late and not wanted:
             seat.sitting.too_late = late
             words += f": a handoff would have been too late by {late.split()[0]}"
         self._in.feed.tell(
@@ -78,6 +87,19 @@ class Compactions:
 
     def _now(self) -> float:
         return self._in.clock.now().timestamp()
+
+
+def _meanwhile(handoff: Handoff) -> str:
+    """What a compaction means for a handoff that is under way."""
+    match handoff.state:
+        case Asked():
+            return " before you said whether to hand off"
+        case Reviewing():
+            return "; its handoff document was written before that and waits for your approval"
+        case Waiting() | Documenting():
+            return " before its handoff document was written"
+        case _:
+            return "; its handoff document was agreed before that, and the handoff goes on"
 
 
 def agent_writes(handoff: Handoff) -> bool:

@@ -25,6 +25,7 @@ from cockpit.core.handoff.states import Handoff
 from cockpit.core.ids import AgentName
 from cockpit.core.meter import Meter
 from cockpit.core.moments import CompactionOver, Moment, PromptTaken, TurnBroken
+from cockpit.core.running_tools import RunningTools
 from cockpit.core.session import (
     ApiFailed,
     AssistantReplied,
@@ -148,6 +149,7 @@ class Seat:
         self.sitting.read_to = 0.0
         self.sitting.meter = Meter()
         self.sitting.collector = Collector()
+        self.sitting.running = RunningTools()
 
     # Readings
 
@@ -163,6 +165,7 @@ class Seat:
                 continue
             self.sitting.meter.feed(event)
             self.sitting.collector.feed(event)
+            self.sitting.running.feed(event)
             self._take(event, at, ahead)
 
     def _take(self, event: SessionEvent, at: float, ahead: float) -> None:

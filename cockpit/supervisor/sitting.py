@@ -13,6 +13,7 @@ from cockpit.core.conduct import Conduct
 from cockpit.core.facts import Facts
 from cockpit.core.gauge import Gauge
 from cockpit.core.meter import Meter
+from cockpit.core.running_tools import RunningTools
 
 
 @dataclass(slots=True)
@@ -26,6 +27,7 @@ class Sitting:
     gauge: Gauge = field(default_factory=Gauge)
     meter: Meter = field(default_factory=Meter)
     collector: Collector = field(default_factory=Collector)
+    running: RunningTools = field(default_factory=RunningTools)
     tail: Tail | None = None
     read_to: float = 0.0
     """When the last line that was read of it was made."""

@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 
 from cockpit.core.document import ASKED, Problem
-from cockpit.core.request import LONGEST, Occasion, ask_again, request
+from cockpit.core.request import LONGEST, Occasion, ask_again, ask_to_end, request
 
 PATH = "/" + "directory/" * 27 + "draft-0a1b2c3d.md"
 
@@ -30,8 +30,13 @@ def test_only_in_the_middle_of_a_turn_there_is_a_step_to_finish() -> None:
 
 @pytest.mark.parametrize("word", ["must", "never", "immediately", "critical", "IMPORTANT", "!"])
 def test_it_neither_orders_about_nor_threatens(word: str) -> None:
-    texts = request(PATH, "tool") + request(PATH, "prompt") + ask_again(PATH, ["x"])
+    texts = request(PATH, "tool") + request(PATH, "prompt") + ask_again(PATH, ["x"]) + ask_to_end()
     assert word not in texts
+
+
+def test_an_agreed_document_asks_for_nothing_but_the_end_of_the_turn() -> None:
+    assert "end your turn" in ask_to_end()
+    assert "Write" not in ask_to_end()
 
 
 def test_asking_again_tells_what_is_wrong() -> None:

@@ -151,6 +151,37 @@ def tools(row: AgentStatus) -> dict[int, str]:
     return {int(pid): Path(f"/proc/{pid}/cmdline").read_text() for pid in children}
 
 
+@pytest.mark.parametrize("restless", [False, True])
+def test_an_agreed_handoff_does_not_wait_for_a_turn_that_never_ends(
+    cockpit: Cockpit, restless: bool
+) -> None:
+    """Asked to end its turn, it does; one that goes on is cut off when its context is full."""
+
+    async def journey() -> None:
+        table = cockpit.agent(
+            mode="prompt",
+            steps=900,
+            settles=0,
+            step_tokens=30_000 if restless else 100,
+            faults="first:restless" if restless else "",
+            more='[agents.handoff]\nwriters = ["facts"]\n',
+        )
+        async with cockpit.flying(table):
+            await cockpit.start()
+            await cockpit.until(lambda row: row.activity)
+            await cockpit.ask(Handoff(name="api"))
+            await cockpit.until(reviewed)
+            before = (await cockpit.row()).compactions
+            await cockpit.ask(Approve(name="api"))
+            await cockpit.until(swapped)
+            assert len(await cockpit.events("handoff.interrupted")) == restless
+            late = await cockpit.events("agent.compacted")
+            assert len(late) <= before + 1
+            assert not any("too late" in each.text for each in late[before:])
+
+    asyncio.run(journey())
+
+
 def test_an_edit_leaves_the_front_matter_ours(cockpit: Cockpit) -> None:
     async def journey() -> None:
         async with cockpit.flying(cockpit.agent(mode="prompt", steps=6, pause=2, step_tokens=100)):

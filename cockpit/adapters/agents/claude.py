@@ -162,16 +162,18 @@ class Claude:
     def first_dialog(self, screen: Screen) -> str | None:
         return first_dialog(screen)
 
-    def ask(self, agent: AgentName, mid_turn: str, at_end: str) -> bool:
+    def ask(self, agent: AgentName, mid_turn: str, at_end: str | None) -> bool:
         """Lay a text ready: seen by the model after its next tool, or at the end of its turn.
 
-        At the end of the turn the text keeps the turn going. Nothing inside a subagent gets it.
+        At the end of the turn the text keeps the turn going; without one it may end. Nothing
+        inside a subagent gets it.
         """
         context = {
             event: additional_context(event, mid_turn)
             for event in ("PostToolUse", "PostToolUseFailure")
         }
-        self.verdicts.ask(agent, {**context, "Stop": block("Stop", at_end)})
+        stop = {"Stop": block("Stop", at_end)} if at_end is not None else {}
+        self.verdicts.ask(agent, {**context, **stop})
         return True
 
     async def answer_aside(

@@ -76,7 +76,7 @@ class Command:
     def first_dialog(self, screen: Screen) -> str | None:
         return None
 
-    def ask(self, agent: AgentName, mid_turn: str, at_end: str) -> bool:
+    def ask(self, agent: AgentName, mid_turn: str, at_end: str | None) -> bool:
         return False
 
     async def answer_aside(

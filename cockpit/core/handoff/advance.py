@@ -61,7 +61,8 @@ def rebased(handoff: Handoff, now: float) -> Handoff:
         case Documenting():
             state = replace(state, since=now, until=now + handoff.plan.deadline)
         case Settling():
-            state = replace(state, since=now, interrupted_at=None)
+            forced = now if state.forced_at is not None else None
+            state = replace(state, since=now, interrupted_at=None, forced_at=forced)
         case Confirming():
             state = replace(state, until=now + handoff.plan.confirm_within)
         case Asked() | Reviewing():

@@ -30,6 +30,11 @@ class AskAgain:
 
 
 @dataclass(frozen=True, slots=True)
+class AskToEnd:
+    """Tell the agent at its next tool boundary that it is agreed, and to end its turn."""
+
+
+@dataclass(frozen=True, slots=True)
 class Interrupt:
     """Press Escape, once."""
 
@@ -70,6 +75,7 @@ Command = (
     | Request
     | Withdraw
     | AskAgain
+    | AskToEnd
     | Interrupt
     | Compose
     | Refresh

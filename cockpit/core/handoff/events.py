@@ -40,12 +40,16 @@ class Seen:
     turn: Turn = Turn.UNKNOWN
     composer_clean: bool | None = None
     """False while the pilot has typed something; None where it cannot be told."""
+    tool_running: bool = False
+    """A tool of the main thread was called and has not come back."""
     subagents: tuple[str, ...] = ()
     git_busy: str | None = None
     forced: bool = False
     """The context is in the force band."""
     tokens: int | None = None
     """In context now; None while that is not known."""
+    compactions: int = 0
+    """Of this session so far."""
     queue: str | None = None
     """Why this handoff must wait for others; None when it may go on."""
     delivered: bool = False

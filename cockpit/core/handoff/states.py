@@ -45,7 +45,7 @@ class Plan:
     deadline: float = 180.0
     """Seconds for the agent to write, from the moment the request reached it."""
     grace: float = 600.0
-    """Seconds of patience with a running tool, in the force band, before one interrupt."""
+    """Seconds of patience with a running tool, once no more is waited for a good moment."""
     confirm_within: float = 180.0
     """Seconds for a successor's first reply."""
     re_asks: int = 2
@@ -118,6 +118,13 @@ class Settling:
     refreshing: bool = False
     """The agent went on after the document was sealed: its facts are being renewed."""
     interrupted_at: float | None = None
+    asked_to_end: bool = False
+    """The agent was told that it is agreed, and asked to end its turn."""
+    compactions: int | None = None
+    """Of the session, as they were found when it was agreed; None before the first look."""
+    forced_at: float | None = None
+    """Since when no more is waited for a good moment: a filled context stays one, whatever its
+    compaction makes of the reading."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cockpit.core.handoff.commands import Interrupt
+from cockpit.core.handoff.commands import AskToEnd, Interrupt, Withdraw
 from cockpit.core.handoff.events import (
     Approved,
     CalledOff,
@@ -64,9 +64,9 @@ def settling(handoff: Handoff, state: Settling, event: Event) -> Step:
             # The sealed document is still whole; only its facts are a little old.
             return enter(handoff, Stopping(state.document))
         case Declined():
-            return end(handoff, Outcome.REFUSED, "the pilot said no")
+            return end(handoff, Outcome.REFUSED, "the pilot said no", Withdraw())
         case CalledOff(why=why):
-            return end(handoff, Outcome.CANCELLED, why)
+            return end(handoff, Outcome.CANCELLED, why, Withdraw())
         case Seen() if not state.refreshing:
             return _seen_settling(handoff, state, event)
         case _:
@@ -76,6 +76,8 @@ def settling(handoff: Handoff, state: Settling, event: Event) -> Step:
 def _seen_settling(handoff: Handoff, state: Settling, seen: Seen) -> Step:
     if not seen.predecessor_alive:
         return enter(handoff, Stopping(state.document))
+    state = _with_force(state, seen)
+    handoff = replace(handoff, state=state)
     why = _unsettled(handoff.plan, state, seen)
     if why:
         return _interrupt_or_wait(handoff, state, seen, why)
@@ -84,23 +86,45 @@ def _seen_settling(handoff: Handoff, state: Settling, seen: Seen) -> Step:
     return enter(handoff, Stopping(state.document))
 
 
+def _with_force(state: Settling, seen: Seen) -> Settling:
+    """The same with what has filled the context since it was agreed: the mark, or a compaction."""
+    before = seen.compactions if state.compactions is None else state.compactions
+    forced_at = state.forced_at
+    if forced_at is None and (seen.forced or seen.compactions > before):
+        forced_at = seen.now
+    return replace(state, compactions=before, forced_at=forced_at)
+
+
 def _unsettled(plan: Plan, state: Settling, seen: Seen) -> str | None:
     """Why the old process cannot be ended yet. `--now` waits only for its own interrupt."""
-    if not plan.now:
-        return not_now(seen, boundary=True)
     hurried = state.interrupted_at is not None and seen.now - state.interrupted_at > HURRY
-    if seen.turn is Turn.WORKING and not hurried:
-        return "for the interrupted turn to end"
-    return None
+    if plan.now:
+        still = seen.turn is Turn.WORKING and not hurried
+        return "for the interrupted turn to end" if still else None
+    # An interrupt that was not heard must not hold up for ever what it was for.
+    deaf = hurried and seen.turn is Turn.WORKING and not seen.tool_running and not seen.subagents
+    return not_now(seen, boundary=not deaf)
 
 
 def _interrupt_or_wait(handoff: Handoff, state: Settling, seen: Seen, why: str) -> Step:
-    overdue = seen.forced and seen.now - state.since > handoff.plan.grace
-    due = handoff.plan.now or overdue
-    if due and seen.turn is Turn.WORKING and state.interrupted_at is None:
+    """Ask for the end of the turn; past the force mark, cut it off between two tools."""
+    if seen.turn is not Turn.WORKING or state.interrupted_at is not None:
+        return wait(handoff, state, why)
+    if handoff.plan.now or _out_of_patience(handoff.plan, state, seen):
         cut = replace(state, interrupted_at=seen.now, why=why)
         return replace(handoff, state=cut), (Interrupt(),)
+    if not state.asked_to_end:
+        asked = replace(state, asked_to_end=True, why=why)
+        return replace(handoff, state=asked), (AskToEnd(),)
     return wait(handoff, state, why)
+
+
+def _out_of_patience(plan: Plan, state: Settling, seen: Seen) -> bool:
+    """Only what an interrupt would break off is given time, and not for ever."""
+    if state.forced_at is None:
+        return False
+    breaks_off = seen.tool_running or bool(seen.subagents) or seen.git_busy is not None
+    return not breaks_off or seen.now - state.forced_at > plan.grace
 
 
 def stopping(handoff: Handoff, state: Stopping, event: Event) -> Step:

@@ -22,6 +22,7 @@ keeps it to sessions that start a job or take one over, by what their prompt say
 | `limited` | finds the account's usage limit reached at its third reply |
 | `overloaded` | gets an API error in place of its third reply |
 | `dropped` | loses what its hooks say at the start of a session |
+| `restless` | goes on when it is told that its handoff is agreed |
 | `stuck` | starts a command that takes ten minutes with its third reply |
 """
 
@@ -52,6 +53,7 @@ FAULTS = frozenset(
         "overloaded",
         "dropped",
         "limited",
+        "restless",
         "stuck",
     }
 )

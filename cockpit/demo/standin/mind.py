@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cockpit.demo.conversation import OVERLOADED, ApiError, Reply, Request, ToolCall
+from cockpit.demo.conversation import AGREED, OVERLOADED, ApiError, Reply, Request, ToolCall
 from cockpit.demo.job import Job, Step, bash, ending
 from cockpit.demo.jobs import JOBS
 from cockpit.demo.script import Growth, Script
@@ -66,6 +67,8 @@ class Mind:
             return Reply(error=OVERLOADED)
         if self._replies == 3 and "limited" in self._conduct.faults:
             return Reply(error=USED_UP)
+        if "restless" in self._conduct.faults:
+            messages = json.loads(json.dumps(list(messages)).replace(AGREED, "handoff waits"))
         body = {
             "system": self._system,
             "messages": list(messages),

@@ -224,3 +224,9 @@ def test_a_compaction_is_held_by_a_verdict_that_can_be_taken_back(
 
 def test_there_is_no_presence_without_a_note(claude: Claude, tmp_path: Path) -> None:
     assert claude.presence(1, {"CLAUDE_CONFIG_DIR": str(tmp_path)}) is None
+
+
+def test_what_is_said_in_a_turn_alone_lets_the_turn_end(claude: Claude) -> None:
+    assert claude.ask(API, "mid turn", None) is True
+    lying = {each.name for each in (claude.verdicts.folder / API / "ask").iterdir()}
+    assert lying == {"PostToolUse", "PostToolUseFailure"}

@@ -196,7 +196,7 @@ class Flight:
 
     def _perform(self, command: do.Command) -> on.Event | None:
         match command:
-            case do.Prepare() | do.Interrupt() | do.AskAgain():
+            case do.Prepare() | do.Interrupt() | do.AskAgain() | do.AskToEnd():
                 return None
             case do.Request():
                 self.world.asked = True

@@ -135,7 +135,6 @@ def test_a_bad_moment_is_waited_for_and_said(seen: on.Seen, why: str) -> None:
     "seen",
     [
         replace(IDLE, subagents=("Explore",)),
-        WORKING,
         replace(IDLE, composer_clean=False),
         replace(IDLE, git_busy="merge"),
         replace(IDLE, turn=on.Turn.DIALOG),
@@ -146,6 +145,68 @@ def test_nothing_is_ended_at_a_bad_moment(seen: on.Seen) -> None:
     assert isinstance(handoff.state, Settling)
     assert handoff.state.why
     assert commands == ()
+
+
+FORCED = replace(WORKING, forced=True)
+TURN = "the agent finishes its turn"
+
+
+def agreed(*events: on.Event) -> Step:
+    return through(at(Settling(SEALED, 0.0)), *events)
+
+
+def test_an_agent_at_work_is_told_once_that_only_its_turn_is_waited_for() -> None:
+    handoff, commands = agreed(WORKING, replace(WORKING, now=100.0))
+    assert commands == (do.AskToEnd(),)
+    assert isinstance(handoff.state, Settling)
+    assert handoff.state.why == TURN
+    assert isinstance(advance(handoff, IDLE)[0].state, Stopping)
+    for gone in (on.Declined(), on.CalledOff("")):
+        assert advance(handoff, gone)[1] == (do.Withdraw(),)
+
+
+@pytest.mark.parametrize(
+    "seen",
+    [
+        (FORCED,),
+        (WORKING, FORCED),
+        (WORKING, replace(WORKING, compactions=1)),
+        (replace(WORKING, compactions=2), replace(WORKING, compactions=3)),
+        (replace(FORCED, tool_running=True), replace(WORKING, now=11.0)),
+    ],
+)
+def test_a_context_that_is_full_is_cut_off_between_two_tools(seen: tuple[on.Seen, ...]) -> None:
+    handoff, commands = agreed(*seen)
+    assert commands[-1] == do.Interrupt()
+    assert advance(handoff, replace(FORCED, now=12.0))[1] == ()
+    ended, commands = through(handoff, replace(IDLE, moved=True), on.DocumentSealed(13.0, SEALED))
+    assert commands == (do.Refresh(SEALED), do.EndPredecessor())
+    assert isinstance(ended.state, Stopping)
+
+
+@pytest.mark.parametrize(
+    "busy", [{"tool_running": True}, {"subagents": ("Explore",)}, {"git_busy": "rebase"}]
+)
+def test_what_an_interrupt_would_break_off_is_given_its_time(busy: dict[str, object]) -> None:
+    forced = replace(FORCED, **busy)  # type: ignore[arg-type]
+    handoff, commands = agreed(forced, replace(forced, now=600.0))
+    assert commands == (do.AskToEnd(),)
+    assert advance(handoff, replace(forced, now=611.0))[1] == (do.Interrupt(),)
+
+
+def test_an_interrupt_that_was_not_heard_does_not_hold_up_the_swap() -> None:
+    handoff, _ = agreed(FORCED)
+    later = replace(FORCED, now=11.0 + HURRY)
+    for busy in ({"tool_running": True}, {"subagents": ("a",)}, {"git_busy": "merge"}):
+        after, commands = advance(handoff, replace(later, **busy))
+        assert (type(after.state), commands) == (Settling, ())
+    handoff, commands = advance(handoff, later)
+    assert commands == (do.EndPredecessor(),)
+
+
+def test_a_machine_that_was_started_anew_gives_a_full_context_its_patience_again() -> None:
+    full = at(Settling(SEALED, 0.0, interrupted_at=5.0, forced_at=3.0))
+    assert rebased(full, 90.0).state == Settling(SEALED, 90.0, forced_at=90.0)
 
 
 def test_now_waits_only_for_its_own_interrupt() -> None:

@@ -107,6 +107,8 @@ def sights(now: float) -> st.SearchStrategy[on.Seen]:
         now=st.just(now),
         turn=st.sampled_from(on.Turn),
         composer_clean=st.sampled_from((True, False, None)),
+        tool_running=st.booleans(),
+        compactions=st.integers(0, 2),
         subagents=st.sampled_from(((), ("Explore",))),
         git_busy=st.sampled_from((None, None, "rebase")),
         forced=st.booleans(),
@@ -287,6 +289,8 @@ class Rules(RuleBasedStateMachine):
                 assert self.living == {PREDECESSOR}
             case do.Interrupt():
                 assert isinstance(state, Waiting | Settling)
+            case do.AskToEnd():
+                assert isinstance(state, Settling)
             case _:
                 pass
 
@@ -310,6 +314,7 @@ class Rules(RuleBasedStateMachine):
         assert self.given["Request"] <= DELIVERY_TRIES
         assert self.given["AskAgain"] <= plan.re_asks
         assert self.given["Interrupt"] <= 2
+        assert self.given["AskToEnd"] <= 1
         assert self.attempts == sorted(self.attempts)
         assert len(self.attempts) <= len(plan.successors)
 
