@@ -13,6 +13,8 @@ from typing import Any
 
 PROC = Path("/proc")
 HAS_PROC = (PROC / "self" / "stat").exists()
+GONE = " (deleted)"
+"""What the kernel puts behind the name of a file that has none any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,39 @@ def directory(pid: int) -> Path | None:
         return Path(f"/proc/{pid}/cwd").readlink()
     except OSError:
         return None
+
+
+def name(pid: int) -> str | None:
+    """What the kernel calls the program that it runs, at most 15 characters; foreign text."""
+    raw = _read(f"/proc/{pid}/comm")
+    return None if raw is None else raw.decode("utf-8", "replace").rstrip("\n")
+
+
+def written_below(pid: int, top: Path) -> Path | None:
+    """A file below a folder that the process has open for writing, if there is one.
+
+    None too for a process that may not be looked at: another user's, as a rule.
+    """
+    folder, prefix = f"/proc/{pid}/fd", f"{top}/"
+    try:
+        numbers = os.listdir(folder)  # noqa: PTH208  a tenth of the cost
+    except OSError:
+        return None
+    for number in numbers:
+        try:
+            place = os.readlink(f"{folder}/{number}")  # noqa: PTH115  as above
+        except OSError:
+            continue
+        if place.startswith(prefix) and not place.endswith(GONE) and _writes(pid, number):
+            return Path(place)
+    return None
+
+
+def _writes(pid: int, number: str) -> bool:
+    for line in (_read(f"/proc/{pid}/fdinfo/{number}") or b"").splitlines():
+        if line.startswith(b"flags:"):
+            return int(line.split()[1], 8) & os.O_ACCMODE != os.O_RDONLY
+    return False
 
 
 def keepers(device: int, inode: int) -> list[int]:

@@ -11,12 +11,12 @@ import asyncio
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from cockpit.adapters import process_table
-from cockpit.ports.processes import Ending, Origin, ProcessId
+from cockpit.ports.processes import Ending, Occupant, Origin, ProcessId
 
 MARKER_VARIABLE = "COCKPIT_RUN"
 POLL = 0.25
@@ -58,10 +58,26 @@ class LocalProcesses:
                 found.append(identity)
         return found
 
-    def working_in(self, directory: Path) -> list[int]:
-        top = Path(os.path.realpath(directory))
-        places = ((pid, process_table.directory(pid)) for pid in process_table.pids())
-        return sorted(pid for pid, place in places if place and place.is_relative_to(top))
+    def occupants(self, directories: Collection[Path]) -> dict[Path, list[Occupant]]:
+        """Everybody but ourselves, by pid."""
+        tops = {directory: Path(os.path.realpath(directory)) for directory in directories}
+        found: dict[Path, list[Occupant]] = {directory: [] for directory in directories}
+        for pid in sorted(process_table.pids()) if tops else ():
+            place = process_table.directory(pid) if pid != os.getpid() else None
+            for directory, top in tops.items() if place else ():
+                inside = place is not None and place.is_relative_to(top)
+                file = None if inside else process_table.written_below(pid, top)
+                if inside or file:
+                    name = process_table.name(pid) or "unknown"
+                    found[directory].append(Occupant(pid, name, file))
+        return found
+
+    def lineage(self, pid: int) -> list[int]:
+        found: list[int] = []
+        while pid > 0 and pid not in found and (entry := process_table.entry(pid)):
+            found.append(pid)
+            pid = entry.parent
+        return found
 
     def origin(self, pid: int) -> Origin | None:
         marker = process_table.variable(pid, os.fsencode(MARKER_VARIABLE))

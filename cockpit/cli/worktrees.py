@@ -98,6 +98,7 @@ def remove(tree: str, salvage: bool, salvage_only: bool, leave_out: tuple[str, .
             salvage=salvage,
             salvage_only=salvage_only,
             leave_out=list(leave_out),
+            pid=os.getpid() if far_host() is None else None,
         )
     )
     if done.text:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -43,6 +43,17 @@ class Origin:
     """Where it works now."""
 
 
+@dataclass(frozen=True, slots=True)
+class Occupant:
+    """A process that would notice if a directory went away."""
+
+    pid: int
+    name: str
+    """Of its program; foreign text."""
+    file: Path | None = None
+    """What it has open for writing there; None for one whose working directory it is."""
+
+
 class Processes(Protocol):
     """Only ever signals a process whose identity is the recorded one, through a pidfd."""
 
@@ -55,8 +66,14 @@ class Processes(Protocol):
     def marked(self, marker: str) -> list[ProcessId]:
         """Every process whose environment holds `COCKPIT_RUN=<marker>`."""
 
-    def working_in(self, directory: Path) -> list[int]:
-        """Pids of everybody who works in this directory or below; none where nobody can tell."""
+    def occupants(self, directories: Collection[Path]) -> dict[Path, list[Occupant]]:
+        """Who uses each of these directories or what is below; nobody where that cannot be told.
+
+        Reads something of every process of the machine: not for the event loop.
+        """
+
+    def lineage(self, pid: int) -> list[int]:
+        """The process, its parent, and so on up."""
 
     def origin(self, pid: int) -> Origin | None:
         """What a process carries of how it was started; None where that cannot be read."""

@@ -14,6 +14,7 @@ from pathlib import Path
 from cockpit.core.errors import BadUsage, CockpitError, NotNow
 from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_line
+from cockpit.ports.processes import Occupant
 from cockpit.ports.worktrees import Tree
 from cockpit.supervisor.feed import rfc3339
 from cockpit.supervisor.placing import same_place
@@ -33,7 +34,12 @@ TOO_MUCH = 500_000_000
 async def listing(supervisor: Supervisor, directory: str | None) -> list[WorktreeStatus]:
     """The linked worktrees of every agent's repository, and of the one of a directory."""
     found = await _trees(supervisor, directory)
-    return [_told(supervisor, tree) for tree in found]
+    inside = await _occupants(supervisor, *(tree.directory for tree in found if not tree.missing))
+    return [_told(supervisor, tree, inside.get(tree.directory, [])) for tree in found]
+
+
+async def _occupants(supervisor: Supervisor, *places: Path) -> dict[Path, list[Occupant]]:
+    return await asyncio.to_thread(supervisor.instruments.processes.occupants, places)
 
 
 async def _trees(supervisor: Supervisor, directory: str | None) -> list[Tree]:
@@ -56,7 +62,7 @@ async def _root(supervisor: Supervisor, directory: Path) -> Path | None:
     return home.root if home is not None else None
 
 
-def _told(supervisor: Supervisor, tree: Tree) -> WorktreeStatus:
+def _told(supervisor: Supervisor, tree: Tree, inside: list[Occupant]) -> WorktreeStatus:
     seats = owners(supervisor, tree)
     seat = seats[0] if seats else None
     monotonic = supervisor.instruments.clock.monotonic()
@@ -79,7 +85,7 @@ def _told(supervisor: Supervisor, tree: Tree) -> WorktreeStatus:
         behind=tree.behind,
         busy=tree.busy,
         lock=safe_line(tree.lock, 200) if tree.lock is not None else None,
-        obstacles=list(obstacles(supervisor, tree, tree.directory)),
+        obstacles=list(obstacles(supervisor, tree, inside)),
     )
 
 
@@ -97,11 +103,15 @@ def owners(supervisor: Supervisor, tree: Tree) -> list[Seat]:
 
 
 def obstacles(
-    supervisor: Supervisor, tree: Tree, where: Path, left_out: Collection[str] = ()
+    supervisor: Supervisor,
+    tree: Tree,
+    inside: list[Occupant],
+    client: int | None = None,
+    left_out: Collection[str] = (),
 ) -> Iterator[Obstacle]:
-    """Every reason against removing it, each with what to do; `where` is where it lies now."""
+    """Every reason against removing it, each with what to do; `inside` are the processes in it."""
     yield from _of_others(tree)
-    yield from _of_those_inside(supervisor, tree, where)
+    yield from _of_those_inside(supervisor, tree, inside, client)
     for module in tree.modules:
         yield Obstacle(
             why=f"a submodule has commits on no remote, and would go with it: {safe_line(module)}",
@@ -124,7 +134,9 @@ def _of_others(tree: Tree) -> Iterator[Obstacle]:
         )
 
 
-def _of_those_inside(supervisor: Supervisor, tree: Tree, where: Path) -> Iterator[Obstacle]:
+def _of_those_inside(
+    supervisor: Supervisor, tree: Tree, occupants: list[Occupant], client: int | None
+) -> Iterator[Obstacle]:
     for seat in supervisor.fleet:
         mine = seat.record.worktree and same_place(Path(seat.record.worktree), tree.directory)
         inside = mine or Path(os.path.realpath(seat.directory)).is_relative_to(tree.directory)
@@ -135,27 +147,27 @@ def _of_those_inside(supervisor: Supervisor, tree: Tree, where: Path) -> Iterato
             yield Obstacle(why=f"{seat.name} works in it", next=stop)
         elif mine and seat.record.wanted and not _over(seat):
             yield Obstacle(why=f"the job of {seat.name} is not over", next=f"If it is: {stop}")
-    if tree.missing:
-        return
-    for pid in supervisor.instruments.processes.working_in(where)[:5]:
-        if not any(seat.process and seat.process.pid == pid for seat in supervisor.fleet):
-            yield Obstacle(
-                why=f"process {pid} works in it ({_program(pid)})",
-                next="End it, or have it work elsewhere.",
-            )
+    agents = {seat.process.pid for seat in supervisor.fleet if seat.process}
+    foreign = [one for one in occupants if one.pid not in agents and one.pid != client]
+    callers = supervisor.instruments.processes.lineage(client) if client is not None else []
+    yield from (_of_occupant(one, one.pid in callers) for one in foreign[:5])
+
+
+def _of_occupant(one: Occupant, called_us: bool) -> Obstacle:
+    who = f"process {one.pid}"
+    name = safe_line(one.name, 40)
+    if one.file is not None:
+        written = f"{who} has {safe_line(str(one.file), 200)} open for writing ({name})"
+        return Obstacle(why=written, next="Have it finish, or end it.")
+    if called_us:
+        return Obstacle(why=f"you are in it yourself ({name}, {who})", next="cd elsewhere first.")
+    return Obstacle(why=f"{who} works in it ({name})", next="End it, or have it work elsewhere.")
 
 
 def _over(seat: Seat) -> bool:
     """It ended by itself, with its job done."""
     ended = seat.exit is not None and not seat.exit.abnormal
     return finished(seat) or (ended and not seat.runtime.has_readings)
-
-
-def _program(pid: int) -> str:
-    try:
-        return safe_line(Path(f"/proc/{pid}/comm").read_text("utf-8", "replace").strip(), 40)
-    except OSError:
-        return "unknown"
 
 
 def _of_content(tree: Tree, left_out: Collection[str]) -> Iterator[Obstacle]:
@@ -205,21 +217,17 @@ async def remove(supervisor: Supervisor, asked: RemoveWorktree) -> Done:
     if asked.salvage_only:
         kept = await git.salvage(tree, tuple(left_out))
         return Done(message=f"Nothing was removed; {_kept(tree, kept)}", text=kept)
-    _refuse(tree, _standing(supervisor, tree, tree.directory, asked, left_out))
+    inside = (await _occupants(supervisor, tree.directory))[tree.directory]
+    found = obstacles(supervisor, tree, [] if tree.missing else inside, asked.pid, left_out)
+    _refuse(tree, [one for one in found if not (asked.salvage and one.salvageable)])
 
     async def objection(where: Path) -> str | None:
-        found = list(_of_those_inside(supervisor, tree, where))
+        still = (await _occupants(supervisor, where))[where]
+        found = list(_of_those_inside(supervisor, tree, still, asked.pid))
         return f"{found[0].why}. {found[0].next}" if found else None
 
     removed = await git.remove(tree, objection, tuple(left_out))
     return _tell(supervisor, tree, removed.salvage)
-
-
-def _standing(
-    supervisor: Supervisor, tree: Tree, where: Path, asked: RemoveWorktree, left_out: list[str]
-) -> list[Obstacle]:
-    found = obstacles(supervisor, tree, where, left_out)
-    return [one for one in found if not (asked.salvage and one.salvageable)]
 
 
 def _refuse(tree: Tree, standing: list[Obstacle]) -> None:

@@ -171,6 +171,8 @@ class RemoveWorktree(Verb):
     """Keep what is in it, and remove nothing."""
     leave_out: list[str] = Field(default_factory=list)
     """Ignored files and folders that are given up."""
+    pid: int | None = None
+    """The client itself, on the supervisor's machine: it is no obstacle, its shell is told so."""
 
 
 VERBS: tuple[type[Verb], ...] = (

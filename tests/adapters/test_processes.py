@@ -219,3 +219,39 @@ def test_we_never_end_ourselves(own_home: Path, start: Start) -> None:
         f"print(asyncio.run(LocalProcesses().end(None, {MARKER!r}, patience=0.1)).gone, flush=True)"
     )
     assert heard(start(code, MARKER)) == "True"
+
+
+def test_who_uses_a_directory_is_found(
+    processes: LocalProcesses, own_home: Path, start: Start
+) -> None:
+    place, other = own_home / "place", own_home / "place2"
+    for folder in (place, other):
+        folder.mkdir()
+    (place / "file").touch()
+    (own_home / "link").symlink_to(place)
+    file = str(place / "file")
+
+    def working(folder: Path, kept: str, mode: str) -> subprocess.Popen[str]:
+        return start(
+            f"import os, time; os.chdir({str(folder)!r}); kept = open({kept!r}, {mode!r});"
+            "print('ready', flush=True); time.sleep(600)"
+        )
+
+    inside = working(place, os.devnull, "r")
+    writer, reader = working(own_home, file, "a"), working(own_home, file, "r")
+    for one in (inside, writer, reader):
+        assert heard(one) == "ready"
+    found = processes.occupants([own_home / "link", other])
+    told = [(one.pid, one.file) for one in found[own_home / "link"]]
+    assert sorted(told) == sorted([(inside.pid, None), (writer.pid, Path(file))])
+    assert {one.name[:6] for one in found[own_home / "link"]} == {"python"}
+    assert found[other] == []
+    (place / "file").unlink()
+    assert [one.pid for one in processes.occupants([place])[place]] == [inside.pid]
+
+
+def test_who_called_us_is_known(processes: LocalProcesses, start: Start) -> None:
+    child = start("import time; print('ready', flush=True); time.sleep(600)")
+    assert heard(child) == "ready"
+    assert processes.lineage(child.pid)[:3] == [child.pid, os.getpid(), os.getppid()]
+    assert processes.lineage(2**22 + 1) == []

@@ -285,13 +285,19 @@ def test_each_reason_against_a_removal_is_told_with_a_next_step(cockpit: Cockpit
             (Path(git(tree, "rev-parse", "--absolute-git-dir")) / "MERGE_HEAD").touch()
             git(tree, "init", "-q", "clone")
             sleeper = await asyncio.create_subprocess_exec("sleep", "600", cwd=tree / "clone")
+            with (tree / "log").open("w") as log:
+                writer = await asyncio.create_subprocess_exec("sleep", "600", cwd="/", stdout=log)
             try:
                 words = await refusal(cockpit, salvage=True)
+                of_sleeper = await refusal(cockpit, salvage=True, pid=sleeper.pid)
             finally:
-                sleeper.kill()
-                await sleeper.wait()
+                for process in (sleeper, writer):
+                    process.kill()
+                    await process.wait()
+            assert f"process {sleeper.pid} works" not in of_sleeper
             for reason in (
-                "it is locked: on a stick\n", f"process {sleeper.pid} works in it (",
+                "it is locked: on a stick\n", f"process {sleeper.pid} works in it (sleep)",
+                f"process {writer.pid} has {tree}/log open for writing (sleep)",
                 "git is in the middle of it: merge", "other repositories inside: clone",
             ):  # fmt: skip
                 assert reason in words
@@ -517,6 +523,14 @@ def test_the_commands_list_refuse_and_remove(cockpit: Cockpit) -> None:
         assert "index.lock" in stale.stderr
         assert lock.exists()
         lock.unlink()
+        line = f"cd {row.worktree} && {sys.executable} -m cockpit worktrees remove api; exit"
+        inside = await asyncio.create_subprocess_exec(
+            "sh", "-c", line, env=dict(os.environ), stderr=asyncio.subprocess.PIPE
+        )
+        _, told = await inside.communicate()
+        assert f"you are in it yourself (sh, process {inside.pid})" in told.decode()
+        assert "cd elsewhere first." in told.decode()
+        assert "End it" not in told.decode()
         (Path(row.worktree) / "late").write_text("late\n")
         place = os.path.relpath(row.worktree, cockpit.repository)
         removed = await asyncio.to_thread(cli, cockpit, "worktrees", "remove", place, "--salvage")
