@@ -20,6 +20,9 @@ from cockpit.ports.worktrees import Commit, GitFacts
 HASH = re.compile(r"[0-9a-f]{4,64}")
 STATUS_LINES = 200
 COMMITS = 20
+FILES = 200
+NAMES = 64 * 1024
+"""Bytes of the names of files that are read."""
 OPERATIONS = {
     "rebase-merge": "rebase",
     "rebase-apply": "rebase",
@@ -48,12 +51,13 @@ class GitLook:
             root = await self.command.run(directory, "rev-parse", "--show-toplevel")
             if not root.ok:
                 return GitFacts()
-            head, branch, (known, status), folder, commits = await asyncio.gather(
+            head, branch, (known, status), folder, commits, committed = await asyncio.gather(
                 self.head(directory),
                 self.branch(directory),
                 self._status(directory),
                 self.git_folder(directory),
                 self._commits(directory, since, since_commit),
+                self._committed(directory, since_commit),
             )
         except ProgramMissing:
             raise
@@ -67,6 +71,7 @@ class GitLook:
             status_known=known,
             busy=self._busy(folder),
             commits=commits,
+            committed=committed,
         )
 
     async def known(self, repository: Path, commit: str) -> bool:
@@ -138,6 +143,22 @@ class GitLook:
             return ()
         fields = [safe_line(part.decode("utf-8", "replace")) for part in answer.output.split(b"\0")]
         return tuple(Commit(*pair) for pair in zip(fields[::2], fields[1::2], strict=False))
+
+    async def _committed(self, directory: Path, since_commit: str | None) -> tuple[str, ...]:
+        """Two trees are compared: no file of the worktree is looked at, and nothing is run."""
+        if since_commit is None or not await self.known(directory, since_commit):
+            return ()
+        answer = await self.command.beginning(
+            directory,
+            *("diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-relative"),
+            *(since_commit, "HEAD", "--"),
+            most=NAMES,
+        )
+        if not answer.ok:
+            return ()
+        # What follows the last NUL is nothing, or a name that was cut.
+        names = answer.output.split(b"\0")[:-1][:FILES]
+        return tuple(safe_line(name.decode("utf-8", "replace"), 500) for name in names)
 
     async def busy(self, directory: Path) -> str | None:
         """A git operation in progress there; None also where git gives no answer."""

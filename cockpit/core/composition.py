@@ -121,6 +121,7 @@ class _Pieces:
         return replace(
             git,
             status=tuple(map(self.clean, git.status)),
+            committed=tuple(map(self.clean, git.committed)),
             commits=self._commits(git.commits),
         )
 

@@ -41,6 +41,10 @@ class GitView:
     """A git operation in progress."""
     commits: tuple[CommitMade, ...] = ()
     """Of this session, newest first."""
+    root: str | None = None
+    """The top of the worktree, absolute."""
+    committed: tuple[str, ...] = ()
+    """Files that its commits changed, from the top of the worktree."""
     known: frozenset[str] | None = None
     """Those of `claimed_commits` and of the record's commits that the repository has.
 
@@ -53,6 +57,19 @@ class GitView:
         if any(one.startswith(commit) or commit.startswith(one) for one in own if one):
             return True
         return None if self.known is None else commit in self.known
+
+    def place(self, path: str) -> str:
+        """A file as git names it: from the top of the worktree, where it lies below it."""
+        return path.removeprefix(f"{self.root}/") if self.root else path
+
+    def has_changed(self, path: str) -> bool:
+        """Whether git shows a change of the file, committed or not."""
+        place = self.place(path)
+        if place in self.committed:
+            return True
+        shown = [line[3:].strip('"') for line in self.status]
+        # A folder of which git knows nothing stands for everything in it.
+        return any(one == place or (one[-1:] == "/" and place.startswith(one)) for one in shown)
 
 
 def claimed_commits(text: str) -> list[str]:
@@ -200,11 +217,21 @@ def commits(facts: Facts, git: GitView, claims: Sequence[str] = ()) -> str:
 
 
 def _files(facts: Facts, git: GitView) -> str:
-    lines = [f"{code(path, 300)}" for path in dict.fromkeys(facts.files_modified)]
+    """Those that the record names, then those that only commits show; each with who says so."""
+    named = dict.fromkeys(facts.files_modified)
+    lines = [f"{code(path, 300)}{_told_by(path, git)}" for path in named]
+    places = {git.place(path) for path in named}
+    lines += [f"{code(path, 300)} (git)" for path in git.committed if path not in places]
     if not lines:
         by_git = "; what git sees is under Uncommitted Changes" if git.status else ""
         return f"The record names none{by_git}."
     return _listed(lines)
+
+
+def _told_by(path: str, git: GitView) -> str:
+    if not git.is_repository:
+        return " (record)"
+    return " (record and git)" if git.has_changed(path) else " (record)"
 
 
 def _activity(facts: Facts) -> str:

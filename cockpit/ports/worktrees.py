@@ -35,6 +35,9 @@ class GitFacts:
     """A git operation in progress (`rebase`, `merge`, `index.lock 3 s old`), if any."""
     commits: tuple[Commit, ...] = ()
     """Since the asked commit or time; at most 20."""
+    committed: tuple[str, ...] = ()
+    """Files that differ between the asked commit and HEAD, from the top of the worktree, made safe
+    to show; at most 200."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +103,8 @@ class Worktree:
     branch: str
     created: bool
     """False when it was there already and was adopted."""
+    new_branch: bool = False
+    """False when the branch was there already and was taken up."""
     made: Made | None = None
     """None for one that somebody else has made."""
     unfiltered: tuple[str, ...] = ()

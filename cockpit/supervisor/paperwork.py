@@ -221,6 +221,8 @@ class Paperwork:
             status_known=found.status_known,
             busy=found.busy,
             commits=tuple(CommitMade(each.hash, each.subject) for each in found.commits),
+            root=str(found.root) if found.root is not None else None,
+            committed=found.committed,
             known=frozenset(known),
         )
 

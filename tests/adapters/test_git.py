@@ -86,6 +86,34 @@ def test_a_repository_is_described(repository: Path) -> None:
     assert facts(repository).status == ("A  deep/new ü name", " M file")
 
 
+def test_files_that_commits_changed_are_named_without_looking_at_any(repository: Path) -> None:
+    first = run(repository, "rev-parse", "HEAD")
+    (repository / "file").write_text("two\n")
+    (repository / "deep").mkdir()
+    (repository / "deep" / "ü\n\x1b[2Jname").touch()
+    run(repository, "add", "-A")
+    commit(repository, "two")
+    run(repository, "config", "diff.relative", "true")
+    run(repository, "config", "filter.trap.clean", f"touch {repository}/SPRUNG; cat")
+    run(repository, "config", "diff.external", f"touch {repository}/SPRUNG")
+    (repository / ".gitattributes").write_text("* filter=trap diff=trap\n")
+    (repository / "deep" / "uncommitted").touch()
+    assert facts(repository / "deep", commit=first).committed == ("deep/ü name", "file")
+    assert not (repository / "SPRUNG").exists()
+    assert facts(repository, commit="HEAD").committed == facts(repository).committed == ()
+
+
+def test_the_names_of_changed_files_have_an_end(repository: Path) -> None:
+    first = run(repository, "rev-parse", "HEAD")
+    for number in range(700):
+        (repository / f"{number:03}-{'x' * 120}").touch()
+    run(repository, "add", "-A")
+    commit(repository, "many")
+    named = facts(repository, commit=first).committed
+    assert len(named) == 200
+    assert all(len(name) == 124 for name in named)
+
+
 def test_a_detached_head_has_no_branch(repository: Path) -> None:
     run(repository, "checkout", "-q", "--detach")
     seen = facts(repository)

@@ -60,7 +60,22 @@ def test_a_file_name_stays_on_its_line() -> None:
     odd = replace(GIT, status=("?? a```\n## Goal",))
     assert part("Uncommitted Changes", git=odd) == "````text\n?? a``` ## Goal\n````"
     facts = Facts(files_modified=("a`b\n## Goal", "a`b\n## Goal", "c"))
-    assert part("Files Modified", facts) == "- ``a`b ## Goal``\n- `c`"
+    assert part("Files Modified", facts) == "- ``a`b ## Goal`` (record)\n- `c` (record)"
+
+
+def test_each_file_says_whether_the_record_or_git_or_both_name_it() -> None:
+    git = replace(GIT, root="/w", committed=("src/a.py", "src/b.py"), status=(" M c.py", "?? d/"))
+    named = ("/w/src/a.py", "/w/c.py", "/w/d/e.py", "/elsewhere/src/b.py", "gone.py")
+    assert part("Files Modified", Facts(files_modified=named), git).split("\n") == [
+        "- `/w/src/a.py` (record and git)",
+        "- `/w/c.py` (record and git)",
+        "- `/w/d/e.py` (record and git)",
+        "- `/elsewhere/src/b.py` (record)",
+        "- `gone.py` (record)",
+        "- `src/b.py` (git)",
+    ]
+    assert part("Files Modified", git=git) == "- `src/a.py` (git)\n- `src/b.py` (git)"
+    assert part("Files Modified", Facts(files_modified=("/w/a",)), GitView()) == "- `/w/a` (record)"
 
 
 def test_commits_of_git_come_first_and_those_of_the_record_are_checked() -> None:

@@ -68,6 +68,7 @@ def test_facts_are_renewed_before_the_swap_and_an_edit_is_kept(
 
             calls = (await cockpit.row()).activity
             await cockpit.ask(Send(name="api", text="Go on."))
+            (cockpit.repository / "made-by-a-shell.txt").touch()
             made = commit(cockpit.repository, "Work that went on")
             await cockpit.until(lambda row: row.activity != calls)
             await cockpit.until(reviewed)
@@ -79,6 +80,7 @@ def test_facts_are_renewed_before_the_swap_and_an_edit_is_kept(
             assert made not in first
             assert made in facts
             assert "Work that went on" in facts
+            assert "- `made-by-a-shell.txt` (git)" in facts
             assert "Never on Fridays." in document.read(text).sections["Key Decisions"]
             (held,) = supervisor.instruments.store.handoffs_named(review.id)
             assert held.sha256 == hashlib.sha256(paper.read_bytes()).hexdigest()
