@@ -29,13 +29,13 @@ def configured_words(config: Path | None) -> str:
     """
     file, named = file_to_read(config)
     loaded = load(our_places(), file, Path.cwd(), os.environ, named=named)
-    waiting = {held.agent or held.key for held in loaded.held}
     names = {agent.name for agent in loaded.settings.agents}
     names |= {held.agent for held in loaded.held if held.agent is not None}
     words = f"{counted(len(names), 'agent')} configured"
-    if waiting:
+    if loaded.held:
         path = safe_line(str(loaded.held[0].file), 400)
-        words += f"; {len(waiting)} held until trusted: cockpit config trust {path}"
+        waiting = counted(len(loaded.held), "setting")
+        words += f"; {waiting} held until trusted: cockpit config trust {path}"
     elif not loaded.files:
         words += "; write a first file with: cockpit init"
     return words

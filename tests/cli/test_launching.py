@@ -118,7 +118,7 @@ def test_a_running_supervisor_takes_up_the_file_that_is_named(own_home: Path) ->
 def test_the_first_up_takes_up_the_file_of_the_repository(own_home: Path) -> None:
     (own_home / "cockpit.toml").write_text(
         '[[agents]]\nname = "api"\n[[agents]]\nname = "job"\nruntime = "command"\n'
-        'command = ["sleep", "60"]\n'
+        'command = ["sleep", "60"]\nenv = { A = "b" }\n'
     )
 
     done = cockpit("up")
@@ -127,7 +127,8 @@ def test_the_first_up_takes_up_the_file_of_the_repository(own_home: Path) -> Non
     trust = f"cockpit config trust {own_home / 'cockpit.toml'}"
     pid = done.stdout.strip()
     assert done.stderr == (
-        f"The supervisor runs (pid {pid}); 2 agents configured; 1 held until trusted: {trust}\n"
+        f"The supervisor runs (pid {pid}); 2 agents configured; "
+        f"2 settings held until trusted: {trust}\n"
     )
     agents = json.loads(cockpit("status", "--json").stdout)["agents"]
     assert [(one["name"], one["state"]) for one in agents] == [("api", "stopped")]
