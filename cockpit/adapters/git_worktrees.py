@@ -82,7 +82,9 @@ class GitWorktrees:
             )
         made = Made(agent, job, time.time(), await self._base(repository, base), began)
         await self._write_note(directory, made)
-        return Worktree(directory, branch, created=True, made=made, unfiltered=filters)
+        return Worktree(
+            directory, branch, created=True, new_branch=bool(new), made=made, unfiltered=filters
+        )
 
     async def _adopted(
         self, repository: Path, directory: Path, branch: str, agent: str, job: str

@@ -300,18 +300,27 @@ async def _make_worktree(supervisor: Supervisor, seat: Seat, job: str) -> Worktr
     wanted = seat.settings.worktree
     if made.created and not (wanted.setup or wanted.copy_files):
         await worktrees.set_ready(made.directory)
-    words = "made" if made.created else "adopted"
     unfiltered = ", ".join(made.unfiltered)
     aside = f"; the repository's own filters were not run: {unfiltered}" if unfiltered else ""
     supervisor.feed.tell(
         "worktree.ready",
-        f"The worktree of {seat.name} was {words}: {made.directory} ({made.branch}){aside}",
+        f"The worktree of {seat.name} {_came_about(made)}{aside}",
         seat.name,
         directory=str(made.directory),
         branch=made.branch,
         created=made.created,
+        new_branch=made.new_branch,
     )
     return made
+
+
+def _came_about(made: Worktree) -> str:
+    """What is new of it, and what was there and is gone on with."""
+    if not made.created:
+        return f"was there and is taken up as it is: {made.directory} ({made.branch})"
+    if made.new_branch:
+        return f"was made: {made.directory} ({made.branch})"
+    return f"was made: {made.directory}; the branch {made.branch} was there and is taken up"
 
 
 async def _refuse_nesting(supervisor: Supervisor, seat: Seat, root: Path) -> None:

@@ -262,8 +262,18 @@ def test_a_worktree_goes_when_the_job_is_over_and_the_pilot_says_so(cockpit: Coc
             assert git(cockpit.repository, "show", f"{removed.text}:late") == "late"
             assert await listed(cockpit) == []
             assert "removed (refs/cockpit/salvage/api/" in ((await cockpit.row()).note or "")
-            # The next job gets one anew, on the branch that is there.
+            # The next job gets one anew, on the branch that is there; then both are there.
             assert (await cockpit.start()).worktree == str(tree)
+            await cockpit.until(done)
+            await cockpit.ask(Stop(name="api"))
+            await cockpit.start()
+            ready = [event.text for event in await cockpit.events("worktree.ready")]
+            assert ready == [
+                f"The worktree of api was made: {tree} (agent/api)",
+                f"The worktree of api was made: {tree}; the branch agent/api was there and is "
+                "taken up",
+                f"The worktree of api was there and is taken up as it is: {tree} (agent/api)",
+            ]
 
     asyncio.run(journey())
 
