@@ -9,7 +9,7 @@ from cockpit.tui.present.span import Span, fit
 
 _WAYS = (
     ("start", "start an agent: a name, a directory, its job"),
-    ("settings", "when to warn and when to hand off; theme; keys"),
+    ("settings", "when to warn and hand off; theme; keys"),
     ("help", "every key; Ctrl-P finds everything by name"),
     ("quit", "leave the screen; agents go on without it"),
 )

@@ -66,7 +66,7 @@ def test_the_rule_says_home_as_a_tilde() -> None:
 
 def test_what_an_agent_needs_is_said_in_full() -> None:
     needing = next(one for one in fleet() if one.name == "mailer")
-    assert plain(reason(needing)) == " ◆ permission  Bash: git push origin agent/mailer"
+    assert plain(reason(needing)) == " ◆ permission  Bash git push origin agent/mailer"
     assert reason(agent("x")) == []
 
 
