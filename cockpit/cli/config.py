@@ -12,6 +12,7 @@ from cockpit.cli.places import our_places
 from cockpit.cli.speech import say
 from cockpit.config.loaded import Loaded
 from cockpit.config.read import load
+from cockpit.config.remarks import remarks
 from cockpit.config.schema import AgentDefaults, Settings
 from cockpit.config.thresholds import thresholds
 from cockpit.core.bands import MARK_NAMES, marks
@@ -30,6 +31,8 @@ def check(config: Path | None) -> int:
     """
     loaded = load(our_places(), config, Path.cwd(), os.environ)
     _tell(loaded)
+    for remark in remarks(loaded.settings):
+        say(safe_line(remark, 400))
     _tell_of_theme(loaded.settings.cockpit.theme)
     print("ok")
     for path in loaded.files:

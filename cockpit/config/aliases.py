@@ -82,7 +82,9 @@ def _on_or_off(on: str | None, off: str) -> Callable[[Any], str | None]:
 
 
 def _pattern(value: Any) -> Any:
-    return value.replace("{workItem}", "{work_item}") if isinstance(value, str) else value
+    if not isinstance(value, str):
+        return value
+    return value.replace("{workItem}", "{work_item}").replace("{agent_name}", "{agent}")
 
 
 _FACTS = "the facts of a document are always complete"

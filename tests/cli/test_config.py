@@ -85,6 +85,18 @@ def test_what_is_held_is_told_until_the_file_is_trusted(here: Path) -> None:
     assert "is held" not in _cockpit(here, "config", "check").stderr
 
 
+def test_check_tells_what_will_not_be_sent_or_lies_elsewhere(here: Path) -> None:
+    (here / "cockpit.toml").write_text(
+        '[[agents]]\nname = "api"\n[agents.worktree]\nstrategy = "git_worktree"\n'
+        'directory = "../trees"\n[[agents.hooks.on_error]]\ntype = "webhook"\n'
+        'url = "http://monitoring.example.com/x"\n'
+    )
+    done = _cockpit(here, "config", "check", "--config", "cockpit.toml")
+    assert done.returncode == 0
+    assert "agents.api.hooks.on_error: webhook will not be sent: http://" in done.stderr
+    assert f"outside of the repository {here}, in {here.parent}/trees" in done.stderr
+
+
 def test_founding_names_are_told_on_stderr(here: Path) -> None:
     (here / "cockpit.toml").write_text("[session]\ncontext_threshold = 0.3\n")
     done = _cockpit(here, "config", "check")

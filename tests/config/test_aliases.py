@@ -35,7 +35,11 @@ EFFECTS: dict[str, tuple[str, str, object]] = {
     "handoff.retention_days": ("30", "handoff.retention_days", 30),
     "handoff.auto_continue_cli": ("true", "mode", "auto"),
     "handoff.auto_continue_browser": ("false", "mode", "prompt"),
-    "workspace.branch_pattern": ('"a/{workItem}"', "worktree.branch", "a/{work_item}"),
+    "workspace.branch_pattern": (
+        '"{agent}/{agent_name}/{workItem}/{work_item}"',
+        "worktree.branch",
+        "{agent}/{agent}/{work_item}/{work_item}",
+    ),
     "workspace.create_pr": ("true", "worktree.create_pr", True),
     "working_directory.default_branch": ('"main"', "worktree.base", "main"),
 }  # fmt: skip

@@ -1,0 +1,57 @@
+"""What `cockpit config check` says of files that are right and will disappoint."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from cockpit.config.remarks import remarks
+
+HTTP = "http:// is for loopback and private addresses, with allow_private = true; else https"
+
+
+@pytest.mark.parametrize(
+    ("lines", "why"),
+    [
+        ('url = "http://monitoring.example.com/x"', HTTP),
+        ('url = "http://127.0.0.1/x"', HTTP),
+        (
+            'url = "http://8.8.8.8/x"\nallow_private = true',
+            "http:// to a public address; it has to be https",
+        ),
+        ('url = "http://10.0.0.1/x"\nallow_private = true', ""),
+        ('url = "http://ntfy.lan/x"\nallow_private = true', ""),
+        ('url = "https://monitoring.example.com/x"', ""),
+        ('url = "${HOOK_URL}"', ""),
+    ],
+)
+def test_an_address_that_nothing_is_sent_to_is_told(project: Any, lines: str, why: str) -> None:
+    hook = f'[[agents.hooks.on_error]]\ntype = "webhook"\nname = "tell"\n{lines}\n'
+    settings = project.load_named(f'[[agents]]\nname = "api"\n{hook}').settings
+    told = [f"agents.api.hooks.on_error: tell will not be sent: {why}"] if why else []
+    assert list(remarks(settings)) == told
+
+
+def test_what_agents_inherit_is_told_once(project: Any) -> None:
+    hook = '[[defaults.hooks.on_error]]\ntype = "slack"\nurl = "http://x.example/x"\n'
+    settings = project.load_named(
+        f'{hook}[[agents]]\nname = "a"\n[[agents]]\nname = "b"\n'
+    ).settings
+    assert list(remarks(settings)) == [f"defaults.hooks.on_error: slack will not be sent: {HTTP}"]
+
+
+@pytest.mark.parametrize(
+    ("folder", "outside"), [("../trees", "trees"), ("/srv/trees", "/srv/trees"), (".trees", None)]
+)
+def test_worktrees_outside_of_the_repository_are_told(
+    project: Any, folder: str, outside: str | None
+) -> None:
+    own = f'[agents.worktree]\nstrategy = "git_worktree"\ndirectory = "{folder}"\n'
+    settings = project.load_named(f'[[agents]]\nname = "api"\n{own}').settings
+    place = project.folder.parent / outside if outside else None
+    told = (
+        f"agents.api.worktree.directory: worktrees are made outside of the repository"
+        f" {project.folder}, in {place}"
+    )
+    assert list(remarks(settings)) == ([told] if outside else [])
