@@ -89,9 +89,11 @@ class Guards:
         if left is not None and (why := too_soon(left, cooldown)):
             return why
         swapped = seat.session is not None and seat.session.previous is not None
-        rests = wish.starter != "loop" and (swapped or self._latched(seat, UNDONE))
+        undone = self._latched(seat, UNDONE)
+        rests = wish.starter != "loop" and (swapped or undone)
         if rests and self.age(seat) < cooldown:
-            return f"it has just begun; nothing is begun for {cooldown:.0f} s"
+            since = "you just went back to it" if undone else "it has just begun"
+            return f"{since}; no handoff is begun for {cooldown:.0f} s"
         if left is None:
             return None
         if wish.starter == "loop":
