@@ -32,17 +32,18 @@ EXACT = (
 )
 
 
-def request(path: str, occasion: Occasion, *, used: str | None = None) -> str:
+def request(path: str, occasion: Occasion, *, used: str | None = None, filling: bool = True) -> str:
     """Ask for the document; `path` is absolute, `used` as in `142k of 200k tokens`.
+
+    `filling` is whether the full context is why.
 
     One paragraph of text per thought, so that it reads the same in a composer and in a hook.
     """
-    full = f" ({used})" if used else ""
     return "\n\n".join(
         (
-            f"Note from cockpit, which runs this terminal: the context of this session is filling "
-            f"up{full}, so the job goes on in a fresh session in the same directory. That session "
-            f"will know only what your handoff document says.",
+            f"Note from cockpit, which runs this terminal: {_why(used, filling)} in a fresh "
+            "session in the same directory. That session will know only what your handoff "
+            "document says.",
             f"{_BEGIN[occasion]} with your Write tool to\n{path}\nand end your turn; start "
             f"nothing new.",
             _headings(),
@@ -51,13 +52,12 @@ def request(path: str, occasion: Occasion, *, used: str | None = None) -> str:
     )
 
 
-def request_reply(*, used: str | None = None) -> str:
+def request_reply(*, used: str | None = None, filling: bool = True) -> str:
     """Ask a copy of the session, which has no tools, for the document as its whole answer."""
-    full = f" ({used})" if used else ""
     return "\n\n".join(
         (
-            f"Note from cockpit: the context of this session is filling up{full}, so the job goes "
-            "on in a fresh session in the same directory. That session will know only what your "
+            f"Note from cockpit: {_why(used, filling)} "
+            "in a fresh session in the same directory. That session will know only what your "
             "handoff document says. Answer with the document itself and nothing else; you have no "
             "tools now.",
             _headings(),
@@ -87,6 +87,13 @@ def ask_again(path: str, problems: Sequence[Problem | str]) -> str:
             "Please mend it with your Write or Edit tool and end your turn. " + _headings(),
         )
     )
+
+
+def _why(used: str | None, filling: bool) -> str:
+    full = f" ({used})" if used else ""
+    if filling:
+        return f"the context of this session is filling up{full}, so the job goes on"
+    return "the session of this job is over after this step; the job goes on"
 
 
 def _headings() -> str:

@@ -44,7 +44,7 @@ from cockpit.ports.records import SessionRecord
 from cockpit.supervisor.agreeing import see_agreed
 from cockpit.supervisor.finding import adopt
 from cockpit.supervisor.instruments import Instruments
-from cockpit.supervisor.paperwork import Paperwork, words_of_use
+from cockpit.supervisor.paperwork import Paperwork, for_its_context, words_of_use
 from cockpit.supervisor.seat import Seat
 from cockpit.supervisor.sessions import Sessions
 from cockpit.supervisor.sight import draft_path
@@ -109,12 +109,14 @@ class Acts:
     async def _request(self, seat: Seat) -> None:
         """Lay the request out for a working agent; paste it for an idle one."""
         path = str(draft_path(seat))
-        used = words_of_use(seat)
+        used, filling = words_of_use(seat), for_its_context(seat)
         if seat.sitting.conduct.turn is Turn.WORKING and seat.runtime.ask(
-            seat.name, request(path, "tool", used=used), request(path, "stop", used=used)
+            seat.name,
+            request(path, "tool", used=used, filling=filling),
+            request(path, "stop", used=used, filling=filling),
         ):
             return
-        await self._type(seat, request(path, "prompt", used=used))
+        await self._type(seat, request(path, "prompt", used=used, filling=filling))
 
     async def _ask_again(self, seat: Seat, problems: tuple[str, ...]) -> None:
         found = [Problem("asked-again", text) for text in problems]

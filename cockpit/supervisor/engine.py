@@ -105,8 +105,8 @@ class Engine:
             plan = self._plan(seat, reason, ask=ask, review=review, now=now, given=given)
             handoff, commands = rules.begin(plan, self._in.clock.monotonic())
             record = await self._first_record(seat, handoff, reason)
-            if because is not None:
-                record = replace(record, details={**record.details, "because": because})
+            asked_for = {"because": because} if because is not None else {}
+            record = replace(record, details={**record.details, "due": words, **asked_for})
             self._in.store.save_handoff(record)
             seat.handoff, seat.handoff_record, seat.stall = handoff, record, None
             if because is not None:

@@ -175,7 +175,7 @@ class Paperwork:
         assert old is not None
         order = self._sessions.order(seat, old, None, resume=True)
         program = await asyncio.to_thread(seat.runtime.program, order.environment)
-        question = request_reply(used=words_of_use(seat))
+        question = request_reply(used=words_of_use(seat), filling=for_its_context(seat))
         deadline = seat.settings.handoff.deadline
         text = await seat.runtime.answer_aside(order, program, question, deadline)
         problems = [each.text for each in document.validate(text) if not each.mends]
@@ -320,6 +320,11 @@ class Paperwork:
 def _writer(name: str | None) -> Writer:
     """A writer by its name; what is not known counts as no model's."""
     return name if name in ("agent", "sdk", "facts") else "facts"  # type: ignore[return-value]
+
+
+def for_its_context(seat: Seat) -> bool:
+    """Whether the handoff was begun because the context is full, and not for a limit or a loop."""
+    return seat.handoff is None or seat.handoff.plan.reason not in {"limit", "loop"}
 
 
 def words_of_use(seat: Seat) -> str | None:

@@ -194,15 +194,25 @@ def _question(seat: Seat, monotonic: float) -> Needs | None:
 
 def _hand_off(seat: Seat) -> Needs:
     """The question; for an automatic agent with what stopped it from going by itself."""
-    used = seat.sitting.gauge.reading.used
-    share = f"{used:.0%} of the context is used" if used is not None else "the context fills"
-    because = seat.handoff_record.details.get("because") if seat.handoff_record else None
+    details = seat.handoff_record.details if seat.handoff_record else {}
+    due, because = _due(seat, details.get("due")), details.get("because")
     since = _asked_since(seat)
     if not because:
-        return Needs(kind="handoff", detail=f"hand off? {share}", since=since)
-    detail = safe_line(f"hand off? {share}; asked because {because['words']}", 400)
+        return Needs(kind="handoff", detail=safe_line(f"hand off? {due}", 400), since=since)
+    detail = safe_line(f"hand off? {due}; asked because {because['words']}", 400)
     kind: NeedKind = "breaker" if because["kind"] == "breaker" else "handoff"
     return Needs(kind=kind, detail=detail, since=since)
+
+
+def _due(seat: Seat, words: str | None) -> str:
+    """Why a handoff is due: what the context holds, unless it is for something else."""
+    reason = seat.handoff.plan.reason if seat.handoff else "threshold"
+    if reason == "limit":
+        return f"its session is at its limit ({words})" if words else "its session is at its limit"
+    if reason == "loop" and words:
+        return words
+    used = seat.sitting.gauge.reading.used
+    return f"{used:.0%} of the context is used" if used is not None else "the context fills"
 
 
 def _asked_since(seat: Seat) -> str | None:
@@ -233,7 +243,7 @@ def usage_limited(seat: Seat) -> UsageLimit | None:
 
 def clock_time(at: float) -> str:
     """A point in time for the pilot: UTC, to the minute."""
-    return datetime.fromtimestamp(at, UTC).strftime("%d %b %H:%M UTC")
+    return datetime.fromtimestamp(at, UTC).strftime("%d %b %Y %H:%M UTC")
 
 
 def context(seat: Seat, now: float) -> ContextStatus:

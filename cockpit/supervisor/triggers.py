@@ -148,7 +148,7 @@ class Triggers:
         age = self._guards.age(seat) if limits.session_time else None
         turns = seat.sitting.meter.api_calls
         words = limit_reached(turns, limits.turns, age, limits.session_time)
-        return Wish("limit", "threshold", words) if words else None
+        return Wish("limit", "limit", words) if words else None
 
     def _by_loop(self, seat: Seat) -> Wish | None:
         """A session of a loop that ended, by its turn or by its process, without the marker."""

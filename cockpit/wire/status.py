@@ -24,7 +24,7 @@ NeedKind = Literal[
     "permission", "question", "handoff", "review", "trust", "usage_limit", "failed", "breaker"
 ]
 BandName = Literal["calm", "notice", "warn", "act", "force", "unknown"]
-Reason = Literal["threshold", "manual", "agent", "compaction", "loop"]
+Reason = Literal["threshold", "limit", "manual", "agent", "compaction", "loop"]
 PhaseName = Literal[
     "asked", "waiting", "documenting", "review", "stopping", "starting", "confirming"
 ]

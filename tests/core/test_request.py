@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 
 from cockpit.core.document import ASKED, Problem
-from cockpit.core.request import LONGEST, Occasion, ask_again, ask_to_end, request
+from cockpit.core.request import LONGEST, Occasion, ask_again, ask_to_end, request, request_reply
 
 PATH = "/" + "directory/" * 27 + "draft-0a1b2c3d.md"
 
@@ -21,6 +21,13 @@ def test_a_request_is_short_and_names_everything(occasion: Occasion) -> None:
     assert all(f"`## {title}`" in text for title in ASKED)
     assert "did not work" in text
     assert "end your turn" in text
+
+
+def test_a_full_context_is_named_only_where_it_is_why() -> None:
+    for text in (request(PATH, "tool", used="142k", filling=False), request_reply(filling=False)):
+        assert "filling up" not in text
+        assert "fresh session" in text
+    assert "filling up (142k)" in request_reply(used="142k")
 
 
 def test_only_in_the_middle_of_a_turn_there_is_a_step_to_finish() -> None:

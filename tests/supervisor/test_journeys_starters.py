@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from cockpit.core import document
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Approve, Handoff, Refuse, Snooze
 
@@ -31,9 +32,33 @@ def test_a_limit_of_turns_hands_off_long_before_any_band(cockpit: Cockpit) -> No
         async with cockpit.flying(agent):
             await cockpit.start()
             begun = await cockpit.event("handoff.begun")
-            assert begun.data["reason"] == "threshold"
+            assert begun.data["reason"] == "limit"
             assert "turns of at most 4" in begun.text
             await cockpit.until(swapped)
+
+    asyncio.run(journey())
+
+
+def test_a_limit_is_told_as_a_limit_and_not_as_a_full_context(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        agent = cockpit.agent(
+            "api", "prompt", steps=40, step_tokens=100, more="[agents.limits]\nturns = 4"
+        )
+        async with cockpit.flying(agent):
+            await cockpit.start()
+            row = await cockpit.until(asks("handoff"))
+            assert row.needs is not None
+            assert row.needs.detail.startswith("hand off? its session is at its limit (")
+            assert "turns of at most 4" in row.needs.detail
+            await cockpit.ask(Approve(name="api"))
+            row = await cockpit.until(asks("review"))
+            assert row.handoff is not None
+            assert row.handoff.reason == "limit"
+            paper = (cockpit.repository / str(row.handoff.document)).read_text()
+            front = document.read(paper).front
+            assert front is not None
+            assert front.trigger == "limit"
+            assert "filling" not in "".join(map(str, cockpit.said(row)))
 
     asyncio.run(journey())
 
@@ -133,10 +158,12 @@ def test_a_usage_limit_is_waited_for_and_never_looped_against(cockpit: Cockpit) 
             await cockpit.start()
             row = await cockpit.until(asks("usage_limit"))
             assert row.needs is not None
-            assert "it resets at 18 May 03:33 UTC" in row.needs.detail
+            assert "it resets at 18 May 2033 03:33 UTC" in row.needs.detail
             seat = supervisor.fleet.seat("api")
             await supervisor.triggers.consider(seat)
-            assert seat.waits == "it waits: the account's usage limit resets at 18 May 03:33 UTC"
+            assert (
+                seat.waits == "it waits: the account's usage limit resets at 18 May 2033 03:33 UTC"
+            )
             assert await cockpit.events("handoff.begun") == []
 
     asyncio.run(journey())

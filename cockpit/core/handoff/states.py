@@ -12,7 +12,7 @@ from typing import Literal
 from cockpit.core.ids import SessionId
 
 Writer = Literal["agent", "sdk", "facts"]
-Reason = Literal["threshold", "manual", "agent", "compaction", "loop"]
+Reason = Literal["threshold", "limit", "manual", "agent", "compaction", "loop"]
 Phase = Literal["asked", "waiting", "documenting", "review", "stopping", "starting", "confirming"]
 
 

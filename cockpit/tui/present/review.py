@@ -14,6 +14,7 @@ from cockpit.wire.status import AgentStatus
 
 _REASONS = {
     "threshold": "its context is filling",
+    "limit": "its session is at its limit",
     "manual": "you asked for it",
     "agent": "the agent asked for it",
     "compaction": "it was about to be compacted",

@@ -70,7 +70,9 @@ ONWARDS: dict[type[State], set[type[State]]] = {
 def plans(draw: st.DrawFn) -> Plan:
     starts = draw(st.integers(1, 3))
     return Plan(
-        reason=draw(st.sampled_from(("threshold", "manual", "agent", "compaction", "loop"))),
+        reason=draw(
+            st.sampled_from(("threshold", "limit", "manual", "agent", "compaction", "loop"))
+        ),
         ask=draw(st.booleans()),
         review=draw(st.booleans()),
         successors=tuple(

@@ -1,0 +1,33 @@
+"""The lines above a document."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+
+from cockpit.core.handoff import states
+from cockpit.tui.present.review import title_spans
+from cockpit.wire.status import AgentStatus, HandoffStatus, Reason
+
+
+@pytest.mark.parametrize("reason", get_args(Reason))
+def test_every_reason_of_a_handoff_is_told_in_words(reason: Reason) -> None:
+    handoff = HandoffStatus(id="h", reason=reason, phase="review", since="", document="/x.md")
+    agent = AgentStatus(
+        name="api",
+        runtime="claude",
+        state="working",
+        mode="auto",
+        strategy="handoff",
+        directory="/w",
+        max_handoffs=3,
+        handoff=handoff,
+    )
+    text = "".join(span.text for span in title_spans(agent, 80))
+    assert "because " in text
+    assert ("context" in text) is (reason == "threshold")
+
+
+def test_the_wire_knows_the_reasons_of_the_rules() -> None:
+    assert get_args(Reason) == get_args(states.Reason)
