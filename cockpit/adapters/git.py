@@ -106,6 +106,9 @@ class Git:
     async def open_pull_request(self, directory: Path, branch: str, base: str) -> str:
         return await self._push.open_pull_request(directory, branch, base)
 
+    async def pull_request_by_hand(self, directory: Path, branch: str, base: str) -> str:
+        return await self._push.pull_request_by_hand(directory, branch, base)
+
     async def keep_out(self, directory: Path, pattern: str) -> None:
         """For a worktree this is the main repository's file. Nothing where there is no repository.
 

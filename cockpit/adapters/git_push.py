@@ -19,6 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from cockpit.adapters.git_command import QUIET, GitAnswer, GitCommand
+from cockpit.adapters.git_worktrees import read_note
 from cockpit.core.errors import Failed, ProgramMissing
 from cockpit.core.safetext import safe_line
 
@@ -30,6 +31,7 @@ NAMES_A_PROGRAM = (
 CARRIED = ("https", "http", "ssh", "file")
 WITHOUT = ("core.sshCommand", "protocol.allow")
 """What forbids to reach anybody."""
+BY_HAND = "By hand: "
 ADDRESS = re.compile(r"https?://\S+")
 
 
@@ -111,10 +113,12 @@ class GitPush:
 
     async def open_pull_request(self, directory: Path, branch: str, base: str) -> str:
         """Title and text are the subjects of its commits; a prompt is nobody else's business."""
-        subjects = await self._subjects(directory, branch, base)
-        words = ["pr", "create", "--head", branch, "--title", subjects[0] if subjects else branch]
-        words += ["--body", "\n".join(f"- {subject}" for subject in subjects)]
-        words += ["--base", base] if base else []
+        words = await self._request(directory, branch, base)
+        if not words:
+            raise Failed(
+                "No pull request was opened",
+                f"{safe_line(branch)} has no commits of its own: there is nothing to propose.",
+            )
         program = shutil.which("gh", path=self.command.environment.get("PATH", os.defpath))
         shown = by_hand(["gh", *words], directory)
         if program is None:
@@ -127,14 +131,45 @@ class GitPush:
             return safe_line(found[0] if found else printed, 300)
         raise Failed("No pull request was opened", safe_line(said or printed, 300), shown)
 
+    async def pull_request_by_hand(self, directory: Path, branch: str, base: str) -> str:
+        """The command for a shell; empty where there is nothing to propose."""
+        words = await self._request(directory, branch, base)
+        return by_hand(["gh", *words], directory).removeprefix(BY_HAND) if words else ""
+
+    async def _request(self, directory: Path, branch: str, base: str) -> list[str]:
+        """What `gh` is to be told; nothing for a branch without commits of its own."""
+        subjects = await self._subjects(directory, branch, base)
+        if not subjects:
+            return []
+        words = ["pr", "create", "--head", branch, "--title", subjects[0]]
+        words += ["--body", "\n".join(f"- {subject}" for subject in subjects)]
+        return words + (["--base", base] if base else [])
+
     async def _subjects(self, directory: Path, branch: str, base: str) -> list[str]:
         """Oldest first, of the commits that are not in the base."""
-        which = [f"refs/heads/{branch}", *(["--not", f"refs/heads/{base}"] if base else [])]
+        own = f"refs/heads/{branch}"
+        apart = await self._beginning(directory, own, base)
+        which = [own, *(["--not", apart] if apart else [])]
         listed = await self.command.run(
             directory, "log", "-z", "--reverse", "--format=%s", "--max-count=50", *which, "--"
         )
-        found = listed.output.decode("utf-8", "replace").split("\0") if listed.ok else []
-        return [safe_line(subject, 200) for subject in found if subject.strip()]
+        if not listed.ok:
+            raise Failed("It is not known what there is to propose", listed.error)
+        found = listed.output.decode("utf-8", "replace").split("\0")[: listed.output.count(b"\0")]
+        return [safe_line(subject, 200).strip() or branch for subject in found]
+
+    async def _beginning(self, directory: Path, own: str, base: str) -> str:
+        """What the branch is compared with: its base, or else where its worktree began."""
+        folder = await self.command.run(directory, "rev-parse", "--absolute-git-dir")
+        made = await asyncio.to_thread(read_note, Path(folder.line)) if folder.ok else None
+        noted = (made.base, made.commit) if made is not None else ()
+        asked = (f"refs/heads/{base}", base) if base else ()
+        for name in (*asked, *noted):
+            words = ("rev-parse", "--verify", "-q", "--end-of-options", f"{name}^{{commit}}")
+            answer = await self.command.run(directory, *words)
+            if name and name != own and answer.ok:
+                return answer.line
+        return ""
 
     def _environment(self) -> dict[str, str]:
         """What `gh` gets: its git is as careful as ours where it looks at the worktree."""
@@ -154,7 +189,7 @@ class GitPush:
 def by_hand(words: Sequence[str], directory: Path | None = None) -> str:
     """The command as the pilot may paste it into a shell."""
     place = f"cd {shlex.quote(str(directory))} && " if directory else ""
-    return safe_line(f"By hand: {place}{shlex.join(words)}", 1000)
+    return safe_line(f"{BY_HAND}{place}{shlex.join(words)}", 1000)
 
 
 def _why(answer: GitAnswer) -> str:

@@ -227,8 +227,12 @@ class Worktrees(Protocol):
     async def open_pull_request(self, directory: Path, branch: str, base: str) -> str:
         """Open one for a branch that is pushed, by the `gh` program; answers its address.
 
-        Raises `ProgramMissing` or `Failed` with the command to run by hand.
+        Raises `ProgramMissing` or `Failed` with the command to run by hand, and `Failed` for a
+        branch without commits of its own.
         """
+
+    async def pull_request_by_hand(self, directory: Path, branch: str, base: str) -> str:
+        """How the pilot opens it by hand, for a shell; empty where there is nothing to propose."""
 
     async def busy(self, directory: Path) -> str | None:
         """A git operation in progress there, as `GitFacts.busy`; one process, no more."""

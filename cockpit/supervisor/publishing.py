@@ -67,8 +67,9 @@ class Publishing:
                 words += f"; {await self._open_request(seat)}"
             self._tell(seat, "worktree.published", words)
         except CockpitError as refused:
-            parts = (words, refused.title, refused.detail, refused.hint)
-            self._tell(seat, "worktree.not_published", ". ".join(part for part in parts if part))
+            then = "" if words else await self._request_by_hand(seat)
+            told = _sentences(words, refused.title, refused.detail, refused.hint)
+            self._tell(seat, "worktree.not_published", told + then)
         self._in.store.latch(ident, DONE, self._in.clock.now().timestamp())
 
     async def _push(self, seat: Seat) -> str:
@@ -88,6 +89,18 @@ class Publishing:
             )
         return found.branch, len(found.status)
 
+    async def _request_by_hand(self, seat: Seat) -> str:
+        """What goes behind the command of a push that has to be done by hand."""
+        if not seat.settings.worktree.create_pr:
+            return ""
+        base, place = seat.settings.worktree.base, Path(str(seat.record.worktree))
+        try:
+            branch, _ = await self._branch(seat)
+            command = await self._in.worktrees.pull_request_by_hand(place, branch, base)
+        except CockpitError:
+            return ""
+        return f" && {command}" if command else ""
+
     async def _open_request(self, seat: Seat) -> str:
         branch, _ = await self._branch(seat)
         base = seat.settings.worktree.base
@@ -100,3 +113,10 @@ class Publishing:
         self._in.feed.tell(kind, f"{seat.name}: {clean}", seat.name, detail=clean)
         self._in.store.save_seat(seat.change(note=clean))
         self._changed(seat)
+
+
+def _sentences(*parts: str) -> str:
+    """One after the other; nothing is put behind the last, which may be a command."""
+    told = [part.strip() for part in parts if part.strip(" .")]
+    ended = [part if part[-1] in ".!?:;" else f"{part}." for part in told[:-1]]
+    return " ".join([*ended, *told[-1:]])

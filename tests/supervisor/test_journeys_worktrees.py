@@ -459,16 +459,48 @@ def test_what_is_not_published_is_told_with_the_command(cockpit: Cockpit, troubl
             told = (await cockpit.event("worktree.not_published")).text
             push = f"By hand: git -C {row.worktree} push"
             words = {
-                "diverged": ["rejected", f"{push} origin agent/api"],
-                "program": ["remote.origin.receivepack", f"{push} origin agent/api"],
-                "no remote": ["Remotes: none", f"{push} REMOTE agent/api"],
+                "diverged": ["rejected", f"{push} origin agent/api && cd {row.worktree} && gh pr"],
+                "program": ["remote.origin.receivepack", f"{push} origin agent/api && cd"],
+                "no remote": ["Remotes: none. By hand", f"{push} REMOTE agent/api && cd"],
                 "no gh": ["was pushed to origin", "gh is not installed", "gh pr create --head"],
             }[trouble]
             for each in words:
                 assert each in told
+            assert ".." not in told
+            assert ". ." not in told
             assert not (cockpit.home / "sprung").exists()
             if trouble == "diverged":
                 assert git(remote, "rev-parse", "agent/api") == theirs
+
+    asyncio.run(journey())
+
+
+@pytest.mark.parametrize("base", ["", "main"])
+@pytest.mark.parametrize("work", ["true", "git commit -q --allow-empty -m mine"])
+def test_a_request_proposes_the_commits_of_the_branch_or_nothing(
+    cockpit: Cockpit, base: str, work: str
+) -> None:
+    remote = far(cockpit)
+    git(cockpit.repository, "branch", "-M", "main")
+    (cockpit.home / "bin" / "gh").write_text(GH.format(python=sys.executable, home=cockpit.home))
+    (cockpit.home / "bin" / "gh").chmod(0o755)
+    more = worktree("create_pr = true", f'base = "{base}"')
+    run = f'runtime = "command"\ncommand = ["sh", "-c", {json.dumps(work)}]\n'
+
+    async def journey() -> None:
+        async with cockpit.flying(cockpit.agent(more=run + more)):
+            await cockpit.start()
+            asked = cockpit.home / "gh.json"
+            if work != "true":
+                await cockpit.event("worktree.published")
+                words, _ = json.loads(asked.read_text())
+                assert words[words.index("--body") + 1] == "- mine"
+            else:
+                told = (await cockpit.event("worktree.not_published")).text
+                assert "agent/api has no commits of its own: there is nothing to propose." in told
+                assert "gh pr create" not in told
+                assert not asked.exists()
+            assert git(remote, "rev-parse", "agent/api")
 
     asyncio.run(journey())
 
