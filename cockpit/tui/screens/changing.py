@@ -8,13 +8,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textual.widgets import Static
 
 from cockpit.client.client import Client
-from cockpit.config.files import Changes, Files
-from cockpit.config.loaded import Loaded
 from cockpit.core.errors import CockpitError, NoSupervisor
 from cockpit.core.safetext import safe_line
 from cockpit.tui.background import in_background
@@ -22,6 +20,10 @@ from cockpit.tui.present.paths import short_path
 from cockpit.tui.screens.errands import in_one_line
 from cockpit.tui.screens.form import Form
 from cockpit.wire.verbs import Load
+
+if TYPE_CHECKING:
+    from cockpit.config.files import Changes, Files
+    from cockpit.config.loaded import Loaded
 
 PAUSE = 0.1
 """Seconds without a letter before the change is tried."""

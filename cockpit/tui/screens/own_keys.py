@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textual import on
 from textual.app import ComposeResult
@@ -13,8 +13,6 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from cockpit.client.client import Client
-from cockpit.config.files import Files
-from cockpit.config.loaded import Loaded
 from cockpit.config.problems import nearest
 from cockpit.tui.actions import ACTIONS, BY_ID, keys_of, spoken
 from cockpit.tui.bindings import keymap
@@ -23,6 +21,10 @@ from cockpit.tui.screens.changing import ChangeForm
 from cockpit.tui.screens.form import row
 from cockpit.tui.widgets.field import Field
 from cockpit.tui.widgets.lines import Lines
+
+if TYPE_CHECKING:
+    from cockpit.config.files import Files
+    from cockpit.config.loaded import Loaded
 
 
 class OwnKeysScreen(ChangeForm):

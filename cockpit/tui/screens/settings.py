@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -13,9 +13,6 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from cockpit.client.client import Client
-from cockpit.config.files import Files
-from cockpit.config.loaded import Loaded
-from cockpit.config.schema import ContextSettings
 from cockpit.core.bands import MARK_NAMES
 from cockpit.tui.model import Model
 from cockpit.tui.present.preview import example_lines, preview_line
@@ -24,6 +21,11 @@ from cockpit.tui.screens.form import row
 from cockpit.tui.widgets.choice import Choice, Option
 from cockpit.tui.widgets.field import Field
 from cockpit.tui.widgets.lines import Lines
+
+if TYPE_CHECKING:
+    from cockpit.config.files import Files
+    from cockpit.config.loaded import Loaded
+    from cockpit.config.schema import ContextSettings
 
 MEANINGS = {
     "notice": "the bar changes colour",
