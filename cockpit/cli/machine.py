@@ -10,7 +10,7 @@ import os
 import platform
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from cockpit.cli.finding import Finding, fit, from_error, note, unfit
@@ -23,8 +23,11 @@ LEAST_BYTES = 200_000_000
 
 def examine_machine(environment: Mapping[str, str], directory: Path) -> list[Finding]:
     """Everything about the machine, in the order in which a fault would be met."""
+    from cockpit.adapters.store.fitness import check_sqlite
+
     return [
         python(),
+        sqlite(check_sqlite),
         tmux(environment),
         git(environment),
         *claude(environment, directory),
@@ -39,6 +42,14 @@ def python() -> Finding:
     if sys.version_info < OLDEST_PYTHON:
         return unfit("python", f"{version} is too old", "Install Python 3.11 or later.")
     return fit("python", f"{version} ({sys.executable})")
+
+
+def sqlite(check: Callable[[], str]) -> Finding:
+    """Whether documents can be searched; without that no supervisor starts."""
+    try:
+        return fit("sqlite", f"{check()} (with full-text search)")
+    except CockpitError as error:
+        return from_error("sqlite", error)
 
 
 def tmux(environment: Mapping[str, str]) -> Finding:

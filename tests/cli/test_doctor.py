@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,10 @@ from typing import Any
 import pytest
 
 from cockpit.adapters.agents.claude_first_run import open_questions
+from cockpit.adapters.store.fitness import check_sqlite
 from cockpit.cli.commands import run
 from cockpit.cli.finding import Finding
-from cockpit.cli.machine import claude, disk, git, tmux, utf8
+from cockpit.cli.machine import claude, disk, git, sqlite, tmux, utf8
 from cockpit.cli.premises import examine_premises, folder
 
 
@@ -35,7 +37,7 @@ def test_a_machine_that_is_fit(
 
     report = json.loads(capsys.readouterr().out)
     assert report["fit"] is True
-    assert {"python", "tmux", "git", "claude", "supervisor"} <= {
+    assert {"python", "sqlite", "tmux", "git", "claude", "supervisor"} <= {
         one["topic"] for one in report["findings"]
     }
     assert sorted(own_home.rglob("*")) == before
@@ -53,6 +55,21 @@ def test_every_fault_has_a_remedy(
     faults = [number for number, line in enumerate(lines) if not line.startswith(("ok", " "))]
     assert faults
     assert all(lines[number + 1].strip().startswith("->") for number in faults)
+
+
+def test_an_sqlite_that_cannot_search_is_unfit() -> None:
+    def forbids(action: int, *_: object) -> int:
+        return sqlite3.SQLITE_DENY if action == sqlite3.SQLITE_CREATE_VTABLE else sqlite3.SQLITE_OK
+
+    def check() -> str:
+        poor = sqlite3.connect(":memory:")
+        poor.set_authorizer(forbids)
+        return check_sqlite(poor)
+
+    finding = sqlite(check)
+    assert (finding.level, finding.topic) == ("unfit", "sqlite")
+    assert "cannot search" in finding.said
+    assert "another Python" in finding.remedy
 
 
 @pytest.mark.parametrize("look", [tmux, git], ids=["tmux", "git"])

@@ -79,6 +79,11 @@ def m005_search(database: sqlite3.Connection) -> None:
              number integer primary key, handoff text not null unique,
              sha256 text not null) strict"""
     )
+    make_searchable(database)
+
+
+def make_searchable(database: sqlite3.Connection) -> None:
+    """The index of words. Raises `Failed` where this Python's SQLite cannot have one."""
     try:
         database.execute(
             "create virtual table document_words using fts5(text, tokenize = 'trigram')"

@@ -1,0 +1,15 @@
+"""Whether this Python's SQLite can do what the records ask of it; tried in memory, on no file."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+
+from cockpit.adapters.store.migrations import make_searchable
+
+
+def check_sqlite(database: sqlite3.Connection | None = None) -> str:
+    """Its version. Raises `Failed` with what is missing. `database` is empty, and is closed."""
+    with closing(database or sqlite3.connect(":memory:")) as tried:
+        make_searchable(tried)
+    return sqlite3.sqlite_version
