@@ -124,9 +124,10 @@ def test_a_straggler_that_holds_the_lease_is_ended_for_the_next_start(cockpit: C
         orphaned = cockpit.agent(
             mode="observe", steps=900, step_tokens=1, faults="orphan", more=WORKTREE
         )
-        async with cockpit.flying(orphaned):
+        async with cockpit.flying(orphaned) as supervisor:
             first = await cockpit.start()
-            await cockpit.until(lambda row: row.state == "working")
+            # One that ends before its first reply has failed, and has not exited.
+            await cockpit.until(lambda _: supervisor.fleet.seat("api").sitting.replied)
             assert first.pid is not None
             os.kill(first.pid, signal.SIGKILL)
             await cockpit.until(lambda row: row.state == "exited")
