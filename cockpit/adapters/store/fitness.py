@@ -5,11 +5,14 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 
-from cockpit.adapters.store.migrations import make_searchable
+from cockpit.adapters.store.migrations import cannot_search, make_searchable
 
 
 def check_sqlite(database: sqlite3.Connection | None = None) -> str:
     """Its version. Raises `Failed` with what is missing. `database` is empty, and is closed."""
     with closing(database or sqlite3.connect(":memory:")) as tried:
-        make_searchable(tried)
+        try:
+            make_searchable(tried)
+        except sqlite3.DatabaseError as missing:
+            raise cannot_search(missing) from missing
     return sqlite3.sqlite_version

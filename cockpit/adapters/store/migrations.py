@@ -90,12 +90,16 @@ def make_searchable(database: sqlite3.Connection) -> None:
         )
     except sqlite3.OperationalError as missing:
         # Not a broken file, which would be put aside: another Python reads it.
-        raise Failed(
-            "This Python's SQLite cannot search",
-            f"cockpit needs SQLite 3.34 or later with FTS5; this is {sqlite3.sqlite_version}: "
-            f"{missing}.",
-            "Install cockpit with another Python.",
-        ) from missing
+        raise cannot_search(missing) from missing
+
+
+def cannot_search(missing: sqlite3.Error) -> Failed:
+    return Failed(
+        "This Python's SQLite cannot search",
+        f"cockpit needs SQLite 3.34 or later with FTS5; this is {sqlite3.sqlite_version}: "
+        f"{missing}.",
+        "Install cockpit with another Python.",
+    )
 
 
 def m006_threads(database: sqlite3.Connection) -> None:
