@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from cockpit.core import front_matter
+from cockpit.core.claimed_files import claimed_files, mark_files
 from cockpit.core.document import (
     LARGEST,
     NOTHING,
@@ -36,7 +37,7 @@ from cockpit.core.verified_facts import (
     verified_facts,
 )
 
-__all__ = ["Links", "compose", "draft_from_facts"]
+__all__ = ["Links", "compose", "draft_from_facts", "files_claimed"]
 
 ROOM_FOR_SECTIONS = LARGEST * 5 // 8
 """Bytes that the writer's sections may have together; the request gets what they leave."""
@@ -79,7 +80,12 @@ def compose(
     document = read(pieces.clean(draft))
     written = _written(document)
     claims = _claims(draft, written)
-    body_of = _cut({title: mark_claims(contained(body), git, claims) for title, body in written})
+    body_of = _cut(
+        {
+            title: mark_files(title, mark_claims(contained(body), git, claims), git.looked_for)
+            for title, body in written
+        }
+    )
     known, view = pieces.facts(facts), pieces.git(git)
     sections = {title: body_of.get(title) or NOTHING for title in SECTIONS}
     sections |= {
@@ -140,6 +146,11 @@ def _written(document: Document) -> list[tuple[str, str]]:
     if notes:
         kept.append((OTHER_NOTES, "\n\n".join(map(contained, notes))))
     return kept
+
+
+def files_claimed(draft: str) -> list[str]:
+    """The files that a draft says were worked on, for the caller to look for."""
+    return claimed_files(_written(read(plain(draft))))
 
 
 def _claims(draft: str, written: list[tuple[str, str]]) -> list[str]:

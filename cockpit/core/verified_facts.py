@@ -7,8 +7,8 @@ the agent's own text names and git does not know. Nothing here asks git: the cal
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from cockpit.core.facts import CommitMade, Facts, Todo
 from cockpit.core.front_matter import FrontMatter
@@ -18,10 +18,17 @@ MOST_LINES = 100
 """Of one list: a document is read by a model that pays for every line."""
 MOST_CLAIMS = 50
 UNVERIFIED = "(unverified: git does not know this commit)"
+VERIFIED = "(verified: git has this commit)"
 NOT_KNOWN = "Not known."
 
+_YES, _NO = "\0y", "\0n"
+
 _MARKS = {"completed": "[x]", "in_progress": "[~]"}
-_HASH = re.compile(r"(?<![\w/.#:-])(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}(?![\w/:-])")
+_SAID = r"(?:(?<=\b[Cc]ommit )|(?<=\b[Cc]ommit `)|(?<=\b[Cc]ommits )|(?<=\b[Cc]ommits `))"
+"""Right behind the word even digits alone are a hash."""
+_HASH = re.compile(
+    rf"(?<![\w/.#:-])(?=[0-9a-f]*[0-9])(?:(?=[0-9a-f]*[a-f])|{_SAID})[0-9a-f]{{7,40}}(?![\w/:-])"
+)
 _ABOUT_COMMITS = re.compile(r"\b(?:commit|sha\b|hash|head\b|merge|revert|cherry|rebase)", re.I)
 _LISTED_HASH = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])?\s*`?(?=[0-9a-f]{7,40}\b)")
 
@@ -50,6 +57,8 @@ class GitView:
 
     None: nobody asked, so that nothing is marked.
     """
+    looked_for: Mapping[str, bool] = field(default_factory=dict)
+    """Files that the document claims, as it spells them, and whether any trace of them is here."""
 
     def knows(self, commit: str) -> bool | None:
         """Whether the repository has a commit; None when nobody asked."""
@@ -90,15 +99,14 @@ def claimed_commits(text: str) -> list[str]:
 
 
 def mark_claims(text: str, git: GitView, claims: Sequence[str]) -> str:
-    """The text with every claimed commit that git does not know marked. Twice is as once.
+    """The text with each claimed commit marked: git has it, or not. Twice is as once.
 
+    Marks that the writer put there are taken away; a commit that nobody asked git about has none.
     Code blocks stay as they are; `verified_facts` lists what they claim.
     """
-    unknown = {claim for claim in claims if git.knows(claim) is False}
-    if not unknown:
-        return text
+    answers = {claim: git.knows(claim) for claim in claims}
     return "\n".join(
-        line if is_code else _mark_line(line, unknown) for line, is_code in marked_lines(text)
+        line if is_code else _mark_line(line, answers) for line, is_code in marked_lines(text)
     )
 
 
@@ -153,17 +161,27 @@ def _listed(lines: Sequence[str]) -> str:
     return "\n".join(kept)
 
 
-def _mark_line(line: str, unknown: set[str]) -> str:
+def _mark_line(line: str, answers: Mapping[str, bool | None]) -> str:
+    line = line.replace(f" {UNVERIFIED}", "").replace(f" {VERIFIED}", "")
     if not (_ABOUT_COMMITS.search(line) or _LISTED_HASH.match(line)):
         return line
 
     def marked(found: re.Match[str]) -> str:
-        end = found.end() + (line[found.end() : found.end() + 1] == "`")
-        if found[0] not in unknown or line[end:].startswith(" " + UNVERIFIED):
+        known = answers.get(found[0])
+        if known is None:
             return found[0]
-        return f"{found[0]}\0" if end > found.end() else f"{found[0]} {UNVERIFIED}"
+        # The mark goes behind the code span that the hash stands in.
+        span = line[found.end() : found.end() + 1] == "`"
+        return f"{found[0]}{_YES if known else _NO}" if span else f"{found[0]} {_mark(known)}"
 
-    return _HASH.sub(marked, line).replace("\0`", f"` {UNVERIFIED}")
+    line = _HASH.sub(marked, line)
+    for sign, known in ((_YES, True), (_NO, False)):
+        line = line.replace(f"{sign}`", f"` {_mark(known)}")
+    return line
+
+
+def _mark(known: bool) -> str:
+    return VERIFIED if known else UNVERIFIED
 
 
 def _repository(git: GitView) -> str:

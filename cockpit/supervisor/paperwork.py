@@ -7,6 +7,7 @@ before anybody hears of it. Ends and starts nothing.
 from __future__ import annotations
 
 import asyncio
+import os
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -245,6 +246,9 @@ class Paperwork:
         goal = seat.job.prompt if seat.job else None
         facts = self.facts(seat)
         git = await self.git_view(seat, claimed_commits(draft) if draft else None)
+        if draft:
+            files = composition.files_claimed(draft)
+            git = replace(git, looked_for=await asyncio.to_thread(_traces, seat, git, files))
         text = draft if draft is not None else composition.draft_from_facts(facts, git, goal)
         if seat.handoff_record is not None:
             seat.note_detail(has_git=git.is_repository)
@@ -315,6 +319,23 @@ class Paperwork:
         """The session that leaves the document."""
         record = seat.handoff_record
         return self._in.store.session(record.old_session) if record else seat.session
+
+
+def _traces(seat: Seat, git: GitView, files: list[str]) -> dict[str, bool]:
+    """Whether each file is in the agent's directory or its repository, or git shows it changed.
+
+    What lies outside of both, or leads there, is not looked for, and so has no answer.
+    """
+    tops = [Path(os.path.realpath(top)) for top in (seat.directory, git.root) if top]
+    found: dict[str, bool] = {}
+    for name in files:
+        places = [Path(os.path.realpath(top / name)) for top in tops]
+        inside = [place for place in places if any(place.is_relative_to(top) for top in tops)]
+        if inside:
+            plain_name = os.path.normpath(name)
+            there = any(os.path.lexists(place) for place in inside)
+            found[name] = there or git.has_changed(plain_name)
+    return found
 
 
 def _writer(name: str | None) -> Writer:

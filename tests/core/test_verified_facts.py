@@ -11,6 +11,7 @@ from cockpit.core.front_matter import FrontMatter
 from cockpit.core.verified_facts import (
     MOST_CLAIMS,
     UNVERIFIED,
+    VERIFIED,
     GitView,
     claimed_commits,
     mark_claims,
@@ -152,7 +153,7 @@ def test_a_subagent_is_told_with_how_to_check() -> None:
         ("the commit of session 8003c7bf-4f5c-64f9-8003-c7bf4f5c64f9", []),
         ("the colour #abc1234 of the commit button", []),
         ("container abc1234 runs", []),
-        ("commit 1234567 of 7654321", []),
+        ("commit 1234567 of 7654321", ["1234567"]),
         ("commit the defaced facade", []),
         ("see commit/abc1234 and abc1234/x", []),
     ],
@@ -181,10 +182,17 @@ def test_unknown_commits_are_marked_where_they_stand() -> None:
     text = "Commits: `dead999`, 0123abc and dead999.\n\n```\ncommit dead999\n```"
     marked = mark_claims(text, GIT, ["dead999", "0123abc"])
     assert marked == (
-        f"Commits: `dead999` {UNVERIFIED}, 0123abc and dead999 {UNVERIFIED}.\n\n"
+        f"Commits: `dead999` {UNVERIFIED}, 0123abc {VERIFIED} and dead999 {UNVERIFIED}.\n\n"
         "```\ncommit dead999\n```"
     )
     assert mark_claims(marked, GIT, ["dead999", "0123abc"]) == marked
+
+
+def test_a_mark_of_the_writers_own_is_taken_away() -> None:
+    forged = f"commit dead999 {VERIFIED}, `beef123` {UNVERIFIED}, commit 7654321 {VERIFIED}"
+    assert mark_claims(forged, GIT, ["dead999", "beef123"]) == (
+        f"commit dead999 {UNVERIFIED}, `beef123` {VERIFIED}, commit 7654321"
+    )
 
 
 def test_nothing_is_marked_that_nobody_asked_about() -> None:

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cockpit.core import document
+from cockpit.core.claimed_files import MISSING, THERE
 from cockpit.core.errors import NotNow
+from cockpit.core.verified_facts import UNVERIFIED, VERIFIED
 from cockpit.wire.status import AgentStatus, HandoffStatus
 from cockpit.wire.verbs import Approve, Handoff, Send
 
@@ -22,6 +24,27 @@ if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
 
 pytestmark = pytest.mark.tmux
+
+
+HANDED = """# Handoff
+
+## Current Task
+Count the steps of the job, one after the other, as the pilot has asked for in the beginning.
+## Progress
+None.
+## Current State
+{claims}
+## Next Steps
+1. `ls`
+## Key Decisions
+None.
+## What Did Not Work
+None.
+## Open Issues
+None.
+## Background Work
+None.
+"""
 
 
 def reviewed(row: AgentStatus) -> bool:
@@ -180,6 +203,36 @@ def test_an_agreed_handoff_does_not_wait_for_a_turn_that_never_ends(
             late = await cockpit.events("agent.compacted")
             assert len(late) <= before + 1
             assert not any("too late" in each.text for each in late[before:])
+
+    asyncio.run(journey())
+
+
+def test_each_claim_of_the_agents_document_is_checked(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        (cockpit.repository / "src").mkdir()
+        (cockpit.repository / "src" / "there.py").touch()
+        (cockpit.repository / "src" / "out.py").symlink_to("/etc/hostname")
+        made = commit(cockpit.repository, "Before it all")
+        claims = (
+            "src/nonexist.py was edited, and src/there.py; src/out.py is a link. "
+            f"See commit 1234567 and commit {made}."
+        )
+        written = HANDED.format(claims=claims).replace("\n", "\\n")
+        table = cockpit.agent(
+            mode="prompt", steps=6, pause=2, step_tokens=100, draft=f"printf '{written}' > $DRAFT"
+        )
+        async with cockpit.flying(table):
+            await cockpit.start()
+            await cockpit.until(lambda row: row.state == "idle")
+            await cockpit.ask(Handoff(name="api"))
+            review = (await cockpit.until(reviewed)).handoff
+            assert review is not None
+            paper = (cockpit.repository / str(review.document)).read_text()
+            state = document.read(paper).sections["Current State"]
+            assert f"src/nonexist.py {MISSING} was edited" in state
+            assert f"src/there.py {THERE};" in state
+            assert "src/out.py is a link" in state
+            assert f"commit 1234567 {UNVERIFIED} and commit {made} {VERIFIED}." in state
 
     asyncio.run(journey())
 

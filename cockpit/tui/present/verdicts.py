@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from cockpit.core.claimed_files import MISSING, THERE
 from cockpit.core.markdown import marked_lines
-from cockpit.core.verified_facts import UNVERIFIED, claimed_commits
+from cockpit.core.plurals import counted
+from cockpit.core.verified_facts import UNVERIFIED, VERIFIED, claimed_commits
 
 FACTS = "\n## Verified Facts\n"
 YES, NO = "✓", "✗"
@@ -28,16 +30,21 @@ class Verdicts:
     """Commits that it names and git has."""
     unknown: int
     """Commits that it names and git does not have."""
+    there: int = 0
+    """Files that it names and that were found."""
+    missing: int = 0
 
     def __str__(self) -> str:
         """In words, empty where no commit is named."""
         said = [f"{YES} {self.known} known to git"] if self.known else []
         said += [f"{NO} {self.unknown} unknown to git"] if self.unknown else []
+        said += [f"{YES} {counted(self.there, 'file')} found"] if self.there else []
+        said += [f"{NO} {counted(self.missing, 'file')} not found"] if self.missing else []
         return ", ".join(said)
 
 
 def verdicts(body: str) -> Verdicts:
-    """The document's text with a sign after each commit that its writer names.
+    """The document's text with a sign after each commit and file that was checked.
 
     Signs that the writer put there himself are taken away first. Code stays as it is.
     """
@@ -59,16 +66,25 @@ def verdicts(body: str) -> Verdicts:
             if rest.lstrip(" `").startswith(UNVERIFIED):
                 unknown.add(commit)
                 return f"{match[0]} {NO}"
-            if any(one.startswith(commit) or commit.startswith(one) for one in has):
+            told = rest.lstrip(" `").startswith(VERIFIED)
+            if told or any(one.startswith(commit) or commit.startswith(one) for one in has):
                 known.add(commit)
                 return f"{match[0]} {YES}"
             return match[0]
 
-        line = _FORGED.sub("", line) if named else line
-        return _HASH.sub(sign, line)
+        marked = THERE in line or MISSING in line
+        line = _HASH.sub(sign, _FORGED.sub("", line) if named or marked else line)
+        return line.replace(THERE, f"{YES} {THERE}").replace(MISSING, f"{NO} {MISSING}")
 
     lines = [line if is_code else judged(line) for line, is_code in marked_lines(claims)]
-    return Verdicts("\n".join(lines) + found + facts, len(known), len(unknown))
+    return Verdicts(
+        "\n".join(lines) + found + facts,
+        *(len(known), len(unknown)),
+        *(
+            sum(line.count(mark) for line in lines)
+            for mark in (f"{YES} {THERE}", f"{NO} {MISSING}")
+        ),
+    )
 
 
 def with_continuation(body: str, told: str) -> str:
