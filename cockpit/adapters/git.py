@@ -17,6 +17,7 @@ from cockpit.adapters.brought_files import bring
 from cockpit.adapters.clock import SystemClock
 from cockpit.adapters.git_command import GitCommand
 from cockpit.adapters.git_diff import GitDiff
+from cockpit.adapters.git_keeping import GitKeeping
 from cockpit.adapters.git_look import GitLook
 from cockpit.adapters.git_push import GitPush
 from cockpit.adapters.git_removal import GitRemoval
@@ -47,6 +48,7 @@ class Git:
         self._trees = GitTrees(self.command, self.look)
         self._removal = GitRemoval(self.command, self.look)
         self._push = GitPush(self.command)
+        self._keeping = GitKeeping(self.command, self.look)
         self._excluding = asyncio.Lock()
 
     async def facts(
@@ -99,6 +101,9 @@ class Git:
         self, tree: Tree, objection: Objection, left_out: tuple[str, ...] = ()
     ) -> Removed:
         return await self._removal.remove(tree, objection, left_out)
+
+    async def keep(self, directory: Path, agent: str, label: str) -> str | None:
+        return await self._keeping.keep(directory, agent, label)
 
     async def push(self, directory: Path, branch: str) -> str:
         return await self._push.push(directory, branch)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 import shutil
 from collections.abc import Mapping
 from contextlib import suppress
@@ -20,6 +19,7 @@ from pathlib import Path
 
 from cockpit.adapters.git_command import QUIET, GitAnswer, GitCommand
 from cockpit.adapters.git_filters import own_filters, without
+from cockpit.adapters.git_keeping import NOBODY, reference_part
 from cockpit.adapters.git_look import GitLook
 from cockpit.adapters.git_overlooked import LISTING, commands
 from cockpit.core.errors import Failed, NotNow
@@ -28,8 +28,6 @@ from cockpit.ports.worktrees import Objection, Removed, Tree
 
 DEADLINE = 300.0
 REFERENCES = "refs/cockpit/salvage"
-NOBODY = "0" * 40
-"""The old value of a reference that must not be there yet."""
 US = {
     f"GIT_{role}_{what}": value
     for role in ("AUTHOR", "COMMITTER")
@@ -205,8 +203,8 @@ class GitRemoval:
         """A new reference to the commit, by owner and time."""
         if commit is None:
             return None
-        agent = re.sub(r"[^a-z0-9-]+", "-", tree.made.agent if tree.made else "").strip("-")
-        stem = f"{REFERENCES}/{agent or 'worktree'}/{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
+        agent = reference_part(tree.made.agent if tree.made else "")
+        stem = f"{REFERENCES}/{agent}/{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
         for name in (stem, *(f"{stem}-{number}" for number in range(2, 100))):
             answer = await self.command.run(tree.repository, "update-ref", name, commit, NOBODY)
             if answer.ok:

@@ -218,6 +218,12 @@ class Worktrees(Protocol):
         was, if it changed meanwhile or there is an objection at the last moment.
         """
 
+    async def keep(self, directory: Path, agent: str, label: str) -> str | None:
+        """Keep the commit that is checked out by a reference, which never moves; answers its name.
+
+        None before the first commit. Raises `CockpitError`.
+        """
+
     async def push(self, directory: Path, branch: str) -> str:
         """Push one branch to its remote, never by force; answers the remote's name.
 

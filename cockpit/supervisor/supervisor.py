@@ -36,6 +36,7 @@ from cockpit.supervisor.fleet import Fleet
 from cockpit.supervisor.hooks import Hooks
 from cockpit.supervisor.indexing import Indexing
 from cockpit.supervisor.instruments import Instruments
+from cockpit.supervisor.keeping import Keeping
 from cockpit.supervisor.notices import Notices
 from cockpit.supervisor.outbox import Outbox
 from cockpit.supervisor.paperwork import Paperwork
@@ -100,6 +101,7 @@ class Supervisor:
         self.deciding = Deciding(parts, self.engine, self.triggers, self.hooks)
         self.attention = Attention(parts, lambda: self.fleet)
         self.publishing = Publishing(parts, self.board.changed, self.spawn)
+        self.keeping = Keeping(parts, self.spawn)
         self.notices = Notices(parts, self.outbox, find, self._notifications)
         self.sessions.prologue = self.hooks.before_session
         self.triggers.ask_hooks = lambda seat: self.deciding.begin(seat, self.spawn)
@@ -115,10 +117,12 @@ class Supervisor:
 
     def _heard(self, record: EventRecord) -> None:
         """An event is being written down; no trouble of a hook may keep it from being so."""
+        find = self.fleet.find
         try:
             self.hooks.heard(record)
             self.notices.heard(record)
-            self.publishing.heard(record, self.fleet.find(record.agent or ""))
+            self.publishing.heard(record, find(record.agent or ""))
+            self.keeping.heard(record, find(record.agent or ""))
         except Hindered:
             raise
         except Exception:  # noqa: BLE001 - the one place around what hooks are told

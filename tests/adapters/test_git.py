@@ -388,3 +388,18 @@ def test_only_a_commit_of_the_repository_is_known(repository: Path) -> None:
     assert known == [True, True, False, False]
     for hostile in ("", "HEAD", "--help", "-e", head.upper() + "\n"):
         assert not asyncio.run(Git().known(repository, hostile))
+
+
+def test_a_reference_keeps_a_commit_and_never_moves(repository: Path) -> None:
+    git = Git()
+    head = run(repository, "rev-parse", "HEAD")
+    name = asyncio.run(git.keep(repository, "api..x.lock", "1a2b3c4d-1"))
+    assert name == "refs/cockpit/keep/api-x-lock/1a2b3c4d-1"
+    run(repository, "commit", "-q", "--allow-empty", "-m", "more")
+    assert asyncio.run(git.keep(repository, "api..x.lock", "1a2b3c4d-1")) == name
+    assert run(repository, "rev-parse", name) == head
+
+
+def test_before_the_first_commit_there_is_nothing_to_keep(own_home: Path) -> None:
+    run(own_home, "init", "-q", "empty")
+    assert asyncio.run(Git().keep(own_home / "empty", "api", "1")) is None

@@ -383,6 +383,58 @@ def test_one_that_is_gone_is_given_up_and_begun_anew(cockpit: Cockpit) -> None:
     asyncio.run(journey())
 
 
+# Handed off in one
+
+
+def conflict(tree: Path, what: str) -> str:
+    """Begin an operation that git cannot end by itself; answers the word for it."""
+    if what == "bisect":
+        git(tree, "bisect", "start")
+        return what
+    begun = git(tree, "rev-parse", "HEAD")
+    (tree / "file").write_text("theirs\n")
+    git(tree, "add", "file")
+    git(tree, "commit", "-q", "-m", "theirs")
+    git(tree, "branch", "theirs")
+    git(tree, "reset", "-q", "--hard", begun)
+    (tree / "file").write_text("mine\n")
+    git(tree, "add", "file")
+    git(tree, "commit", "-q", "-m", "mine")
+    assert subprocess.run(["git", what, "theirs"], cwd=tree, capture_output=True).returncode == 1
+    return what
+
+
+@pytest.mark.parametrize("what", ["rebase", "bisect"])
+def test_a_real_operation_half_done_is_waited_for_and_not_touched(
+    cockpit: Cockpit, what: str
+) -> None:
+    async def journey() -> None:
+        agent = cockpit.agent(steps=9, pause=2, step_tokens=100, more=worktree())
+        async with cockpit.flying(agent):
+            await cockpit.start()
+            row = await cockpit.until(lambda row: row.state == "idle")
+            assert row.worktree is not None
+            tree = Path(row.worktree)
+            conflict(tree, what)
+            before = git(tree, "status", "--porcelain")
+            await cockpit.ask(Handoff(name="api"))
+            await cockpit.until(lambda row: row.handoff and what in (row.handoff.detail or ""))
+            assert git(tree, "status", "--porcelain") == before
+            git(tree, *(("rebase", "--abort") if what == "rebase" else ("bisect", "reset")))
+            kept = git(tree, "rev-parse", "HEAD")
+            await cockpit.until(lambda row: row.handoffs == 1)
+            assert row.job is not None
+            # What the old session left outlives its branch.
+            name = f"refs/cockpit/keep/api/{row.job[:8]}-1"
+            await cockpit.until(lambda _: name in git(cockpit.repository, "for-each-ref"))
+            assert git(cockpit.repository, "rev-parse", name) == kept
+            git(tree, "switch", "-q", "--detach")
+            git(cockpit.repository, "branch", "-D", "agent/api")
+            assert git(cockpit.repository, "cat-file", "-t", name) == "commit"
+
+    asyncio.run(journey())
+
+
 # Publishing
 
 COMMIT = "git commit -q --allow-empty -m x"
