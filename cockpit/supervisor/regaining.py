@@ -12,15 +12,66 @@ from dataclasses import replace
 from pathlib import Path
 
 from cockpit.config.read import repository_root
+from cockpit.core.errors import BadUsage, CockpitError
 from cockpit.core.handoff.states import Outcome
-from cockpit.core.ids import SessionId
+from cockpit.core.ids import SessionId, agent_name
 from cockpit.core.plurals import counted
+from cockpit.core.safetext import safe_line
 from cockpit.ports.panes import Pane
 from cockpit.ports.processes import Origin
 from cockpit.ports.records import SessionRecord
+from cockpit.supervisor.fleet import Fleet
 from cockpit.supervisor.instruments import Instruments
 from cockpit.supervisor.seat import Seat
 from cockpit.supervisor.sessions import Sessions
+
+
+def seat_unknown(instruments: Instruments, fleet: Fleet, panes: Iterable[Pane]) -> list[Seat]:
+    """A seat for each living agent of ours that neither the record nor a file names.
+
+    Its settings went with the record, so it is only observed. Who cannot be seated is told of.
+    """
+    seats = []
+    for pane in panes:
+        origin = (
+            None if pane.dead or fleet.find(pane.label) else instruments.processes.origin(pane.pid)
+        )
+        if origin is None:
+            continue
+        try:
+            if not origin.marker.startswith(f"{agent_name(pane.label)}-"):
+                raise BadUsage("Its marker is another agent's", "", "")
+            seats.append(_observed(fleet, pane.label, origin))
+        except CockpitError as refused:
+            _tell_unowned(instruments, pane, origin, refused)
+    return seats
+
+
+def _observed(fleet: Fleet, name: str, origin: Origin) -> Seat:
+    assert fleet.loaded is not None
+    said = {"mode": "observe", "worktree": {"strategy": "none"}}
+    return fleet.take_up(fleet.loaded.new_agent(name, origin.directory, **said), None)
+
+
+def _tell_unowned(
+    instruments: Instruments, pane: Pane, origin: Origin, refused: CockpitError
+) -> None:
+    instruments.feed.tell(
+        "agent.unowned",
+        f"Process {pane.pid} of cockpit's lives in {safe_line(str(origin.directory), 200)} and is "
+        f"in no list ({safe_line(refused.title, 200)}). Look at it, and end it: kill {pane.pid}",
+        pid=pane.pid,
+    )
+
+
+def say_unknown(instruments: Instruments, seat: Seat) -> None:
+    """Leave word on the row of what its settings were lost for, with the next step."""
+    again = f" --resume {seat.record.session}" if seat.record.session else ""
+    words = (
+        "it was found alive without its settings, so it is only observed. To go on: "
+        f"cockpit stop {seat.name}, then cockpit start {seat.name} --mode prompt{again}"
+    )
+    instruments.store.save_seat(seat.change(note=words))
 
 
 def regain(instruments: Instruments, sessions: Sessions, seat: Seat, panes: Iterable[Pane]) -> bool:

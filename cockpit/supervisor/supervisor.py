@@ -43,7 +43,7 @@ from cockpit.supervisor.paperwork import Paperwork
 from cockpit.supervisor.preparing import Preparing
 from cockpit.supervisor.publishing import Publishing
 from cockpit.supervisor.rebuilding import rebuild
-from cockpit.supervisor.regaining import regain
+from cockpit.supervisor.regaining import regain, say_unknown, seat_unknown
 from cockpit.supervisor.retention import Retention
 from cockpit.supervisor.rows import finished
 from cockpit.supervisor.seat import Exit, Seat
@@ -138,12 +138,15 @@ class Supervisor:
         await self.hooks.sweep()
         self.fleet.remember()
         self.fleet.load(config, named=named)
-        await rebuild(self.instruments, self.fleet.folders())
         panes = {str(key): pane for key, pane in (await self._panes()).items()}
+        unknown = seat_unknown(self.instruments, self.fleet, panes.values())
+        await rebuild(self.instruments, self.fleet.folders())
         swapping = {record.agent for record in self.instruments.store.open_handoffs()}
         for seat in self.fleet:
             found = await find(self.instruments, self.sessions, seat, panes)
             if not found and regain(self.instruments, self.sessions, seat, panes.values()):
+                if seat in unknown:
+                    say_unknown(self.instruments, seat)
                 continue
             self._tell_found(seat, found, swapping=seat.name in swapping)
         self.watch.hear_once()

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from cockpit.core.errors import NotNow
 from cockpit.core.ids import AgentName, JobId, SessionId
 from cockpit.ports.records import JobRecord, SessionRecord
-from cockpit.supervisor.regaining import regain
-from tests.supervisor.left_alone import Parts, flown, parts_of
+from cockpit.supervisor.regaining import regain, seat_unknown
+from cockpit.wire.verbs import Start, Stop
+from tests.supervisor.left_alone import Parts, flown, parts_of, until
 
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
@@ -69,6 +71,58 @@ def test_without_documents_its_job_begins_anew_on_record(cockpit: Cockpit) -> No
             (told,) = parts.instruments.store.events(0, 100)
             assert "not known here" in told.text
             assert not await regained(parts)
+
+    asyncio.run(journey())
+
+
+def test_who_was_started_without_a_file_is_found_again_and_only_observed(
+    cockpit: Cockpit,
+) -> None:
+    async def journey() -> None:
+        cockpit.configure(cockpit.agent(mode="observe"))
+        where = str(cockpit.repository)
+        async with cockpit.flying():
+            await cockpit.ask(
+                Start(name="web", directory=where, prompt="Count the steps.", mode="auto")
+            )
+            first = await cockpit.until(lambda row: row.activity, "web")
+        lose(cockpit)
+        async with cockpit.flying() as supervisor:
+            row = await cockpit.row("web")
+            assert (row.pid, row.session_id) == (first.pid, first.session_id)
+            assert (row.mode, row.directory) == ("observe", where)
+            assert "only observed" in str(row.note)
+            assert f"cockpit start web --mode prompt --resume {first.session_id}" in str(
+                row.note
+            )
+            (told,) = await cockpit.events("agent.regained")
+            assert told.agent == "web"
+            refused = await cockpit.refused(Start(name="web", directory=where))
+            assert isinstance(refused, NotNow)
+            await cockpit.ask(Stop(name="web"))
+            assert supervisor.fleet.seat("web").alive is False
+        async with cockpit.flying():
+            assert "stopped by you" in str((await cockpit.row("web")).note)
+
+    asyncio.run(journey())
+
+
+def test_a_process_of_ours_under_a_strange_name_is_told_of_with_what_to_do(
+    cockpit: Cockpit,
+) -> None:
+    async def journey() -> None:
+        cockpit.configure(cockpit.agent())
+        async with parts_of(cockpit) as parts:
+            strange = await parts.sleeper("web", COCKPIT_RUN="other-1")
+            nobody = await parts.sleeper("db")
+            await until(lambda: parts.instruments.processes.origin(strange.pid))
+            panes = (await parts.panes()).values()
+            assert seat_unknown(parts.instruments, parts.fleet, panes) == []
+            (told,) = parts.instruments.store.events(0, 100)
+            assert (told.kind, told.data["pid"]) == ("agent.unowned", strange.pid)
+            assert told.text.endswith(f"kill {strange.pid}")
+            for pane in (strange, nobody):
+                os.kill(pane.pid, signal.SIGKILL)
 
     asyncio.run(journey())
 
