@@ -6,16 +6,10 @@ import json
 import os
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from cockpit.cli.options import agent_names, everywhere
-from cockpit.core.plurals import counted
-from cockpit.core.safetext import safe_line
-
-if TYPE_CHECKING:
-    from cockpit.wire.worktrees import WorktreeStatus
 
 
 @click.group(
@@ -43,6 +37,7 @@ def worktrees(context: click.Context, as_json: bool) -> int:
     if context.invoked_subcommand is not None:
         return 0
     from cockpit.cli.asking import far_host, with_client
+    from cockpit.tui.present.worktrees import lines
 
     here = str(Path.cwd()) if far_host() is None else None
     found = with_client(lambda client: client.worktrees(here))
@@ -109,39 +104,3 @@ def remove(tree: str, salvage: bool, salvage_only: bool, leave_out: tuple[str, .
 def _is_path(tree: str) -> bool:
     """`api` is an agent; `./api` and `.worktrees/api` are folders."""
     return os.sep in tree or tree in (".", "..")
-
-
-def lines(tree: WorktreeStatus, now: datetime) -> list[str]:
-    """A worktree in lines: what it is, then what stands against removing it."""
-    whose = tree.agent or ("cockpit" if tree.made else "not cockpit's")
-    state = f" ({tree.state.replace('_', ' ')})" if tree.state else ""
-    words = [f"{whose}{state}", tree.branch or "detached", _age(tree, now), *_content(tree)]
-    told = [safe_line(f"{tree.directory}  {', '.join(filter(None, words))}", 400)]
-    if not tree.made:
-        return told
-    return told + [safe_line(f"    not removed: {one.why}", 300) for one in tree.obstacles]
-
-
-def _content(tree: WorktreeStatus) -> list[str]:
-    if tree.missing:
-        return ["its folder is gone"]
-    if tree.changed is None or tree.untracked is None:
-        dirty = "not known how dirty"
-    elif tree.changed or tree.untracked:
-        told = f" ({tree.overlooked} that git was told not to look at)" if tree.overlooked else ""
-        dirty = f"{counted(tree.changed, 'file')} changed{told}, {tree.untracked} untracked"
-    else:
-        dirty = "clean"
-    alone = f"{counted(tree.alone, 'commit')} nowhere else" if tree.alone else ""
-    behind = f"{tree.behind} behind" if tree.behind else ""
-    locked = f"locked ({tree.lock or 'no reason given'})" if tree.lock is not None else ""
-    return [dirty, alone, behind, tree.busy or "", locked]
-
-
-def _age(tree: WorktreeStatus, now: datetime) -> str:
-    if tree.made_at is None:
-        return ""
-    hours = max(0, int((now - datetime.fromisoformat(tree.made_at)).total_seconds() // 3600))
-    if hours < 1:
-        return "made just now"
-    return f"{hours} h old" if hours < 48 else f"{hours // 24} days old"

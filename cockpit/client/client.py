@@ -10,6 +10,7 @@ from cockpit.wire.diff import WorktreeDiff
 from cockpit.wire.status import Status
 from cockpit.wire.stream import Event, ScreenShot, WatchLine
 from cockpit.wire.verbs import Done, Verb
+from cockpit.wire.worktrees import WorktreeStatus
 
 
 class Client(Protocol):
@@ -52,6 +53,9 @@ class Client(Protocol):
 
     async def course(self, name: str) -> Course:
         """How full an agent's context was, over every session of its job."""
+
+    async def worktrees(self, directory: str | None = None) -> list[WorktreeStatus]:
+        """The worktrees of every agent's repository, and of the one of a directory."""
 
     async def diff(self, name: str, *, of_job: bool = False) -> WorktreeDiff:
         """How its worktree differs from the last commit, or from where the job began."""

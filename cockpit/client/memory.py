@@ -29,6 +29,7 @@ from cockpit.wire.stream import (
     WatchLine,
 )
 from cockpit.wire.verbs import Done, Verb
+from cockpit.wire.worktrees import WorktreeStatus
 
 Answer = Callable[[Verb], Done | None]
 """What to do about a verb; None leaves it to the plain answer, an error refuses it."""
@@ -57,6 +58,7 @@ class MemoryClient:
         self._away = False
         self.looked_up: list[tuple[str, str]] = []
         """Every `facts`, `course` and `diff` that was asked for, and of whom."""
+        self.trees: list[WorktreeStatus] = []
         self.asked: list[Verb] = []
         """Every verb, in order, also those that were refused."""
 
@@ -132,6 +134,10 @@ class MemoryClient:
         self._must_be_there()
         self._look_up("course", name)
         return self._courses.get(name, Course(agent=name))
+
+    async def worktrees(self, directory: str | None = None) -> list[WorktreeStatus]:
+        self._must_be_there()
+        return self.trees
 
     async def diff(self, name: str, *, of_job: bool = False) -> WorktreeDiff:
         self._must_be_there()

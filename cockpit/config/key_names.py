@@ -35,6 +35,7 @@ DEFAULT_KEYS: Mapping[str, tuple[str, ...]] = {
     "pane-down": ("pagedown", "ctrl+d"),
     "inbox": ("i",),
     "history": ("H",),
+    "worktrees": ("W",),
     "filter": ("slash",),
     "unfilter": ("escape", "ctrl+g"),
     "sort": ("S",),
@@ -115,6 +116,14 @@ DEFAULT_KEYS: Mapping[str, tuple[str, ...]] = {
     "comparing.first": ("g", "home"),
     "comparing.last": ("G", "end"),
     "comparing.back": ("q", "escape", "c"),
+    "worktrees.down": ("j", "down"),
+    "worktrees.up": ("k", "up"),
+    "worktrees.page-down": ("pagedown", "space"),
+    "worktrees.page-up": ("pageup",),
+    "worktrees.first": ("g", "home"),
+    "worktrees.last": ("G", "end"),
+    "worktrees.again": ("r", "ctrl+r"),
+    "worktrees.back": ("q", "escape", "W"),
 }
 """By action id, in the names of `key_name`. What is before the dot is where the action works."""
 

@@ -14,7 +14,9 @@ from typing import Literal
 from cockpit.tui.model import Model
 from cockpit.wire.status import AgentStatus
 
-Context = Literal["fleet", "review", "inbox", "history", "reading", "comparing", "agent"]
+Context = Literal[
+    "fleet", "review", "inbox", "history", "reading", "comparing", "worktrees", "agent"
+]
 WhyNot = Callable[[Model], str | None]
 
 
@@ -230,6 +232,10 @@ ACTIONS: tuple[Action, ...] = (
     Action("pane-down", "pane down", "Scroll the pane down.", ("pagedown", "ctrl+d")),
     Action("inbox", "inbox", "Show everything that needs you, of all agents.", ("i",)),
     Action("history", "history", "Show every handoff and its document.", ("H",)),
+    Action(
+        "worktrees", "worktrees", "Show every worktree, and what stands against removing it.",
+        ("W",), why_not=_needs_supervisor,
+    ),
     Action("filter", "filter", "Show only agents that have all the words.", ("slash",)),
     Action("unfilter", "all", "Show every agent again.", ("escape", "ctrl+g")),
     Action("sort", "sort", "Sort inside the groups: need, context, name, age, cost.", ("S",)),
@@ -409,6 +415,22 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "comparing.back", "back", "Back to the history.",
         ("q", "escape", "c"), "comparing", shown=True,
+    ),
+    Action("worktrees.down", "down", "Scroll down.", ("j", "down"), "worktrees"),
+    Action("worktrees.up", "up", "Scroll up.", ("k", "up"), "worktrees"),
+    Action(
+        "worktrees.page-down", "page down", "Go a page down.", ("pagedown", "space"), "worktrees",
+    ),
+    Action("worktrees.page-up", "page up", "Go a page up.", ("pageup",), "worktrees"),
+    Action("worktrees.first", "first", "To the beginning.", ("g", "home"), "worktrees"),
+    Action("worktrees.last", "last", "To the end.", ("G", "end"), "worktrees"),
+    Action(
+        "worktrees.again", "look again", "Look at all of them once more.",
+        ("r", "ctrl+r"), "worktrees", _needs_supervisor, shown=True,
+    ),
+    Action(
+        "worktrees.back", "back", "Back to the fleet.",
+        ("q", "escape", "W"), "worktrees", shown=True,
     ),
 )  # fmt: skip
 

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from cockpit.cli.commands import cockpit
-from cockpit.cli.worktrees import lines
+from cockpit.tui.present.worktrees import lines
 from cockpit.wire.worktrees import Obstacle, WorktreeStatus
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)

@@ -22,6 +22,7 @@ from cockpit.tui.screens.history import HistoryScreen
 from cockpit.tui.screens.inbox import InboxScreen
 from cockpit.tui.screens.reading import ReadingScreen
 from cockpit.tui.screens.review import ReviewScreen
+from cockpit.tui.screens.worktrees import WorktreesScreen
 from cockpit.wire.status import Status
 from cockpit.wire.stream import Snapshot
 
@@ -32,6 +33,7 @@ OWNERS: dict[Context, type[Any]] = {
     "history": HistoryScreen,
     "reading": ReadingScreen,
     "comparing": ComparingScreen,
+    "worktrees": WorktreesScreen,
     "agent": AgentScreen,
 }
 """Who does what the keys of each place say."""

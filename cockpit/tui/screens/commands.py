@@ -22,6 +22,7 @@ from cockpit.tui.screens.review import ReviewScreen
 from cockpit.tui.screens.send import SendScreen
 from cockpit.tui.screens.settings import SettingsScreen
 from cockpit.tui.screens.start import StartScreen
+from cockpit.tui.screens.worktrees import WorktreesScreen
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Approve, Handoff, Refuse, Send, Snooze, Start, Stop, Undo
 
@@ -191,6 +192,10 @@ class Commands:
         screen = self._screen
         history = HistoryScreen(self._model, screen.client, screen.around)
         screen.app.push_screen(history)
+
+    def _worktrees(self) -> None:
+        screen = self._screen
+        screen.app.push_screen(WorktreesScreen(self._model, screen.client, screen.around))
 
     def _filter(self) -> None:
         self._screen.filter.display = True
