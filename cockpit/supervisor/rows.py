@@ -22,7 +22,7 @@ from cockpit.core.handoff.states import (
     Settling,
     Waiting,
 )
-from cockpit.core.moments import DialogOpened
+from cockpit.core.moments import DialogOpened, TurnBroken
 from cockpit.core.safetext import safe_line, safe_text
 from cockpit.supervisor.feed import rfc3339
 from cockpit.supervisor.seat import Seat
@@ -38,6 +38,8 @@ from cockpit.wire.status import (
 
 LONGEST_COMMAND = 2000
 """Characters that are shown of what a tool asks leave for."""
+_REFUSED = frozenset({"authentication_failed", "model_not_found"})
+"""Answers of the API that no new prompt mends."""
 UNREAD_AFTER_TURNS = 3
 """Turns after which a successor that has not read its document says so on its row."""
 
@@ -152,10 +154,20 @@ def need(seat: Seat, monotonic: float) -> Needs | None:
             since=_heard_at(seat, conduct.since),
             resets_at=_time(limit.resets),
         )
-    if conduct.broken and conduct.broken.error in {"authentication_failed", "model_not_found"}:
-        words = f"the API refused: {conduct.broken.error}"
+    # A handoff that is under way has a deadline, and goes on without the agent's turn.
+    over = conduct.turn is not Turn.WORKING and seat.handoff is None
+    if conduct.broken and (over or conduct.broken.error in _REFUSED):
+        words = _broken(conduct.broken)
         return Needs(kind="failed", detail=words, since=_heard_at(seat, conduct.since))
     return None
+
+
+def _broken(broken: TurnBroken) -> str:
+    """What the API answered in place of the work, and what comes next."""
+    if broken.error in _REFUSED:
+        return f"the API refused: {broken.error}"
+    why = safe_line(broken.detail or broken.error, 200).rstrip(".")
+    return f"the API failed: {why}. Its turn is broken off; send it a prompt to go on"
 
 
 def _dialog(dialog: DialogOpened, since: str | None) -> Needs:

@@ -162,6 +162,21 @@ def test_the_accounts_limit_needs_the_pilot_until_the_next_prompt(seat: Seat) ->
     assert told(seat) == ("working", None)
 
 
+@pytest.mark.parametrize("error", ["overloaded", "server_error", "unknown"])
+def test_a_turn_that_the_api_broke_off_needs_the_pilot_until_the_next_prompt(
+    seat: Seat, error: str
+) -> None:
+    seat.sitting.conduct.hear(TurnBroken(error, "Overloaded\x1b[2J."), 3.0)
+    assert told(seat) == ("needs_you", "failed")
+    wanted = need(seat, 100.0)
+    assert wanted is not None
+    assert wanted.detail.startswith("the API failed: Overloaded")
+    assert wanted.detail.endswith("send it a prompt to go on")
+    assert wanted.detail.isprintable()
+    seat.sitting.conduct.hear(PromptTaken("again"), 4.0)
+    assert told(seat) == ("working", None)
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
