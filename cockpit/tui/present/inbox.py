@@ -154,19 +154,23 @@ def widest_name(found: Iterable[Item], width: int) -> int:
     return min(max((cell_len(item.who) for item in found), default=4), max(8, width // 5))
 
 
-def heading(found: Sequence[Item], host: str, width: int) -> list[Span]:
-    """The line at the top: how many things want the pilot, of which kinds."""
+def heading(found: Sequence[Item], host: str, width: int, *, lost: bool = False) -> list[Span]:
+    """The line at the top: how many things want the pilot, of which kinds.
+
+    The host gives way where there is little room; that nobody answers (`lost`) never does.
+    """
     waiting = [item for item in found if item.kind != "held"]
     kinds = dict.fromkeys(item.word for item in waiting)
     counts = [f"{sum(each.word == kind for each in waiting)} {kind}" for kind in kinds]
     if held := len(found) - len(waiting):
         counts.append(f"{held} held")
-    right = f"{safe_line(host, 24)} "
-    right = right if cell_len(right) < width // 3 else ""
+    right = f" {safe_line(host, 24)} " if lost else f"{safe_line(host, 24)} "
+    right = right if lost or cell_len(right) < width // 3 else ""
     room = width - len(" Inbox ") - 1 - cell_len(right)
     said = fit(" · ".join(counts) or "nothing needs you", max(0, room))
     role = "group-needs" if waiting else "muted"
-    return [Span(" Inbox ", "brand"), Span(" "), Span(said, role), Span(right, "muted")]
+    where = Span(right, "error" if lost else "muted")
+    return [Span(" Inbox ", "brand"), Span(" "), Span(said, role), where]
 
 
 def detail(item: Item | None, width: int, most: int) -> list[list[Span]]:

@@ -229,7 +229,6 @@ class InboxScreen(Screen[None]):
         return inbox.line(self._items[key], width, self._now(), widest)
 
     def _head(self, width: int) -> list[Any]:
-        host = self.model.host
-        if not self.model.connection.live:
-            host = "no supervisor answers"
-        return inbox.heading(list(self._items.values()), host, width)
+        lost = not self.model.connection.live
+        host = "no supervisor answers" if lost else self.model.host
+        return inbox.heading(list(self._items.values()), host, width, lost=lost)

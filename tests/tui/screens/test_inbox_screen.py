@@ -96,6 +96,17 @@ def test_without_a_supervisor_what_was_known_stays_and_says_that_it_is_old(fly: 
     asyncio.run(play())
 
 
+def test_the_smallest_screen_says_too_that_no_supervisor_answers(fly: Fly) -> None:
+    async def play() -> None:
+        async with fly(scene(), size=(60, 14)) as flight:
+            await flight.press("i")
+            await flight.reads("Bash wants to do this:")
+            flight.client.disconnect()
+            await flight.reads("no supervisor answers")
+
+    asyncio.run(play())
+
+
 def test_nobody_looks_at_a_pane_that_is_not_on_the_screen(fly: Fly) -> None:
     async def play() -> None:
         async with fly(scene()) as flight:
