@@ -140,10 +140,13 @@ def widest_name(found: Iterable[Entry], width: int) -> int:
 
 
 def heading(
-    found: Sequence[Entry], width: int, *, agent: str | None, searched: str, marked: int
+    found: Sequence[Entry] | None, width: int, *, agent: str | None, searched: str, marked: int
 ) -> list[Span]:
-    """The line at the top: how many, of whom, and what was searched for."""
-    said = [counted(len(found), "handoff")]
+    """The line at the top: how many, of whom, and what was searched for.
+
+    None is for what could not be had yet: no number is said of it.
+    """
+    said = [] if found is None else [counted(len(found), "handoff")]
     if agent is not None:
         said.append(f"of {safe_line(agent, 32)}")
     if searched:

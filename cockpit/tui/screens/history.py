@@ -42,6 +42,7 @@ MINUTE = 15.0
 TYPED = 0.2
 """Seconds without a letter after which what was typed is searched for."""
 EMPTY = "No handoff yet. Each one that is made is kept here, with its document."
+LOST = "No supervisor answers: cockpit up"
 NOT_FOUND = "No document holds all these words."
 
 
@@ -72,6 +73,7 @@ class HistoryScreen(Screen[None]):
         self.of_agent: str | None = None
         """The one whose handoffs alone are shown."""
         self._chains: list[dict[str, Any]] = []
+        self._had = False
         self._entries: dict[str, Entry] = {}
         self._marked: list[str] = []
         self._searched = ""
@@ -280,9 +282,12 @@ class HistoryScreen(Screen[None]):
         except CockpitError as error:
             if self.model.connection.live or not self._asked:
                 tell(self, error)
+            if not self._had:
+                self.list.show([], empty=LOST)
             return
         finally:
             self._asked = True
+        self._had = True
         self._searched = searched
         self._draw()
 
@@ -290,7 +295,7 @@ class HistoryScreen(Screen[None]):
         found = history.entries(self._chains, self.of_agent)
         self._entries = {entry.id: entry for entry in found}
         self._marked = [ident for ident in self._marked if ident in self._entries]
-        if self._asked:
+        if self._had:
             self.list.show(list(self._entries), empty=NOT_FOUND if self._searched else EMPTY)
         self._heading.show()
         self.detail.show()
@@ -303,7 +308,7 @@ class HistoryScreen(Screen[None]):
 
     def _head(self, width: int) -> list[Any]:
         return history.heading(
-            list(self._entries.values()),
+            list(self._entries.values()) if self._had else None,
             width,
             agent=self.of_agent,
             searched=self._searched,

@@ -177,6 +177,20 @@ def test_without_a_supervisor_the_list_stays_and_what_cannot_be_had_is_said(fly:
     asyncio.run(play())
 
 
+def test_what_could_not_be_had_is_not_said_to_be_nothing(fly: Fly) -> None:
+    async def play() -> None:
+        async with fly(scene()) as flight:
+            flight.client.disconnect()
+            await flight.until(lambda: not flight.app.model.connection.live)
+            await flight.press("H")
+            await flight.until(flight.toasts)
+            await flight.reads("History", "No supervisor answers: cockpit up")
+            assert "0 handoffs" not in flight.text()
+            assert "asking the supervisor" not in flight.text()
+
+    asyncio.run(play())
+
+
 def test_a_hostile_document_is_read_without_harm(fly: Fly) -> None:
     async def play() -> None:
         client = scene()
