@@ -111,6 +111,8 @@ class ApiFailed:
     error: str
     status: int | None = None
     at: datetime | None = None
+    resets_at: float | None = None
+    """When the limit that it met begins anew, where that was said; unix seconds."""
 
 
 @dataclass(frozen=True, slots=True)

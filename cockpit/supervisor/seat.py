@@ -50,6 +50,8 @@ ENDS_TURN = "end_turn"
 """The model's reason for stopping when it has nothing more to do."""
 LATER = 1e-6
 """Seconds by which a line of a record is later than the one before, at least."""
+_BROKEN_BY = {401: "authentication_failed", 404: "model_not_found", 429: "rate_limit"}
+"""What a hook calls an answer of the API, by its status; another is `unknown`."""
 HEARD = 4000
 """Characters kept of a prompt or an injected context; a request names its file well before."""
 
@@ -176,6 +178,8 @@ class Seat:
             case AssistantReplied(sidechain=False):
                 sitting.replied = True
                 sitting.last_activity = when
+                if sitting.catching_up:
+                    sitting.conduct.broken = None
                 self._note_reads(event)
                 self._note_conduct(event, when)
                 self._gauge_from_record(when)
@@ -190,9 +194,10 @@ class Seat:
                 sitting.last_activity = when
             case Compacted():
                 sitting.gauge.compacted(when)
-            case ApiFailed(status=429, error=error) if sitting.catching_up:
+            case ApiFailed(status=status, error=error, resets_at=resets) if sitting.catching_up:
                 # Who watches hears it from a hook; who comes back finds it here only.
-                sitting.conduct.broken = TurnBroken("rate_limit", error)
+                kind = _BROKEN_BY.get(status or 0, "unknown")
+                sitting.conduct.broken = TurnBroken(kind, error, resets)
             case Interrupted():
                 sitting.conduct.interrupted(when)
             case CostCounted(total_usd=total):

@@ -171,6 +171,31 @@ def test_a_usage_limit_is_waited_for_and_never_looped_against(cockpit: Cockpit) 
     asyncio.run(journey())
 
 
+@pytest.mark.parametrize(
+    ("fault", "kind", "words"),
+    [
+        ("limited", "usage_limit", "limit reached; it resets at 18 May 03:33 UTC"),
+        ("overloaded", "failed", "Its turn is broken off; send it a prompt to go on"),
+    ],
+)
+def test_what_broke_a_turn_is_still_told_by_a_supervisor_that_was_away(
+    cockpit: Cockpit, fault: str, kind: str, words: str
+) -> None:
+    async def journey() -> None:
+        async with cockpit.flying(cockpit.agent(steps=9, step_tokens=100, faults=fault)):
+            await cockpit.start()
+            first = await cockpit.until(asks(kind))
+        async with cockpit.flying():
+            again = await cockpit.until(asks(kind))
+        assert first.needs is not None
+        assert again.needs is not None
+        assert words in first.needs.detail
+        assert words in again.needs.detail
+        assert again.needs.resets_at == first.needs.resets_at
+
+    asyncio.run(journey())
+
+
 def test_the_agent_itself_may_begin_one(cockpit: Cockpit) -> None:
     async def journey() -> None:
         async with cockpit.flying(cockpit.agent(steps=60, step_tokens=100, pace=0.1)):

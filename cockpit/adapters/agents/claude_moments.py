@@ -115,11 +115,11 @@ def _task(task: object) -> str:
 
 def _broken(payload: Payload) -> Sequence[Moment]:
     detail = _line(payload, "error_details") or _line(payload, "last_assistant_message")
-    words, resets = _reset_in(detail)
+    words, resets = reset_in(detail)
     return (TurnBroken(_line(payload, "error", 60) or "unknown", words, resets),)
 
 
-def _reset_in(detail: str) -> tuple[str, float | None]:
+def reset_in(detail: str) -> tuple[str, float | None]:
     """A notice of a usage limit may end in `|` and the time at which it begins anew."""
     words, bar, at = detail.rpartition("|")
     if bar and at.strip().isdigit() and len(at.strip()) == 10:

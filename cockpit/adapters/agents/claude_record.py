@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
+from cockpit.adapters.agents.claude_moments import reset_in
 from cockpit.adapters.agents.claude_said import events_of_user
 from cockpit.core.session import (
     ApiFailed,
@@ -113,7 +114,9 @@ def _api_failure(record: Record, message: Record, at: datetime | None) -> ApiFai
     status = record.get("apiErrorStatus")
     text, _ = content_of(message.get("content"))
     kind = record.get("apiErrorType") or record.get("error") or "unknown"
-    return ApiFailed(text[:500] or str(kind), status if isinstance(status, int) else None, at)
+    known = status if isinstance(status, int) else None
+    words, resets = reset_in(text[:500] or str(kind))
+    return ApiFailed(words, known, at, resets)
 
 
 def content_of(blocks: object) -> tuple[str, tuple[ToolUse, ...]]:
