@@ -72,3 +72,19 @@ def test_a_reason_is_told_whole(fly: Fly) -> None:
             await flight.reads("The document is there already:", "press a to approve it.")
 
     asyncio.run(play())
+
+
+def test_a_refusal_that_is_nearly_as_long_as_the_screen_is_wide_is_shown_in_full(fly: Fly) -> None:
+    async def play() -> None:
+        for width in (58, 60, 62):
+            async with fly(scene(), size=(width, 14), toasts=True) as flight:
+                await flight.press("H")
+                await flight.reads("8 handoffs")
+                await flight.press("c")
+                await flight.until(flight.toasts)
+                await flight.pilot.pause()
+                assert "Mark two documents with Space, or one and select another." in words(
+                    flight.text().replace("▌", " ").replace("…", " ")
+                ), width
+
+    asyncio.run(play())
