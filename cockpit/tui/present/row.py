@@ -63,17 +63,24 @@ def row_of(agent: AgentStatus, *, heard_seconds: float, now: datetime) -> Row:
         trend=trend(context.trend, context.window),
         turns=f"{words.age(age)} old" if stale else _turns(context),
         chain=_chain(agent),
-        activity=safe_line(_doing(agent), 200),
+        activity=_doing(agent),
         age=_age(agent, now),
         cost=words.money(_cost(agent)) if _cost(agent) is not None else "",
     )
 
 
 def _doing(agent: AgentStatus) -> str:
-    """What it does, after a hook's failure; where it does nothing, what there is to say."""
+    """What it does, after a hook's failure; where it does nothing, what there is to say.
+
+    Of one that waits for an answer it is what it asks, not what it did before.
+    """
+    needs = agent.needs
+    if needs and needs.kind in {"permission", "question"}:
+        asked = f"{needs.tool} {needs.command or ''}" if needs.tool else needs.detail
+        return safe_line(" ".join(asked.split()), 200)
     if agent.activity:
-        return "; ".join(filter(None, (agent.warning, agent.activity)))
-    return agent.note or agent.warning or ""
+        return safe_line("; ".join(filter(None, (agent.warning, agent.activity))), 200)
+    return safe_line(agent.note or agent.warning or "", 200)
 
 
 def _tokens(context: ContextStatus) -> str:

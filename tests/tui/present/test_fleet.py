@@ -32,6 +32,17 @@ def test_who_needs_the_pilot_stands_first_and_stopped_agents_last() -> None:
     assert [line.number for line in lines if isinstance(line, Place)] == [1, 2, 3, 4]
 
 
+def test_a_row_that_waits_for_leave_says_for_what_and_not_what_was_done_before() -> None:
+    asks = Needs(kind="permission", detail="Bash rm", tool="Bash", command="rm -rf\n build")
+    asked = agent("api", "needs_you", needs=asks, activity="Read x")
+    assert row(asked).activity == "Bash rm -rf build"
+    told = Needs(kind="question", detail="Which colour?")
+    asked = agent("api", "needs_you", needs=told, activity="Read x")
+    assert row(asked).activity == "Which colour?"
+    review = agent("api", "needs_you", needs=Needs(kind="review", detail="-"), activity="Read x")
+    assert row(review).activity == "Read x"
+
+
 def test_every_state_of_the_wire_has_a_group_and_a_look() -> None:
     states = AgentStatus.model_fields["state"].annotation.__args__  # type: ignore[union-attr]
     assert set(states) == {state for group in GROUPS for state in group.states}
