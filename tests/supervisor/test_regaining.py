@@ -92,9 +92,7 @@ def test_who_was_started_without_a_file_is_found_again_and_only_observed(
             assert (row.pid, row.session_id) == (first.pid, first.session_id)
             assert (row.mode, row.directory) == ("observe", where)
             assert "only observed" in str(row.note)
-            assert f"cockpit start web --mode prompt --resume {first.session_id}" in str(
-                row.note
-            )
+            assert f"cockpit start web --mode prompt --resume {first.session_id}" in str(row.note)
             (told,) = await cockpit.events("agent.regained")
             assert told.agent == "web"
             refused = await cockpit.refused(Start(name="web", directory=where))
