@@ -37,6 +37,8 @@ class SeatRecord:
     """Why it is as it is, where the process does not tell (`stopped by you`, …)."""
     ending: str | None = None
     """How its last process ended, in words; None while one lives."""
+    gave_up: str | None = None
+    """Why nobody was started again after an end, when the pilot has to look."""
 
 
 @dataclass(frozen=True, slots=True)

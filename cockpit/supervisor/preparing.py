@@ -66,7 +66,7 @@ class Preparing:
         """
         assert seat.job is not None
         self._in.store.latch(SessionId(seat.job.id), LATCH, 1.0 if again else 0.0)
-        seat.opening, seat.gave_up = True, None
+        seat.opening = True
         self._say(seat, "its worktree is being prepared")
         task = asyncio.get_running_loop().create_task(self._prepare(seat, home, fly))
         self._running[seat.name] = task
@@ -90,7 +90,8 @@ class Preparing:
             self._forget(seat)
         except CockpitError as refused:
             self._forget(seat)
-            seat.gave_up = " ".join(f"{refused.title}. {refused.detail} {refused.hint}".split())
+            words = " ".join(f"{refused.title}. {refused.detail} {refused.hint}".split())
+            self._in.store.save_seat(seat.change(gave_up=words))
             self._in.feed.tell("agent.not_started", str(refused), seat.name)
         finally:
             seat.opening, seat.preparing = False, None

@@ -75,7 +75,7 @@ class Exit:
 
     def __str__(self) -> str:
         if self.told:
-            return self.told
+            return self.told.rstrip(".")
         if self.signal:
             return f"ended by signal {self.signal}"
         return "ended, status unknown" if self.status is None else f"ended with {self.status}"
@@ -103,8 +103,6 @@ class Seat:
     """Swaps of this job that were confirmed."""
     trust_asked: str | None = None
     """What the pane shows instead of starting: a trust or login dialog, in words."""
-    gave_up: str | None = None
-    """Why nobody was started again after an end, when the pilot has to look."""
     trouble: str | None = None
     """A bug or failure in watching this one agent, told on its row only."""
     handoff_failed: str | None = None
@@ -134,6 +132,11 @@ class Seat:
     @property
     def name(self) -> AgentName:
         return self.record.name
+
+    @property
+    def gave_up(self) -> str | None:
+        """Why nobody was started again after an end, when the pilot has to look."""
+        return self.record.gave_up
 
     @property
     def alive(self) -> bool:

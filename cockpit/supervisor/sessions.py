@@ -189,6 +189,8 @@ class Sessions:
             started=None,
             boot=None,
             wanted=True,
+            ending=None,
+            gave_up=None,
         )
         with self._in.store.transaction():
             self._in.store.save_session(session)
@@ -209,7 +211,6 @@ class Sessions:
         process = self._in.processes.identify(pane.pid) if not pane.dead else None
         seat.process = process
         seat.exit = None
-        seat.gave_up = None
         if process is None:
             seat.exit = Exit(self._now(), pane.exit_status, pane.exit_signal)
         else:
@@ -222,6 +223,7 @@ class Sessions:
             boot=process.boot if process else None,
             note=None,
             ending=None,
+            gave_up=None,
         )
         if seat.record == held:
             return

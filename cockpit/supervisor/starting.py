@@ -136,9 +136,11 @@ async def start(
     found = await supervisor.instruments.worktrees.facts(seat.directory)
     job = replace(job, base_commit=found.head)
     supervisor.instruments.store.add_job(job)
-    supervisor.instruments.store.save_seat(seat.change(job=job.id, branch=found.branch))
+    supervisor.instruments.store.save_seat(
+        seat.change(job=job.id, branch=found.branch, gave_up=None)
+    )
     seat.job, seat.handoffs = job, 0
-    seat.gave_up = seat.handoff_failed = seat.trust_asked = None
+    seat.handoff_failed = seat.trust_asked = None
     fly = partial(_fly, supervisor, seat, text, ident, inheritance)
     home = await supervisor.instruments.worktrees.home(settings.directory)
     if home is not None and supervisor.preparing.is_due(seat, made):
@@ -352,7 +354,7 @@ async def _prepare_again(supervisor: Supervisor) -> None:
             supervisor.preparing.begin(seat, home, fly, again=True)
         elif again is not None:
             words = f"the setup of its worktree was cut off. Again: cockpit start {seat.name}"
-            seat.gave_up = words
+            supervisor.instruments.store.save_seat(seat.change(gave_up=words))
             supervisor.board.changed(seat)
 
 
@@ -373,6 +375,7 @@ async def start_automatic(supervisor: Supervisor) -> None:
         try:
             await start(supervisor, seat, None)
         except CockpitError as refused:
-            seat.gave_up = f"{refused.title}. {refused.hint}".strip()
+            words = f"{refused.title}. {refused.hint}".strip()
+            supervisor.instruments.store.save_seat(seat.change(gave_up=words))
             supervisor.feed.tell("agent.not_started", str(refused), seat.name)
         supervisor.board.changed(seat)

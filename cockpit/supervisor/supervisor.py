@@ -170,8 +170,9 @@ class Supervisor:
         if found:
             self.feed.tell("agent.found", f"{seat.name} is alive and watched again", seat.name)
         elif seat.record.wanted and seat.record.session is not None:
-            seat.exit = Exit(self._now(), told=seat.record.ending)
-            if not swapping:
+            over = seat.session.ended if seat.session else None
+            seat.exit = Exit(over or self._now(), told=seat.record.ending)
+            if not swapping and seat.record.ending is None:
                 self.sessions.finish(seat)
                 self.feed.tell("agent.exited", f"{seat.name} ended while nobody watched", seat.name)
 
@@ -299,9 +300,9 @@ class Supervisor:
         if not swapping:
             self.sessions.finish(seat)
             ending = f"{known}. {known.words}".strip()
-            self.instruments.store.save_seat(seat.change(ending=ending))
-            if known.abnormal and not seat.sitting.replied and seat.runtime.has_readings:
-                seat.gave_up = f"it {ending} Try again: cockpit start {seat.name}"
+            failed = known.abnormal and not seat.sitting.replied and seat.runtime.has_readings
+            gave_up = f"it {ending} Try again: cockpit start {seat.name}" if failed else None
+            self.instruments.store.save_seat(seat.change(ending=ending, gave_up=gave_up))
             self.feed.tell(
                 "agent.exited",
                 f"{seat.name} {known}. {known.words}",

@@ -54,7 +54,8 @@ async def finish_undos(supervisor: Supervisor) -> None:
             elif before is not None:
                 await _swap_back(supervisor, seat, undone, before)
         except (CockpitError, OSError) as refused:
-            seat.gave_up = f"the undo could not be finished: {_words(refused)}"
+            words = f"the undo could not be finished: {_words(refused)}"
+            supervisor.instruments.store.save_seat(seat.change(gave_up=words))
         supervisor.board.changed(seat)
 
 
@@ -107,10 +108,11 @@ async def _swap_back(
         await supervisor.sessions.open(seat, reopened, None, resume=True)
     except (CockpitError, OSError) as refused:
         _give_up(supervisor, seat, undone, "ended")
-        seat.gave_up = (
+        words = (
             f"session {before.number} could not be reopened ({_words(refused)}); "
             f"the one after it has ended. Try again: cockpit undo {seat.name}"
         )
+        supervisor.instruments.store.save_seat(seat.change(gave_up=words))
         raise
     _note_done(supervisor, seat, undone, reopened)
     return reopened

@@ -101,13 +101,16 @@ async def stop(supervisor: Supervisor, asked: Stop) -> Done:
         supervisor.feed.tell("agent.not_started", words, seat.name)
         return Done(message=words, name=seat.name)
     await _call_off(supervisor, seat)
+    if seat.gave_up:
+        supervisor.instruments.store.save_seat(seat.change(gave_up=None))
+        supervisor.board.changed(seat)
     if seat.record.session is None or (not seat.alive and not seat.record.wanted):
         return Done(message=f"{seat.name} was not running", name=seat.name)
     supervisor.instruments.store.save_seat(seat.change(wanted=False, note="stopped by you"))
     ending = await supervisor.sessions.end(seat)
     if not ending.gone:
         raise _survived(seat, ending)
-    seat.exit, seat.gave_up, seat.handoff_failed = None, None, None
+    seat.exit, seat.handoff_failed = None, None
     supervisor.sessions.finish(seat)
     told = supervisor.attention.has_told_of_end(seat)
     supervisor.feed.tell("agent.stopped", f"{seat.name} was stopped", seat.name, told=told)

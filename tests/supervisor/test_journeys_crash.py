@@ -12,7 +12,7 @@ import pytest
 
 from cockpit.core.errors import NoSupervisor
 from cockpit.wire.status import AgentStatus
-from cockpit.wire.verbs import Approve, Down, Handoff
+from cockpit.wire.verbs import Approve, Down, Handoff, Stop
 
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
@@ -185,6 +185,30 @@ def test_an_agent_that_ended_meanwhile_is_told_of(cockpit: Cockpit) -> None:
         again = await cockpit.start()
         assert again.pid is not None
         assert again.session_id != row.session_id
+
+    asyncio.run(journey())
+
+
+def test_who_failed_to_start_still_needs_the_pilot_after_a_restart(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        await cockpit.launch(cockpit.agent(mode="observe", faults="exit"))
+        await cockpit.start()
+        row = await cockpit.until(lambda row: row.needs is not None)
+        assert row.needs is not None
+        assert row.needs.kind == "failed"
+        assert row.needs.detail.endswith("Try again: cockpit start api")
+        cockpit.kill()
+        await cockpit.launch()
+        after = await cockpit.row()
+        assert (after.state, after.needs) == (row.state, row.needs)
+        assert ".." not in f"{after.note}"
+        assert len(await cockpit.events("agent.exited")) == 1
+        await cockpit.ask(Stop(name="api"))
+        stopped = await cockpit.row()
+        assert (stopped.state, stopped.needs) == ("stopped", None)
+        cockpit.kill()
+        await cockpit.launch()
+        assert (await cockpit.row()).needs is None
 
     asyncio.run(journey())
 

@@ -28,7 +28,7 @@ from cockpit.core.ids import AgentName, JobId, PaneId, SessionId
 from cockpit.core.moments import DialogOpened, PromptTaken, SessionBegan, TurnBroken, TurnOver
 from cockpit.ports.processes import ProcessId
 from cockpit.ports.records import JobRecord, SeatRecord
-from cockpit.supervisor.rows import marker_said, need, state
+from cockpit.supervisor.rows import marker_said, need, note, state
 from cockpit.supervisor.seat import Exit, Seat
 
 SEALED = Document("/w/handoff.md", "ab" * 32, "agent")
@@ -145,7 +145,6 @@ def test_a_usage_limit_says_when_it_begins_anew(seat: Seat) -> None:
     ("change", "kind"),
     [
         ({"handoff_failed": "it failed"}, "failed"),
-        ({"gave_up": "it will not start"}, "failed"),
         ({"trust_asked": "it asks for trust"}, "trust"),
     ],
 )
@@ -153,6 +152,17 @@ def test_what_only_the_pilot_can_mend(seat: Seat, change: dict[str, Any], kind: 
     for name, value in change.items():
         setattr(seat, name, value)
     assert told(seat) == ("needs_you", kind)
+
+
+def test_an_agent_that_nobody_starts_again_needs_the_pilot(seat: Seat) -> None:
+    seat.change(gave_up="it will not start")
+    assert told(seat) == ("needs_you", "failed")
+
+
+def test_what_an_earlier_supervisor_wrote_of_an_end_is_one_sentence(seat: Seat) -> None:
+    seat.exit = Exit(5.0, told="ended with 1.")
+    seat.sitting.replied = False
+    assert note(seat) == "ended with 1."
 
 
 def test_the_accounts_limit_needs_the_pilot_until_the_next_prompt(seat: Seat) -> None:

@@ -111,6 +111,11 @@ def m006_threads(database: sqlite3.Connection) -> None:
     )
 
 
+def m007_gave_up(database: sqlite3.Connection) -> None:
+    """Why nobody sits in a seat until the pilot acts."""
+    database.execute("alter table seats add column gave_up text")
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     m001_first,
     m002_ended,
@@ -118,4 +123,5 @@ MIGRATIONS: tuple[Migration, ...] = (
     m004_ending,
     m005_search,
     m006_threads,
+    m007_gave_up,
 )
