@@ -24,6 +24,11 @@ _GRACE_SECONDS = 3.0
 _GITCONFIG = "[user]\n\tname = Pilot\n\temail = pilot@example.com\n[init]\n\tdefaultBranch = main\n"
 
 
+def pytest_configure() -> None:
+    """A hang-up ends programs, also under `nohup`, which lets them inherit that it does not."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
 @pytest.fixture(autouse=True)
 def own_home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder with a short path (sockets!) that holds HOME, XDG and `COCKPIT_HOME`.
