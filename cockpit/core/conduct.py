@@ -53,6 +53,8 @@ class Conduct:
     last_words: str = ""
     """The last thing the agent said when a turn ended; empty once it was given a new prompt."""
     words_at: float = 0.0
+    cut_at: float = -1.0
+    """When a turn was last interrupted; before anything else while none was."""
     tools: int = 0
     """Calls of tools that came back."""
     compactions_announced: int = 0
@@ -122,10 +124,16 @@ class Conduct:
 
     def interrupted(self, at: float) -> None:
         """The record shows that the pilot pressed Esc; subagents die with the turn."""
+        self.cut_at = max(at, self.cut_at)
         if at >= self.last_moment:
             self.last_moment = at
             self.subagents.clear()
             self._rest(at)
+
+    @property
+    def cut_short(self) -> bool:
+        """The last turn was interrupted, and nobody has given a prompt since."""
+        return self.cut_at >= self.words_at
 
     def noted(self, turn: Turn, waiting_for: str | None, at: float, *, stood: float = 0.0) -> None:
         """What the CLI's own note of the process says, as of when it wrote it.

@@ -62,7 +62,7 @@ class Guards:
 
     def stops(self, seat: Seat, wish: Wish) -> str | None:
         """Why nothing is begun now; None when it may."""
-        for rule in (self._usage, self._let_compact, self._rest, self._reading):
+        for rule in (self._usage, self._interrupted, self._let_compact, self._rest, self._reading):
             if why := rule(seat, wish):
                 return why
         return None
@@ -77,6 +77,15 @@ class Guards:
         if self._now() < limit.resets:
             return f"it waits: the account's usage limit resets at {clock_time(limit.resets)}"
         return None
+
+    def _interrupted(self, seat: Seat, wish: Wish) -> str | None:
+        """Who pressed Esc wants to say something; a new round would take the agent away."""
+        if wish.starter != "loop" or not seat.sitting.conduct.cut_short:
+            return None
+        return (
+            "its loop waits, since its turn was interrupted: send it a prompt to go on, "
+            f"or begin the next round: cockpit handoff {seat.name}"
+        )
 
     def _let_compact(self, seat: Seat, wish: Wish) -> str | None:
         if wish.starter == "band" and self._latched(seat, LET_COMPACT):

@@ -109,9 +109,14 @@ def _living(seat: Seat) -> State:
 
 
 def expects_prompt(seat: Seat) -> bool:
-    """The session was started with a prompt that was not accepted yet."""
+    """The session was started with a prompt that was not accepted yet.
+
+    Of a process that was found, only the record tells: it was accepted if there is a reply.
+    """
+    sitting = seat.sitting
     prompted = seat.job is not None and bool(seat.job.prompt)
-    return prompted and seat.sitting.conduct.prompts == 0
+    found = sitting.began_at is None and sitting.replied
+    return prompted and sitting.conduct.prompts == 0 and not found
 
 
 def finished(seat: Seat) -> bool:

@@ -162,7 +162,7 @@ class Triggers:
         if seat.session.number < loop.max_iterations:
             words = f"iteration {seat.session.number} of at most {loop.max_iterations} is over"
             return Wish("loop", "loop", words)
-        if self._latch(seat, "loop.exhausted"):
+        if not sitting.conduct.cut_short and self._latch(seat, "loop.exhausted"):
             self._in.feed.tell(
                 "loop.exhausted",
                 f"{seat.name} went round {loop.max_iterations} times without saying "

@@ -142,3 +142,19 @@ def test_a_later_word_of_the_same_dialog_takes_nothing_of_it_away() -> None:
     assert heard(PromptTaken("go"), asked, other).dialog == other
     another = DialogOpened("permission", "Bash ls", "Bash", "ls")
     assert heard(PromptTaken("go"), asked, another).dialog == another
+
+
+def test_an_interrupt_counts_until_the_next_prompt() -> None:
+    conduct = heard(PromptTaken("go"))
+    conduct.interrupted(5.0)
+    assert conduct.cut_short
+    conduct.noted(Turn.IDLE, None, 20.0)
+    assert conduct.cut_short
+    conduct.hear(PromptTaken("go on"), 21.0)
+    assert not conduct.cut_short
+
+
+def test_an_interrupt_that_is_older_than_the_last_prompt_is_over() -> None:
+    conduct = heard(PromptTaken("go"), PromptTaken("go on"))
+    conduct.interrupted(1.5)
+    assert not conduct.cut_short

@@ -135,6 +135,28 @@ def test_a_loop_ends_after_its_iterations_and_says_so(cockpit: Cockpit) -> None:
     asyncio.run(journey())
 
 
+def test_a_turn_that_the_pilot_interrupted_begins_no_next_round(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        agent = cockpit.agent(steps=200, pace=0.1, step_tokens=100, more=LOOP.format(3))
+        async with cockpit.flying(agent) as supervisor:
+            first = await cockpit.start()
+            await cockpit.until(lambda _: supervisor.fleet.seat("api").sitting.replied)
+            assert first.pane is not None
+            cockpit.tmux("send-keys", "-t", first.pane, "Escape")
+            row = await cockpit.until(lambda row: row.state == "idle")
+            await supervisor.triggers.consider(supervisor.fleet.seat("api"))
+            row = await cockpit.until(lambda row: row.note)
+            assert "its loop waits, since its turn was interrupted" in str(row.note)
+            assert await cockpit.events("handoff.begun") == []
+        async with cockpit.flying() as supervisor:
+            await supervisor.triggers.consider(supervisor.fleet.seat("api"))
+            row = await cockpit.until(lambda row: row.note)
+            assert "its loop waits, since its turn was interrupted" in str(row.note)
+            assert await cockpit.events("handoff.begun") == []
+
+    asyncio.run(journey())
+
+
 def test_a_loop_goes_on_when_the_process_has_ended(cockpit: Cockpit) -> None:
     async def journey() -> None:
         agent = cockpit.agent(steps=40, pace=0.1, step_tokens=100, more=LOOP.format(3))
