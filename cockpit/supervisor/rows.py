@@ -105,18 +105,19 @@ def _living(seat: Seat) -> State:
         if expects_prompt(seat) and not seat.sitting.replied:
             return "starting"
         return "done" if finished(seat) else "idle"
-    return "starting" if not seat.sitting.replied else "unknown"
+    return (
+        "starting" if seat.sitting.began_at is not None and not seat.sitting.replied else "unknown"
+    )
 
 
 def expects_prompt(seat: Seat) -> bool:
     """The session was started with a prompt that was not accepted yet.
 
-    Of a process that was found, only the record tells: it was accepted if there is a reply.
+    Of a process that was found again nobody knows, and it is not said.
     """
     sitting = seat.sitting
     prompted = seat.job is not None and bool(seat.job.prompt)
-    found = sitting.began_at is None and sitting.replied
-    return prompted and sitting.conduct.prompts == 0 and not found
+    return prompted and sitting.conduct.prompts == 0 and sitting.began_at is not None
 
 
 def finished(seat: Seat) -> bool:
@@ -379,13 +380,29 @@ def _asides(seat: Seat) -> list[str]:
     """What is worth knowing beside an agent's state, the most lasting first."""
     late = seat.sitting.too_late
     words = f"it compacted by itself, {late}: a handoff would have been too late" if late else None
-    told = (_no_terminal(seat), seat.record.note, warning(seat), seat.waits, words)
+    told = (
+        _no_record(seat),
+        _no_terminal(seat),
+        seat.record.note,
+        warning(seat),
+        seat.waits,
+        words,
+    )
     return [safe_line(each, 300) for each in told if each]
 
 
 def warning(seat: Seat) -> str | None:
     """The hooks that failed last, and have not gone well since."""
     return safe_line("; ".join(list(seat.hooks_failed.values())[-2:]), 300) or None
+
+
+def _no_record(seat: Seat) -> str | None:
+    """A process was found again whose record says nothing, and nobody heard of it since."""
+    sitting = seat.sitting
+    unheard = sitting.began_at is None and not sitting.replied and sitting.conduct.prompts == 0
+    if not (seat.alive and unheard and seat.runtime.has_readings):
+        return None
+    return "it was found again without a record: what it did before is not known"
 
 
 def _no_terminal(seat: Seat) -> str | None:

@@ -213,6 +213,23 @@ def test_who_failed_to_start_still_needs_the_pilot_after_a_restart(cockpit: Cock
     asyncio.run(journey())
 
 
+def test_what_an_agent_without_a_record_did_is_unknown_after_a_restart(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        await cockpit.launch(cockpit.agent(mode="observe", steps=3, faults="mute"))
+        await cockpit.start()
+        before = await cockpit.until(lambda row: row.state == "done")
+        cockpit.kill()
+        await cockpit.launch()
+        row = await cockpit.row()
+        assert row.pid == before.pid
+        assert row.state in {"unknown", "idle"}
+        assert "what it did before is not known" in str(row.note)
+        # The CLI's own note says that it waits; nobody says whether it is done.
+        await cockpit.until(lambda row: row.state == "idle")
+
+    asyncio.run(journey())
+
+
 def test_a_handoff_whose_worktree_is_gone_does_not_keep_the_supervisor_down(
     cockpit: Cockpit,
 ) -> None:

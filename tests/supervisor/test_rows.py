@@ -77,6 +77,7 @@ def test_what_the_agent_does_is_its_state(seat: Seat) -> None:
 
 def test_it_is_starting_until_the_first_prompt_is_accepted(seat: Seat) -> None:
     seat.begin_sitting(None)
+    seat.sitting.began_at = 1.0
     assert told(seat) == ("starting", None)
     seat.sitting.conduct.hear(SessionBegan("s", "startup"), 1.0)
     assert told(seat) == ("starting", None)
@@ -86,6 +87,16 @@ def test_it_is_starting_until_the_first_prompt_is_accepted(seat: Seat) -> None:
     seat.job = None
     seat.sitting.conduct.hear(SessionBegan("s", "startup"), 1.0)
     assert told(seat) == ("idle", None)
+
+
+def test_who_was_found_without_a_record_is_not_said_to_be_starting(seat: Seat) -> None:
+    seat.begin_sitting(None)
+    assert told(seat) == ("unknown", None)
+    assert note(seat) == "it was found again without a record: what it did before is not known"
+    seat.sitting.conduct.noted(Turn.IDLE, None, 20.0)
+    assert told(seat) == ("idle", None)
+    seat.sitting.conduct.hear(PromptTaken("more"), 21.0)
+    assert (told(seat), note(seat)) == (("working", None), None)
 
 
 def test_nobody_there_is_exited_or_stopped_as_the_pilot_wanted_it(seat: Seat) -> None:
