@@ -28,8 +28,6 @@ FOLDER = ".cockpit/handoffs"
 NOTICE = "HANDOFF_PENDING.md"
 ARCHIVE = "archive"
 """The folder among the copies for those of finished jobs."""
-COARSE_CLOCK = 2.0
-"""Seconds by which a file system may date a file too early."""
 MOST_IN_A_SECOND = 100
 LONGEST_FRONT = 32_768
 """Bytes of a document that its front matter is looked for in."""
@@ -84,14 +82,14 @@ class Documents:
             raise _failed("There is no place for the handoff document", place, error) from None
         return path
 
-    def look_at_draft(self, path: Path, since: float | None = None) -> DraftSeen:
-        """The draft as it stands, if it was written after `since` (Unix seconds).
+    def look_at_draft(self, path: Path) -> DraftSeen:
+        """The draft as it stands. Its name is new with each handoff, so none is of an older one.
 
         Raises `Failed` for what is no plain file of our own, and for one that is too long.
         """
         try:
             with guarded_folder.opened(path.parent) as folder:
-                return _seen(folder, path.name, since)
+                return _seen(folder, path.name)
         except FileNotFoundError:
             return DraftSeen()
         except OSError as error:
@@ -321,7 +319,7 @@ def _checked(handoff: str) -> str:
     return handoff
 
 
-def _seen(folder: int, name: str, since: float | None) -> DraftSeen:
+def _seen(folder: int, name: str) -> DraftSeen:
     """Look before opening: to open a device can already be an act."""
     before = os.stat(name, dir_fd=folder, follow_symlinks=False)
     _refuse_odd(before)
@@ -329,8 +327,6 @@ def _seen(folder: int, name: str, since: float | None) -> DraftSeen:
     with os.fdopen(descriptor, "rb") as file:
         found = os.fstat(file.fileno())
         _refuse_odd(found)
-        if since is not None and found.st_mtime < since - COARSE_CLOCK:
-            return DraftSeen()
         data = file.read(LARGEST + 1)
     signature = (found.st_ino, found.st_size, found.st_mtime_ns)
     return DraftSeen(signature, data.decode("utf-8", "replace"))

@@ -90,7 +90,6 @@ def paper(cockpit: Cockpit) -> Path:
         "five megabytes": 'yes "## Goal" | head -c 5000000 > "$DRAFT"',
         "bytes": 'head -c 3000 /dev/urandom > "$DRAFT"',
         "nothing": ': > "$DRAFT"',
-        "older than the request": 'cp "$HOME/secret.md" "$DRAFT"; touch -d "2 hours ago" "$DRAFT"',
         "a link for a folder": (
             'cd "$(dirname "$DRAFT")/.." && mv handoffs kept && '
             'ln -s "$HOME/elsewhere" handoffs && cp "$HOME/secret.md" "$DRAFT"'
