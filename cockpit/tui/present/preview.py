@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from cockpit.config.schema import ContextSettings
 from cockpit.config.thresholds import thresholds
-from cockpit.core.bands import band, marks
+from cockpit.core.bands import MARK_NAMES, band, marks
 from cockpit.core.reading import DEFAULT_WINDOW
 from cockpit.core.safetext import safe_line
 from cockpit.tui.present import words
@@ -55,6 +57,18 @@ def preview_line(agent: AgentStatus, wanted: ContextSettings | None, width: int)
         Span(f"  {fit(numbers, NUMBERS)} "),
         Span(said, role),
     ]
+
+
+def lowered_words(wanted: ContextSettings, names: Collection[str]) -> str:
+    """Which of these marks will begin lower than they were written; empty for none."""
+    window = wanted.override or DEFAULT_WINDOW
+    found = marks(thresholds(wanted), window, None)
+    lowered = [
+        f"{name} is {mark.why}: {words.tokens(mark.tokens)} of {words.tokens(window)}."
+        for name in MARK_NAMES
+        if name in names and (mark := getattr(found, name)).why.startswith("lowered to ")
+    ]
+    return " ".join(lowered)
 
 
 def example_lines(wanted: ContextSettings, width: int) -> list[list[Span]]:

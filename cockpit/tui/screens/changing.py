@@ -49,6 +49,10 @@ class ChangeForm(Form[bool]):
         """Why it cannot be tried yet, in words; None when it can."""
         return None
 
+    def aside(self, loaded: Loaded) -> str:
+        """What the change will not do although it is right, in words; mostly nothing."""
+        return ""
+
     def show(self, loaded: Loaded) -> None:
         """Draw what would hold; called with what holds now, and after every change."""
 
@@ -88,7 +92,7 @@ class ChangeForm(Form[bool]):
             self.say(in_one_line(error), wrong=True)
             return
         self.show(loaded)
-        self.say(where, wrong=False)
+        self.say(f"{self.aside(loaded)} {where}".strip(), wrong=False)
 
     def _where(self, files: Files, changes: Changes) -> str:
         """Which files are written, and what there is to know of them."""

@@ -15,7 +15,7 @@ from textual.widgets import Input, Static
 from cockpit.client.client import Client
 from cockpit.core.bands import MARK_NAMES
 from cockpit.tui.model import Model
-from cockpit.tui.present.preview import example_lines, preview_line
+from cockpit.tui.present.preview import example_lines, lowered_words, preview_line
 from cockpit.tui.screens.changing import ChangeForm
 from cockpit.tui.screens.form import row
 from cockpit.tui.widgets.choice import Choice, Option
@@ -101,6 +101,12 @@ class SettingsScreen(ChangeForm):
         if self.theme.value != self._theme_before:
             found["cockpit", "theme"] = self.theme.value
         return found
+
+    def aside(self, loaded: Loaded) -> str:
+        return lowered_words(loaded.settings.defaults.context, self._typed_marks())
+
+    def _typed_marks(self) -> set[str]:
+        return {name for name, field in self.marks.items() if field.value.strip()}
 
     def show(self, loaded: Loaded) -> None:
         if self._files is not None:

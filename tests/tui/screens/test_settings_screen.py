@@ -89,6 +89,17 @@ def test_marks_out_of_order_are_refused_in_words(fly: Fly, shop: Path) -> None:
     asyncio.run(play())
 
 
+def test_a_mark_that_will_be_lowered_is_said_to_be(fly: Fly, shop: Path) -> None:
+    (shop / "cockpit.toml").write_text('[[agents]]\nname = "api"\n')
+
+    async def play() -> None:
+        async with fly(flying(), size=(140, 30), files=reader(shop)) as flight:
+            await flight.press("comma", *"75%")
+            await flight.reads("notice is lowered to warn", "120k of 200k", "Ctrl-S writes")
+
+    asyncio.run(play())
+
+
 def test_a_theme_is_seen_at_once_and_taken_back(fly: Fly, shop: Path) -> None:
     own = shop.parent / "home" / "cockpit.toml"
 
