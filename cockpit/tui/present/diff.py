@@ -55,12 +55,12 @@ def _summary(diff: WorktreeDiff) -> list[Span]:
     new = [counted(len(diff.untracked), "new file")] if diff.untracked else []
     changed = [counted(len(diff.files), "file") + " changed"] if diff.files else []
     more = "+" if diff.cut else ""
-    return [
-        Span(f"  {', '.join([*changed, *new])}{more}  "),
-        Span(f"+{added} ", "added"),
-        Span(f"-{removed}", "removed"),
-        Span(f"  {since}", "muted"),
-    ]
+    # Nobody counts the lines of new files, and a nought would say that they are empty.
+    counts = (
+        [Span("  "), Span(f"+{added} ", "added"), Span(f"-{removed}", "removed")] if changed else []
+    )
+    what = Span(f"  {', '.join([*changed, *new])}{more}")
+    return [what, *counts, Span(f"  {since}", "muted")]
 
 
 def _stat(files: list[DiffFile], width: int) -> list[list[Span]]:

@@ -73,3 +73,8 @@ def test_renamed_and_oddly_named_files_are_named_in_full() -> None:
     ]
     assert any("── a/old name b/new ──" in line for line in lines)
     assert any("rename from old name" in line for line in lines)
+
+
+def test_new_files_alone_have_no_counts_of_lines() -> None:
+    new = WorktreeDiff(directory="/w", since="9f1c2d3e4a", untracked=["notes.md"])
+    assert plain(diff_lines(new, 80)[0]).strip() == "1 new file  not committed, since 9f1c2d3e"
