@@ -5,6 +5,8 @@ The program is not probed: this is asked while a pilot types.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from cockpit.config.checks import NOT_FLOWN
 from cockpit.config.schema import AgentSettings
 from cockpit.core.errors import BadUsage, NotNow
@@ -69,4 +71,9 @@ def _company(
         for other in supervisor.fleet
         if other.name != name and other.alive and same_place(other.directory, where)
     ]
-    return [f"{', '.join(there)} works there too: their edits may meet."] if there else []
+    return [f"{company_words(there)}: their edits may meet."] if there else []
+
+
+def company_words(names: Sequence[str]) -> str:
+    """That these agents are in the same place; at least one."""
+    return f"{', '.join(names)} {'works' if len(names) == 1 else 'work'} there too"

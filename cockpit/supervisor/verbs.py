@@ -79,8 +79,8 @@ async def start(supervisor: Supervisor, asked: Start) -> Done:
     if seat.preparing:
         words = f"{name} starts when its worktree is set up: {seat.record.worktree}"
         return Done(message=words, name=name)
-    beside = ", ".join(other.name for other in starting.neighbours(supervisor, seat))
-    words = f"; {beside} works there too" if beside else ""
+    beside = [other.name for other in starting.neighbours(supervisor, seat)]
+    words = f"; {planning.company_words(beside)}" if beside else ""
     return Done(
         message=f"Started {name} in {seat.directory}{words}", name=name, pane=seat.record.pane
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cockpit.core.errors import BadUsage, NotNow
+from cockpit.supervisor.planning import company_words
 from cockpit.wire.verbs import Plan, Start
 
 if TYPE_CHECKING:
@@ -54,3 +55,8 @@ def test_a_plan_is_refused_as_the_start_would_be(cockpit: Cockpit) -> None:
             assert "No git there" in plain.message
 
     asyncio.run(journey())
+
+
+def test_several_in_one_place_work_there() -> None:
+    assert company_words(["api"]) == "api works there too"
+    assert company_words(["api", "perm"]) == "api, perm work there too"

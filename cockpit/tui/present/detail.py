@@ -40,7 +40,7 @@ def reason(agent: AgentStatus | None) -> list[Span]:
         return []
     look = look_of(agent)
     if agent.needs:
-        detail = safe_line(agent.needs.detail, 400)
+        detail = safe_line(agent.needs.detail, 400).removeprefix(f"{look.word} ")
         return [Span(f" {look.glyph} {look.word}  ", f"state-{look.role}"), Span(detail)]
     if agent.handoff:
         detail = safe_line(agent.handoff.detail or _phase(agent), 400)

@@ -81,7 +81,7 @@ def _item(agent: AgentStatus, needs: Needs) -> Item:
         word=look.word,
         role=f"state-{look.role}",
         who=safe_line(agent.name, 32),
-        what=_what(needs),
+        what=_what(needs).removeprefix(f"{look.word} "),
         since=needs.since or agent.last_activity_at,
         agent=agent.name,
         says=_says(needs),

@@ -89,3 +89,10 @@ def test_what_has_no_room_is_counted(width: int, most: int) -> None:
     assert all(cell_len(each) <= width for each in lines)
     assert len(lines) <= most + 2
     assert detail(None, width, most) == []
+
+
+def test_the_word_of_a_need_is_not_said_twice() -> None:
+    asked = needing("api", "handoff")
+    needs = Needs(kind="handoff", detail="hand off? 76% of the context is used")
+    (item,) = items([asked.model_copy(update={"needs": needs})])
+    assert (item.word, item.what) == ("hand off?", "76% of the context is used")
