@@ -15,6 +15,8 @@ SESSION = "cockpit"
 """The session that every window belongs to; each attached pilot has one of their own beside it."""
 HOME_WINDOW = 0
 RETURN_KEY = "F12"
+FAR_OPTION = "@cockpit_far"
+"""Of a window that shows an agent of another machine: whose. It goes when nobody looks any more."""
 RETURN_OPTION = "@cockpit_return"
 """Of a terminal's session: what the return key does instead of going to the home window."""
 ASIDE, LEAVES = "aside", "leaves"
@@ -82,6 +84,7 @@ unbind -n MouseDown3StatusLeft
 unbind -n MouseDown3StatusRight
 bind -n {RETURN_KEY} if -F "#{{{RETURN_OPTION}}}" kill-session {{
   if -F -t :{HOME_WINDOW} "#{{pane_dead}}" "respawn-pane -t :{HOME_WINDOW}"
+  if -F "#{{&&:#{{{FAR_OPTION}}},#{{==:#{{window_active_clients}},1}}}}" kill-window
   select-window -t :{HOME_WINDOW}
 }}
 """

@@ -16,10 +16,11 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 
-from cockpit.adapters.tmux import SETTLE, Tmux, check_pane, prepared
+from cockpit.adapters.tmux import LABEL_PATTERN, SETTLE, Tmux, check_pane, prepared
 from cockpit.adapters.tmux_command import NoSession, ServerGone
 from cockpit.adapters.tmux_config import (
     ASIDE,
+    FAR_OPTION,
     HOME_WINDOW,
     LEAVES,
     RETURN_OPTION,
@@ -27,12 +28,13 @@ from cockpit.adapters.tmux_config import (
 )
 from cockpit.adapters.tmux_server import HOME_OPTION, OPEN
 from cockpit.core.charset import speaks_unicode
-from cockpit.core.errors import Failed, NotNow
+from cockpit.core.errors import BadUsage, Failed, NotNow
 from cockpit.core.ids import PaneId
 from cockpit.ports.panes import Launch, PaneGone, PaneOccupied
 
 HOME_ORDER = "home"
 HOME = f"#{{pane_id}} #{{pane_dead}} #{{{HOME_OPTION}}}"
+FAR = "#{window_id} #{pane_dead}"
 TRUE_COLOR = ("truecolor", "24bit")
 
 
@@ -140,13 +142,27 @@ class TmuxViews:
         """
         window = await self._window(pane)
         session, client = await self._pilot()
-        target = f"{session}:{window}"
+        await self._turn(client, f"{session}:{window}")
+
+    async def _turn(self, client: str, target: str) -> None:
         await self.tmux.server.ask(
             # This makes the window the terminal's own, and the size of it counts there at once...
             ["switch-client", "-c", client, "-t", target],
             # ...that is, as soon as something has sizes worked out again.
             ["select-window", "-t", target],
         )
+
+    async def show_far(self, label: str, launch: Launch) -> None:
+        """Turn that terminal to a window in which this runs: a pane on another machine.
+
+        One window a label, which the return key closes behind the last who looks at it; the
+        program is hung up by that. Raises as `show` does, and `BadUsage` for a label that is none.
+        """
+        session, client = await self._pilot()
+        if not LABEL_PATTERN.fullmatch(label):
+            raise BadUsage(f"{label!a} cannot be the label of a window")
+        window = await self._far_window(label) or await self._new_far_window(label, launch)
+        await self._turn(client, f"{session}:{window}")
 
     async def detach(self) -> None:
         """Let go of the terminal that `show` would turn. Raises `NotNow` when there is none."""
@@ -206,6 +222,29 @@ class TmuxViews:
         except (ServerGone, NoSession) as error:
             raise PaneGone("The pane is gone", error.detail) from error
         return lines[0]
+
+    async def _far_window(self, label: str) -> str | None:
+        """The window of that label whose program runs; one in which it has ended is closed."""
+        lines = await self.tmux.server.ask(
+            ["list-panes", "-a", "-f", f"#{{==:#{{{FAR_OPTION}}},{label}}}", "-F", FAR]
+        )
+        # A window is listed once for each session that shows it.
+        for line in set(filter(None, lines)):
+            window, dead = line.split(" ")
+            if dead == "0":
+                return window
+            await self.tmux.server.ask(["kill-window", "-t", window])
+        return None
+
+    async def _new_far_window(self, label: str, launch: Launch) -> str:
+        argv = self.tmux.orders.command(prepared(launch))
+        last = f"={SESSION}:{{end}}"
+        lines = await self.tmux.server.ask(
+            ["new-window", "-d", "-a", "-t", last, "-n", label, "--", *argv],
+            ["set-option", "-w", "-t", last, FAR_OPTION, label],
+            ["display-message", "-p", "-t", last, "#{window_id}"],
+        )
+        return lines[-1]
 
     async def _new_home(self, argv: list[str]) -> PaneId:
         home = f"={SESSION}:{HOME_WINDOW}"

@@ -12,7 +12,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
-    from cockpit.client.client import Client
+    from cockpit.client.client import Supervisor
 
 _ENDING = (signal.SIGTERM, signal.SIGHUP)
 
@@ -39,7 +39,7 @@ def demo(
     return fly_on_screen(agents, keep=keep, say=_say)
 
 
-async def _portray(path: Path, client: Client, selected: str) -> None:
+async def _portray(path: Path, client: Supervisor, selected: str) -> None:
     """Leave a picture of the fleet as it is now, with this agent selected."""
     from cockpit.config.shipped import themes_folder
     from cockpit.tui.picture import picture

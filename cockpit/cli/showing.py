@@ -22,12 +22,14 @@ from cockpit.config.paths import Places
 from cockpit.config.read import load
 from cockpit.config.shipped import themes_folder
 from cockpit.core.errors import CockpitError, Failed
+from cockpit.core.far_names import host_and_name
 from cockpit.core.ids import PaneId, agent_name
+from cockpit.ports.panes import Launch
 from cockpit.wire.verbs import Attach
 
 if TYPE_CHECKING:
     from cockpit.adapters.far_host import FarHost
-    from cockpit.client.client import Client
+    from cockpit.client.joined import JoinedClient
     from cockpit.tui.attach import Attach as ShowPane
 
 LINE_BEFORE_WIPED = b"\x1b[A\x1b[2K"
@@ -69,25 +71,57 @@ def show_in_home_window(config: Path | None) -> int:
 
 
 def _show(places: Places, config: Path | None, *, in_home_window: bool) -> int:
-    client = HttpClient(places.socket)
+    here = HttpClient(places.socket)
     views = views_of(places)
+    far = _far_hosts(places, config)
 
     async def turn_to(name: str) -> None:
-        done = await client.ask(Attach(name=name))
+        if argv := _shown_there(far, name):
+            await views.show_far(name, Launch(argv, Path.cwd(), dict(os.environ)))
+            return
+        done = await here.ask(Attach(name=name))
         await views.show(PaneId(done.pane or ""))
 
     async def step_into(name: str) -> None:
-        done = await client.ask(Attach(name=name))
+        if argv := _shown_there(far, name):
+            await _lend_terminal(argv, f"The pane of {name} could not be shown")
+            return
+        done = await here.ask(Attach(name=name))
         pane = PaneId(done.pane or "")
         argv = await views.attach_command(pane, os.environ, aside=True)
         await _lend_terminal(argv, "tmux could not show the pane")
 
     attach = turn_to if in_home_window else step_into
+    client = _joined(here, far) if far else here
     return _run_screen(client, attach, places, config, in_home_window=in_home_window)
 
 
+def _far_hosts(places: Places, config: Path | None) -> dict[str, FarHost]:
+    """The hosts of the configuration, by name: those alone that the pilot trusts."""
+    hosts = load(places, config, Path.cwd(), os.environ).settings.hosts
+    if not hosts:
+        return {}
+    from cockpit.adapters.far_host import FarHost
+
+    return {host.name: FarHost(host.name, host.connect, host.attach) for host in hosts}
+
+
+def _joined(here: HttpClient, far: dict[str, FarHost]) -> JoinedClient:
+    from cockpit.client.joined import JoinedClient
+    from cockpit.client.named import NamedClient
+
+    others = (NamedClient(name, HttpClient(host, name, beat=BEAT)) for name, host in far.items())
+    return JoinedClient(here, list(others))
+
+
+def _shown_there(far: dict[str, FarHost], told: str) -> list[str]:
+    """What shows the pane of an agent of another machine; nothing for one of ours."""
+    host, name = host_and_name(told)
+    return far[host].attach_command(agent_name(name)) if host in far else []
+
+
 def _run_screen(
-    client: Client,
+    client: HttpClient | JoinedClient,
     attach: ShowPane,
     places: Places,
     config: Path | None,

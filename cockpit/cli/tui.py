@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Literal
 from cockpit.core.errors import ProgramMissing
 
 if TYPE_CHECKING:
-    from cockpit.client.client import Client
+    from cockpit.client.client import Supervisor
+    from cockpit.client.joined import JoinedClient
     from cockpit.config.files import Files
     from cockpit.config.hooks import Notifications
     from cockpit.tui.app import CockpitApp
@@ -30,7 +31,7 @@ ENDED_BY_ITSELF = (
 
 
 def build(
-    client: Client,
+    client: Supervisor | JoinedClient,
     *,
     attach: Attach,
     direct: bool = False,
@@ -82,7 +83,7 @@ def build(
 
 
 def run(
-    client: Client,
+    client: Supervisor | JoinedClient,
     *,
     attach: Attach,
     direct: bool = False,

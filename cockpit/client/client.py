@@ -1,4 +1,8 @@
-"""What screens and commands are written against; `http.py` and `memory.py` are the two of it."""
+"""What screens and commands are written against.
+
+`http.py` and `memory.py` are one supervisor each, `named.py` is one under the name of its host, and
+`joined.py` is several as one.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +18,10 @@ from cockpit.wire.worktrees import WorktreeStatus
 
 
 class Client(Protocol):
-    """One supervisor. Every refusal is a `CockpitError`; a lost connection is `NoSupervisor`."""
+    """One supervisor or several. Every refusal is a `CockpitError`; a lost one `NoSupervisor`."""
 
     async def status(self) -> Status:
         """Everything, now."""
-
-    def watch(self) -> AsyncIterator[WatchLine]:
-        """A snapshot, then what changes, until the supervisor goes away (`NoSupervisor`)."""
 
     def screen(self, name: str, history: int = 0) -> AsyncIterator[ScreenShot]:
         """An agent's pane whenever its picture changes; the supervisor captures only meanwhile.
@@ -30,9 +31,6 @@ class Client(Protocol):
 
     async def ask(self, verb: Verb) -> Done:
         """Have something done; answers when it is done or under way."""
-
-    async def events(self, *, after: int = 0, limit: int = 200) -> list[Event]:
-        """What happened after an event, oldest first; `after=0` gives the newest `limit`."""
 
     async def document(self, handoff: str) -> str:
         """The text of a handoff's document (or its draft of facts)."""
@@ -59,3 +57,13 @@ class Client(Protocol):
 
     async def diff(self, name: str, *, of_job: bool = False) -> WorktreeDiff:
         """How its worktree differs from the last commit, or from where the job began."""
+
+
+class Supervisor(Client, Protocol):
+    """One supervisor, which alone can be followed: its events are counted, its stream can end."""
+
+    def watch(self) -> AsyncIterator[WatchLine]:
+        """A snapshot, then what changes, until the supervisor goes away (`NoSupervisor`)."""
+
+    async def events(self, *, after: int = 0, limit: int = 200) -> list[Event]:
+        """What happened after an event, oldest first; `after=0` gives the newest `limit`."""

@@ -51,9 +51,17 @@ def _needs_agent(model: Model) -> str | None:
 
 
 def _needs_supervisor(model: Model) -> str | None:
-    if not model.connection.live:
-        return "No supervisor answers. Run: cockpit up"
-    return None
+    """That of the selected agent's machine."""
+    part = model.part
+    if part.connection.live:
+        return None
+    if model.is_joined and part.is_far:
+        return f"{part.host} does not answer: {part.connection.why or 'it is being asked'}"
+    return "No supervisor answers. Run: cockpit up"
+
+
+def _needs_any_supervisor(model: Model) -> str | None:
+    return None if model.any_live else "No supervisor answers. Run: cockpit up"
 
 
 def _needs_running(model: Model) -> str | None:
@@ -125,8 +133,8 @@ def _cannot_edit(model: Model) -> str | None:
         return reason
     if agent.handoff and agent.handoff.phase != "review":
         return "Only a document that waits for review can be edited."
-    if model.is_far:
-        return f"The document is a file on {model.host}: edit it there."
+    if model.part.is_far:
+        return f"The document is a file on {model.part.host}: edit it there."
     return None
 
 
@@ -206,7 +214,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "start", "start", "Start a stopped agent, or a new one.",
-        ("n",), why_not=_needs_supervisor, shown=True,
+        ("n",), why_not=_needs_any_supervisor, shown=True,
     ),
     Action(
         "stop", "stop", "End the agent; its worktree stays. Asks for a second key.",
@@ -364,7 +372,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "history.continue", "continue", "Start a new agent from the document.",
-        ("n",), "history", _needs_supervisor, shown=True,
+        ("n",), "history", _needs_any_supervisor, shown=True,
     ),
     Action(
         "history.mark", "mark", "Mark it for comparing; two at most.",
@@ -399,7 +407,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("reading.last", "last", "To the end.", ("G", "end"), "reading"),
     Action(
         "reading.continue", "continue", "Start a new agent from the document.",
-        ("n",), "reading", _needs_supervisor, shown=True,
+        ("n",), "reading", _needs_any_supervisor, shown=True,
     ),
     Action(
         "reading.back", "back", "Back to the history.", ("q", "escape"), "reading", shown=True,

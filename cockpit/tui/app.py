@@ -14,7 +14,8 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.filter import LineFilter, Monochrome, NoColor
 from textual.screen import Screen
 
-from cockpit.client.client import Client
+from cockpit.client.client import Supervisor
+from cockpit.client.joined import JoinedClient
 from cockpit.core.safetext import safe_line
 from cockpit.tui import themes
 from cockpit.tui.actions import ACTIONS
@@ -29,7 +30,7 @@ from cockpit.tui.screens.fleet import FleetScreen, Surroundings
 
 
 class CockpitApp(App[bool]):
-    """Shows one supervisor's fleet. Closing it ends nothing but itself.
+    """Shows the fleet of a supervisor, or of several. Closing it ends nothing but itself.
 
     Its return value is True when the pilot left it, and nothing else makes it so.
     """
@@ -48,7 +49,7 @@ class CockpitApp(App[bool]):
 
     def __init__(
         self,
-        client: Client,
+        client: Supervisor | JoinedClient,
         around: Surroundings,
         *,
         theme: str = themes.DEFAULT,
@@ -66,7 +67,8 @@ class CockpitApp(App[bool]):
         self._themes = themes.load(theme_folders)
         self._theme_wanted = theme
         self._memory = Memory(remember_in)
-        self.model = Model(self._memory.view.selected, around.host)
+        here, *others = followed(client, around.host)
+        self.model = Model(self._memory.view.selected, here, others)
 
     async def action_quit(self) -> None:
         self.exit(True)
@@ -119,7 +121,9 @@ class CockpitApp(App[bool]):
         self.watch_sub_title(self.sub_title)
         self.set_keymap(keymap(self._around.keys))
         self.model.listen(self._heard)
-        in_background(self, partial(follow, self._client, self.model), group="follow")
+        for host, supervisor in followed(self._client, self._around.host).items():
+            part = self.model.parts[host]
+            in_background(self, partial(follow, supervisor, part), group="follow")
 
     def _use_theme(self) -> None:
         for found in self._themes.themes.values():
@@ -138,3 +142,8 @@ class CockpitApp(App[bool]):
     def _ring(self, sequence: str) -> None:
         if isinstance(self._driver, FrugalDriver):
             self._driver.ring(sequence)
+
+
+def followed(client: Supervisor | JoinedClient, host: str) -> dict[str, Supervisor]:
+    """Whom to follow, by host, the machine that is looked at first."""
+    return client.members if isinstance(client, JoinedClient) else {host: client}

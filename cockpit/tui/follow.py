@@ -1,4 +1,4 @@
-"""Keeping the model current from the supervisor's stream, for as long as the screen lives.
+"""Keeping a part of the model current from its supervisor's stream, as long as the screen lives.
 
 A supervisor that goes away is a picture that gets older, not an error: it is asked again,
 less and less often, and whatever came meanwhile is taken up.
@@ -12,10 +12,10 @@ from contextlib import aclosing
 from time import monotonic
 from typing import Protocol, cast
 
-from cockpit.client.client import Client
+from cockpit.client.client import Supervisor
 from cockpit.core.errors import CockpitError, Failed
 from cockpit.core.safetext import safe_line
-from cockpit.tui.model import Connection, Model
+from cockpit.tui.model import Connection, Part
 from cockpit.wire.stream import Snapshot, WatchLine
 
 FIRST_RETRY = 0.25
@@ -32,30 +32,30 @@ class NotUnderstood(Failed):
     """It answers, in words of another version."""
 
 
-async def follow(client: Client, model: Model) -> None:
-    """Keep `model` current until cancelled."""
+async def follow(client: Supervisor, part: Part) -> None:
+    """Keep `part` current until cancelled."""
     wait, begun = FIRST_RETRY, monotonic()
     while True:
         strange = False
         try:
-            await _follow_once(client, model)
+            await _follow_once(client, part)
             why = "It ended the stream."
         except NotUnderstood as error:
             why, strange = safe_line(error.detail), True
         except CockpitError as error:
-            why = _why(error, far=model.is_far)
+            why = _why(error, far=part.is_far)
         except OSError as error:
             why = safe_line(str(error))
-        if model.connection.live:
+        if part.connection.live:
             wait = FIRST_RETRY
         now = monotonic()
-        beginning = now < begun + BEGINNING and not model.is_far
-        if model.connection == Connection() and not strange and beginning:
+        beginning = now < begun + BEGINNING and not part.is_far
+        if part.connection == Connection() and not strange and beginning:
             await asyncio.sleep(AT_THE_BEGINNING)
             continue
-        model.lost(now, why, now + wait, strange=strange)
+        part.lost(now, why, now + wait, strange=strange)
         await asyncio.sleep(wait)
-        wait = min(wait * 2, LAST_FAR_RETRY if model.is_far else LAST_RETRY)
+        wait = min(wait * 2, LAST_FAR_RETRY if part.is_far else LAST_RETRY)
 
 
 def _why(error: CockpitError, *, far: bool) -> str:
@@ -64,11 +64,11 @@ def _why(error: CockpitError, *, far: bool) -> str:
     return safe_line(": ".join(filter(None, words)))
 
 
-async def _follow_once(client: Client, model: Model) -> None:
+async def _follow_once(client: Supervisor, part: Part) -> None:
     lines = client.watch()
     async with aclosing(cast("_Closing", lines)):
         while (line := await _next(lines)) is not None:
-            await _take(client, model, line)
+            await _take(client, part, line)
 
 
 async def _next(lines: AsyncIterator[WatchLine]) -> WatchLine | None:
@@ -84,14 +84,14 @@ async def _next(lines: AsyncIterator[WatchLine]) -> WatchLine | None:
         ) from error
 
 
-async def _take(client: Client, model: Model, line: WatchLine) -> None:
-    model.take(line, monotonic())
+async def _take(client: Supervisor, part: Part, line: WatchLine) -> None:
+    part.take(line, monotonic())
     if isinstance(line, Snapshot):
-        model.answered()
+        part.answered()
         events = await client.events()
-        if events and events[-1].id < model.last_event:
-            model.forget_events()
-        model.remember(events)
+        if events and events[-1].id < part.last_event:
+            part.forget_events()
+        part.remember(events)
 
 
 class _Closing(Protocol):

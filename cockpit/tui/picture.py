@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from time import monotonic
 
-from cockpit.client.client import Client
+from cockpit.client.client import Supervisor
 from cockpit.tui.app import CockpitApp
 from cockpit.tui.scene import scene
 from cockpit.tui.screens.fleet import Surroundings
@@ -41,7 +41,7 @@ async def _nowhere(_name: object) -> None:
 
 
 async def picture(
-    client: Client,
+    client: Supervisor,
     *,
     size: tuple[int, int] = (110, 34),
     keys: Sequence[str] = (),

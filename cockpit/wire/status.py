@@ -138,6 +138,8 @@ class HeldSetting(Wire):
     reason: str
     agent: str | None = None
     """Whose it would be; null for one of all the file's agents."""
+    host: str | None = None
+    """The other machine that the file is on; null on its own."""
 
 
 class Status(Wire):

@@ -41,9 +41,9 @@ OWNERS: dict[Context, type[Any]] = {
 
 def model(selected: str | None, *, live: bool = True) -> Model:
     found = Model(selected=selected)
-    found.take(Snapshot(status=Status(agents=fleet())), 0.0)
+    found.main.take(Snapshot(status=Status(agents=fleet())), 0.0)
     if live:
-        found.answered()
+        found.main.answered()
     return found
 
 

@@ -23,14 +23,14 @@ def heard(model: Model) -> list[tuple[Change, str | None]]:
 def test_a_listener_is_told_what_changed() -> None:
     model = Model()
     changes = heard(model)
-    model.take(Snapshot(status=Status(agents=[agent("api")])), 1.0)
-    model.take(AgentChanged(agent=agent("api", "idle")), 2.0)
-    model.take(AgentChanged(agent=agent("web")), 3.0)
-    model.take(AgentForgotten(name="web"), 4.0)
+    model.main.take(Snapshot(status=Status(agents=[agent("api")])), 1.0)
+    model.main.take(AgentChanged(agent=agent("api", "idle")), 2.0)
+    model.main.take(AgentChanged(agent=agent("web")), 3.0)
+    model.main.take(AgentForgotten(name="web"), 4.0)
     model.select("api")
     model.select("api")
-    model.answered()
-    model.answered()
+    model.main.answered()
+    model.main.answered()
     assert changes == [
         (Change.FLEET, None), (Change.AGENT, "api"), (Change.FLEET, "web"), (Change.FLEET, None),
         (Change.SELECTION, "api"), (Change.CONNECTION, None),
@@ -40,35 +40,35 @@ def test_a_listener_is_told_what_changed() -> None:
 
 def test_a_selection_survives_its_agent_going_and_coming_back() -> None:
     model = Model(selected="api")
-    model.take(Snapshot(status=Status()), 1.0)
+    model.main.take(Snapshot(status=Status()), 1.0)
     assert model.agent is None
-    model.take(AgentChanged(agent=agent("api")), 2.0)
+    model.main.take(AgentChanged(agent=agent("api")), 2.0)
     assert model.agent is not None
     assert model.selected == "api"
 
 
 def test_the_first_loss_keeps_its_time() -> None:
     model = Model()
-    model.answered()
-    model.lost(10.0, "gone", 10.25)
-    model.lost(20.0, "gone", 21.0)
+    model.main.answered()
+    model.main.lost(10.0, "gone", 10.25)
+    model.main.lost(20.0, "gone", 21.0)
     assert model.connection.lost_at == 10.0
-    model.answered()
-    model.lost(30.0, "gone", 30.25)
+    model.main.answered()
+    model.main.lost(30.0, "gone", 30.25)
     assert model.connection.lost_at == 30.0
 
 
 def test_an_event_is_kept_once() -> None:
     model = Model()
     events = [Event(id=number, at="", kind="x", text="") for number in (1, 2, 3)]
-    model.remember(events[:2])
-    model.remember(events)
+    model.main.remember(events[:2])
+    model.main.remember(events)
     assert [event.id for event in model.events] == [1, 2, 3]
 
 
 async def reached(true: object, model: Model, client: MemoryClient) -> None:
     """Follow until the condition holds, ten seconds at most."""
-    following = asyncio.create_task(follow(client, model))
+    following = asyncio.create_task(follow(client, model.main))
     try:
         async with asyncio.timeout(10):
             while not true():  # type: ignore[operator]
@@ -81,7 +81,7 @@ async def reached(true: object, model: Model, client: MemoryClient) -> None:
 def test_another_supervisor_counts_its_events_from_the_beginning() -> None:
     async def play() -> None:
         model = Model()
-        model.remember([Event(id=900, at="", kind="x", text="of the last one")])
+        model.main.remember([Event(id=900, at="", kind="x", text="of the last one")])
         client = MemoryClient()
         client.happen("x.happened", "of this one")
         await reached(lambda: [event.id for event in model.events] == [1], model, client)

@@ -35,7 +35,7 @@ def rung(fly: Fly, *kinds: str, **settings: Any) -> list[str]:
             flight.app._ring = sent.append
             for number, kind in enumerate(kinds):
                 client.happen(kind, f"agent {number}")
-            await flight.until(lambda: flight.app.model.last_event == client._last_event)
+            await flight.until(lambda: flight.app.model.main.last_event == client._last_event)
             await flight.until(lambda: not ringing._gathered)
 
     asyncio.run(play())
@@ -65,7 +65,7 @@ def test_what_happened_while_nobody_answered_rings_no_bell(fly: Fly) -> None:
             await flight.until(lambda: not flight.app.model.connection.live)
             client.happen("agent.needs_you", "api needs you")
             client.reconnect()
-            await flight.until(lambda: flight.app.model.last_event == client._last_event)
+            await flight.until(lambda: flight.app.model.main.last_event == client._last_event)
             assert ringing._gathered == []
 
     asyncio.run(play())

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from rich.cells import cell_len
 
+from cockpit.core.far_names import LONGEST_NAME
 from cockpit.core.safetext import safe_line
 from cockpit.tui.actions import BY_ID, keys_of, spoken
 from cockpit.tui.model import Connection
@@ -15,7 +16,7 @@ from cockpit.tui.present.bar import context_bar
 from cockpit.tui.present.keys import KeyHint
 from cockpit.tui.present.row import row_of
 from cockpit.tui.present.span import Span, fit, merged
-from cockpit.tui.present.states import look_of
+from cockpit.tui.present.states import last_known, look_of
 from cockpit.wire.status import AgentStatus
 
 
@@ -38,14 +39,26 @@ WRITING = ("Edit", "MultiEdit", "Write", "NotebookEdit", "Bash", "git")
 """Activities after which files may not be what they were."""
 
 
-def head(name: str, agent: AgentStatus | None, connection: Connection, width: int) -> list[Span]:
-    """Exactly `width` cells: name and state stay, then the context, then the rest by its worth."""
-    who = [Span(f" {safe_line(name, 32)} ", "brand")]
+def head(
+    name: str,
+    agent: AgentStatus | None,
+    connection: Connection,
+    width: int,
+    *,
+    lost: list[Span] | None = None,
+) -> list[Span]:
+    """Exactly `width` cells: name and state stay, then the context, then the rest by its worth.
+
+    `lost` says what is known of a host that does not answer, while others do.
+    """
+    who = [Span(f" {safe_line(name, LONGEST_NAME)} ", "brand")]
     if agent is None:
         return _filled([*who, Span(" is not there any more", "muted")], width)
-    look = look_of(agent)
+    look = last_known(look_of(agent)) if lost else look_of(agent)
     who.append(Span(f" {look.glyph} {look.word} ", f"state-{look.role}"))
-    if not connection.live:
+    if lost:
+        who += lost[:1]
+    elif not connection.live:
         who.append(Span(" no supervisor answers ", "error"))
     parts = [[Span(" "), *part] for part in _parts(agent) if part]
     for part in parts:

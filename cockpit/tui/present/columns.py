@@ -26,6 +26,8 @@ LEAD = 4
 """The mark of the selection, the number to jump by, a space."""
 GAP = 2
 NAME_MOST = 20
+FAR_NAME_LEAST = 20
+"""Where names say their host too."""
 BAR_NEEDED = 13
 BAR_MOST = 40
 ACTIVITY_LEAST = 11
@@ -105,7 +107,8 @@ def _needs(rows: Sequence[Row], width: int) -> dict[str, int]:
     needs = {key: _widest(rows, key) for key in _FLOOR}
     for key, floor in _FLOOR.items():
         needs[key] = max(needs[key], floor) if needs[key] else 0
-    needs["name"] = min(max(_widest(rows, "name"), 6), 12)
+    far = any("/" in row.name for row in rows)
+    needs["name"] = min(max(_widest(rows, "name"), 6), FAR_NAME_LEAST if far else 12)
     needs["bar"] = min(max(10 + (width - 60) // 5, 10), BAR_NEEDED)
     needs["mark"] = 3 if any(row.mark for row in rows) else 0
     widest = max((cell_len(row.look.word) + 2 for row in rows), default=9)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rich.cells import cell_len
 
+from cockpit.core.far_names import LONGEST_NAME
 from cockpit.core.safetext import safe_line
 from cockpit.tui.present import words
 from cockpit.tui.present.paths import short_path
@@ -16,7 +17,7 @@ def rule(agent: AgentStatus | None, width: int, home: str = "") -> list[Span]:
     """A line across, with what does not change from minute to minute."""
     if agent is None:
         return [Span("─" * width, "rule")]
-    name = f" {safe_line(agent.name, 32)} "
+    name = f" {safe_line(agent.name, LONGEST_NAME)} "
     about = f"{'  '.join(_about(agent, home))} "
     room = width - 2 - cell_len(name)
     if cell_len(about) > room - 1:

@@ -97,9 +97,17 @@ def row_spans(row: Row, place: Place, layout: Layout, *, selected: bool) -> list
         if index:
             spans.append(Span(" " * GAP))
         spans += _CELLS.get(column.key, _plain_cell)(row, column)
+    if row.lost:
+        spans = [_faded(span) for span in spans]
     used = LEAD + sum(column.width for column in layout.columns) + GAP * (len(layout.columns) - 1)
     spans.append(Span(" " * max(0, layout.width - used)))
     return merged(spans)
+
+
+def _faded(span: Span) -> Span:
+    """The mark of the selection and the bar keep their looks: the bar has one for what is old."""
+    kept = span.role == "cursor" or span.role.startswith("bar")
+    return span if kept else span._replace(role="muted")
 
 
 def _plain_cell(row: Row, column: Column) -> list[Span]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from rich.cells import cell_len
 
+from cockpit.core.far_names import host_and_name
 from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_line
 from cockpit.tui.present import words
@@ -140,9 +141,15 @@ def widest_name(found: Iterable[Entry], width: int) -> int:
 
 
 def heading(
-    found: Sequence[Entry] | None, width: int, *, agent: str | None, searched: str, marked: int
+    found: Sequence[Entry] | None,
+    width: int,
+    *,
+    agent: str | None,
+    searched: str,
+    marked: int,
+    without: Sequence[str] = (),
 ) -> list[Span]:
-    """The line at the top: how many, of whom, and what was searched for.
+    """The line at the top: how many, of whom, what was searched for, and who was not heard.
 
     None is for what could not be had yet: no number is said of it.
     """
@@ -153,6 +160,8 @@ def heading(
         said.append(f"with “{safe_line(searched, 60)}”")
     if marked:
         said.append(f"{marked} marked")
+    if without:
+        said.append(f"without {safe_line(', '.join(without), 80)}")
     text = " · ".join(said)
     return [Span(" History ", "brand"), Span(fit(f" {text}", max(0, width - 9)), "muted")]
 
@@ -175,6 +184,4 @@ def detail(entry: Entry | None, width: int, height: int) -> list[list[Span]]:
 
 
 def _place(entry: Entry) -> str:
-    if entry.document:
-        return f"{entry.id[:8]}  {entry.document}"
-    return f"{entry.id[:8]}  {entry.why or ''}"
+    return f"{host_and_name(entry.id)[1][:8]}  {entry.document or entry.why or ''}"

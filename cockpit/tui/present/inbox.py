@@ -14,9 +14,12 @@ from pathlib import PurePath
 
 from rich.cells import cell_len
 
+from cockpit.core.far_names import LOCAL, LONGEST_NAME, host_and_name
 from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_line, safe_text
-from cockpit.tui.present import words
+from cockpit.tui.model import Part
+from cockpit.tui.present import states, words
+from cockpit.tui.present.hosts import LOST, lost_step, lost_why
 from cockpit.tui.present.span import Span, broken, fit, merged
 from cockpit.tui.present.states import look_of
 from cockpit.wire.status import AgentStatus, HeldSetting, Needs
@@ -24,7 +27,7 @@ from cockpit.wire.status import AgentStatus, HeldSetting, Needs
 _URGENCY = {
     "permission": 0, "question": 0, "trust": 0, "failed": 0,
     "review": 1, "handoff": 1, "breaker": 1,
-    "usage_limit": 2,
+    "usage_limit": 2, "lost": 2,
     "held": 3,
 }  # fmt: skip
 
@@ -46,7 +49,7 @@ class Item:
 
     key: str
     kind: str
-    """A kind of need, or `held`."""
+    """A kind of need, `held`, or `lost` of a host."""
     glyph: str
     word: str
     role: str
@@ -62,17 +65,37 @@ class Item:
     """What leads on."""
 
 
-def items(agents: Iterable[AgentStatus], held: Sequence[HeldSetting] = ()) -> list[Item]:
-    """What waits, the most urgent first, and of equals the newest."""
-    found = [_item(agent, agent.needs) for agent in agents if agent.needs]
-    by_file = groupby(sorted(held, key=lambda one: one.file), key=lambda one: one.file)
-    found += [_held(file, list(group)) for file, group in by_file]
+def items(
+    agents: Iterable[AgentStatus],
+    held: Sequence[HeldSetting] = (),
+    lost: Sequence[Part] = (),
+) -> list[Item]:
+    """What waits, the most urgent first, and of equals the newest; `lost` do not answer."""
+    away = {part.host for part in lost}
+    found = [
+        _item(agent, agent.needs, last_known=_host_of(agent) in away)
+        for agent in agents
+        if agent.needs
+    ]
+    by_file = groupby(sorted(held, key=_file_of), key=_file_of)
+    found += [_held(host, file, list(group)) for (host, file), group in by_file]
+    found += [_lost(part) for part in lost]
     newest_first = sorted(found, key=lambda item: item.since or "", reverse=True)
     return sorted(newest_first, key=lambda item: _URGENCY[item.kind])
 
 
-def _item(agent: AgentStatus, needs: Needs) -> Item:
+def _host_of(agent: AgentStatus) -> str:
+    return host_and_name(agent.name)[0] or LOCAL
+
+
+def _file_of(one: HeldSetting) -> tuple[str, str]:
+    return one.host or "", one.file
+
+
+def _item(agent: AgentStatus, needs: Needs, *, last_known: bool) -> Item:
     look = look_of(agent.model_copy(update={"state": "needs_you"}))
+    if last_known:
+        look = states.last_known(look)
     about = agent.handoff.id if agent.handoff and needs.kind in {"review", "handoff"} else ""
     return Item(
         key=f"{agent.name} {needs.kind} {about}",
@@ -80,7 +103,7 @@ def _item(agent: AgentStatus, needs: Needs) -> Item:
         glyph=look.glyph,
         word=look.word,
         role=f"state-{look.role}",
-        who=safe_line(agent.name, 32),
+        who=safe_line(agent.name, LONGEST_NAME),
         what=_what(needs).removeprefix(f"{look.word} "),
         since=needs.since or agent.last_activity_at,
         agent=agent.name,
@@ -111,11 +134,28 @@ def _step(agent: AgentStatus, needs: Needs) -> str:
     return _STEPS[needs.kind]
 
 
-def _held(file: str, held: list[HeldSetting]) -> Item:
+def _lost(part: Part) -> Item:
+    return Item(
+        key=f"/lost {part.host}",
+        kind="lost",
+        glyph=LOST,
+        word="lost",
+        role="error",
+        who=safe_line(part.host, 32),
+        what=lost_why(part),
+        since=None,
+        agent=None,
+        says=(lost_why(part), "What is shown of its agents is what was known last."),
+        step=lost_step(part),
+    )
+
+
+def _held(host: str, file: str, held: list[HeldSetting]) -> Item:
+    there = f" on {safe_line(host, 32)}" if host else ""
     settings = counted(len(held), "setting")
     verb = "does" if len(held) == 1 else "do"
     return Item(
-        key=f"/held {file}",
+        key=f"/held {host} {file}",
         kind="held",
         glyph="▢",
         word="held",
@@ -125,11 +165,11 @@ def _held(file: str, held: list[HeldSetting]) -> Item:
         since=None,
         agent=None,
         says=(
-            f"{safe_line(file, 300)}:",
+            f"{safe_line(file, 300)}{there}:",
             *(safe_line(f"  line {one.line}: {one.key}, because {one.reason}", 300)
               for one in held),
         ),
-        step=f"Read the file, then: cockpit config trust {safe_line(file, 300)}",
+        step=f"Read the file, then{there}: cockpit config trust {safe_line(file, 300)}",
     )  # fmt: skip
 
 

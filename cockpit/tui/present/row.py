@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from cockpit.core.far_names import LONGEST_NAME
 from cockpit.core.safetext import safe_line
 from cockpit.tui.present import words
-from cockpit.tui.present.states import Look, look_of
+from cockpit.tui.present.states import Look, last_known, look_of
 from cockpit.tui.present.trend import trend
 from cockpit.wire.status import AgentStatus, ContextStatus
 
@@ -40,18 +41,24 @@ class Row:
     activity: str
     age: str
     cost: str
+    lost: bool = False
+    """Its host does not answer: all of it is what was known last."""
 
 
-def row_of(agent: AgentStatus, *, heard_seconds: float, now: datetime) -> Row:
-    """The row of an agent last heard of `heard_seconds` ago; `now` is UTC."""
+def row_of(agent: AgentStatus, *, heard_seconds: float, now: datetime, lost: bool = False) -> Row:
+    """The row of an agent last heard of `heard_seconds` ago; `now` is UTC.
+
+    Of a host that is lost everything stays as it was, and is marked as what it is: old.
+    """
     context = agent.context
     known = context.age_seconds
     age = None if known is None else known + heard_seconds
-    stale = agent.state in {"working", "handing_off"} and age is not None and age > STALE_AFTER
+    busy = agent.state in {"working", "handing_off"}
+    stale = lost or (busy and age is not None and age > STALE_AFTER)
     absent = agent.state == "stopped" and context.tokens is None
     return Row(
-        name=safe_line(agent.name, 32),
-        look=look_of(agent),
+        name=safe_line(agent.name, LONGEST_NAME),
+        look=last_known(look_of(agent)) if lost else look_of(agent),
         # The age grows all the time; what it means for the picture is in `stale` and `turns`.
         context=context.model_copy(update={"age_seconds": None}),
         stale=stale,
@@ -61,11 +68,12 @@ def row_of(agent: AgentStatus, *, heard_seconds: float, now: datetime) -> Row:
         band="" if absent else _band(context),
         mark=_MARKS.get(context.band, ""),
         trend=trend(context.trend, context.window),
-        turns=f"{words.age(age)} old" if stale else _turns(context),
+        turns=_old(heard_seconds if age is None else age) if stale else _turns(context),
         chain=_chain(agent),
         activity=_doing(agent),
         age=_age(agent, now),
         cost=words.money(_cost(agent)) if _cost(agent) is not None else "",
+        lost=lost,
     )
 
 
@@ -81,6 +89,11 @@ def _doing(agent: AgentStatus) -> str:
     if agent.activity:
         return safe_line("; ".join(filter(None, (agent.warning, agent.activity))), 200)
     return safe_line(agent.note or agent.warning or "", 200)
+
+
+def _old(seconds: float) -> str:
+    age = words.age(seconds)
+    return "old" if age == "now" else f"{age} old"
 
 
 def _tokens(context: ContextStatus) -> str:

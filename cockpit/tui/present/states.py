@@ -66,6 +66,11 @@ _PHASES = {
 }
 
 
+def last_known(look: Look) -> Look:
+    """The same of somebody who cannot be asked now; `~` is our sign of a guess."""
+    return look._replace(glyph="~", role="muted")
+
+
 def group_of(agent: AgentStatus) -> Group:
     return _GROUP_OF[agent.state]
 

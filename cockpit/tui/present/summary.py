@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from rich.cells import cell_len
 
+from cockpit.core.far_names import LOCAL
 from cockpit.core.safetext import safe_line
-from cockpit.tui.model import LOCAL, Connection
+from cockpit.tui.model import Connection, Part
 from cockpit.tui.present import words
+from cockpit.tui.present.hosts import connections
 from cockpit.tui.present.span import Span, fit, merged
-from cockpit.tui.present.states import GROUPS, group_of
+from cockpit.tui.present.states import GROUPS, Group, group_of
 from cockpit.wire.status import AgentStatus
 
 _NEED = {"needs": ("needs you", "need you")}
@@ -51,15 +53,38 @@ def summary(
     return merged([*text, Span(" " * (width - used - _length(right))), *right])
 
 
+def joined_summary(
+    agents: Iterable[AgentStatus], parts: Sequence[Part], width: int, now: float, held: int = 0
+) -> list[Span]:
+    """The same of several hosts: what it has cost gives way first, a host that is lost last."""
+    everyone = list(agents)
+    brand = [Span(" cockpit ", "brand"), Span(" ")]
+    counts = [*brand, *_counts(everyone)]
+    urgent = [*brand, *_counts(everyone, GROUPS[:2])]
+    if held:
+        counts += [Span(" · ", "muted"), Span(f"{held} held, see the inbox", "group-needs")]
+    cost = [Span(f"  {money}", "muted")] if (money := _cost(everyone)) else []
+    ways = list(connections(parts, now))
+    tried = [(counts, [*ways[0], *cost])]
+    # The shortest word on hosts would cost more than the less urgent counts are worth.
+    tried += [(counts, hosts) for hosts in ways[:2]]
+    tried += [(said, hosts) for said in (urgent, brand) for hosts in ways]
+    for left, right in tried:
+        free = width - _length(left) - _length(right) - 1
+        if free > 0:
+            return merged([*left, Span(" " * free), *right, Span(" ")])
+    return [Span(fit("".join(span.text for span in [*brand, *ways[-1]]), width), "brand")]
+
+
 def title(agents: Iterable[AgentStatus]) -> str:
     """What the terminal's own title says."""
     needing = sum(1 for agent in agents if agent.state == "needs_you")
     return f"{needing} {'needs' if needing == 1 else 'need'} you" if needing else ""
 
 
-def _counts(agents: list[AgentStatus]) -> list[Span]:
+def _counts(agents: list[AgentStatus], groups: Sequence[Group] = GROUPS) -> list[Span]:
     spans: list[Span] = []
-    for group in GROUPS:
+    for group in groups:
         count = sum(1 for agent in agents if group_of(agent) is group)
         if not count:
             continue
@@ -72,9 +97,12 @@ def _counts(agents: list[AgentStatus]) -> list[Span]:
 
 
 def _right(agents: list[AgentStatus], host: str) -> str:
+    return "  ".join(filter(None, [_cost(agents), safe_line(host, 24)]))
+
+
+def _cost(agents: list[AgentStatus]) -> str:
     costs = [agent.chain_cost_usd or agent.cost_usd or 0.0 for agent in agents]
-    parts = [words.money(sum(costs))] if any(costs) else []
-    return "  ".join([*parts, safe_line(host, 24)])
+    return words.money(sum(costs)) if any(costs) else ""
 
 
 def _lost(connection: Connection, now: float, far: str | None) -> str:

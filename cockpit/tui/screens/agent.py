@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on
@@ -22,13 +23,14 @@ from cockpit.core.errors import CockpitError
 from cockpit.tui.actions import BY_ID, Action, Context
 from cockpit.tui.background import in_background
 from cockpit.tui.bindings import bindings
-from cockpit.tui.model import Change, Model
+from cockpit.tui.model import Change, Connection, Model
 from cockpit.tui.pace import Coalesced
 from cockpit.tui.present import agent as head
 from cockpit.tui.present.detail import reason
 from cockpit.tui.present.diff import diff_lines
 from cockpit.tui.present.facts import fact_lines
 from cockpit.tui.present.history import Entry
+from cockpit.tui.present.hosts import lost_reason
 from cockpit.tui.present.keys import key_line, possible
 from cockpit.tui.present.lineage import Link, link_spans
 from cockpit.tui.present.once import Once
@@ -83,6 +85,8 @@ class AgentScreen(Screen[None]):
         self._do = do
         self._shown_links: dict[str, Link] = {}
         self._history_lines = 0
+        self._live = model.part.connection.live
+        """Its host answered when last heard of."""
         self._make_widgets()
         self._rows = Coalesced(self, around.pace.rows, self._draw)
         self._lookings = Coalesced(self, max(AFTER_WRITING, around.pace.rows), self._read)
@@ -303,11 +307,12 @@ class AgentScreen(Screen[None]):
         self._rows.want()
 
     def _connected(self) -> None:
-        live = self.model.connection.live
+        live = self._connection.live
         self.set_class(not live, "-lost")
-        if live:
+        if live and not self._live:
             self.lookups.outdated.update(READ)
             self._look()
+        self._live = live
 
     def _is_event_of_ours(self) -> bool:
         events = self.model.events
@@ -315,6 +320,17 @@ class AgentScreen(Screen[None]):
         if ours:
             self.lookups.outdated.add("course")
         return ours
+
+    @property
+    def _lost(self) -> list[Span]:
+        """Why its host does not answer, where it is one of several and does not."""
+        name = self.name_of_agent
+        part = self.model.part_of(name)
+        return lost_reason(part, monotonic()) if self.model.is_lost(name) else []
+
+    @property
+    def _connection(self) -> Connection:
+        return self.model.part_of(self.name_of_agent).connection
 
     def _pane_now(self) -> str | None:
         return self.agent.pane if self.agent else None
@@ -332,7 +348,7 @@ class AgentScreen(Screen[None]):
             self._look()
 
     def _read(self) -> None:
-        if not self.is_attached or not self.model.connection.live or self.agent is None:
+        if not self.is_attached or not self._connection.live or self.agent is None:
             return
         for section in self.lookups.wanted(self.shown):
             task = partial(self._read_one, section)
@@ -342,7 +358,7 @@ class AgentScreen(Screen[None]):
         try:
             await self.lookups.read(section)
         except CockpitError as error:
-            if self.model.connection.live:
+            if self._connection.live:
                 tell(self, error)
         else:
             self._rows.want()
@@ -354,7 +370,7 @@ class AgentScreen(Screen[None]):
             return
         self._head.show()
         self._tabs.show()
-        self._reason.say(reason(self.agent))
+        self._reason.say(self._lost or reason(self.agent))
         self._keys.show()
         shown = self.shown
         if "course" in shown:
@@ -390,7 +406,8 @@ class AgentScreen(Screen[None]):
         return [each for each in actions if each.id != "agent.enter"]
 
     def _say_head(self, width: int) -> list[Span]:
-        return head.head(self.name_of_agent, self.agent, self.model.connection, width)
+        name, agent = self.name_of_agent, self.agent
+        return head.head(name, agent, self._connection, width, lost=self._lost)
 
     def _say_link(self, session: str, width: int) -> list[Span]:
         links = self._shown_links

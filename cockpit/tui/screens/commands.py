@@ -122,7 +122,7 @@ class Commands:
 
         agents = list(self._model.agents.values())
         around = screen.around
-        there = self._model.agent if self._model.is_far else None
+        there = self._model.agent if self._model.main.is_far else None
         place = Path(there.directory) if there else around.directory
         form = StartScreen(
             agents, self._model.selected, place, screen.client, around.files, around.home

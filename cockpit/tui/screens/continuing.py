@@ -12,6 +12,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from cockpit.core.errors import BadUsage
+from cockpit.core.far_names import LONGEST_NAME, far_name, host_and_name
 from cockpit.core.ids import agent_name
 from cockpit.core.safetext import safe_line
 from cockpit.tui.screens.form import Form
@@ -25,13 +26,17 @@ class ContinueScreen(Form[Continue]):
     def __init__(
         self, document: str, whose: str, first: str, taken: Iterable[str], directory: Path
     ) -> None:
-        """`taken` are the names of those who run; a relative place begins at `directory`."""
+        """`taken` are the names of those who run; a relative place begins at `directory`.
+
+        The new agent is on the machine that has the document.
+        """
         super().__init__()
+        self._host = host_and_name(whose)[0]
         self._document = document
-        self._title = f"Continue from {safe_line(whose, 32)}'s document"
+        self._title = f"Continue from {safe_line(whose, LONGEST_NAME)}'s document"
         self._taken = frozenset(taken)
-        self._directory = directory
-        self.named = Field(first, placeholder="name", id="name")
+        self._directory = Path("/") if self._host else directory
+        self.named = Field(host_and_name(first)[1], placeholder="name", id="name")
         self.where = Field(placeholder="where the document was left", id="where")
         self._verdict = Static("", classes="dialog--words", markup=False)
 
@@ -69,10 +74,20 @@ class ContinueScreen(Form[Continue]):
         if self._wrong():
             self._judge()
             return
-        said = self.where.value.strip()
-        place = str((self._directory / Path(said).expanduser()).absolute()) if said else None
-        order = Continue(document=self._document, name=self.named.value, directory=place)
+        order = Continue(document=self._document, name=self._called, directory=self._place())
         self.dismiss(order)
+
+    @property
+    def _called(self) -> str:
+        """As it is called here."""
+        return far_name(self._host, self.named.value) if self._host else self.named.value
+
+    def _place(self) -> str | None:
+        said = self.where.value.strip()
+        if not said:
+            return None
+        written = Path(said) if self._host else Path(said).expanduser()  # their `~` is not ours
+        return str((self._directory / written).absolute())
 
     def _wrong(self) -> str:
         name = self.named.value
@@ -82,4 +97,4 @@ class ContinueScreen(Form[Continue]):
             agent_name(name)
         except BadUsage as error:
             return f"{error.detail} {error.hint}"
-        return f"{name} is running already." if name in self._taken else ""
+        return f"{name} is running already." if self._called in self._taken else ""

@@ -26,8 +26,9 @@ from cockpit.tui.bindings import bindings
 from cockpit.tui.model import Change, Model
 from cockpit.tui.pace import PACES, Coalesced, Pace
 from cockpit.tui.present.detail import reason, rule
+from cockpit.tui.present.hosts import lost_reason
 from cockpit.tui.present.keys import key_line, possible
-from cockpit.tui.present.summary import summary, title
+from cockpit.tui.present.summary import joined_summary, summary, title
 from cockpit.tui.present.welcome import welcome
 from cockpit.tui.remembered import Memory
 from cockpit.tui.screens.commands import Commands
@@ -95,6 +96,8 @@ class FleetScreen(Screen[None]):
         self.filter = Field(placeholder="words to filter by", id="filter")
         self.filter.display = False
         self._looking_at: tuple[str | None, str | None] = (None, None)
+        self._live = False
+        """The selected agent's host answers."""
         self._aside = False
         """Another screen shows the pane, so it is not looked at from here."""
         self.commands = Commands(self)
@@ -183,19 +186,27 @@ class FleetScreen(Screen[None]):
     def _heard(self, change: Change, name: str | None) -> None:
         if change is Change.SELECTION:
             self._follow_selection()
+            self._see_connection()
         if change is Change.EVENT:
             if self.feed.has_class("-open"):
                 self.feed.show(self.model.events)
             return
         if change is Change.CONNECTION:
-            self.set_class(not self.model.connection.live, "-lost")
-            if self.model.connection.live:
-                self._follow_selection()
+            self.set_class(not self.model.any_live, "-lost")
+            self._see_connection()
         if change is Change.AGENT and name:
             self.fleet.outdated(name)
         if change in {Change.FLEET, Change.CONNECTION}:
             self._afresh = True
         self._rows.want()
+
+    def _see_connection(self) -> None:
+        """Look again at the selected pane, once its own host is back."""
+        live = self.model.part.connection.live
+        self.set_class(not live, "-pane-lost")
+        if live and not self._live:
+            self._follow_selection()
+        self._live = live
 
     def _tick(self) -> None:
         self._afresh = True
@@ -212,14 +223,21 @@ class FleetScreen(Screen[None]):
         self._tell_of_other_version()
         self._summary.show()
         self._rule.show()
-        self._reason.say(reason(self.model.agent))
+        self._reason.say(self._reasons())
         self._keys.show()
         self.app.sub_title = title(self.model.agents.values())
         self._look_where_it_shows()
 
+    def _reasons(self) -> list[Any]:
+        """What stands between the agent and its work, or between us and the agent."""
+        agent = self.model.agent
+        if agent is not None and self.model.is_lost(agent.name):
+            return lost_reason(self.model.part, monotonic())
+        return reason(agent)
+
     def _welcome_if_empty(self) -> None:
         """Where nobody is, the room of the pane says how to begin."""
-        empty = self.model.connection.live and not self.model.agents
+        empty = self.model.any_live and not self.model.agents
         if empty != self.welcome.display:
             self.welcome.display = empty
             self.pane.display = self._rule.display = not empty
@@ -255,6 +273,9 @@ class FleetScreen(Screen[None]):
 
     def _summarise(self, width: int) -> list[Any]:
         model = self.model
+        if model.is_joined:
+            parts, held = list(model.parts.values()), len(model.held)
+            return joined_summary(model.agents.values(), parts, width, monotonic(), held)
         return summary(
             model.agents.values(),
             model.host,
@@ -268,7 +289,8 @@ class FleetScreen(Screen[None]):
     @property
     def _other_version(self) -> str | None:
         """The supervisor's version, where it is not ours."""
-        return self.model.version if self.model.version != __version__ else None
+        version = self.model.main.version
+        return version if version != __version__ else None
 
     def _tell_of_other_version(self) -> None:
         if (other := self._other_version) is None or other == self._told_of:

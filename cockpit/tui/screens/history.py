@@ -16,6 +16,7 @@ from textual.widgets import Input
 
 from cockpit.client.client import Client
 from cockpit.core.errors import CockpitError
+from cockpit.core.far_names import far_name, host_and_name
 from cockpit.tui.actions import BY_ID, Context, has_ended
 from cockpit.tui.background import in_background
 from cockpit.tui.bindings import bindings
@@ -263,7 +264,7 @@ class HistoryScreen(Screen[None]):
     def _heard(self, change: Change, name: str | None) -> None:
         agent = self.model.agents.get(name or "")
         if change is Change.CONNECTION:
-            self.set_class(not self.model.connection.live, "-lost")
+            self.set_class(not self.model.any_live, "-lost")
             self._keys.show()
         if change is Change.EVENT and self.model.events:
             if self.model.events[-1].kind.startswith("handoff."):
@@ -280,7 +281,7 @@ class HistoryScreen(Screen[None]):
         try:
             self._chains = await self.client.history(search=searched or None)
         except CockpitError as error:
-            if self.model.connection.live or not self._asked:
+            if self.model.any_live or not self._asked:
                 tell(self, error)
             if not self._had:
                 self.list.show([], empty=LOST)
@@ -313,13 +314,16 @@ class HistoryScreen(Screen[None]):
             agent=self.of_agent,
             searched=self._searched,
             marked=len(self._marked),
+            without=[part.host for part in self.model.lost],
         )
 
 
 def _free(name: str, taken: Any) -> str:
     """The agent's name, with a number if it is taken."""
+    host, own = host_and_name(name)
     number, free = 1, name
     while free in taken:
         number += 1
-        free = f"{name[:28]}-{number}"
+        free = f"{own[:28]}-{number}"
+        free = far_name(host, free) if host else free
     return free

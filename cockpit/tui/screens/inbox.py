@@ -186,9 +186,10 @@ class InboxScreen(Screen[None]):
     def _draw(self) -> None:
         if not self.is_running:
             return
-        self.set_class(not self.model.connection.live, "-lost")
+        self.set_class(not self.model.any_live, "-lost")
         self._items = {
-            item.key: item for item in inbox.items(self.model.agents.values(), self.model.held)
+            item.key: item
+            for item in inbox.items(self.model.agents.values(), self.model.held, self.model.lost)
         }
         self.list.show(list(self._items))
         self._heading.show()
@@ -229,6 +230,7 @@ class InboxScreen(Screen[None]):
         return inbox.line(self._items[key], width, self._now(), widest)
 
     def _head(self, width: int) -> list[Any]:
-        lost = not self.model.connection.live
-        host = "no supervisor answers" if lost else self.model.host
+        model, lost = self.model, not self.model.any_live
+        host = f"{len(model.parts)} hosts" if model.is_joined else model.host
+        host = "no supervisor answers" if lost else host
         return inbox.heading(list(self._items.values()), host, width, lost=lost)

@@ -10,6 +10,7 @@ from typing import Protocol, cast
 
 from cockpit.client.client import Client
 from cockpit.core.errors import CockpitError, NoSupervisor
+from cockpit.core.far_names import host_and_name
 from cockpit.core.safetext import safe_line
 from cockpit.tui.widgets.pane_view import PaneView
 from cockpit.wire.status import AgentStatus
@@ -36,7 +37,8 @@ async def look(
     except NoSupervisor:
         # The header says it; what was seen last stays, greyed, unless it was another's.
         if view.whose != agent.name:
-            view.say(_why_no_pane(agent))
+            host = host_and_name(agent.name)[0]
+            view.say(f"{host} does not answer." if host else _why_no_pane(agent))
     except CockpitError as error:
         view.say(safe_line(f"{error.title}. {error.detail}"))
 

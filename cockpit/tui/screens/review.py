@@ -225,7 +225,7 @@ class ReviewScreen(Screen[None]):
 
     def _show(self) -> None:
         agent = self.agent
-        if self.model.connection.live and not self._stands(agent):
+        if self.model.part_of(self.name_of_agent).connection.live and not self._stands(agent):
             say(self, f"{self.name_of_agent}: this question is no longer open.")
             if self.is_current:
                 self.dismiss()

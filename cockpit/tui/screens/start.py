@@ -20,6 +20,7 @@ from textual.widgets import Input, Static, TextArea
 
 from cockpit.client.client import Client
 from cockpit.core.errors import BadUsage, CockpitError
+from cockpit.core.far_names import host_and_name
 from cockpit.core.ids import agent_name
 from cockpit.core.safetext import safe_line
 from cockpit.tui.actions import has_ended
@@ -171,18 +172,36 @@ class StartScreen(Form[Start]):
         if not name:
             return "A name: a-z, 0-9, dot, underscore, dash."
         try:
-            agent_name(name)
+            agent_name(host_and_name(name)[1])
         except BadUsage as error:
             return f"{error.detail} {error.hint}"
         known = self._agents.get(name)
         return f"{name} is running already." if known and not has_ended(known) else None
+
+    @property
+    def _host(self) -> str | None:
+        """The other machine that the name leads to; None for this one."""
+        return host_and_name(self.named.value)[0]
+
+    @property
+    def _base(self) -> Path:
+        """Where a path begins that is not absolute; there, where one that is known works."""
+        if self._host is None:
+            return self._directory
+        theirs = (a for name, a in self._agents.items() if host_and_name(name)[0] == self._host)
+        return next((Path(agent.directory) for agent in theirs), Path("/"))
+
+    @property
+    def _is_kept(self) -> bool:
+        """It is to be added to a file, which can only be one of this machine."""
+        return bool(self.keep.value) and self._host is None
 
     def _show_what_is_known(self, known: AgentStatus | None) -> None:
         """What the pilot has not changed says how the agent of this name would start.
 
         No text is put where the pilot may be writing: that would be a race with the keys.
         """
-        self.where.placeholder = safe_line(known.directory if known else str(self._directory), 400)
+        self.where.placeholder = safe_line(known.directory if known else str(self._base), 400)
         for field, value in (
             (self.mode, known.mode if known else None),
             (self.runtime, known.runtime if known else None),
@@ -203,6 +222,8 @@ class StartScreen(Form[Start]):
         )
 
     def _place(self) -> Path:
+        if self._host is not None:
+            return self._base / self.where.value  # whose `~` is not ours
         try:
             written = Path(self.where.value).expanduser()
         except RuntimeError:  # `~nobody`
@@ -219,7 +240,9 @@ class StartScreen(Form[Start]):
             words, bad = done.message, False
         except CockpitError as error:
             words, bad = in_one_line(error), True
-        if self.keep.value and not bad and self._files is not None:
+        if self.keep.value and self._host is not None:
+            words += f" It is not saved: the files of {self._host} are there."
+        if self._is_kept and not bad and self._files is not None:
             file = await asyncio.to_thread(self._files.agents_file, self._place())
             standing = await asyncio.to_thread(self._files.standing, file)
             known = f" ({standing})" if standing else ""
@@ -242,7 +265,7 @@ class StartScreen(Form[Start]):
         filled = self._filled()
         asked = order(filled)
         try:
-            if self.keep.value and self._read_files is not None:
+            if self._is_kept and self._read_files is not None:
                 files = self._files
                 if files is None:
                     files = await asyncio.to_thread(self._read_files)

@@ -81,7 +81,12 @@ class FleetList(Lines, can_focus=True):
         self._rows = {
             name: kept[name]
             if name in kept and name not in self._outdated
-            else row_of(agent, heard_seconds=heard - self._model.heard_at[name], now=now)
+            else row_of(
+                agent,
+                heard_seconds=heard - self._model.heard_at[name],
+                now=now,
+                lost=self._model.is_lost(name),
+            )
             for name, agent in agents.items()
         }
         self._outdated.clear()

@@ -77,8 +77,8 @@ def test_where_a_number_comes_from_can_be_said() -> None:
 
 def with_selected(name: str) -> Model:
     model = Model(selected=name)
-    model.take(Snapshot(status=Status(agents=fleet())), 0.0)
-    model.answered()
+    model.main.take(Snapshot(status=Status(agents=fleet())), 0.0)
+    model.main.answered()
     return model
 
 

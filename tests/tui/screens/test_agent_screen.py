@@ -284,7 +284,7 @@ def test_nothing_is_drawn_while_nothing_changes(fly: Fly) -> None:
             flight.client.change("checkout", activity="Edit x")
             flight.client.put(flight.client.agent("api"))
             flight.client.happen("band.crossed", "checkout", "checkout")
-            await flight.until(lambda: flight.app.model.last_event == 4)
+            await flight.until(lambda: flight.app.model.main.last_event == 4)
             screen._draw()
             await flight.pilot.pause()
             assert drawn_lines == []

@@ -1,0 +1,158 @@
+"""A supervisor whose agents and handoffs are told under the name of its host, and asked for by it.
+
+Agents become `host/name` and handoffs `host/id` on the way out, and are themselves again on the way
+in. Paths, branches and session ids stay as they are: they mean something on that machine only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from typing import Any, Protocol, cast
+
+from cockpit.client.client import Supervisor
+from cockpit.core.errors import NoSuchAgent
+from cockpit.core.far_names import far_name, host_and_name
+from cockpit.core.safetext import quoted
+from cockpit.wire.course import Course
+from cockpit.wire.diff import WorktreeDiff
+from cockpit.wire.status import AgentStatus, Status
+from cockpit.wire.stream import (
+    AgentChanged,
+    AgentForgotten,
+    Event,
+    Happened,
+    ScreenShot,
+    Snapshot,
+    WatchLine,
+)
+from cockpit.wire.verbs import Done, Verb
+
+_NAMES = ("name", "handoff", "tree")
+"""Fields of verbs that name an agent or a handoff; a tree may be a path, which begins with `/`."""
+
+
+class NamedClient:
+    """A `Supervisor` on another machine. `host` is the pilot's name for it."""
+
+    def __init__(self, host: str, client: Supervisor) -> None:
+        self.host = host
+        self._client = client
+        self.answers: bool | None = None
+        """Whether its stream flows; None as long as nobody has begun to follow it."""
+
+    async def status(self) -> Status:
+        return self._status(await self._client.status())
+
+    async def watch(self) -> AsyncIterator[WatchLine]:
+        self.answers = False
+        lines = self._client.watch()
+        try:
+            async with aclosing(cast("_Closing", lines)):
+                async for line in lines:
+                    self.answers = True
+                    yield self._line(line)
+        finally:
+            self.answers = False
+
+    async def screen(self, name: str, history: int = 0) -> AsyncIterator[ScreenShot]:
+        shots = self._client.screen(self._own(name), history)
+        async with aclosing(cast("_Closing", shots)):
+            async for shot in shots:
+                yield shot
+
+    async def ask(self, verb: Verb) -> Done:
+        said = {field: getattr(verb, field, None) for field in _NAMES}
+        own = {
+            field: self._own(value)
+            for field, value in said.items()
+            if isinstance(value, str) and not value.startswith("/")
+        }
+        done = await self._client.ask(verb.model_copy(update=own))
+        name = None if done.name is None else far_name(self.host, done.name)
+        return done.model_copy(update={"name": name})
+
+    async def events(self, *, after: int = 0, limit: int = 200) -> list[Event]:
+        found = await self._client.events(after=after, limit=limit)
+        return [self._event(event) for event in found]
+
+    async def document(self, handoff: str) -> str:
+        return await self._client.document(self._own(handoff))
+
+    async def continuation(self, name: str) -> str:
+        return await self._client.continuation(self._own(name))
+
+    async def facts(self, name: str) -> dict[str, Any]:
+        return await self._client.facts(self._own(name))
+
+    async def history(
+        self, name: str | None = None, search: str | None = None
+    ) -> list[dict[str, Any]]:
+        own = None if name is None else self._own(name)
+        return [self._chain(chain) for chain in await self._client.history(own, search)]
+
+    async def course(self, name: str) -> Course:
+        course = await self._client.course(self._own(name))
+        return course.model_copy(update={"agent": name})
+
+    async def diff(self, name: str, *, of_job: bool = False) -> WorktreeDiff:
+        return await self._client.diff(self._own(name), of_job=of_job)
+
+    def _own(self, told: str) -> str:
+        """What it is called there. Raises `NoSuchAgent` for what is another machine's."""
+        host, name = host_and_name(told)
+        if host != self.host:
+            raise NoSuchAgent(f"{quoted(told)} is not on host {self.host}")
+        return name
+
+    def _status(self, status: Status) -> Status:
+        return status.model_copy(
+            update={
+                "host": self.host,
+                "agents": [self._agent(agent) for agent in status.agents],
+                "held": [one.model_copy(update={"host": self.host}) for one in status.held],
+            }
+        )
+
+    def _line(self, line: WatchLine) -> WatchLine:
+        match line:
+            case Snapshot():
+                return Snapshot(status=self._status(line.status))
+            case AgentChanged():
+                return AgentChanged(agent=self._agent(line.agent))
+            case AgentForgotten():
+                return AgentForgotten(name=far_name(self.host, line.name))
+            case Happened():
+                return Happened(event=self._event(line.event))
+
+    def _agent(self, agent: AgentStatus) -> AgentStatus:
+        handoff = agent.handoff and agent.handoff.model_copy(
+            update={"id": far_name(self.host, agent.handoff.id)}
+        )
+        name = far_name(self.host, agent.name)
+        return agent.model_copy(update={"name": name, "handoff": handoff})
+
+    def _event(self, event: Event) -> Event:
+        """Its sentence names the host too: it may be read where no row stands beside it."""
+        agent = event.agent and far_name(self.host, event.agent)
+        return event.model_copy(update={"agent": agent, "text": f"{self.host}: {event.text}"})
+
+    def _chain(self, chain: dict[str, Any]) -> dict[str, Any]:
+        sessions = [self._session(session) for session in chain["sessions"]]
+        agent = far_name(self.host, str(chain["agent"]))
+        return {**chain, "host": self.host, "agent": agent, "sessions": sessions}
+
+    def _session(self, session: dict[str, Any]) -> dict[str, Any]:
+        handoffs = [
+            {**each, "id": far_name(self.host, str(each["id"]))}
+            for each in session.get("handoffs") or ()
+        ]
+        last = session.get("handoff")
+        last = None if last is None else far_name(self.host, str(last))
+        return {**session, "handoffs": handoffs, "handoff": last}
+
+
+class _Closing(Protocol):
+    """What every stream of a client has, and the protocol's `AsyncIterator` leaves out."""
+
+    async def aclose(self) -> None: ...

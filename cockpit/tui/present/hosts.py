@@ -1,0 +1,77 @@
+"""Several hosts in a few cells: who answers, who is lost since when and why, what leads on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from cockpit.core.far_names import LOCAL
+from cockpit.core.safetext import safe_line
+from cockpit.tui.model import Connection, Part
+from cockpit.tui.present import words
+from cockpit.tui.present.span import Span
+
+LIVE, ASKED, LOST = "●", "◌", "○"
+_BETWEEN = Span(" · ", "muted")
+
+
+def connections(parts: Sequence[Part], now: float) -> Iterator[list[Span]]:
+    """All hosts with their connection, each time in fewer cells; what is wrong stays longest."""
+    wrong = [part for part in parts if not part.connection.live]
+    yield _joined(_one(part, now) for part in parts)
+    if not wrong:
+        yield [Span(f"{len(parts)} hosts {LIVE}", "muted")]
+        return
+    yield _joined(_one(part, now) for part in wrong)
+    if lost := [part for part in wrong if part.connection.lost_at is not None]:
+        count = "1 host" if len(lost) == 1 else f"{len(lost)} hosts"
+        yield [Span(f"{count} {LOST} lost", "error")]
+    else:
+        yield [Span(f"{len(wrong)} {ASKED}", "muted")]
+
+
+def lost_reason(part: Part, now: float) -> list[Span]:
+    """Why the host of an agent does not answer, and the next step; empty while it does."""
+    if part.connection.lost_at is None:
+        return []
+    host = safe_line(part.host, 32)
+    return [
+        Span(f" {LOST} {host} {lost_since(part.connection, now)}  ", "error"),
+        Span(f"{lost_why(part)} {lost_step(part)}"),
+    ]
+
+
+def lost_since(connection: Connection, now: float) -> str:
+    """By the minute, so that a screen on which nothing happens stays silent."""
+    if connection.strange:
+        return "is of another version"
+    seconds = now - (now if connection.lost_at is None else connection.lost_at)
+    return f"lost {words.age(seconds)} ago" if seconds >= 60 else "lost just now"
+
+
+def lost_why(part: Part) -> str:
+    """A sentence."""
+    why = safe_line(part.connection.why, 300).rstrip(".")
+    return f"{why}." if why else "It does not answer."
+
+
+def lost_step(part: Part) -> str:
+    """What the pilot can do, besides waiting."""
+    if part.host == LOCAL:
+        return "Start it: cockpit up"
+    return f"It is tried again by itself; by hand: cockpit doctor --host {safe_line(part.host, 32)}"
+
+
+def _one(part: Part, now: float) -> list[Span]:
+    host = safe_line(part.host, 24)
+    if part.connection.live:
+        return [Span(f"{host} {LIVE}", "muted")]
+    if part.connection.lost_at is None:
+        return [Span(f"{host} {ASKED} asking…", "muted")]
+    return [Span(f"{host} {LOST} {lost_since(part.connection, now)}", "error")]
+
+
+def _joined(pieces: Iterable[list[Span]]) -> list[Span]:
+    spans: list[Span] = []
+    for piece in pieces:
+        spans += [_BETWEEN, *piece] if spans else piece
+    return spans

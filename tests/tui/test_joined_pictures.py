@@ -1,0 +1,108 @@
+"""How a fleet of several hosts looks while one of them is lost, and what its screens say of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from cockpit.client.joined import JoinedClient
+from cockpit.client.memory import MemoryClient
+from cockpit.client.named import NamedClient
+from cockpit.tui.app import CockpitApp
+from cockpit.tui.pace import Pace
+from cockpit.tui.scene import agent, scene
+from cockpit.tui.screens.fleet import Surroundings
+from cockpit.wire.status import Needs, Status
+
+THEMES = Path(__file__).parents[2] / "themes"
+SIZES = {"60x15": (60, 15), "100x30": (100, 30), "200x60": (200, 60)}
+
+Compare = Callable[..., bool]
+
+
+@pytest.fixture(autouse=True)
+def one_time_zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Times of day are the pilot's own; here the pilot lives at Greenwich."""
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    yield
+    monkeypatch.delenv("TZ")
+    time.tzset()
+
+
+async def nowhere(_name: object) -> None:
+    """Nobody attaches from a picture."""
+
+
+class Hosts:
+    """Three machines in memory; one can be lost."""
+
+    def __init__(self) -> None:
+        asks = Needs(
+            kind="permission", detail="Bash: make clean", tool="Bash", command="make clean"
+        )
+        self.build = MemoryClient(
+            Status(agents=[agent("ci", tokens=88_000), agent("docs", "idle")])
+        )
+        self.gpu1 = MemoryClient(
+            Status(
+                agents=[
+                    agent("train", tokens=121_000, activity="Bash train.py"),
+                    agent("sweep", "needs_you", needs=asks, tokens=64_000),
+                ]
+            )
+        )
+        others = [NamedClient("build", self.build), NamedClient("gpu1", self.gpu1)]
+        self.client = JoinedClient(scene(), others)
+
+    def app(self, selected: str) -> CockpitApp:
+        around = Surroundings(attach=nowhere, edit=nowhere, pace=Pace(0.0, 0.0))
+        made = CockpitApp(self.client, around, theme_folders=[THEMES])
+        made.model.select(selected)
+        return made
+
+    def losing(self, *keys: str) -> Callable[[Pilot[None]], object]:
+        async def lose(pilot: Pilot[None]) -> None:
+            parts = pilot.app.model.parts  # type: ignore[attr-defined]
+            await until(pilot, lambda: all(part.connection.live for part in parts.values()))
+            self.gpu1.disconnect()
+            await until(pilot, lambda: not parts["gpu1"].connection.live)
+            await pilot.press(*keys)
+            await at_rest(pilot)
+
+        return lose
+
+
+async def until(pilot: Pilot[None], true: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 10
+    while not true():
+        assert time.monotonic() < deadline
+        await pilot.pause(0.02)
+
+
+async def at_rest(pilot: Pilot[None]) -> None:
+    """Until several looks in a row find the same picture; a busy machine draws late."""
+    deadline, last, same = time.monotonic() + 10, "", 0
+    while same < 4 and time.monotonic() < deadline:
+        await pilot.pause(0.05)
+        now = pilot.app.export_screenshot()
+        same = same + 1 if now == last else 0
+        last = now
+
+
+@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
+def test_a_fleet_of_three_hosts(snap_compare: Compare, size: tuple[int, int]) -> None:
+    hosts = Hosts()
+    app = hosts.app("gpu1/train")
+    assert snap_compare(app, terminal_size=size, run_before=hosts.losing())
+
+
+@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
+def test_the_inbox_of_three_hosts(snap_compare: Compare, size: tuple[int, int]) -> None:
+    hosts = Hosts()
+    app = hosts.app("api")
+    assert snap_compare(app, terminal_size=size, run_before=hosts.losing("i", "G"))
