@@ -13,7 +13,7 @@ import pytest
 
 from cockpit.adapters.tmux import Tmux
 from cockpit.adapters.tmux_views import TmuxViews
-from cockpit.core.errors import NotNow
+from cockpit.core.errors import BadUsage, NotNow
 from cockpit.core.ids import PaneId
 from cockpit.ports.panes import Launch, Pane, PaneGone
 
@@ -162,6 +162,42 @@ def test_the_return_key_opens_a_screen_that_died(
     (own_home / "again").touch()
     pilot.type(F12)
     asyncio.run(waiting.shows(views.tmux, pane, "the screen of"))
+
+
+def test_a_pane_of_another_machine_goes_with_the_last_who_looks_at_it(
+    views: TmuxViews,
+    own_home: Path,
+    waiting: Waiting,
+    terminal: OpenTerminal,
+    clients: Clients,
+) -> None:
+    far = launch(own_home, 'echo "far away"; trap "touch $HOME/hung-up" HUP; read line; exit')
+
+    async def fly() -> list[list[str]]:
+        await views.open_home(launch(own_home))
+        return [await views.attach_command(), await views.attach_command()]
+
+    def windows() -> list[int]:
+        return sorted(one["window"] for one in clients().values())
+
+    first, second = (terminal(way) for way in asyncio.run(fly()))
+    waiting(lambda: windows() == [0, 0])
+    with pytest.raises(BadUsage):
+        asyncio.run(views.show_far("#(date)", far))
+    asyncio.run(views.show_far("gpu1/api", far))
+    waiting(lambda: windows() == [0, 1])
+    asyncio.run(views.show_far("gpu1/api", far))
+    waiting(lambda: windows() == [1, 1])
+    waiting(lambda: b"far away" in first.seen and b"far away" in second.seen)
+    assert asyncio.run(views.tmux.look()) == {}, "it is no agent of ours"
+    first.type(F12)
+    waiting(lambda: windows() == [0, 1])
+    assert not Path(os.environ["HOME"], "hung-up").exists(), "somebody looks at it still"
+    second.type(F12)
+    waiting(lambda: windows() == [0, 0])
+    waiting(Path(os.environ["HOME"], "hung-up").exists)
+    asyncio.run(views.show_far("gpu1/api", far))
+    waiting(lambda: windows() == [0, 1])
 
 
 def test_two_pilots_do_not_drag_each_other(

@@ -1,0 +1,290 @@
+"""Several supervisors as one: every client keeps one contract, and one that fails fails alone."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, cast
+
+import pytest
+
+from cockpit.client.client import Client, Supervisor
+from cockpit.client.joined import JoinedClient
+from cockpit.client.memory import MemoryClient
+from cockpit.client.named import NamedClient
+from cockpit.core.errors import BadUsage, NoSuchAgent, NoSupervisor, NotNow
+from cockpit.core.far_names import far_name
+from cockpit.tui.scene import agent
+from cockpit.wire.course import Course, Stretch
+from cockpit.wire.diff import WorktreeDiff
+from cockpit.wire.status import HandoffStatus, HeldSetting, Status
+from cockpit.wire.stream import (
+    AgentChanged,
+    AgentForgotten,
+    Happened,
+    ScreenShot,
+    Snapshot,
+    WatchLine,
+)
+from cockpit.wire.verbs import Approve, Continue, Plan, RemoveWorktree, Start, Stop, Verb
+
+HANDOFF = HandoffStatus(id="h-1", reason="manual", phase="review", since="")
+CHAIN = {"agent": "api", "sessions": [{"id": "s", "handoffs": [{"id": "h-1"}], "handoff": "h-1"}]}
+
+
+def memory() -> MemoryClient:
+    """Two like this have agents and handoffs of the same names."""
+    made = MemoryClient(Status(agents=[agent("api", handoff=HANDOFF)]))
+    made.lay("h-1", "the token")
+    made.continue_with("api", "go on")
+    made.know("api", {"goal": "a"})
+    made.remember([CHAIN])
+    made.chart(Course(agent="api", stretches=[Stretch(session="s", number=1, state="live")]))
+    made.differ("api", WorktreeDiff(directory="/w", text="+one\n"))
+    made.show("api", ["a line"])
+    return made
+
+
+def pair() -> tuple[JoinedClient, MemoryClient, MemoryClient]:
+    here, there = memory(), memory()
+    return JoinedClient(here, [NamedClient("gpu1", there)]), here, there
+
+
+@dataclass
+class Asked:
+    """A client, the supervisor behind it that is meant, and what that one's things are called."""
+
+    client: Client
+    answering: MemoryClient
+    host: str | None = None
+
+    def __call__(self, name: str) -> str:
+        return far_name(self.host, name) if self.host else name
+
+
+def _alone() -> Asked:
+    answering = memory()
+    return Asked(answering, answering)
+
+
+def _named() -> Asked:
+    answering = memory()
+    return Asked(NamedClient("gpu1", answering), answering, "gpu1")
+
+
+def _joined_here() -> Asked:
+    client, here, _ = pair()
+    return Asked(client, here)
+
+
+def _joined_there() -> Asked:
+    client, _, there = pair()
+    return Asked(client, there, "gpu1")
+
+
+@pytest.fixture(params=[_alone, _named, _joined_here, _joined_there])
+def asked(request: Any) -> Asked:
+    made: Asked = request.param()
+    return made
+
+
+@pytest.fixture(params=[_alone, _named])
+def followed(request: Any) -> Asked:
+    made: Asked = request.param()
+    return made
+
+
+def does(story: Callable[[], Awaitable[None]]) -> None:
+    asyncio.run(cast("Any", story()))
+
+
+# Every client.
+
+
+def test_each_agent_has_a_name_by_which_it_is_asked_about(asked: Asked) -> None:
+    async def story() -> None:
+        client, api = asked.client, asked("api")
+        found = {one.name: one for one in (await client.status()).agents}
+        handoff = found[api].handoff
+        assert handoff is not None
+        assert handoff.id == asked("h-1")
+        assert await client.document(handoff.id) == "the token"
+        assert await client.continuation(api) == "go on"
+        assert await client.facts(api) == {"goal": "a"}
+        assert (await client.course(api)).agent == api
+        assert (await client.diff(api)).text == "+one\n"
+        assert asked.answering.looked_up == [("facts", "api"), ("course", "api"), ("diff", "api")]
+
+    does(story)
+
+
+def test_a_verb_reaches_the_one_that_is_meant_in_its_own_words(asked: Asked) -> None:
+    async def story() -> None:
+        done = await asked.client.ask(Approve(name=asked("api"), handoff=asked("h-1")))
+        assert done.name == asked("api")
+        await asked.client.ask(Start(name=asked("new"), directory="/there"))
+        await asked.client.ask(RemoveWorktree(tree=asked("api")))
+        await asked.client.ask(Continue(document="/d.md", name=asked("more")))
+        assert asked.answering.asked == [
+            Approve(name="api", handoff="h-1"), Start(name="new", directory="/there"),
+            RemoveWorktree(tree="api"), Continue(document="/d.md", name="more"),
+        ]  # fmt: skip
+
+    does(story)
+
+
+def test_a_refusal_is_that_supervisors(asked: Asked) -> None:
+    async def story() -> None:
+        asked.answering.refuse(Stop, NotNow("not now", "because"))
+        with pytest.raises(NotNow, match="not now"):
+            await asked.client.ask(Stop(name=asked("api")))
+        for call in (asked.client.facts, asked.client.course, asked.client.diff):
+            with pytest.raises(NoSuchAgent):
+                await cast("Any", call)(asked("nobody"))
+
+    does(story)
+
+
+def test_a_pane_is_looked_at_where_it_is(asked: Asked) -> None:
+    async def story() -> None:
+        shots = asked.client.screen(asked("api"))
+        assert (await anext(shots)).lines == ["a line"]
+        assert asked.answering.onlookers("api") == 1
+        await ended(shots)
+        assert asked.answering.onlookers("api") == 0
+
+    does(story)
+
+
+def test_history_is_of_one_or_of_all_and_what_it_names_can_be_read(asked: Asked) -> None:
+    async def story() -> None:
+        (chain,) = await asked.client.history(asked("api"))
+        assert chain["agent"] == asked("api")
+        (session,) = chain["sessions"]
+        assert session["handoff"] == session["handoffs"][0]["id"] == asked("h-1")
+        assert await asked.client.document(session["handoff"]) == "the token"
+        every = await asked.client.history(search="TOKEN")
+        assert asked("api") in [each["agent"] for each in every]
+        assert await asked.client.history(asked("api"), search="nowhere") == []
+
+    does(story)
+
+
+# Those that can be followed.
+
+
+def test_what_is_followed_has_the_same_names(followed: Asked) -> None:
+    async def story() -> list[WatchLine]:
+        stream = cast("Supervisor", followed.client).watch()
+        lines = [await anext(stream)]
+        followed.answering.change("api", state="idle")
+        followed.answering.forget("api")
+        followed.answering.happen("agent.stopped", "api has ended", "api")
+        lines += [await anext(stream) for _ in range(3)]
+        followed.answering.disconnect()
+        with pytest.raises(NoSupervisor):
+            await anext(stream)
+        return lines
+
+    snapshot, changed, forgotten, happened = asyncio.run(story())
+    assert isinstance(snapshot, Snapshot)
+    assert [one.name for one in snapshot.status.agents] == [followed("api")]
+    assert isinstance(changed, AgentChanged)
+    assert changed.agent.name == followed("api")
+    assert forgotten == AgentForgotten(name=followed("api"))
+    assert isinstance(happened, Happened)
+    assert happened.event.agent == followed("api")
+    assert happened.event.text.endswith("api has ended")
+
+
+def test_events_are_those_that_were_told(followed: Asked) -> None:
+    async def story() -> None:
+        followed.answering.happen("agent.started", "api began", "api")
+        followed.answering.happen("supervisor.started", "it began")
+        first, second = await cast("Supervisor", followed.client).events()
+        assert (first.id, first.agent, second.agent) == (1, followed("api"), None)
+
+    does(story)
+
+
+# Several.
+
+
+def test_those_of_this_machine_come_first_and_hosts_are_told() -> None:
+    async def story() -> None:
+        client, here, there = pair()
+        held = HeldSetting(file="/c.toml", line=1, key="hosts[0]", reason="it runs a program")
+        here.hold([held])
+        there.hold([held])
+        status = await client.status()
+        assert [one.name for one in status.agents] == ["api", "gpu1/api"]
+        assert [one.host for one in status.held] == [None, "gpu1"]
+        assert [chain.get("host") for chain in await client.history()] == [None, "gpu1"]
+        assert list(client.members) == ["local", "gpu1"]
+
+    does(story)
+
+
+@pytest.mark.parametrize("verb", [Plan(name="gpu9/new"), Stop(name="gpu9/api")])
+def test_a_host_that_there_is_not_is_named_with_those_there_are(verb: Verb) -> None:
+    async def story() -> None:
+        client, here, there = pair()
+        with pytest.raises(BadUsage, match="gpu9") as caught:
+            await client.ask(verb)
+        assert caught.value.detail == "Known: local, gpu1."
+        assert here.asked == there.asked == []
+
+    does(story)
+
+
+def test_a_path_is_of_this_machine() -> None:
+    async def story() -> None:
+        client, here, _ = pair()
+        await client.ask(RemoveWorktree(tree="/w/tree"))
+        await client.ask(Continue(document="/d.md"))
+        assert here.asked == [RemoveWorktree(tree="/w/tree"), Continue(document="/d.md")]
+
+    does(story)
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_one_that_is_away_leaves_the_others_alone(which: int) -> None:
+    async def story() -> None:
+        client, *both = pair()
+        both[which].disconnect()
+        left = ["gpu1/api", "api"][which]
+        assert [one.name for one in (await client.status()).agents] == [left]
+        assert [chain["agent"] for chain in await client.history()] == [left]
+        with pytest.raises(NoSupervisor):
+            await client.facts(["api", "gpu1/api"][which])
+        both[1 - which].disconnect()
+        with pytest.raises(NoSupervisor):
+            await client.status()
+
+    does(story)
+
+
+def test_one_that_is_known_to_be_away_is_not_waited_for() -> None:
+    class Hangs(MemoryClient):
+        async def history(self, *_of: Any) -> list[dict[str, Any]]:
+            await asyncio.Event().wait()
+            raise AssertionError
+
+    async def story() -> None:
+        there = Hangs()
+        named = NamedClient("gpu1", there)
+        client = JoinedClient(memory(), [named])
+        stream = named.watch()
+        await anext(stream)
+        there.disconnect()
+        with pytest.raises(NoSupervisor):
+            await anext(stream)
+        async with asyncio.timeout(5):
+            assert [chain["agent"] for chain in await client.history()] == ["api"]
+
+    does(story)
+
+
+async def ended(stream: AsyncIterator[ScreenShot]) -> None:
+    await cast("Any", stream).aclose()
