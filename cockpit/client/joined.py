@@ -21,6 +21,7 @@ from cockpit.wire.diff import WorktreeDiff
 from cockpit.wire.status import Status
 from cockpit.wire.stream import ScreenShot
 from cockpit.wire.verbs import Done, Verb
+from cockpit.wire.worktrees import WorktreeStatus
 
 Answer = TypeVar("Answer")
 
@@ -75,6 +76,14 @@ class JoinedClient:
 
     async def course(self, name: str) -> Course:
         return await self._whose(name).course(name)
+
+    async def worktrees(self, directory: str | None = None) -> list[WorktreeStatus]:
+        """Those of every host; the directory is this machine's."""
+
+        def question(client: Client) -> Awaitable[list[WorktreeStatus]]:
+            return client.worktrees(directory if client is self._here else None)
+
+        return [tree for each in (await self._all(question)).values() for tree in each]
 
     async def diff(self, name: str, *, of_job: bool = False) -> WorktreeDiff:
         return await self._whose(name).diff(name, of_job=of_job)

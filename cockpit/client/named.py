@@ -27,6 +27,7 @@ from cockpit.wire.stream import (
     WatchLine,
 )
 from cockpit.wire.verbs import Done, Verb
+from cockpit.wire.worktrees import WorktreeStatus
 
 _NAMES = ("name", "handoff", "tree")
 """Fields of verbs that name an agent or a handoff; a tree may be a path, which begins with `/`."""
@@ -95,6 +96,9 @@ class NamedClient:
         course = await self._client.course(self._own(name))
         return course.model_copy(update={"agent": name})
 
+    async def worktrees(self, directory: str | None = None) -> list[WorktreeStatus]:
+        return [self._tree(tree) for tree in await self._client.worktrees(directory)]
+
     async def diff(self, name: str, *, of_job: bool = False) -> WorktreeDiff:
         return await self._client.diff(self._own(name), of_job=of_job)
 
@@ -136,6 +140,10 @@ class NamedClient:
         """Its sentence names the host too: it may be read where no row stands beside it."""
         agent = event.agent and far_name(self.host, event.agent)
         return event.model_copy(update={"agent": agent, "text": f"{self.host}: {event.text}"})
+
+    def _tree(self, tree: WorktreeStatus) -> WorktreeStatus:
+        agent = tree.agent and far_name(self.host, tree.agent)
+        return tree.model_copy(update={"host": self.host, "agent": agent})
 
     def _chain(self, chain: dict[str, Any]) -> dict[str, Any]:
         sessions = [self._session(session) for session in chain["sessions"]]

@@ -242,7 +242,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("history", "history", "Show every handoff and its document.", ("H",)),
     Action(
         "worktrees", "worktrees", "Show every worktree, and what stands against removing it.",
-        ("W",), why_not=_needs_supervisor,
+        ("W",), why_not=_needs_any_supervisor,
     ),
     Action("filter", "filter", "Show only agents that have all the words.", ("slash",)),
     Action("unfilter", "all", "Show every agent again.", ("escape", "ctrl+g")),
@@ -434,7 +434,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("worktrees.last", "last", "To the end.", ("G", "end"), "worktrees"),
     Action(
         "worktrees.again", "look again", "Look at all of them once more.",
-        ("r", "ctrl+r"), "worktrees", _needs_supervisor, shown=True,
+        ("r", "ctrl+r"), "worktrees", _needs_any_supervisor, shown=True,
     ),
     Action(
         "worktrees.back", "back", "Back to the fleet.",

@@ -22,6 +22,8 @@ class Obstacle(Wire):
 
 class WorktreeStatus(Wire):
     directory: str
+    host: str | None = None
+    """The other machine that it is on; null on its own."""
     repository: str
     branch: str | None = None
     """Null when detached."""

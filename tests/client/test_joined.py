@@ -28,6 +28,7 @@ from cockpit.wire.stream import (
     WatchLine,
 )
 from cockpit.wire.verbs import Approve, Continue, Plan, RemoveWorktree, Start, Stop, Verb
+from cockpit.wire.worktrees import WorktreeStatus
 
 HANDOFF = HandoffStatus(id="h-1", reason="manual", phase="review", since="")
 CHAIN = {"agent": "api", "sessions": [{"id": "s", "handoffs": [{"id": "h-1"}], "handoff": "h-1"}]}
@@ -209,6 +210,17 @@ def test_events_are_those_that_were_told(followed: Asked) -> None:
 
 
 # Several.
+
+
+def test_worktrees_say_where_they_are() -> None:
+    async def story() -> None:
+        client, here, there = pair()
+        for each in (here, there):
+            each.trees = [WorktreeStatus(directory="/w", repository="/r", made=True, agent="api")]
+        told = [(tree.host, tree.agent) for tree in await client.worktrees("/r")]
+        assert told == [(None, "api"), ("gpu1", "gpu1/api")]
+
+    does(story)
 
 
 def test_those_of_this_machine_come_first_and_hosts_are_told() -> None:

@@ -10,8 +10,15 @@ from cockpit.client.memory import MemoryClient
 from cockpit.tui.follow import follow
 from cockpit.tui.model import Change, Model
 from cockpit.tui.scene import agent
-from cockpit.wire.status import Status
-from cockpit.wire.stream import AgentChanged, AgentForgotten, Event, Snapshot, WatchLine
+from cockpit.wire.status import HeldSetting, Status
+from cockpit.wire.stream import (
+    AgentChanged,
+    AgentForgotten,
+    Event,
+    Happened,
+    Snapshot,
+    WatchLine,
+)
 
 
 def heard(model: Model) -> list[tuple[Change, str | None]]:
@@ -100,3 +107,65 @@ def test_a_supervisor_of_another_version_is_said_and_asked_again() -> None:
         await reached(lambda: "another version" in model.connection.why, model, Strange())
 
     asyncio.run(play())
+
+
+def joined() -> Model:
+    model = Model(others=["build", "gpu1"])
+    for host, part in model.parts.items():
+        name = "api" if host == "local" else f"{host}/api"
+        part.take(Snapshot(status=Status(host=host, agents=[agent(name)])), 1.0)
+        part.answered()
+    return model
+
+
+def test_a_host_that_is_lost_keeps_its_agents_and_the_others_go_on() -> None:
+    model = joined()
+    gpu1 = model.parts["gpu1"]
+    gpu1.lost(5.0, "gone", 6.0)
+    model.parts["build"].take(AgentChanged(agent=agent("build/api", "idle")), 7.0)
+    assert list(model.agents) == ["api", "build/api", "gpu1/api"]
+    assert [name for name in model.agents if model.is_lost(name)] == ["gpu1/api"]
+    assert model.heard_at == {"api": 1.0, "build/api": 7.0, "gpu1/api": 1.0}
+    assert model.lost == [gpu1]
+    assert model.any_live
+
+    gpu1.take(Snapshot(status=Status(agents=[agent("gpu1/web")])), 9.0)
+    gpu1.answered()
+    assert list(model.agents) == ["api", "build/api", "gpu1/web"]
+    assert model.lost == []
+
+
+def test_rows_stand_by_host_whoever_answers_first() -> None:
+    model = Model(others=["gpu1"])
+    model.parts["gpu1"].take(Snapshot(status=Status(agents=[agent("gpu1/api")])), 1.0)
+    model.main.take(Snapshot(status=Status(agents=[agent("web"), agent("api")])), 2.0)
+    assert list(model.agents) == ["web", "api", "gpu1/api"]
+
+
+def test_what_happened_is_merged_by_time_and_what_happens_is_the_newest() -> None:
+    def event(number: int, at: str, who: str = "api") -> Event:
+        return Event(id=number, at=at, agent=who, kind="x", text=f"{who} {number}")
+
+    model = joined()
+    model.main.remember([event(1, "10:00"), event(2, "10:02")])
+    model.parts["gpu1"].remember([event(1, "10:01", "gpu1/api"), event(2, "10:03", "gpu1/api")])
+    told = [one.text for one in model.events]
+    assert told == ["api 1", "gpu1/api 1", "api 2", "gpu1/api 2"]
+    changes = heard(model)
+    model.parts["gpu1"].take(Happened(event=event(3, "09:00", "gpu1/api")), 3.0)
+    assert model.events[-1].text == "gpu1/api 3", "its clock is behind, and yet it is news"
+    assert changes == [(Change.EVENT, None), (Change.HAPPENED, None)]
+    model.parts["gpu1"].forget_events()
+    assert [one.text for one in model.events] == ["api 1", "api 2"]
+    assert (model.main.last_event, model.parts["gpu1"].last_event) == (2, 0)
+
+
+def test_what_is_held_is_kept_of_a_host_that_cannot_be_asked() -> None:
+    def one(host: str | None) -> HeldSetting:
+        return HeldSetting(file="/c.toml", line=1, key="hosts[0]", reason="it runs", host=host)
+
+    model = joined()
+    model.hold([one(None), one("gpu1")])
+    model.parts["gpu1"].lost(1.0, "gone", 2.0)
+    model.hold([one("build")])
+    assert [each.host for each in model.held] == ["build", "gpu1"]

@@ -11,7 +11,6 @@ from rich.cells import cell_len
 from cockpit.core.far_names import LONGEST_NAME
 from cockpit.core.safetext import safe_line
 from cockpit.tui.actions import BY_ID, keys_of, spoken
-from cockpit.tui.model import Connection
 from cockpit.tui.present.bar import context_bar
 from cockpit.tui.present.keys import KeyHint
 from cockpit.tui.present.row import row_of
@@ -42,9 +41,9 @@ WRITING = ("Edit", "MultiEdit", "Write", "NotebookEdit", "Bash", "git")
 def head(
     name: str,
     agent: AgentStatus | None,
-    connection: Connection,
     width: int,
     *,
+    live: bool,
     lost: list[Span] | None = None,
 ) -> list[Span]:
     """Exactly `width` cells: name and state stay, then the context, then the rest by its worth.
@@ -58,7 +57,7 @@ def head(
     who.append(Span(f" {look.glyph} {look.word} ", f"state-{look.role}"))
     if lost:
         who += lost[:1]
-    elif not connection.live:
+    elif not live:
         who.append(Span(" no supervisor answers ", "error"))
     parts = [[Span(" "), *part] for part in _parts(agent) if part]
     for part in parts:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from cockpit.core.far_names import LOCAL
 from cockpit.core.safetext import safe_line
-from cockpit.tui.model import Connection, Part
+from cockpit.tui.model import Connection, Model, Part
 from cockpit.tui.present import words
 from cockpit.tui.present.span import Span
 
@@ -29,10 +29,11 @@ def connections(parts: Sequence[Part], now: float) -> Iterator[list[Span]]:
         yield [Span(f"{len(wrong)} {ASKED}", "muted")]
 
 
-def lost_reason(part: Part, now: float) -> list[Span]:
-    """Why the host of an agent does not answer, and the next step; empty while it does."""
-    if part.connection.lost_at is None:
+def lost_reason(model: Model, name: str, now: float) -> list[Span]:
+    """Why the host of an agent does not answer, where it is one of several, and the next step."""
+    if not model.is_lost(name):
         return []
+    part = model.part_of(name)
     host = safe_line(part.host, 32)
     return [
         Span(f" {LOST} {host} {lost_since(part.connection, now)}  ", "error"),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from rich.cells import cell_len
 
-from cockpit.tui.actions import ACTIONS, Action, Context, keys_of, spoken
+from cockpit.tui.actions import ACTIONS, BY_ID, Action, Context, keys_of, spoken
 from cockpit.tui.model import Model
 from cockpit.tui.present.span import Span, merged
 
@@ -28,6 +29,20 @@ def possible(model: Model, context: Context) -> list[Action]:
         and action.shown
         and (action.why_not(model) is None or (action.stays and model.agent is not None))
     ]
+
+
+def possible_with(model: Model, section: str) -> list[Action]:
+    """The same of one agent's screen; one key does another thing where a session is chosen."""
+    actions = possible(model, "agent")
+    if section == "course":
+        return [
+            replace(each, title="document") if each.id == "agent.enter" else each
+            for each in actions
+            if each.id != "agent.document"
+        ]
+    if BY_ID["attach"].why_not(model) is None:
+        return actions
+    return [each for each in actions if each.id != "agent.enter"]
 
 
 def key_line(

@@ -30,12 +30,18 @@ def drawn(trees: list[WorktreeStatus], now: datetime, width: int) -> list[list[S
 
 
 def _drawn(tree: WorktreeStatus, now: datetime, width: int) -> list[list[Span]]:
-    parts = [(safe_line(tree.directory, 400), "name"), (safe_line(_what(tree, now), 400), "")]
+    there = f"{safe_line(tree.host, 32)}:" if tree.host else ""
+    parts = [
+        (f"{there}{safe_line(tree.directory, 400)}", "name"),
+        (safe_line(_what(tree, now), 400), ""),
+    ]
     for one in tree.obstacles if tree.made else ():
         parts += [(f"not removed: {safe_line(one.why, 300)}", "muted")]
         parts += [(f"  {safe_line(one.next, 400)}", "muted")]
     if tree.made and not tree.obstacles:
-        parts += [(f"to remove it: cockpit worktrees remove {safe_line(tree.directory)}", "muted")]
+        at = f" --host {safe_line(tree.host, 32)}" if tree.host else ""
+        command = f"cockpit worktrees remove {safe_line(tree.directory)}{at}"
+        parts += [(f"to remove it: {command}", "muted")]
     indents = (" ", *("   " for _ in parts[1:]))
     return [
         [Span(f"{indent}{piece}", role)]

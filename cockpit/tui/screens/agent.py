@@ -7,7 +7,6 @@ selected there. Nothing is asked of the supervisor while nothing happens.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -20,10 +19,10 @@ from textual.screen import Screen
 
 from cockpit.client.client import Client
 from cockpit.core.errors import CockpitError
-from cockpit.tui.actions import BY_ID, Action, Context
+from cockpit.tui.actions import BY_ID, Context
 from cockpit.tui.background import in_background
 from cockpit.tui.bindings import bindings
-from cockpit.tui.model import Change, Connection, Model
+from cockpit.tui.model import Change, Model
 from cockpit.tui.pace import Coalesced
 from cockpit.tui.present import agent as head
 from cockpit.tui.present.detail import reason
@@ -31,7 +30,7 @@ from cockpit.tui.present.diff import diff_lines
 from cockpit.tui.present.facts import fact_lines
 from cockpit.tui.present.history import Entry
 from cockpit.tui.present.hosts import lost_reason
-from cockpit.tui.present.keys import key_line, possible
+from cockpit.tui.present.keys import key_line, possible_with
 from cockpit.tui.present.lineage import Link, link_spans
 from cockpit.tui.present.once import Once
 from cockpit.tui.present.plot import plot
@@ -85,8 +84,6 @@ class AgentScreen(Screen[None]):
         self._do = do
         self._shown_links: dict[str, Link] = {}
         self._history_lines = 0
-        self._live = model.part.connection.live
-        """Its host answered when last heard of."""
         self._make_widgets()
         self._rows = Coalesced(self, around.pace.rows, self._draw)
         self._lookings = Coalesced(self, max(AFTER_WRITING, around.pace.rows), self._read)
@@ -106,7 +103,9 @@ class AgentScreen(Screen[None]):
         self.facts = Passage(lambda *room: facts(lookups.facts, *room), id="agent-facts")
         self.diff = Passage(lambda *room: diff(lookups.diff, *room), id="agent-diff")
         self.feed = Feed()
-        self._keys = KeyLine(lambda width: key_line(self._possible(), keys, width))
+        self._keys = KeyLine(
+            lambda width: key_line(possible_with(self.model, self.section), keys, width)
+        )
 
     @property
     def agent(self) -> AgentStatus | None:
@@ -140,6 +139,7 @@ class AgentScreen(Screen[None]):
 
     def on_mount(self) -> None:
         self._stop_listening = self.model.listen(self._heard)
+        self.set_class(not self._live, "-lost")
         self._measure()
         self.open("course" if self.has_class("-wide") else "pane")
         self._look()
@@ -307,12 +307,11 @@ class AgentScreen(Screen[None]):
         self._rows.want()
 
     def _connected(self) -> None:
-        live = self._connection.live
-        self.set_class(not live, "-lost")
-        if live and not self._live:
+        was_lost = self.has_class("-lost")
+        self.set_class(not self._live, "-lost")
+        if self._live and was_lost:
             self.lookups.outdated.update(READ)
             self._look()
-        self._live = live
 
     def _is_event_of_ours(self) -> bool:
         events = self.model.events
@@ -323,14 +322,11 @@ class AgentScreen(Screen[None]):
 
     @property
     def _lost(self) -> list[Span]:
-        """Why its host does not answer, where it is one of several and does not."""
-        name = self.name_of_agent
-        part = self.model.part_of(name)
-        return lost_reason(part, monotonic()) if self.model.is_lost(name) else []
+        return lost_reason(self.model, self.name_of_agent, monotonic())
 
     @property
-    def _connection(self) -> Connection:
-        return self.model.part_of(self.name_of_agent).connection
+    def _live(self) -> bool:
+        return self.model.part_of(self.name_of_agent).connection.live
 
     def _pane_now(self) -> str | None:
         return self.agent.pane if self.agent else None
@@ -348,7 +344,7 @@ class AgentScreen(Screen[None]):
             self._look()
 
     def _read(self) -> None:
-        if not self.is_attached or not self._connection.live or self.agent is None:
+        if not self.is_attached or not self._live or self.agent is None:
             return
         for section in self.lookups.wanted(self.shown):
             task = partial(self._read_one, section)
@@ -358,7 +354,7 @@ class AgentScreen(Screen[None]):
         try:
             await self.lookups.read(section)
         except CockpitError as error:
-            if self._connection.live:
+            if self._live:
                 tell(self, error)
         else:
             self._rows.want()
@@ -392,22 +388,9 @@ class AgentScreen(Screen[None]):
             if not before:
                 self.chain.move(len(self._shown_links))
 
-    def _possible(self) -> list[Action]:
-        """What the keys do now; one of them does another thing where a session is chosen."""
-        actions = possible(self.model, "agent")
-        if self.section == "course":
-            return [
-                replace(each, title="document") if each.id == "agent.enter" else each
-                for each in actions
-                if each.id != "agent.document"
-            ]
-        if BY_ID["attach"].why_not(self.model) is None:
-            return actions
-        return [each for each in actions if each.id != "agent.enter"]
-
     def _say_head(self, width: int) -> list[Span]:
-        name, agent = self.name_of_agent, self.agent
-        return head.head(name, agent, self._connection, width, lost=self._lost)
+        name, lost = self.name_of_agent, self._lost
+        return head.head(name, self.agent, width, live=self._live, lost=lost)
 
     def _say_link(self, session: str, width: int) -> list[Span]:
         links = self._shown_links

@@ -231,9 +231,8 @@ class FleetScreen(Screen[None]):
     def _reasons(self) -> list[Any]:
         """What stands between the agent and its work, or between us and the agent."""
         agent = self.model.agent
-        if agent is not None and self.model.is_lost(agent.name):
-            return lost_reason(self.model.part, monotonic())
-        return reason(agent)
+        lost = lost_reason(self.model, agent.name, monotonic()) if agent else []
+        return lost or reason(agent)
 
     def _welcome_if_empty(self) -> None:
         """Where nobody is, the room of the pane says how to begin."""

@@ -5,18 +5,15 @@ from __future__ import annotations
 import pytest
 from rich.cells import cell_len
 
-from cockpit.tui.model import Connection
 from cockpit.tui.present.agent import SECTIONS, after, files_may_differ, head, tabs
 from cockpit.tui.present.span import plain
 from cockpit.tui.scene import agent
-
-LIVE = Connection(live=True)
 
 
 @pytest.mark.parametrize("width", [20, 40, 60, 100, 200])
 def test_the_head_fits_and_keeps_name_and_state(width: int) -> None:
     one = agent("api", "idle", tokens=142_000, chain_cost_usd=1.1)
-    said = plain(head("api", one, LIVE, width))
+    said = plain(head("api", one, width, live=True))
     assert cell_len(said) == width
     assert "api" in said
     assert "idle" in said
@@ -24,8 +21,8 @@ def test_the_head_fits_and_keeps_name_and_state(width: int) -> None:
 
 
 def test_who_is_gone_and_who_does_not_answer_is_said() -> None:
-    assert "not there any more" in plain(head("api", None, LIVE, 60))
-    assert "no supervisor answers" in plain(head("api", agent("api"), Connection(), 60))
+    assert "not there any more" in plain(head("api", None, 60, live=True))
+    assert "no supervisor answers" in plain(head("api", agent("api"), 60, live=False))
 
 
 def test_the_sections_can_be_clicked_and_go_round() -> None:

@@ -7,13 +7,16 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, Protocol
 
+from cockpit.client.joined import JoinedClient
 from cockpit.client.memory import MemoryClient
+from cockpit.client.named import NamedClient
 from cockpit.core.errors import BadUsage
 from cockpit.tui.past import chain, handoff, session
-from cockpit.tui.scene import DOCUMENT, scene
+from cockpit.tui.scene import DOCUMENT, agent, scene
 from cockpit.tui.screens.comparing import ComparingScreen
 from cockpit.tui.screens.history import HistoryScreen
 from cockpit.tui.screens.reading import ReadingScreen
+from cockpit.wire.status import Status
 from cockpit.wire.verbs import Continue
 
 
@@ -229,5 +232,27 @@ def test_every_key_that_moves_moves_the_selection_also_in_a_list_that_scrolls(fl
                 await flight.press(*keys)
                 await flight.until(lambda now=now: chosen.selected == now, now)
                 await flight.until(lambda: "▌" in flight.text(), "the selected one is in view")
+
+    asyncio.run(play())
+
+
+def test_a_far_document_is_gone_on_from_where_it_is(fly: Fly) -> None:
+    async def play() -> None:
+        there = MemoryClient(Status(agents=[agent("api")]))
+        there.remember([chain("api", session(1, handoff("h-far", "2026-11-21T20:00:00Z")))])
+        here = MemoryClient(Status(agents=[agent("api")]))
+        client: Any = JoinedClient(here, [NamedClient("gpu1", there)])
+        async with fly(client, selected="api") as flight:
+            await flight.reads("gpu1/api")
+            await flight.press("H")
+            await flight.reads("1 handoff", "gpu1/api")
+            await flight.press("n")
+            await flight.reads("Continue from gpu1/api's document", "api-2")
+            await flight.press("enter")
+            await flight.until(lambda: there.asked, "the continuation")
+            document = "/srv/shop/.cockpit/handoffs/handoff-h-far.md"
+            assert there.asked == [Continue(document=document, name="api-2")]
+            there.disconnect()
+            await flight.reads("without gpu1")
 
     asyncio.run(play())

@@ -9,11 +9,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
+from cockpit.client.joined import JoinedClient
 from cockpit.client.memory import MemoryClient
+from cockpit.client.named import NamedClient
 from cockpit.config.files import Files
 from cockpit.config.paths import Places
 from cockpit.core.errors import NotNow
-from cockpit.tui.scene import scene
+from cockpit.tui.scene import agent, scene
+from cockpit.wire.status import Status
 from cockpit.wire.verbs import Plan, Start
 
 
@@ -103,5 +106,28 @@ def test_f1_explains_the_form_and_leaves_what_was_typed(fly: Fly) -> None:
             await flight.until(
                 lambda: [verb.name for verb in flight.asked] == ["bigg"], "the start"
             )
+
+    asyncio.run(play())
+
+
+def test_a_name_with_a_host_starts_there_and_is_saved_nowhere(fly: Fly, tmp_path: Path) -> None:
+    async def play() -> None:
+        here, there = scene(), MemoryClient(Status(agents=[agent("ci", directory="/far/shop")]))
+        client: Any = JoinedClient(here, [NamedClient("gpu1", there)])
+        files = reader(tmp_path, tmp_path)
+        async with fly(client, selected="api", directory=Path("/srv/shop"), files=files) as flight:
+            await flight.reads("gpu1/ci")
+            await flight.press("n", *"gpu9/big")
+            await flight.reads("No host named 'gpu9' is configured. Known: local, gpu1.")
+            await flight.press("ctrl+u", *"gpu1/Big")
+            await flight.reads("Try: big")
+            await flight.press("ctrl+u", *"gpu1/big", "tab", *"~x", *("tab",) * 5, "right")
+            await flight.reads("It is not saved: the files of gpu1 are there.")
+            await flight.press("ctrl+s")
+            await flight.until(lambda: isinstance(there.asked[-1], Start), "the start")
+            asked: Any = there.asked[-1]
+            assert (asked.name, asked.directory) == ("big", "/far/shop/~x")
+            assert not list(tmp_path.rglob("cockpit.toml"))
+            assert not [verb for verb in here.asked if isinstance(verb, Start)]
 
     asyncio.run(play())
