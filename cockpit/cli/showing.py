@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,6 +31,7 @@ from cockpit.wire.verbs import Attach
 if TYPE_CHECKING:
     from cockpit.adapters.far_host import FarHost
     from cockpit.client.joined import JoinedClient
+    from cockpit.config.schema import Settings
     from cockpit.tui.attach import Attach as ShowPane
 
 LINE_BEFORE_WIPED = b"\x1b[A\x1b[2K"
@@ -51,8 +53,10 @@ def show_far(host: FarHost, config: Path | None) -> int:
             host.attach_command(agent_name(name)), f"The pane on {host.name} could not be shown"
         )
 
+    places = our_places()
     client = HttpClient(host, host.name, beat=BEAT)
-    return _run_screen(client, step_over, our_places(), config, far=host.name)
+    # No files: what is kept would be kept on this machine, and an agent there is configured there.
+    return _run_screen(client, step_over, places, _settings(places, config), far=host.name)
 
 
 def show_in_home_window(config: Path | None) -> int:
@@ -73,7 +77,8 @@ def show_in_home_window(config: Path | None) -> int:
 def _show(places: Places, config: Path | None, *, in_home_window: bool) -> int:
     here = HttpClient(places.socket)
     views = views_of(places)
-    far = _far_hosts(places, config)
+    settings = _settings(places, config)
+    far = _far_hosts(settings)
 
     async def turn_to(name: str) -> None:
         if argv := _shown_there(far, name):
@@ -93,17 +98,21 @@ def _show(places: Places, config: Path | None, *, in_home_window: bool) -> int:
 
     attach = turn_to if in_home_window else step_into
     client = _joined(here, far) if far else here
-    return _run_screen(client, attach, places, config, in_home_window=in_home_window)
+    files = partial(Files.read, places, config, Path.cwd(), dict(os.environ))
+    return _run_screen(client, attach, places, settings, files=files, in_home_window=in_home_window)
 
 
-def _far_hosts(places: Places, config: Path | None) -> dict[str, FarHost]:
+def _settings(places: Places, config: Path | None) -> Settings:
+    return load(places, config, Path.cwd(), os.environ).settings
+
+
+def _far_hosts(settings: Settings) -> dict[str, FarHost]:
     """The hosts of the configuration, by name: those alone that the pilot trusts."""
-    hosts = load(places, config, Path.cwd(), os.environ).settings.hosts
-    if not hosts:
+    if not settings.hosts:
         return {}
     from cockpit.adapters.far_host import FarHost
 
-    return {host.name: FarHost(host.name, host.connect, host.attach) for host in hosts}
+    return {one.name: FarHost(one.name, one.connect, one.attach) for one in settings.hosts}
 
 
 def _joined(here: HttpClient, far: dict[str, FarHost]) -> JoinedClient:
@@ -124,13 +133,13 @@ def _run_screen(
     client: HttpClient | JoinedClient,
     attach: ShowPane,
     places: Places,
-    config: Path | None,
+    settings: Settings,
     *,
+    files: Callable[[], Files] | None = None,
     in_home_window: bool = False,
     far: str | None = None,
 ) -> int:
     """Run the screen with this pilot's settings; `far` is the host that is looked at."""
-    settings = load(places, config, Path.cwd(), os.environ).settings
     if in_home_window and settings.notifications.terminal in ("osc9", "osc777"):
         asyncio.run(views_of(places).let_home_through())
     return run(
@@ -142,8 +151,7 @@ def _run_screen(
         theme_folders=[places.themes, themes_folder()],
         refresh=settings.cockpit.refresh,
         keys=dict(settings.keys),
-        # What is kept would be kept on this machine, and an agent there is configured there.
-        files=None if far else partial(Files.read, places, config, Path.cwd(), dict(os.environ)),
+        files=files,
         remember_in=places.state / (f"screen-{far}.json" if far else "screen.json"),
         glyphs=settings.cockpit.glyphs,
         colours=settings.cockpit.colours,
