@@ -69,7 +69,7 @@ def test_a_reason_is_told_whole(fly: Fly) -> None:
     async def play() -> None:
         async with fly(scene(), size=SMALLEST, selected="api", toasts=True) as flight:
             await flight.press("A")
-            await flight.reads("The document is there already:", "press a to approve it.")
+            await flight.reads("The document is there already: press", "a to approve it.")
 
     asyncio.run(play())
 
