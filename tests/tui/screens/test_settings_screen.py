@@ -107,7 +107,7 @@ def test_a_theme_is_seen_at_once_and_taken_back(fly: Fly, shop: Path) -> None:
         async with fly(flying(), size=(100, 30), files=reader(shop)) as flight:
             await flight.press("comma", "shift+tab", "right")
             await flight.until(lambda: flight.app.theme != "night", "another theme")
-            await flight.reads("home/cockpit.toml (a new")
+            await flight.reads("home/cockpit.toml", "(a new")
             await flight.press("ctrl+g")
             assert flight.app.theme == "night"
             await flight.press("comma", "shift+tab", "left", "ctrl+s")
