@@ -196,7 +196,7 @@ def test_a_usage_limit_is_waited_for_and_never_looped_against(cockpit: Cockpit) 
 @pytest.mark.parametrize(
     ("fault", "kind", "words"),
     [
-        ("limited", "usage_limit", "limit reached; it resets at 18 May 03:33 UTC"),
+        ("limited", "usage_limit", "limit reached; it resets at 18 May 2033 03:33 UTC"),
         ("overloaded", "failed", "Its turn is broken off; send it a prompt to go on"),
     ],
 )

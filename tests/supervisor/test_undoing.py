@@ -148,7 +148,7 @@ def test_an_undo_that_ended_nobody_yet_is_finished(cockpit: Cockpit) -> None:
             back = await cockpit.until(lambda row: row.session_number == 1)
             assert back.session_id == second.previous_session_id
             await cockpit.event("handoff.undone")
-            assert cockpit.living(back) == [back.pid]
+            await cockpit.until(lambda _row: cockpit.living(back) == [back.pid])
 
     asyncio.run(journey())
 
