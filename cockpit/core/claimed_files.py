@@ -8,13 +8,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from enum import Enum
 
 from cockpit.core.markdown import heading, marked_lines
 
 MOST_FILES = 100
 LONGEST_LINE = 2_000
-THERE = "(verified: the file is there, or git shows it changed)"
-MISSING = "(unverified: neither in the worktree nor in git)"
+
+
+class Trace(Enum):
+    """What was found of a claimed file; the value is the mark that a document carries.
+
+    Only a change that git shows proves that it was worked on: many a file is merely there.
+    """
+
+    CHANGED = "(verified: git shows it changed)"
+    UNCHANGED = "(unverified: it is there, and git shows no change)"
+    MISSING = "(unverified: neither in the worktree nor in git)"
+
 
 _TELLS = re.compile(
     r"\b(?:files?|commits?|changes|changed|modified|completed|done|in progress|current state)\b",
@@ -39,24 +50,27 @@ def claimed_files(sections: Iterable[tuple[str, str]]) -> list[str]:
     return list(found)[:MOST_FILES]
 
 
-def mark_files(title: str, body: str, seen: Mapping[str, bool]) -> str:
+def mark_files(title: str, body: str, seen: Mapping[str, Trace]) -> str:
     """The body with a mark behind each file that was looked for. Twice is as once.
 
     Such marks that the writer put there are taken away first.
     """
 
     def marked(match: re.Match[str]) -> str:
-        there = seen.get(match[2])
-        return match[0] if there is None else f"{match[0]} {THERE if there else MISSING}"
+        trace = seen.get(match[2])
+        return match[0] if trace is None else f"{match[0]} {trace.value}"
 
-    bare = "\n".join(
-        line if is_code else line.replace(f" {THERE}", "").replace(f" {MISSING}", "")
-        for line, is_code in marked_lines(body)
-    )
+    bare = "\n".join(line if is_code else _unmarked(line) for line, is_code in marked_lines(body))
     return "\n".join(
         _FILE.sub(marked, line) if tells and len(line) <= LONGEST_LINE else line
         for line, tells in _lines(title, bare)
     )
+
+
+def _unmarked(line: str) -> str:
+    for trace in Trace:
+        line = line.replace(f" {trace.value}", "")
+    return line
 
 
 def _lines(title: str, body: str) -> Iterator[tuple[str, bool]]:

@@ -7,9 +7,10 @@ the agent's own text names and git does not know. Nothing here asks git: the cal
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from cockpit.core.claimed_files import Trace
 from cockpit.core.facts import CommitMade, Facts, Todo
 from cockpit.core.front_matter import FrontMatter
 from cockpit.core.markdown import code, fenced, marked_lines, one_line
@@ -57,8 +58,11 @@ class GitView:
 
     None: nobody asked, so that nothing is marked.
     """
-    looked_for: Mapping[str, bool] = field(default_factory=dict)
-    """Files that the document claims, as it spells them, and whether any trace of them is here."""
+    looked_for: Mapping[str, Trace] = field(default_factory=dict)
+    """Files that the document claims, as it spells them, and what was found of each.
+
+    Those of which neither the disk nor git could tell are left out.
+    """
 
     def knows(self, commit: str) -> bool | None:
         """Whether the repository has a commit; None when nobody asked."""
@@ -70,6 +74,20 @@ class GitView:
     def place(self, path: str) -> str:
         """A file as git names it: from the top of the worktree, where it lies below it."""
         return path.removeprefix(f"{self.root}/") if self.root else path
+
+    def trace(self, places: Iterable[str], *, is_there: bool) -> Trace | None:
+        """What is left of a file that somebody claims; None where git cannot say.
+
+        `places` are what the claim may mean. A file that is gone is missing even where there is
+        no repository to ask.
+        """
+        if any(self.has_changed(place) for place in places):
+            return Trace.CHANGED
+        if not self.status_known:
+            return None
+        if not is_there:
+            return Trace.MISSING
+        return Trace.UNCHANGED if self.is_repository else None
 
     def has_changed(self, path: str) -> bool:
         """Whether git shows a change of the file, committed or not."""

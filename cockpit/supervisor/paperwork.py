@@ -15,6 +15,7 @@ from pathlib import Path
 from cockpit.adapters.document_template import laid_out
 from cockpit.adapters.private_file import write_private
 from cockpit.core import composition, document
+from cockpit.core.claimed_files import Trace
 from cockpit.core.continuation import Succession, continuation
 from cockpit.core.errors import Failed
 from cockpit.core.facts import CommitMade, Facts, Subagent
@@ -321,20 +322,23 @@ class Paperwork:
         return self._in.store.session(record.old_session) if record else seat.session
 
 
-def _traces(seat: Seat, git: GitView, files: list[str]) -> dict[str, bool]:
-    """Whether each file is in the agent's directory or its repository, or git shows it changed.
+def _traces(seat: Seat, git: GitView, files: list[str]) -> dict[str, Trace]:
+    """What is left of each file in the agent's directory, its repository, and in git.
 
     What lies outside of both, or leads there, is not looked for, and so has no answer.
     """
     tops = [Path(os.path.realpath(top)) for top in (seat.directory, git.root) if top]
-    found: dict[str, bool] = {}
+    found: dict[str, Trace] = {}
     for name in files:
         places = [Path(os.path.realpath(top / name)) for top in tops]
         inside = [place for place in places if any(place.is_relative_to(top) for top in tops)]
-        if inside:
-            plain_name = os.path.normpath(name)
-            there = any(os.path.lexists(place) for place in inside)
-            found[name] = there or git.has_changed(plain_name)
+        if not inside:
+            continue
+        is_there = any(os.path.lexists(place) for place in inside)
+        meant = [os.path.normpath(top / name) for top in tops]
+        trace = git.trace(meant, is_there=is_there)
+        if trace is not None:
+            found[name] = trace
     return found
 
 

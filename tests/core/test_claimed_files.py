@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cockpit.core.claimed_files import MISSING, MOST_FILES, THERE, claimed_files, mark_files
+from cockpit.core.claimed_files import MOST_FILES, Trace, claimed_files, mark_files
 
 
 @pytest.mark.parametrize(
@@ -32,8 +32,12 @@ def test_only_parts_that_tell_of_what_is_make_claims() -> None:
 
 
 def test_what_was_looked_for_is_marked_and_nothing_else() -> None:
-    body = f"`a/b.py` {MISSING}, c/d.py:3 and e/f.py {THERE}.\n\n### Pending\n\na/b.py {THERE}"
-    seen = {"a/b.py": True, "c/d.py": False}
-    marked = mark_files("Completed", body, seen)
-    assert marked == (f"`a/b.py` {THERE}, c/d.py:3 {MISSING} and e/f.py.\n\n### Pending\n\na/b.py")
+    changed, unchanged, missing = (trace.value for trace in Trace)
+    body = f"`a/b.py` {missing}, c/d.py:3, g/h.py and e/f.py {changed}.\n\n### Pending\n\na/b.py"
+    seen = {"a/b.py": Trace.CHANGED, "c/d.py": Trace.MISSING, "g/h.py": Trace.UNCHANGED}
+    marked = mark_files("Completed", f"{body} {unchanged}", seen)
+    assert marked == (
+        f"`a/b.py` {changed}, c/d.py:3 {missing}, g/h.py {unchanged} and e/f.py."
+        "\n\n### Pending\n\na/b.py"
+    )
     assert mark_files("Completed", marked, seen) == marked

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from cockpit.core.claimed_files import Trace
 from cockpit.core.facts import CommitMade, Facts, Subagent, Todo
 from cockpit.core.front_matter import FrontMatter
 from cockpit.core.verified_facts import (
@@ -199,3 +200,18 @@ def test_nothing_is_marked_that_nobody_asked_about() -> None:
     assert mark_claims("commit dead999", GIT, []) == "commit dead999"
     unasked = replace(GIT, known=None)
     assert mark_claims("commit dead999", unasked, ["dead999"]) == "commit dead999"
+
+
+def test_only_a_change_that_git_shows_proves_work_on_a_file() -> None:
+    git = GitView(is_repository=True, root="/w", status=("?? new/",), committed=("a/b.py",))
+    assert git.trace(["/w/sub/a/b.py", "/w/a/b.py"], is_there=False) is Trace.CHANGED
+    assert git.trace(["/w/new/c.py"], is_there=True) is Trace.CHANGED
+    assert git.trace(["/w/a/c.py"], is_there=True) is Trace.UNCHANGED
+    assert git.trace(["/w/a/c.py"], is_there=False) is Trace.MISSING
+
+
+def test_a_file_that_git_cannot_speak_of_is_not_judged() -> None:
+    assert GitView().trace(["/w/a.py"], is_there=True) is None
+    assert GitView().trace(["/w/a.py"], is_there=False) is Trace.MISSING
+    unsure = GitView(is_repository=True, root="/w", status_known=False)
+    assert unsure.trace(["/w/a.py"], is_there=False) is None

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cockpit.core import document
-from cockpit.core.claimed_files import MISSING, THERE
+from cockpit.core.claimed_files import Trace
 from cockpit.core.errors import NotNow
 from cockpit.core.verified_facts import UNVERIFIED, VERIFIED
 from cockpit.wire.status import AgentStatus, HandoffStatus
@@ -213,8 +213,9 @@ def test_each_claim_of_the_agents_document_is_checked(cockpit: Cockpit) -> None:
         (cockpit.repository / "src" / "there.py").touch()
         (cockpit.repository / "src" / "out.py").symlink_to("/etc/hostname")
         made = commit(cockpit.repository, "Before it all")
+        (cockpit.repository / "src" / "new.py").touch()
         claims = (
-            "src/nonexist.py was edited, and src/there.py; src/out.py is a link. "
+            "src/nonexist.py was edited, and src/there.py, and src/new.py; src/out.py is a link. "
             f"See commit 1234567 and commit {made}."
         )
         written = HANDED.format(claims=claims).replace("\n", "\\n")
@@ -229,9 +230,10 @@ def test_each_claim_of_the_agents_document_is_checked(cockpit: Cockpit) -> None:
             assert review is not None
             paper = (cockpit.repository / str(review.document)).read_text()
             state = document.read(paper).sections["Current State"]
-            assert f"src/nonexist.py {MISSING} was edited" in state
-            assert f"src/there.py {THERE};" in state
-            assert "src/out.py is a link" in state
+            assert f"src/nonexist.py {Trace.MISSING.value} was edited" in state
+            assert f"src/there.py {Trace.UNCHANGED.value}," in state
+            assert f"src/new.py {Trace.CHANGED.value};" in state
+            assert "src/out.py" in state
             assert f"commit 1234567 {UNVERIFIED} and commit {made} {VERIFIED}." in state
 
     asyncio.run(journey())

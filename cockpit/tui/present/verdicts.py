@@ -9,14 +9,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from cockpit.core.claimed_files import MISSING, THERE
+from cockpit.core.claimed_files import Trace
 from cockpit.core.markdown import marked_lines
 from cockpit.core.plurals import counted
 from cockpit.core.verified_facts import UNVERIFIED, VERIFIED, claimed_commits
 
 FACTS = "\n## Verified Facts\n"
-YES, NO = "✓", "✗"
+YES, MAYBE, NO = "✓", "?", "✗"
 
+_SIGNS = {Trace.CHANGED: YES, Trace.UNCHANGED: MAYBE, Trace.MISSING: NO}
 _HASH = re.compile(r"(?<![\w/.#:-])`?([0-9a-f]{7,40})`?(?![\w/:-])")
 _FORGED = re.compile(rf"[ \t]*[{YES}{NO}✔✘☑☒✅❌]")
 
@@ -30,16 +31,20 @@ class Verdicts:
     """Commits that it names and git has."""
     unknown: int
     """Commits that it names and git does not have."""
-    there: int = 0
-    """Files that it names and that were found."""
+    changed: int = 0
+    """Files that it names and that git shows changed."""
+    unchanged: int = 0
+    """Files that it names and that are there as git has them."""
     missing: int = 0
+    """Files that it names and nothing has."""
 
     def __str__(self) -> str:
-        """In words, empty where no commit is named."""
+        """In words, empty where neither a commit nor a file was checked."""
         said = [f"{YES} {self.known} known to git"] if self.known else []
         said += [f"{NO} {self.unknown} unknown to git"] if self.unknown else []
-        said += [f"{YES} {counted(self.there, 'file')} found"] if self.there else []
-        said += [f"{NO} {counted(self.missing, 'file')} not found"] if self.missing else []
+        said += [f"{YES} {counted(self.changed, 'file')} changed"] if self.changed else []
+        said += [f"{MAYBE} {self.unchanged} unchanged"] if self.unchanged else []
+        said += [f"{NO} {counted(self.missing, 'file')} missing"] if self.missing else []
         return ", ".join(said)
 
 
@@ -72,17 +77,19 @@ def verdicts(body: str) -> Verdicts:
                 return f"{match[0]} {YES}"
             return match[0]
 
-        marked = THERE in line or MISSING in line
+        marked = any(trace.value in line for trace in Trace)
         line = _HASH.sub(sign, _FORGED.sub("", line) if named or marked else line)
-        return line.replace(THERE, f"{YES} {THERE}").replace(MISSING, f"{NO} {MISSING}")
+        for trace, mark in _SIGNS.items():
+            line = line.replace(trace.value, f"{mark} {trace.value}")
+        return line
 
     lines = [line if is_code else judged(line) for line, is_code in marked_lines(claims)]
     return Verdicts(
         "\n".join(lines) + found + facts,
         *(len(known), len(unknown)),
         *(
-            sum(line.count(mark) for line in lines)
-            for mark in (f"{YES} {THERE}", f"{NO} {MISSING}")
+            sum(line.count(f"{mark} {trace.value}") for line in lines)
+            for trace, mark in _SIGNS.items()
         ),
     )
 

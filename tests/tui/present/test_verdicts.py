@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from cockpit.core.claimed_files import MISSING, THERE
+from cockpit.core.claimed_files import Trace
 from cockpit.core.verified_facts import UNVERIFIED, VERIFIED
 from cockpit.tui.present.verdicts import verdicts, with_continuation
 
+CHANGED, UNCHANGED, MISSING = (trace.value for trace in Trace)
 FACTS = f"""
 ## Verified Facts
 
@@ -27,7 +28,8 @@ FACTS = f"""
         (f"commit deadbee1 {UNVERIFIED}", f"commit deadbee1 ✗ {UNVERIFIED}"),
         (f"commit `0a1b2c3` {VERIFIED}", f"commit `0a1b2c3` ✓ {VERIFIED}"),
         (f"`a/b.py` ✅ {MISSING}", f"`a/b.py` ✗ {MISSING}"),
-        (f"a/b.py {THERE} ✓", f"a/b.py ✓ {THERE}"),
+        (f"a/b.py {CHANGED} ✓", f"a/b.py ✓ {CHANGED}"),
+        (f"a/b.py ✓ {UNCHANGED}", f"a/b.py ? {UNCHANGED}"),
         ("a/b.py", "a/b.py"),
         ("commit `0a1b2c3`", "commit `0a1b2c3`"),
         ("commit `0a1b2c3` ✓", "commit `0a1b2c3`"),
@@ -46,8 +48,9 @@ def test_what_it_came_to_is_counted_once_a_commit() -> None:
     text = f"commit 9f1c2d3, commit 9f1c2d3, commit deadbee1 {UNVERIFIED}"
     assert str(verdicts(f"{text}\n{FACTS}")) == "✓ 1 known to git, ✗ 1 unknown to git"
     assert str(verdicts("commit 9f1c2d3")) == ""
-    files = f"a/b.py {THERE}, c/d.py {THERE}, e/f.py {MISSING}"
-    assert str(verdicts(f"{files}\n{FACTS}")) == "✓ 2 files found, ✗ 1 file not found"
+    files = f"a/b.py {CHANGED}, c/d.py {CHANGED}, e/f.py {MISSING}, g/h.py {UNCHANGED}"
+    told = "✓ 2 files changed, ? 1 unchanged, ✗ 1 file missing"
+    assert str(verdicts(f"{files}\n{FACTS}")) == told
 
 
 def test_what_the_successor_is_told_stands_under_it_as_a_quotation() -> None:
