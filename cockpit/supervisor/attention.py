@@ -15,7 +15,8 @@ from typing import get_args
 from cockpit.core.errors import Hindered
 from cockpit.core.ids import SessionId
 from cockpit.supervisor.instruments import Instruments
-from cockpit.supervisor.rows import need, state
+from cockpit.supervisor.needs import need
+from cockpit.supervisor.rows import state
 from cockpit.supervisor.seat import Seat
 from cockpit.wire.status import NeedKind, Needs
 

@@ -17,7 +17,8 @@ from cockpit.core.handoff.events import Turn
 from cockpit.core.handoff.states import Reason
 from cockpit.core.reading import Confidence
 from cockpit.supervisor.instruments import Instruments
-from cockpit.supervisor.rows import chain_cost, clock_time, usage_limited
+from cockpit.supervisor.needs import clock_time, usage_limited
+from cockpit.supervisor.rows import chain_cost
 from cockpit.supervisor.seat import Seat
 
 BREAKER_SECONDS = 900.0

@@ -17,8 +17,9 @@ from cockpit.core.safetext import safe_line
 from cockpit.ports.processes import Occupant
 from cockpit.ports.worktrees import Tree
 from cockpit.supervisor.feed import rfc3339
+from cockpit.supervisor.needs import need
 from cockpit.supervisor.placing import same_place
-from cockpit.supervisor.rows import finished, need, state
+from cockpit.supervisor.rows import finished, state
 from cockpit.supervisor.seat import Seat
 from cockpit.supervisor.supervisor import Supervisor
 from cockpit.wire.verbs import Done, RemoveWorktree

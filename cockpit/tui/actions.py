@@ -7,21 +7,15 @@ so that printing the keys stays quick.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from cockpit.tui.model import Model
-from cockpit.wire.status import AgentStatus
+from cockpit.tui import reasons
 
 Context = Literal[
     "fleet", "review", "inbox", "history", "reading", "comparing", "worktrees", "agent"
 ]
-WhyNot = Callable[[Model], str | None]
-
-
-def _never(_model: Model) -> str | None:
-    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +30,7 @@ class Action:
     keys: tuple[str, ...]
     """In Textual's names; the first is the one that is shown."""
     context: Context = "fleet"
-    why_not: WhyNot = _never
+    why_not: reasons.WhyNot = reasons.never
     """The reason it cannot be done now, or None when it can."""
     shown: bool = False
     """On the key line whenever it can be done."""
@@ -44,189 +38,62 @@ class Action:
     """On the key line of every agent; pressed where it cannot be done, it says why."""
 
 
-def _needs_agent(model: Model) -> str | None:
-    if model.agent is None:
-        return "No agent is selected."
-    return None
-
-
-def _needs_supervisor(model: Model) -> str | None:
-    """That of the selected agent's machine."""
-    part = model.part
-    if part.connection.live:
-        return None
-    if model.is_joined and part.is_far:
-        return f"{part.host} does not answer: {part.connection.why or 'it is being asked'}"
-    return "No supervisor answers. Run: cockpit up"
-
-
-def _needs_any_supervisor(model: Model) -> str | None:
-    return None if model.any_live else "No supervisor answers. Run: cockpit up"
-
-
-def _needs_running(model: Model) -> str | None:
-    agent = model.agent
-    if agent is None:
-        return _needs_agent(model)
-    if agent.pane is None:
-        return f"{agent.name} has no pane: it is {agent.state}. Press n to start it."
-    return None
-
-
-def has_ended(agent: AgentStatus) -> bool:
-    """Nothing runs in its pane any more, though its last words may still stand there."""
-    return agent.pid is None and agent.handoff is None
-
-
-def _cannot_talk(model: Model) -> str | None:
-    agent = model.agent
-    if (reason := _needs_supervisor(model) or _needs_running(model)) or agent is None:
-        return reason
-    if has_ended(agent):
-        return f"{agent.name} has ended. Press n to start it."
-    return None
-
-
-def _cannot_hand_off(model: Model) -> str | None:
-    agent = model.agent
-    if (reason := _cannot_talk(model)) or agent is None:
-        return reason
-    if agent.handoff:
-        return f"{agent.name} is being handed off already: {agent.handoff.phase}."
-    return None
-
-
-def _cannot_answer(model: Model) -> str | None:
-    agent = model.agent
-    if (reason := _needs_supervisor(model) or _needs_agent(model)) or agent is None:
-        return reason
-    if agent.needs is None:
-        return f"{agent.name} asks nothing of you."
-    if agent.needs.kind not in {"handoff", "review", "breaker"}:
-        return f"{agent.name} asks in its own pane: press enter to go there."
-    return None
-
-
-def _cannot_approve_straight(model: Model) -> str | None:
-    agent = model.agent
-    if (reason := _cannot_answer(model)) or agent is None:
-        return reason
-    if agent.needs and agent.needs.kind != "handoff":
-        return "The document is there already: press a to approve it."
-    return None
-
-
-def _cannot_read(model: Model) -> str | None:
-    agent = model.agent
-    if (reason := _needs_supervisor(model) or _needs_agent(model)) or agent is None:
-        return reason
-    if agent.handoff is None:
-        return f"{agent.name} is not being handed off, so there is no document."
-    if agent.handoff.document is None:
-        return f"The document is not there yet: {agent.handoff.phase}."
-    return None
-
-
-def _cannot_edit(model: Model) -> str | None:
-    agent = model.agent
-    if (reason := _cannot_read(model)) or agent is None:
-        return reason
-    if agent.handoff and agent.handoff.phase != "review":
-        return "Only a document that waits for review can be edited."
-    if model.part.is_far:
-        return f"The document is a file on {model.part.host}: edit it there."
-    return None
-
-
-def _cannot_undo(model: Model) -> str | None:
-    agent = model.agent
-    if (reason := _needs_supervisor(model) or _needs_agent(model)) or agent is None:
-        return reason
-    if agent.previous_session_id is None:
-        return f"{agent.name} has no previous session to go back to."
-    return None
-
-
-def _is_gone(model: Model) -> str | None:
-    return _needs_supervisor(model) or _needs_agent(model)
-
-
-def _nobody_needs(model: Model) -> str | None:
-    if any(agent.state == "needs_you" for agent in model.agents.values()):
-        return None
-    return "Nobody needs you."
-
-
-def _alone(model: Model) -> str | None:
-    if len(waiting_reviews(model)) < 2:
-        return "No other question about a handoff waits."
-    return None
-
-
-def waiting_reviews(model: Model) -> list[str]:
-    """The agents whose handoff waits for an answer, in the supervisor's order."""
-    asks = {"handoff", "review", "breaker"}
-    return [
-        name for name, agent in model.agents.items() if agent.needs and agent.needs.kind in asks
-    ]
-
-
 ACTIONS: tuple[Action, ...] = (
     Action(
         "approve", "approve", "Say yes to the question that stands.",
-        ("a",), why_not=_cannot_answer, shown=True,
+        ("a",), why_not=reasons.cannot_answer, shown=True,
     ),
     Action(
         "approve-straight", "approve straight", "Say yes, and to the review that would follow.",
-        ("A",), why_not=_cannot_approve_straight, shown=True,
+        ("A",), why_not=reasons.cannot_approve_straight, shown=True,
     ),
     Action(
         "refuse", "refuse", "Say no; the agent goes on as it is.",
-        ("r",), why_not=_cannot_answer, shown=True,
+        ("r",), why_not=reasons.cannot_answer, shown=True,
     ),
     Action(
         "snooze", "snooze", "Be asked again in ten minutes.",
-        ("z",), why_not=_cannot_answer, shown=True,
+        ("z",), why_not=reasons.cannot_answer, shown=True,
     ),
     Action(
         "snooze-more", "snooze more", "Be asked again when 10 % more of the window is used.",
-        ("Z",), why_not=_cannot_answer,
+        ("Z",), why_not=reasons.cannot_answer,
     ),
     Action(
         "let-compact", "let compact", "Say no, and be asked again only after a compaction.",
-        ("c",), why_not=_cannot_answer,
+        ("c",), why_not=reasons.cannot_answer,
     ),
     Action(
         "document", "document", "Read the handoff's document, or the draft of it.",
-        ("d",), why_not=_cannot_read, shown=True,
+        ("d",), why_not=reasons.cannot_read, shown=True,
     ),
     Action(
         "attach", "attach", "Go into the agent's own pane; F12 comes back.",
-        ("enter",), why_not=_needs_running, shown=True,
+        ("enter",), why_not=reasons.needs_running, shown=True,
     ),
     Action(
         "handoff", "hand off", "Hand the job to a fresh session.",
-        ("h",), why_not=_cannot_hand_off, shown=True, stays=True,
+        ("h",), why_not=reasons.cannot_hand_off, shown=True, stays=True,
     ),
     Action(
         "send", "send", "Write a prompt and send it into the agent's composer.",
-        ("s",), why_not=_cannot_talk, shown=True,
+        ("s",), why_not=reasons.cannot_talk, shown=True,
     ),
     Action(
         "start", "start", "Start a stopped agent, or a new one.",
-        ("n",), why_not=_needs_any_supervisor, shown=True,
+        ("n",), why_not=reasons.needs_any_supervisor, shown=True,
     ),
     Action(
         "stop", "stop", "End the agent; its worktree stays. Asks for a second key.",
-        ("x",), why_not=_cannot_talk,
+        ("x",), why_not=reasons.cannot_talk,
     ),
     Action(
         "undo", "undo", "Reopen the previous session of the job. Asks for a second key.",
-        ("u",), why_not=_cannot_undo,
+        ("u",), why_not=reasons.cannot_undo,
     ),
     Action(
         "open", "open", "Show one agent: pane, context over time, chain, facts, diff, events.",
-        ("o", "l", "right"), why_not=_needs_agent, shown=True,
+        ("o", "l", "right"), why_not=reasons.needs_agent, shown=True,
     ),
     Action("down", "down", "Select the next agent.", ("j", "down")),
     Action("up", "up", "Select the previous agent.", ("k", "up")),
@@ -234,7 +101,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("last", "last", "Select the last agent.", ("G", "end")),
     Action(
         "next-needing", "next", "Select the next agent that needs you.",
-        ("tab",), why_not=_nobody_needs,
+        ("tab",), why_not=reasons.nobody_needs,
     ),
     Action("pane-up", "pane up", "Scroll the pane up.", ("pageup", "ctrl+u")),
     Action("pane-down", "pane down", "Scroll the pane down.", ("pagedown", "ctrl+d")),
@@ -242,7 +109,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("history", "history", "Show every handoff and its document.", ("H",)),
     Action(
         "worktrees", "worktrees", "Show every worktree, and what stands against removing it.",
-        ("W",), why_not=_needs_any_supervisor,
+        ("W",), why_not=reasons.needs_any_supervisor,
     ),
     Action("filter", "filter", "Show only agents that have all the words.", ("slash",)),
     Action("unfilter", "all", "Show every agent again.", ("escape", "ctrl+g")),
@@ -257,7 +124,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("quit", "quit", "Leave the screen; agents and supervisor go on.", ("q",), shown=True),
     Action(
         "agent.enter", "attach", "Go into the pane; in the context section, read a document.",
-        ("enter",), "agent", _is_gone, shown=True,
+        ("enter",), "agent", reasons.is_gone, shown=True,
     ),
     Action("agent.pane", "pane", "Show the live pane.", ("1",), "agent"),
     Action(
@@ -271,27 +138,27 @@ ACTIONS: tuple[Action, ...] = (
     Action("agent.previous", "previous", "Show the previous section.", ("shift+tab",), "agent"),
     Action(
         "agent.again", "read again", "Read what is shown once more.",
-        ("r", "ctrl+r"), "agent", _needs_supervisor, shown=True,
+        ("r", "ctrl+r"), "agent", reasons.needs_supervisor, shown=True,
     ),
     Action(
         "agent.since", "since", "Show the diff of the whole job, or of what is not committed.",
-        ("b",), "agent", _needs_supervisor,
+        ("b",), "agent", reasons.needs_supervisor,
     ),
     Action(
         "agent.document", "document", "Read the document of the handoff that is under way.",
-        ("d",), "agent", _cannot_read, shown=True,
+        ("d",), "agent", reasons.cannot_read, shown=True,
     ),
     Action(
         "agent.handoff", "hand off", "Hand the job to a fresh session.",
-        ("h",), "agent", _cannot_hand_off, shown=True,
+        ("h",), "agent", reasons.cannot_hand_off, shown=True,
     ),
     Action(
         "agent.send", "send", "Write a prompt and send it into the agent's composer.",
-        ("s",), "agent", _cannot_talk, shown=True,
+        ("s",), "agent", reasons.cannot_talk, shown=True,
     ),
     Action(
         "agent.undo", "undo", "Reopen the previous session of the job. Asks for a second key.",
-        ("u",), "agent", _cannot_undo,
+        ("u",), "agent", reasons.cannot_undo,
     ),
     Action(
         "agent.down", "down", "Scroll down, or choose the next session.",
@@ -316,39 +183,39 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "review.approve", "approve", "Say yes to what is on the screen.",
-        ("a",), "review", _cannot_answer, shown=True,
+        ("a",), "review", reasons.cannot_answer, shown=True,
     ),
     Action(
         "review.approve-straight", "approve straight", "Say yes, and to the review that follows.",
-        ("A",), "review", _cannot_approve_straight, shown=True,
+        ("A",), "review", reasons.cannot_approve_straight, shown=True,
     ),
     Action(
         "review.edit", "edit", "Change the document in $EDITOR.",
-        ("e",), "review", _cannot_edit, shown=True,
+        ("e",), "review", reasons.cannot_edit, shown=True,
     ),
     Action(
         "review.refuse", "refuse", "Say no; the agent goes on as it is.",
-        ("r",), "review", _cannot_answer, shown=True,
+        ("r",), "review", reasons.cannot_answer, shown=True,
     ),
     Action(
         "review.snooze", "snooze", "Be asked again in ten minutes.",
-        ("z",), "review", _cannot_answer, shown=True,
+        ("z",), "review", reasons.cannot_answer, shown=True,
     ),
     Action(
         "review.snooze-more", "snooze more", "Be asked again when 10 % more is used.",
-        ("Z",), "review", _cannot_answer,
+        ("Z",), "review", reasons.cannot_answer,
     ),
     Action(
         "review.let-compact", "let compact", "Say no, and be asked again only after a compaction.",
-        ("c",), "review", _cannot_answer,
+        ("c",), "review", reasons.cannot_answer,
     ),
     Action(
         "review.next", "next", "Show the next question that waits.",
-        ("n",), "review", _alone, shown=True,
+        ("n",), "review", reasons.alone, shown=True,
     ),
     Action(
         "review.previous", "previous", "Show the question before it.",
-        ("p",), "review", _alone,
+        ("p",), "review", reasons.alone,
     ),
     Action("review.back", "back", "Decide later.", ("q", "escape", "d"), "review", shown=True),
     Action(
@@ -372,7 +239,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "history.continue", "continue", "Start a new agent from the document.",
-        ("n",), "history", _needs_any_supervisor, shown=True,
+        ("n",), "history", reasons.needs_any_supervisor, shown=True,
     ),
     Action(
         "history.mark", "mark", "Mark it for comparing; two at most.",
@@ -407,7 +274,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("reading.last", "last", "To the end.", ("G", "end"), "reading"),
     Action(
         "reading.continue", "continue", "Start a new agent from the document.",
-        ("n",), "reading", _needs_any_supervisor, shown=True,
+        ("n",), "reading", reasons.needs_any_supervisor, shown=True,
     ),
     Action(
         "reading.back", "back", "Back to the history.", ("q", "escape"), "reading", shown=True,
@@ -434,7 +301,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("worktrees.last", "last", "To the end.", ("G", "end"), "worktrees"),
     Action(
         "worktrees.again", "look again", "Look at all of them once more.",
-        ("r", "ctrl+r"), "worktrees", _needs_any_supervisor, shown=True,
+        ("r", "ctrl+r"), "worktrees", reasons.needs_any_supervisor, shown=True,
     ),
     Action(
         "worktrees.back", "back", "Back to the fleet.",

@@ -28,7 +28,9 @@ from cockpit.core.ids import AgentName, JobId, PaneId, SessionId
 from cockpit.core.moments import DialogOpened, PromptTaken, SessionBegan, TurnBroken, TurnOver
 from cockpit.ports.processes import ProcessId
 from cockpit.ports.records import JobRecord, SeatRecord
-from cockpit.supervisor.rows import marker_said, need, note, state
+from cockpit.supervisor.needs import need
+from cockpit.supervisor.notes import note
+from cockpit.supervisor.rows import marker_said, state
 from cockpit.supervisor.seat import Exit, Seat
 
 SEALED = Document("/w/handoff.md", "ab" * 32, "agent")

@@ -17,13 +17,14 @@ from textual.widgets import Input
 from cockpit.client.client import Client
 from cockpit.core.errors import CockpitError
 from cockpit.core.far_names import far_name, host_and_name
-from cockpit.tui.actions import BY_ID, Context, has_ended
+from cockpit.tui.actions import BY_ID, Context
 from cockpit.tui.background import in_background
 from cockpit.tui.bindings import bindings
 from cockpit.tui.model import Change, Model
 from cockpit.tui.present import history
 from cockpit.tui.present.history import Entry
 from cockpit.tui.present.keys import key_line, possible
+from cockpit.tui.reasons import has_ended
 from cockpit.tui.screens.comparing import ComparingScreen
 from cockpit.tui.screens.continuing import ContinueScreen
 from cockpit.tui.screens.errands import Errands, cannot, tell

@@ -22,7 +22,7 @@ from cockpit.client.client import Client
 from cockpit.core.errors import BadUsage, CockpitError
 from cockpit.core.front_matter import load
 from cockpit.core.safetext import safe_text
-from cockpit.tui.actions import BY_ID, Context, keys_of, spoken, waiting_reviews
+from cockpit.tui.actions import BY_ID, Context, keys_of, spoken
 from cockpit.tui.attach import step_aside
 from cockpit.tui.background import in_background
 from cockpit.tui.bindings import bindings
@@ -35,6 +35,7 @@ from cockpit.tui.present.review import (
     title_spans,
 )
 from cockpit.tui.present.verdicts import verdicts, with_continuation
+from cockpit.tui.reasons import waiting_reviews
 from cockpit.tui.screens.errands import Errands, cannot, say, tell
 from cockpit.tui.widgets.line import KeyLine, OneLine, Wrapped
 from cockpit.wire.status import AgentStatus

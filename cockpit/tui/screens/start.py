@@ -23,9 +23,9 @@ from cockpit.core.errors import BadUsage, CockpitError
 from cockpit.core.far_names import host_and_name
 from cockpit.core.ids import agent_name
 from cockpit.core.safetext import safe_line
-from cockpit.tui.actions import has_ended
 from cockpit.tui.background import in_background
 from cockpit.tui.present.paths import short_path
+from cockpit.tui.reasons import has_ended
 from cockpit.tui.screens.errands import in_one_line
 from cockpit.tui.screens.form import Form, row
 from cockpit.tui.screens.start_order import Filled, kept_settings, order
