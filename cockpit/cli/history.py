@@ -11,7 +11,8 @@ from typing import Any
 
 import click
 
-from cockpit.cli.options import agent_names, everywhere
+from cockpit.cli.agent_names import agent_names
+from cockpit.cli.options import everywhere
 from cockpit.cli.speech import say
 from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_line, safe_text

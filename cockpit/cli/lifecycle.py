@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from cockpit.cli.options import agent_names, asked, everywhere
+from cockpit.cli.agent_names import agent_names
+from cockpit.cli.options import asked, everywhere
 from cockpit.core.errors import BadUsage
 from cockpit.core.safetext import quoted
 

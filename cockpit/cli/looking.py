@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from cockpit.cli.options import agent_names, everywhere
+from cockpit.cli.agent_names import agent_names
+from cockpit.cli.options import everywhere
 
 
 @click.command(

@@ -1,4 +1,4 @@
-"""The options that go with every command, before it or after it, and who completes names.
+"""The options that go with every command, before it or after it.
 
 `--config` and `--host` mean the same in both places; the one nearer to the command wins. A command
 that works with files of this machine only refuses a host, instead of leaving it unheard.
@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
-from click.shell_completion import CompletionItem
 
-from cockpit.core.errors import BadUsage, CockpitError
+from cockpit.core.errors import BadUsage
 
 LOCAL = "local"
 """What `--host` calls this machine."""
@@ -86,20 +85,3 @@ _host = click.option(
     expose_value=False,
     help="Ask the supervisor of this configured host.",
 )
-
-
-def agent_names(
-    context: click.Context, _parameter: click.Parameter, typed: str
-) -> list[CompletionItem]:
-    """Names of agents that begin with what was typed; none when nobody can be asked."""
-    from cockpit.cli.asking import way
-    from cockpit.cli.status import rows
-
-    try:
-        return [
-            CompletionItem(row["name"], help=str(row.get("state", "")))
-            for row in rows(way(asked_in(context)), patience=1.0)
-            if str(row["name"]).startswith(typed)
-        ]
-    except CockpitError:
-        return []

@@ -7,7 +7,8 @@ from typing import NoReturn
 
 import click
 
-from cockpit.cli.options import agent_names, everywhere
+from cockpit.cli.agent_names import agent_names
+from cockpit.cli.options import everywhere
 
 
 @click.command(

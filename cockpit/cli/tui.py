@@ -56,7 +56,7 @@ def build(
     from cockpit.tui.drawing import filters
     from cockpit.tui.pace import pace
     from cockpit.tui.ringing import Ringing
-    from cockpit.tui.screens.fleet import Surroundings
+    from cockpit.tui.surroundings import Surroundings
 
     around = Surroundings(
         attach=attach,

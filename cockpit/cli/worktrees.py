@@ -9,7 +9,8 @@ from pathlib import Path
 
 import click
 
-from cockpit.cli.options import agent_names, everywhere
+from cockpit.cli.agent_names import agent_names
+from cockpit.cli.options import everywhere
 
 
 @click.group(

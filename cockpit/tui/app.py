@@ -26,7 +26,8 @@ from cockpit.tui.frugal import FrugalDriver
 from cockpit.tui.model import Change, Model
 from cockpit.tui.remembered import Memory
 from cockpit.tui.ringing import Ringing
-from cockpit.tui.screens.fleet import FleetScreen, Surroundings
+from cockpit.tui.screens.fleet import FleetScreen
+from cockpit.tui.surroundings import Surroundings
 
 
 class CockpitApp(App[bool]):

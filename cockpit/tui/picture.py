@@ -15,7 +15,7 @@ from time import monotonic
 from cockpit.client.client import Supervisor
 from cockpit.tui.app import CockpitApp
 from cockpit.tui.scene import scene
-from cockpit.tui.screens.fleet import Surroundings
+from cockpit.tui.surroundings import Surroundings
 
 SCREENS: dict[str, tuple[str, ...]] = {
     "fleet": (),

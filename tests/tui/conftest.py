@@ -16,7 +16,8 @@ from cockpit.client.memory import MemoryClient
 from cockpit.config.files import Files
 from cockpit.tui.app import CockpitApp
 from cockpit.tui.pace import Pace
-from cockpit.tui.screens.fleet import FleetScreen, Surroundings
+from cockpit.tui.screens.fleet import FleetScreen
+from cockpit.tui.surroundings import Surroundings
 from cockpit.wire.verbs import Plan, Verb
 
 THEMES = Path(__file__).parents[2] / "themes"

@@ -15,7 +15,7 @@ from cockpit.client.named import NamedClient
 from cockpit.tui.app import CockpitApp
 from cockpit.tui.pace import Pace
 from cockpit.tui.scene import agent, scene
-from cockpit.tui.screens.fleet import Surroundings
+from cockpit.tui.surroundings import Surroundings
 from cockpit.wire.status import Needs, Status
 
 THEMES = Path(__file__).parents[2] / "themes"

@@ -16,7 +16,7 @@ from cockpit.config.paths import Places
 from cockpit.tui.app import CockpitApp
 from cockpit.tui.pace import Pace
 from cockpit.tui.scene import agent, context, scene
-from cockpit.tui.screens.fleet import Surroundings
+from cockpit.tui.surroundings import Surroundings
 from cockpit.wire.status import HandoffStatus, Needs, Status
 
 THEMES = Path(__file__).parents[2] / "themes"

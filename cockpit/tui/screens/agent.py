@@ -50,7 +50,7 @@ from cockpit.wire.diff import WorktreeDiff
 from cockpit.wire.status import AgentStatus
 
 if TYPE_CHECKING:
-    from cockpit.tui.screens.fleet import Surroundings
+    from cockpit.tui.surroundings import Surroundings
 
 WIDE = 150
 """Columns from which a section stands beside the pane."""

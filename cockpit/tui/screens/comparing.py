@@ -26,7 +26,7 @@ from cockpit.tui.widgets.line import KeyLine, OneLine
 from cockpit.tui.widgets.passage import Passage
 
 if TYPE_CHECKING:
-    from cockpit.tui.screens.fleet import Surroundings
+    from cockpit.tui.surroundings import Surroundings
 
 
 class ComparingScreen(Screen[None]):

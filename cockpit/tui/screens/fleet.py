@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -20,11 +17,10 @@ from textual.widgets import Input
 from cockpit import __version__
 from cockpit.client.client import Client
 from cockpit.tui.actions import Context
-from cockpit.tui.attach import Attach, Edit
 from cockpit.tui.background import in_background
 from cockpit.tui.bindings import bindings
 from cockpit.tui.model import Change, Model
-from cockpit.tui.pace import PACES, Coalesced, Pace
+from cockpit.tui.pace import Coalesced
 from cockpit.tui.present.detail import reason, rule
 from cockpit.tui.present.hosts import lost_reason
 from cockpit.tui.present.keys import key_line, possible
@@ -35,6 +31,7 @@ from cockpit.tui.screens.commands import Commands
 from cockpit.tui.screens.division import Division
 from cockpit.tui.screens.errands import cannot
 from cockpit.tui.screens.onlooker import look
+from cockpit.tui.surroundings import Surroundings
 from cockpit.tui.widgets.feed import Feed
 from cockpit.tui.widgets.field import Field
 from cockpit.tui.widgets.fleet_list import FleetList
@@ -42,32 +39,8 @@ from cockpit.tui.widgets.line import Divider, KeyLine, OneLine, Wrapped
 from cockpit.tui.widgets.lines import Lines
 from cockpit.tui.widgets.pane_view import PaneView
 
-if TYPE_CHECKING:
-    from cockpit.config.files import Files
-
 MINUTE = 15.0
 """Seconds between two looks at the ages, which are drawn by the minute."""
-
-
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What the screen is given from outside: where it stands and what it may set going."""
-
-    attach: Attach
-    edit: Edit
-    direct: bool = False
-    """The screen owns its terminal, so attaching means to step aside."""
-    pace: Pace = PACES["auto"]
-    keys: dict[str, str] = field(default_factory=dict)
-    """The pilot's own, by action; changed where it stands when the pilot changes them."""
-    host: str = "local"
-    """The pilot's name for the machine that is looked at."""
-    home: str = ""
-    """The pilot's home directory there, to say `~` for."""
-    directory: Path = Path("/")
-    """Where the pilot stood: a new agent starts there unless another is named."""
-    files: Callable[[], Files] | None = None
-    """Reads the configuration that holds here, from the disk; None where nothing can be kept."""
 
 
 class FleetScreen(Screen[None]):

@@ -37,7 +37,7 @@ from cockpit.tui.widgets.picker import Picker
 from cockpit.wire.verbs import Continue
 
 if TYPE_CHECKING:
-    from cockpit.tui.screens.fleet import Surroundings
+    from cockpit.tui.surroundings import Surroundings
 
 MINUTE = 15.0
 """Seconds between two looks at the ages, which are drawn by the minute."""

@@ -28,7 +28,7 @@ from cockpit.tui.screens.review import MOST, plain_parser
 from cockpit.tui.widgets.line import KeyLine, OneLine
 
 if TYPE_CHECKING:
-    from cockpit.tui.screens.fleet import Surroundings
+    from cockpit.tui.surroundings import Surroundings
 
 
 class ReadingScreen(Screen[None]):

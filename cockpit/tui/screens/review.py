@@ -42,7 +42,7 @@ from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Approve, Done, Refuse, Snooze, Verb
 
 if TYPE_CHECKING:
-    from cockpit.tui.screens.fleet import Surroundings
+    from cockpit.tui.surroundings import Surroundings
 
 MOST = 262_144
 """Characters of a document that are rendered; validation keeps documents far below."""

@@ -25,7 +25,7 @@ from cockpit.tui.widgets.passage import Passage
 from cockpit.wire.worktrees import WorktreeStatus
 
 if TYPE_CHECKING:
-    from cockpit.tui.screens.fleet import Surroundings
+    from cockpit.tui.surroundings import Surroundings
 
 
 class WorktreesScreen(Screen[None]):

@@ -1,0 +1,26 @@
+"""Completing the names of agents, where a command takes one."""
+
+from __future__ import annotations
+
+import click
+from click.shell_completion import CompletionItem
+
+from cockpit.cli.options import asked_in
+from cockpit.core.errors import CockpitError
+
+
+def agent_names(
+    context: click.Context, _parameter: click.Parameter, typed: str
+) -> list[CompletionItem]:
+    """Names of agents that begin with what was typed; none when nobody can be asked."""
+    from cockpit.cli.asking import way
+    from cockpit.cli.status import rows
+
+    try:
+        return [
+            CompletionItem(row["name"], help=str(row.get("state", "")))
+            for row in rows(way(asked_in(context)), patience=1.0)
+            if str(row["name"]).startswith(typed)
+        ]
+    except CockpitError:
+        return []
