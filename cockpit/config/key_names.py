@@ -79,6 +79,7 @@ DEFAULT_KEYS: Mapping[str, tuple[str, ...]] = {
     "review.let-compact": ("c",),
     "review.next": ("n",),
     "review.previous": ("p",),
+    "review.help": ("question_mark", "f1"),
     "review.back": ("q", "escape", "d"),
     "inbox.open": ("enter",),
     "inbox.down": ("j", "down", "tab"),
@@ -108,6 +109,7 @@ DEFAULT_KEYS: Mapping[str, tuple[str, ...]] = {
     "reading.first": ("g", "home"),
     "reading.last": ("G", "end"),
     "reading.continue": ("n",),
+    "reading.help": ("question_mark", "f1"),
     "reading.back": ("q", "escape"),
     "comparing.down": ("j", "down"),
     "comparing.up": ("k", "up"),
@@ -115,6 +117,7 @@ DEFAULT_KEYS: Mapping[str, tuple[str, ...]] = {
     "comparing.page-up": ("pageup",),
     "comparing.first": ("g", "home"),
     "comparing.last": ("G", "end"),
+    "comparing.help": ("question_mark", "f1"),
     "comparing.back": ("q", "escape", "c"),
     "worktrees.down": ("j", "down"),
     "worktrees.up": ("k", "up"),
@@ -123,6 +126,7 @@ DEFAULT_KEYS: Mapping[str, tuple[str, ...]] = {
     "worktrees.first": ("g", "home"),
     "worktrees.last": ("G", "end"),
     "worktrees.again": ("r", "ctrl+r"),
+    "worktrees.help": ("question_mark", "f1"),
     "worktrees.back": ("q", "escape", "W"),
 }
 """By action id, in the names of `key_name`. What is before the dot is where the action works."""

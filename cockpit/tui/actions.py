@@ -38,6 +38,25 @@ class Action:
     """On the key line of every agent; pressed where it cannot be done, it says why."""
 
 
+def _scrolled(context: Context) -> tuple[Action, ...]:
+    """What moves one long text."""
+    return (
+        Action(f"{context}.down", "down", "Scroll down.", ("j", "down"), context),
+        Action(f"{context}.up", "up", "Scroll up.", ("k", "up"), context),
+        Action(
+            f"{context}.page-down", "page down", "Go a page down.", ("pagedown", "space"), context
+        ),
+        Action(f"{context}.page-up", "page up", "Go a page up.", ("pageup",), context),
+        Action(f"{context}.first", "first", "To the beginning.", ("g", "home"), context),
+        Action(f"{context}.last", "last", "To the end.", ("G", "end"), context),
+    )
+
+
+def _help(context: Context) -> Action:
+    keys = ("question_mark", "f1")
+    return Action(f"{context}.help", "help", "Show the keys.", keys, context, shown=True)
+
+
 ACTIONS: tuple[Action, ...] = (
     Action(
         "approve", "approve", "Say yes to the question that stands.",
@@ -176,7 +195,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("agent.first", "first", "Go to the beginning.", ("g", "home"), "agent"),
     Action("agent.last", "last", "Go to the end.", ("G", "end"), "agent"),
     Action("agent.redraw", "redraw", "Draw the whole screen again.", ("ctrl+l",), "agent"),
-    Action("agent.help", "help", "Show the keys.", ("question_mark", "f1"), "agent", shown=True),
+    _help("agent"),
     Action(
         "agent.back", "back", "Back to the fleet.",
         ("q", "escape", "left"), "agent", shown=True,
@@ -217,6 +236,7 @@ ACTIONS: tuple[Action, ...] = (
         "review.previous", "previous", "Show the question before it.",
         ("p",), "review", reasons.alone,
     ),
+    _help("review"),
     Action("review.back", "back", "Decide later.", ("q", "escape", "d"), "review", shown=True),
     Action(
         "inbox.open", "go there", "Go to where it is answered: the document, or the agent's pane.",
@@ -226,9 +246,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("inbox.up", "up", "Select the one before.", ("k", "up"), "inbox"),
     Action("inbox.first", "first", "Select the first one.", ("g", "home"), "inbox"),
     Action("inbox.last", "last", "Select the last one.", ("G", "end"), "inbox"),
-    Action(
-        "inbox.help", "help", "Show the keys.", ("question_mark", "f1"), "inbox", shown=True,
-    ),
+    _help("inbox"),
     Action("inbox.back", "back", "Back to the fleet.", ("q", "escape", "i"), "inbox", shown=True),
     Action(
         "history.open", "read", "Read the document.", ("enter",), "history", shown=True,
@@ -259,50 +277,32 @@ ACTIONS: tuple[Action, ...] = (
     Action("history.page-up", "page up", "Go a page up.", ("pageup", "ctrl+u"), "history"),
     Action("history.first", "first", "Select the newest one.", ("g", "home"), "history"),
     Action("history.last", "last", "Select the oldest one.", ("G", "end"), "history"),
-    Action(
-        "history.help", "help", "Show the keys.", ("question_mark", "f1"), "history", shown=True,
-    ),
+    _help("history"),
     Action(
         "history.back", "back", "Out of the search, then back to the fleet.",
         ("q", "escape", "H"), "history", shown=True,
     ),
-    Action("reading.down", "down", "Scroll down.", ("j", "down"), "reading"),
-    Action("reading.up", "up", "Scroll up.", ("k", "up"), "reading"),
-    Action("reading.page-down", "page down", "Go a page down.", ("pagedown", "space"), "reading"),
-    Action("reading.page-up", "page up", "Go a page up.", ("pageup",), "reading"),
-    Action("reading.first", "first", "To the beginning.", ("g", "home"), "reading"),
-    Action("reading.last", "last", "To the end.", ("G", "end"), "reading"),
+    *_scrolled("reading"),
     Action(
         "reading.continue", "continue", "Start a new agent from the document.",
         ("n",), "reading", reasons.needs_any_supervisor, shown=True,
     ),
+    _help("reading"),
     Action(
         "reading.back", "back", "Back to the history.", ("q", "escape"), "reading", shown=True,
     ),
-    Action("comparing.down", "down", "Scroll down.", ("j", "down"), "comparing"),
-    Action("comparing.up", "up", "Scroll up.", ("k", "up"), "comparing"),
-    Action(
-        "comparing.page-down", "page down", "Go a page down.", ("pagedown", "space"), "comparing",
-    ),
-    Action("comparing.page-up", "page up", "Go a page up.", ("pageup",), "comparing"),
-    Action("comparing.first", "first", "To the beginning.", ("g", "home"), "comparing"),
-    Action("comparing.last", "last", "To the end.", ("G", "end"), "comparing"),
+    *_scrolled("comparing"),
+    _help("comparing"),
     Action(
         "comparing.back", "back", "Back to the history.",
         ("q", "escape", "c"), "comparing", shown=True,
     ),
-    Action("worktrees.down", "down", "Scroll down.", ("j", "down"), "worktrees"),
-    Action("worktrees.up", "up", "Scroll up.", ("k", "up"), "worktrees"),
-    Action(
-        "worktrees.page-down", "page down", "Go a page down.", ("pagedown", "space"), "worktrees",
-    ),
-    Action("worktrees.page-up", "page up", "Go a page up.", ("pageup",), "worktrees"),
-    Action("worktrees.first", "first", "To the beginning.", ("g", "home"), "worktrees"),
-    Action("worktrees.last", "last", "To the end.", ("G", "end"), "worktrees"),
+    *_scrolled("worktrees"),
     Action(
         "worktrees.again", "look again", "Look at all of them once more.",
         ("r", "ctrl+r"), "worktrees", reasons.needs_any_supervisor, shown=True,
     ),
+    _help("worktrees"),
     Action(
         "worktrees.back", "back", "Back to the fleet.",
         ("q", "escape", "W"), "worktrees", shown=True,

@@ -62,10 +62,14 @@ def test_two_actions_may_change_places_and_one_key_may_work_in_two_places() -> N
 
 
 def test_ids_with_a_dot_need_no_quotes(project: Any) -> None:
-    text = '[keys]\nstop = "X, Ctrl-K"\nreview.edit = ["v", "?"]\n"review.back" = "q"\nquit = ""\n'
+    text = (
+        '[keys]\nstop = "X, Ctrl-K"\nreview.edit = ["v", "?"]\nreview.help = "F1"\n'
+        '"review.back" = "q"\nquit = ""\n'
+    )
     assert project.load_named(text).settings.keys == {
         "stop": "X,ctrl+k",
         "review.edit": "v,question_mark",
+        "review.help": "f1",
         "review.back": "q",
         "quit": "",
     }

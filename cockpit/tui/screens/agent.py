@@ -15,11 +15,10 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
-from textual.screen import Screen
 
 from cockpit.client.client import Client
 from cockpit.core.errors import CockpitError
-from cockpit.tui.actions import BY_ID, Context
+from cockpit.tui.actions import Action, Context
 from cockpit.tui.background import in_background
 from cockpit.tui.bindings import bindings
 from cockpit.tui.model import Change, Model
@@ -30,15 +29,15 @@ from cockpit.tui.present.diff import diff_lines
 from cockpit.tui.present.facts import fact_lines
 from cockpit.tui.present.history import Entry
 from cockpit.tui.present.hosts import lost_reason
-from cockpit.tui.present.keys import key_line, possible_with
+from cockpit.tui.present.keys import possible_with
 from cockpit.tui.present.lineage import Link, link_spans
 from cockpit.tui.present.once import Once
 from cockpit.tui.present.plot import plot
 from cockpit.tui.present.span import Span
 from cockpit.tui.screens.agent_lookups import READ, Lookups
 from cockpit.tui.screens.errands import cannot, tell
-from cockpit.tui.screens.help import HelpScreen
 from cockpit.tui.screens.onlooker import look
+from cockpit.tui.screens.place import Place
 from cockpit.tui.screens.reading import ReadingScreen
 from cockpit.tui.widgets.feed import Feed
 from cockpit.tui.widgets.line import KeyLine, OneLine, Wrapped
@@ -64,7 +63,7 @@ HISTORY = 1000
 """Lines above the pane's own that are looked at once it was scrolled to its top."""
 
 
-class AgentScreen(Screen[None]):
+class AgentScreen(Place):
     """The agent that was selected when it was opened."""
 
     CONTEXT: ClassVar[Context] = "agent"
@@ -74,10 +73,7 @@ class AgentScreen(Screen[None]):
         self, model: Model, client: Client, around: Surroundings, do: Callable[[str], None]
     ) -> None:
         """`do` does an action of the fleet for the selected agent, or says why it cannot."""
-        super().__init__()
-        self.model = model
-        self.client = client
-        self.around = around
+        super().__init__(model, client, around)
         self.name_of_agent = model.selected or ""
         self.section = "pane"
         self.lookups = Lookups(client, self.name_of_agent, self.agent)
@@ -103,9 +99,6 @@ class AgentScreen(Screen[None]):
         self.facts = Passage(lambda *room: facts(lookups.facts, *room), id="agent-facts")
         self.diff = Passage(lambda *room: diff(lookups.diff, *room), id="agent-diff")
         self.feed = Feed()
-        self._keys = KeyLine(
-            lambda width: key_line(possible_with(self.model, self.section), keys, width)
-        )
 
     @property
     def agent(self) -> AgentStatus | None:
@@ -169,16 +162,8 @@ class AgentScreen(Screen[None]):
 
     # Keys
 
-    def action_act(self, action: str) -> None:
-        reason = BY_ID[action].why_not(self.model)
-        if reason:
-            cannot(self, reason)
-        else:
-            getattr(self, f"_{action.removeprefix('agent.').replace('-', '_')}")()
-
-    @on(KeyLine.Chosen)
-    def _chosen(self, message: KeyLine.Chosen) -> None:
-        self.action_act(message.action)
+    def hints(self) -> list[Action]:
+        return possible_with(self.model, self.section)
 
     @on(Picker.Picked)
     def _picked(self) -> None:
@@ -269,12 +254,6 @@ class AgentScreen(Screen[None]):
     def _scrolled(self) -> Lines | PaneView:
         sections = {"facts": self.facts, "diff": self.diff, "events": self.feed}
         return sections.get(self.section, self.pane)
-
-    def _help(self) -> None:
-        self.app.push_screen(HelpScreen("agent", self.around.keys))
-
-    def _back(self) -> None:
-        self.dismiss()
 
     def _read_document(self) -> None:
         link = self._shown_links.get(self.chain.selected or "")

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.screen import Screen
 
 from cockpit.client.client import Client
 from cockpit.core.errors import CockpitError
@@ -19,17 +18,17 @@ from cockpit.tui.model import Model
 from cockpit.tui.present import words
 from cockpit.tui.present.comparison import compared, drawn
 from cockpit.tui.present.history import Entry
-from cockpit.tui.present.keys import key_line, possible
 from cockpit.tui.present.span import Span, fit
 from cockpit.tui.screens.errands import tell
-from cockpit.tui.widgets.line import KeyLine, OneLine
+from cockpit.tui.screens.place import Page
+from cockpit.tui.widgets.line import OneLine
 from cockpit.tui.widgets.passage import Passage
 
 if TYPE_CHECKING:
     from cockpit.tui.surroundings import Surroundings
 
 
-class ComparingScreen(Screen[None]):
+class ComparingScreen(Page):
     """The older document against the newer one."""
 
     CONTEXT: ClassVar[Context] = "comparing"
@@ -39,15 +38,12 @@ class ComparingScreen(Screen[None]):
     def __init__(
         self, model: Model, client: Client, around: Surroundings, older: Entry, newer: Entry
     ) -> None:
-        super().__init__()
-        self.client = client
+        super().__init__(model, client, around)
         self.older, self.newer = older, newer
         self._lines: list[str] | None = None
         self._title = OneLine(self._names, id="comparing-title")
-        self.comparison = Passage(self._say, id="comparison")
+        self.text = self.comparison = Passage(self._say, id="comparison")
         self.comparison.can_focus = True
-        hints = possible(model, "comparing")
-        self._keys = KeyLine(lambda width: key_line(hints, around.keys, width))
 
     def compose(self) -> ComposeResult:
         yield self._title
@@ -56,37 +52,6 @@ class ComparingScreen(Screen[None]):
 
     def on_mount(self) -> None:
         in_background(self, self._compare, group="load", alone=True)
-
-    def action_act(self, action: str) -> None:
-        getattr(self, f"_{action.removeprefix('comparing.').replace('-', '_')}")()
-
-    def on_key_line_chosen(self, message: KeyLine.Chosen) -> None:
-        self.action_act(message.action)
-
-    def _down(self) -> None:
-        self.comparison.scroll_relative(y=1, animate=False, force=True)
-
-    def _up(self) -> None:
-        self.comparison.scroll_relative(y=-1, animate=False, force=True)
-
-    def _page_down(self) -> None:
-        self._page(1)
-
-    def _page_up(self) -> None:
-        self._page(-1)
-
-    def _page(self, direction: int) -> None:
-        step = direction * max(1, self.comparison.size.height - 2)
-        self.comparison.scroll_relative(y=step, animate=False, force=True)
-
-    def _first(self) -> None:
-        self.comparison.scroll_home(animate=False, force=True)
-
-    def _last(self) -> None:
-        self.comparison.scroll_end(animate=False, force=True)
-
-    def _back(self) -> None:
-        self.dismiss()
 
     def _names(self, width: int) -> list[Span]:
         named = [

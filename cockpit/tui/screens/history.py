@@ -10,28 +10,26 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.screen import Screen
 from textual.timer import Timer
 from textual.widgets import Input
 
 from cockpit.client.client import Client
 from cockpit.core.errors import CockpitError
 from cockpit.core.far_names import far_name, host_and_name
-from cockpit.tui.actions import BY_ID, Context
+from cockpit.tui.actions import Context
 from cockpit.tui.background import in_background
 from cockpit.tui.bindings import bindings
 from cockpit.tui.model import Change, Model
 from cockpit.tui.present import history
 from cockpit.tui.present.history import Entry
-from cockpit.tui.present.keys import key_line, possible
 from cockpit.tui.reasons import has_ended
 from cockpit.tui.screens.comparing import ComparingScreen
 from cockpit.tui.screens.continuing import ContinueScreen
 from cockpit.tui.screens.errands import Errands, cannot, tell
-from cockpit.tui.screens.help import HelpScreen
+from cockpit.tui.screens.place import Place
 from cockpit.tui.screens.reading import ReadingScreen
 from cockpit.tui.widgets.field import Field
-from cockpit.tui.widgets.line import KeyLine, OneLine
+from cockpit.tui.widgets.line import OneLine
 from cockpit.tui.widgets.passage import Passage
 from cockpit.tui.widgets.picker import Picker
 from cockpit.wire.verbs import Continue
@@ -52,7 +50,7 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-class HistoryScreen(Screen[None]):
+class HistoryScreen(Place):
     """A line a handoff, newest first; what the selected one came to below."""
 
     CONTEXT: ClassVar[Context] = "history"
@@ -67,10 +65,7 @@ class HistoryScreen(Screen[None]):
         *,
         now: Callable[[], datetime] = _now,
     ) -> None:
-        super().__init__()
-        self.model = model
-        self.client = client
-        self.around = around
+        super().__init__(model, client, around)
         self._now = now
         self.of_agent: str | None = None
         """The one whose handoffs alone are shown."""
@@ -89,7 +84,6 @@ class HistoryScreen(Screen[None]):
         self.detail = Passage(
             lambda width, height: history.detail(self.entry, width, height), id="history-detail"
         )
-        self._keys = KeyLine(lambda width: key_line(possible(model, "history"), around.keys, width))
 
     @property
     def entry(self) -> Entry | None:
@@ -114,17 +108,6 @@ class HistoryScreen(Screen[None]):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """While words are typed, their field has all keys."""
         return self.focused is not self.search or action != "act"
-
-    def action_act(self, action: str) -> None:
-        reason = BY_ID[action].why_not(self.model)
-        if reason:
-            cannot(self, reason)
-        else:
-            getattr(self, f"_{action.removeprefix('history.').replace('-', '_')}")()
-
-    @on(KeyLine.Chosen)
-    def _chosen(self, message: KeyLine.Chosen) -> None:
-        self.action_act(message.action)
 
     @on(Picker.Picked)
     def _picked(self) -> None:
@@ -242,9 +225,6 @@ class HistoryScreen(Screen[None]):
 
     def _page_up(self) -> None:
         self.list.move(-self.list.page())
-
-    def _help(self) -> None:
-        self.app.push_screen(HelpScreen("history", self.around.keys))
 
     def _back(self) -> None:
         """Out of the search first, then out of the screen."""

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.screen import Screen
 
 from cockpit.client.client import Client
 from cockpit.core.errors import CockpitError
@@ -26,12 +25,11 @@ from cockpit.tui.pace import Coalesced
 from cockpit.tui.present import inbox
 from cockpit.tui.present.detail import rule
 from cockpit.tui.present.inbox import Item
-from cockpit.tui.present.keys import key_line, possible
 from cockpit.tui.screens.errands import cannot
-from cockpit.tui.screens.help import HelpScreen
 from cockpit.tui.screens.onlooker import look
+from cockpit.tui.screens.place import Place
 from cockpit.tui.screens.review import ReviewScreen
-from cockpit.tui.widgets.line import KeyLine, OneLine
+from cockpit.tui.widgets.line import OneLine
 from cockpit.tui.widgets.pane_view import PaneView
 from cockpit.tui.widgets.passage import Passage
 from cockpit.tui.widgets.picker import Picker
@@ -50,7 +48,7 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-class InboxScreen(Screen[None]):
+class InboxScreen(Place):
     """What waits above, the whole of the selected one below."""
 
     CONTEXT: ClassVar[Context] = "inbox"
@@ -67,10 +65,7 @@ class InboxScreen(Screen[None]):
         now: Callable[[], datetime] = _now,
     ) -> None:
         """`attach` goes into the pane of the agent that is selected in the model."""
-        super().__init__()
-        self.model = model
-        self.client = client
-        self.around = around
+        super().__init__(model, client, around)
         self._now = now
         self._go_in = attach
         self._items: dict[str, Item] = {}
@@ -80,7 +75,6 @@ class InboxScreen(Screen[None]):
         self._looking_at: tuple[str | None, str | None] = ("", None)
         self._heading = OneLine(self._head, id="inbox-title")
         self._rule = OneLine(lambda width: rule(self._agent(), width, around.home), id="inbox-rule")
-        self._keys = KeyLine(lambda width: key_line(possible(model, "inbox"), around.keys, width))
         self._rows = Coalesced(self, around.pace.rows, self._draw)
 
     @property
@@ -108,17 +102,6 @@ class InboxScreen(Screen[None]):
     def on_resize(self) -> None:
         self.list.styles.max_height = max(3, (self.app.size.height - 3) * 11 // 20)
         self._rows.want()
-
-    def action_act(self, action: str) -> None:
-        reason = BY_ID[action].why_not(self.model)
-        if reason:
-            cannot(self, reason)
-        else:
-            getattr(self, f"_{action.removeprefix('inbox.').replace('-', '_')}")()
-
-    @on(KeyLine.Chosen)
-    def _chosen(self, message: KeyLine.Chosen) -> None:
-        self.action_act(message.action)
 
     @on(Picker.Picked)
     def _picked(self) -> None:
@@ -164,12 +147,6 @@ class InboxScreen(Screen[None]):
 
     def _last(self) -> None:
         self.list.move(10_000)
-
-    def _help(self) -> None:
-        self.app.push_screen(HelpScreen("inbox", self.around.keys))
-
-    def _back(self) -> None:
-        self.dismiss()
 
     async def _look_at_held(self) -> None:
         """What is held is no row, and so not told when it changes: it is asked for."""

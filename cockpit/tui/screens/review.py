@@ -15,7 +15,6 @@ from markdown_it import MarkdownIt
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import VerticalScroll
-from textual.screen import Screen
 from textual.widgets import Markdown
 
 from cockpit.client.client import Client
@@ -27,7 +26,6 @@ from cockpit.tui.attach import step_aside
 from cockpit.tui.background import in_background
 from cockpit.tui.bindings import bindings
 from cockpit.tui.model import Change, Model
-from cockpit.tui.present.keys import key_line, possible
 from cockpit.tui.present.review import (
     facts_line,
     question_spans,
@@ -36,8 +34,9 @@ from cockpit.tui.present.review import (
 )
 from cockpit.tui.present.verdicts import verdicts, with_continuation
 from cockpit.tui.reasons import waiting_reviews
-from cockpit.tui.screens.errands import Errands, cannot, say, tell
-from cockpit.tui.widgets.line import KeyLine, OneLine, Wrapped
+from cockpit.tui.screens.errands import Errands, say, tell
+from cockpit.tui.screens.place import Place
+from cockpit.tui.widgets.line import OneLine, Wrapped
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Approve, Done, Refuse, Snooze, Verb
 
@@ -62,18 +61,15 @@ def plain_parser() -> MarkdownIt:
     )
 
 
-class ReviewScreen(Screen[None]):
+class ReviewScreen(Place):
     """One agent's handoff. It closes when its question is no longer the one that stands."""
 
     CONTEXT: ClassVar[Context] = "review"
     BINDINGS: ClassVar[list[BindingType]] = bindings("review")
 
     def __init__(self, model: Model, client: Client, around: Surroundings) -> None:
-        super().__init__()
+        super().__init__(model, client, around)
         agent = model.agent
-        self.model = model
-        self.client = client
-        self.around = around
         self.name_of_agent = agent.name if agent else ""
         self.handoff_id = agent.handoff.id if agent and agent.handoff else ""
         self.front = load("")[0]
@@ -93,7 +89,6 @@ class ReviewScreen(Screen[None]):
         self._refusal = Wrapped(most=MOST_REASONS, id="refusal")
         self.document = Markdown("", parser_factory=plain_parser, open_links=False)
         self._body = VerticalScroll(self.document, id="document")
-        self._keys = KeyLine(lambda width: key_line(possible(model, "review"), around.keys, width))
 
     @property
     def agent(self) -> AgentStatus | None:
@@ -114,16 +109,6 @@ class ReviewScreen(Screen[None]):
 
     def on_unmount(self) -> None:
         self._stop_listening()
-
-    def action_act(self, action: str) -> None:
-        reason = BY_ID[action].why_not(self.model)
-        if reason:
-            cannot(self, reason)
-        else:
-            getattr(self, f"_{action.removeprefix('review.').replace('-', '_')}")()
-
-    def on_key_line_chosen(self, message: KeyLine.Chosen) -> None:
-        self.action_act(message.action)
 
     def _approve(self) -> None:
         self._answer(self._yes(straight=False))
@@ -174,9 +159,6 @@ class ReviewScreen(Screen[None]):
             place = 0
         self.model.select(waiting[place])
         self.app.switch_screen(ReviewScreen(self.model, self.client, self.around))
-
-    def _back(self) -> None:
-        self.dismiss()
 
     def _answer(self, verb: Verb) -> None:
         def answered(_done: Done) -> None:

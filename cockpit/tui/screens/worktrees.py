@@ -7,20 +7,19 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.screen import Screen
 
 from cockpit.client.client import Client
 from cockpit.core.errors import CockpitError
 from cockpit.core.plurals import counted
-from cockpit.tui.actions import BY_ID, Context
+from cockpit.tui.actions import Context
 from cockpit.tui.background import in_background
 from cockpit.tui.bindings import bindings
 from cockpit.tui.model import Model
-from cockpit.tui.present.keys import key_line, possible
 from cockpit.tui.present.span import Span, fit
 from cockpit.tui.present.worktrees import drawn
-from cockpit.tui.screens.errands import cannot, tell
-from cockpit.tui.widgets.line import KeyLine, OneLine
+from cockpit.tui.screens.errands import tell
+from cockpit.tui.screens.place import Page
+from cockpit.tui.widgets.line import OneLine
 from cockpit.tui.widgets.passage import Passage
 from cockpit.wire.worktrees import WorktreeStatus
 
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from cockpit.tui.surroundings import Surroundings
 
 
-class WorktreesScreen(Screen[None]):
+class WorktreesScreen(Page):
     """Asked for when it opens and by a key; nothing of it changes by itself."""
 
     CONTEXT: ClassVar[Context] = "worktrees"
@@ -36,16 +35,11 @@ class WorktreesScreen(Screen[None]):
     AUTO_FOCUS = "#worktrees"
 
     def __init__(self, model: Model, client: Client, around: Surroundings) -> None:
-        super().__init__()
-        self.model = model
-        self.client = client
+        super().__init__(model, client, around)
         self._trees: list[WorktreeStatus] | None = None
         self._title = OneLine(self._count, id="worktrees-title")
-        self.listing = Passage(self._say, id="worktrees")
+        self.text = self.listing = Passage(self._say, id="worktrees")
         self.listing.can_focus = True
-        self._keys = KeyLine(
-            lambda width: key_line(possible(model, "worktrees"), around.keys, width)
-        )
 
     def compose(self) -> ComposeResult:
         yield self._title
@@ -55,43 +49,8 @@ class WorktreesScreen(Screen[None]):
     def on_mount(self) -> None:
         self._again()
 
-    def action_act(self, action: str) -> None:
-        reason = BY_ID[action].why_not(self.model)
-        if reason:
-            cannot(self, reason)
-        else:
-            getattr(self, f"_{action.removeprefix('worktrees.').replace('-', '_')}")()
-
-    def on_key_line_chosen(self, message: KeyLine.Chosen) -> None:
-        self.action_act(message.action)
-
     def _again(self) -> None:
         in_background(self, self._look, group="load", alone=True)
-
-    def _down(self) -> None:
-        self.listing.scroll_relative(y=1, animate=False, force=True)
-
-    def _up(self) -> None:
-        self.listing.scroll_relative(y=-1, animate=False, force=True)
-
-    def _page_down(self) -> None:
-        self._page(1)
-
-    def _page_up(self) -> None:
-        self._page(-1)
-
-    def _page(self, direction: int) -> None:
-        step = direction * max(1, self.listing.size.height - 2)
-        self.listing.scroll_relative(y=step, animate=False, force=True)
-
-    def _first(self) -> None:
-        self.listing.scroll_home(animate=False, force=True)
-
-    def _last(self) -> None:
-        self.listing.scroll_end(animate=False, force=True)
-
-    def _back(self) -> None:
-        self.dismiss()
 
     def _count(self, width: int) -> list[Span]:
         title = " Worktrees "
