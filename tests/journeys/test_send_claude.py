@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 from collections.abc import Callable
 from functools import partial
@@ -11,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from cockpit.adapters.agents.claude_record import parse
+from cockpit.core.session import Skipped, UserSaid
 from cockpit.demo.conversation import Reply, Request, TokenCount
 from cockpit.demo.flight import flight
 from cockpit.demo.model import ModelServer
@@ -68,21 +69,16 @@ def answered(_request: Request) -> Reply:
 
 
 def arrived(prompt: str, transcript: Path) -> int:
-    """How often it was said. The CLI puts what is pasted in several lines between marks of its
-    own (2.1.330: `<pasted_content id=…>`), and writes a tab as spaces."""
+    """How often it was said; the CLI writes a tab as spaces."""
     wanted = prompt.replace("\t", "    ")
-    return sum(wanted in said.replace("\t", "    ") for said in prompts(transcript))
+    return prompts(transcript).count(wanted)
 
 
 def prompts(transcript: Path) -> list[str]:
-    """What was said to the model by somebody, in a session's record."""
+    """What was said to the model by somebody, as a session's record is read."""
     found: list[str] = []
-    if not transcript.exists():
-        return found
-    for line in map(json.loads, transcript.read_text().splitlines()):
-        content = line.get("message", {}).get("content") if line.get("type") == "user" else None
-        if isinstance(content, str):
-            found.append(content)
-        elif content and isinstance(content, list) and content[0].get("type") == "text":
-            found.append(content[0]["text"])
+    for line in transcript.read_bytes().splitlines() if transcript.exists() else []:
+        events = parse(line)
+        if not isinstance(events, Skipped):
+            found += [event.text for event in events if isinstance(event, UserSaid)]
     return found

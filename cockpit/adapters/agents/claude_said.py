@@ -32,6 +32,12 @@ _SUBAGENT_STATUS = {
     "running": "running",
     "completed": "completed",
 }
+_PASTED = re.compile(
+    r'\n{0,2}<pasted_content id="([\w-]{1,40})">\n(.*?)\n</pasted_content id="\1">\n?', re.DOTALL
+)
+"""The CLI's marks around what was pasted in several lines (2.1.330)."""
+_OWN_MARK = re.compile(r"<\\(?=/?pasted_content\b)")
+"""The same words where the pilot wrote them: a backslash says that they are no mark."""
 
 
 def events_of_user(record: Record, at: datetime | None) -> Sequence[SessionEvent]:
@@ -63,7 +69,7 @@ def _spoken(
     if text.startswith(_INTERRUPTED):
         return () if sidechain else (Interrupted(at),)
     said = UserSaid(
-        text,
+        _as_written(text),
         meta=_is_meta(record, text),
         compact_summary=record.get("isCompactSummary") is True,
         sidechain=sidechain,
@@ -72,6 +78,14 @@ def _spoken(
     if not text.startswith(_NOTICE):
         return (said,)
     return (said, *_notice(text, at))
+
+
+def _as_written(text: str) -> str:
+    """A prompt without the marks that the CLI puts around what was pasted."""
+    if "pasted_content" not in text:
+        return text
+    bare = _PASTED.sub(lambda found: f"\n{found[2]}\n", text)
+    return _OWN_MARK.sub("<", bare).strip("\n")
 
 
 def _is_meta(record: Record, text: str) -> bool:
