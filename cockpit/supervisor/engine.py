@@ -31,13 +31,13 @@ from cockpit.core.handoff.states import (
     Successor,
     Writer,
 )
-from cockpit.core.ids import HandoffId, SessionId
+from cockpit.core.ids import HandoffId
 from cockpit.ports.records import HandoffRecord
 from cockpit.supervisor import announcements as told
 from cockpit.supervisor.acts import Acts
 from cockpit.supervisor.agreeing import edited
+from cockpit.supervisor.closing import Closing
 from cockpit.supervisor.feed import rfc3339
-from cockpit.supervisor.guards import leaving
 from cockpit.supervisor.instruments import Instruments
 from cockpit.supervisor.paperwork import Paperwork
 from cockpit.supervisor.queue import is_ahead, is_under_way
@@ -68,6 +68,7 @@ class Engine:
         self._changed = changed
         self._paperwork = Paperwork(instruments, sessions)
         self._acts = Acts(instruments, sessions, self._paperwork, self._write)
+        self._closing = Closing(instruments, sessions, self._paperwork)
         self._sight = Sight(instruments)
         self._locks: dict[str, asyncio.Lock] = {}
 
@@ -349,58 +350,11 @@ class Engine:
         seat.handoff, seat.handoff_record = handoff, record
         self._changed(seat)
 
-    # Ending
-
     async def _close(self, seat: Seat, ended: Ended) -> None:
-        """Write the outcome down and take the handoff off the seat."""
-        record = seat.handoff_record
-        assert record is not None
-        assert seat.handoff is not None
-        done = ended.outcome is Outcome.DONE
-        new = seat.handoff.successor(ended.attempt).session if done else None
-        stood = {"left": leaving(seat, self._in.clock.monotonic())}
-        after = {"tokens_after": seat.sitting.gauge.tokens} if done else stood
-        seat.runtime.withdraw_ask(seat.name)
-        closed = replace(
-            record,
-            ended=self._now(),
-            outcome=ended.outcome.value,
-            why=ended.why,
-            new_session=new,
-            details={**record.details, **after, "closed": self._in.clock.steady()},
-        )
-        with self._in.store.transaction():
-            self._in.store.save_handoff(closed)
-            old = self._in.store.session(record.old_session)
-            if done and old is not None:
-                self._in.store.save_session(replace(old, state="handed_off", ended=self._now()))
-            self._mark_failed_starts(seat.handoff, new)
-        seat.handoff_record = closed
-        await self._paperwork.tidy(seat, done=done)
-        self._sight.forget(record.id)
-        self._settle(seat, ended)
-        told.ended(self._in.feed, seat, ended)
-        seat.handoff = seat.handoff_record = seat.stall = None
-        seat.chain = self._in.store.chain(closed.job)
+        assert seat.handoff_record is not None
+        self._sight.forget(seat.handoff_record.id)
+        await self._closing.close(seat, ended)
         self._changed(seat)
-
-    def _mark_failed_starts(self, handoff: Handoff, confirmed: SessionId | None) -> None:
-        for each in handoff.plan.successors:
-            tried = self._in.store.session(each.session)
-            if tried is not None and tried.id != confirmed:
-                self._in.store.save_session(replace(tried, state="failed", ended=self._now()))
-
-    def _settle(self, seat: Seat, ended: Ended) -> None:
-        """What the outcome means for the seat."""
-        if ended.outcome is Outcome.DONE:
-            seat.handoffs += 1
-        elif ended.outcome is Outcome.FAILED:
-            seat.handoff_has_failed(ended.why)
-        elif ended.outcome is Outcome.REVIVED:
-            note = f"the handoff failed, this is the old session again: {ended.why}"
-            self._in.store.save_seat(seat.change(note=note))
-        elif not seat.alive and seat.exit is not None:
-            self._sessions.finish(seat)  # it ended meanwhile, and nobody follows it
 
     def _now(self) -> float:
         return self._in.clock.now().timestamp()
