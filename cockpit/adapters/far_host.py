@@ -6,7 +6,9 @@ words, and names that were checked, are ever put after `connect`.) A line is one
 standard input and output are one socket, whose other end is ours. What it says on standard error
 is kept and becomes the reason when the line breaks. It knows nothing of HTTP.
 
-The process has no terminal, so that it cannot ask for a password over a screen that is drawn.
+The process has no terminal and may open no window, so that it cannot ask for a password over a
+screen that is drawn. `ssh` is told so too: it would try empty passwords, at every call, until the
+host or its guard locks the pilot out.
 """
 
 from __future__ import annotations
@@ -52,7 +54,8 @@ class FarHost:
         try:
             with theirs:
                 process = subprocess.Popen(
-                    [*self.connect, *DIAL],
+                    [*self._silently(), *DIAL],
+                    env={**os.environ, "SSH_ASKPASS_REQUIRE": "never"},
                     stdin=theirs.fileno(),
                     stdout=theirs.fileno(),
                     stderr=words,
@@ -63,6 +66,12 @@ class FarHost:
             os.close(words)
             raise self._not_started(error) from error
         return FarLine(self, ours, process, words)
+
+    def _silently(self) -> tuple[str, ...]:
+        """`connect`, for when nobody can answer."""
+        if PurePath(self.connect[0]).name == "ssh":
+            return (self.connect[0], "-oBatchMode=yes", *self.connect[1:])
+        return self.connect
 
     def attach_command(self, agent: AgentName) -> list[str]:
         """The argument vector that shows an agent's pane there in the caller's terminal.

@@ -139,16 +139,21 @@ class Tmux:
         )
 
     async def paste(self, pane: PaneId, text: str) -> None:
-        """A pane that is scrolled back is brought to its end first."""
+        """A pane that is scrolled back is brought to its end first. Raises `PaneGone` for a dead
+        one: tmux <= 3.4 crashes where it pastes into one, and takes every agent along.
+        """
         check_pane(pane)
         buffer = f"cockpit-{secrets.token_hex(8)}"
+        paste = f"paste-buffer -p -r -d -b {buffer} -t {pane}"
         try:
-            await self._ask(
+            said = await self._ask(
                 ["copy-mode", "-q", "-t", pane],
                 ["load-buffer", "-b", buffer, "-"],
-                ["paste-buffer", "-p", "-r", "-d", "-b", buffer, "-t", pane],
+                ["if-shell", "-F", "-t", pane, "#{pane_dead}", "display-message -p dead", paste],
                 stdin=typeable(text).encode("utf-8", "replace"),
             )
+            if any(said):
+                raise PaneGone("Nothing runs in the pane any more", "Its process has ended.")
         except CockpitError:
             with suppress(CockpitError):
                 await self.command.run(["delete-buffer", "-b", buffer])

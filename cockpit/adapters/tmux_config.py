@@ -15,6 +15,10 @@ SESSION = "cockpit"
 """The session that every window belongs to; each attached pilot has one of their own beside it."""
 HOME_WINDOW = 0
 RETURN_KEY = "F12"
+OTHER_RETURN_KEY, OTHER_SPOKEN = "C-F12", "Ctrl-F12"
+"""Does the same, for whoever's own tmux around ours keeps the first for itself."""
+KEY_OPTION = "@cockpit_key"
+"""Of a terminal's session: the return key that reaches us there, where it is not the first."""
 FAR_OPTION = "@cockpit_far"
 """Of a window that shows an agent of another machine: whose. It goes when nobody looks any more."""
 RETURN_OPTION = "@cockpit_return"
@@ -24,11 +28,22 @@ ASIDE, LEAVES = "aside", "leaves"
 OLDEST = (3, 3)
 """tmux 3.3a: the oldest whose behaviour has been tried."""
 
+_BACK = f"""\
+if -F "#{{{RETURN_OPTION}}}" kill-session {{
+  if -F -t :{HOME_WINDOW} "#{{pane_dead}}" "respawn-pane -t :{HOME_WINDOW}"
+  if -F "#{{&&:#{{{FAR_OPTION}}},#{{==:#{{window_active_clients}},1}}}}" kill-window
+  select-window -t :{HOME_WINDOW}
+}}
+"""
+_BINDINGS = "".join(
+    f"bind -n {key} {_BACK}" for key in (RETURN_KEY, OTHER_RETURN_KEY, "MouseDown1StatusRight")
+)
+
 TEXT = f"""\
 # Written by cockpit at each start of its tmux server; changes here are lost.
 set -s exit-empty off
 set -s escape-time 10
-set -s focus-events on
+set -s focus-events off
 set -s set-clipboard external
 set -s default-terminal tmux-256color
 set -s history-file ""
@@ -70,7 +85,8 @@ set -g status-interval 0
 set -g status-style "bg=default,fg=default,dim"
 set -g status-left ""
 set -g status-right "\
-#{{?#{{==:#{{window_index}},{HOME_WINDOW}}},, {RETURN_KEY} \
+#{{?#{{==:#{{window_index}},{HOME_WINDOW}}},, \
+#{{?#{{{KEY_OPTION}}},#{{{KEY_OPTION}}},{RETURN_KEY}}} \
 #{{?#{{==:#{{{RETURN_OPTION}}},{LEAVES}}},leaves,back to the cockpit}} }}"
 set -g window-status-format ""
 set -g window-status-current-format " #{{window_name}} "
@@ -82,15 +98,12 @@ unbind -n M-MouseDown3Pane
 unbind -n MouseDown3Status
 unbind -n MouseDown3StatusLeft
 unbind -n MouseDown3StatusRight
-bind -n {RETURN_KEY} if -F "#{{{RETURN_OPTION}}}" kill-session {{
-  if -F -t :{HOME_WINDOW} "#{{pane_dead}}" "respawn-pane -t :{HOME_WINDOW}"
-  if -F "#{{&&:#{{{FAR_OPTION}}},#{{==:#{{window_active_clients}},1}}}}" kill-window
-  select-window -t :{HOME_WINDOW}
-}}
-"""
-"""`status-interval 0`: an idle line sends nothing. The mouse menus are gone because they offer to
-kill a pane. `aggressive-resize`: only the window that a pilot looks at takes the size of that
-pilot's terminal, so two pilots do not resize each other's agents."""
+{_BINDINGS}"""
+"""`focus-events off`: tmux <= 3.4 crashes, and takes every agent along, where a program that asked
+for them was killed while it was looked at. `status-interval 0`: an idle line sends nothing. The
+mouse menus are gone because they offer to kill a pane. `aggressive-resize`: only the window that a
+pilot looks at takes the size of that pilot's terminal, so two pilots do not resize each other's
+agents."""
 
 
 def write_configuration(path: Path) -> None:

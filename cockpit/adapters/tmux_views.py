@@ -16,13 +16,17 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 
+from cockpit.adapters.around import is_kept
 from cockpit.adapters.tmux import LABEL_PATTERN, SETTLE, Tmux, check_pane, prepared
 from cockpit.adapters.tmux_command import NoSession, ServerGone
 from cockpit.adapters.tmux_config import (
     ASIDE,
     FAR_OPTION,
     HOME_WINDOW,
+    KEY_OPTION,
     LEAVES,
+    OTHER_SPOKEN,
+    RETURN_KEY,
     RETURN_OPTION,
     SESSION,
 )
@@ -117,17 +121,20 @@ class TmuxViews:
         Sessions that have lost their terminal are removed first. The vector is to be executed with
         that terminal as standard input and output and without `TMUX` in the environment.
         `environment` is the terminal's own: its COLORTERM says whether it has true colour, its
-        language whether tmux has to put something in the place of what is not ASCII. With
-        `aside` a screen of ours waits for that terminal, and the return key gives it back; so it
-        does where no screen was ever opened in the home window. Raises `PaneGone`.
+        language whether tmux has to put something in the place of what is not ASCII, and its
+        `TMUX` whether a tmux of the pilot's keeps the return key. With `aside` a screen of ours
+        waits for that terminal, and the return key gives it back; so it does where no screen was
+        ever opened in the home window. Raises `PaneGone`.
         """
         await self._sweep()
         window = f":{HOME_WINDOW}" if pane is None else f":{await self._window(pane)}"
         colors = (environment or {}).get("COLORTERM", "") in TRUE_COLOR
+        kept_from_us = await asyncio.to_thread(is_kept, RETURN_KEY, environment or {})
         back = ASIDE if aside else "" if pane is None or await self._has_screen() else LEAVES
         return self.tmux.command.argv(
             ["new-session", "-t", SESSION],
             *([["set-option", RETURN_OPTION, back]] if back else []),
+            *([["set-option", KEY_OPTION, OTHER_SPOKEN]] if kept_from_us else []),
             ["select-window", "-t", window],
             flags=[
                 *(["-u"] if speaks_unicode(environment or {}) else []),
@@ -156,7 +163,8 @@ class TmuxViews:
         """Turn that terminal to a window in which this runs: a pane on another machine.
 
         One window a label, which the return key closes behind the last who looks at it; the
-        program is hung up by that. Raises as `show` does, and `BadUsage` for a label that is none.
+        program is hung up by that. One that ends well closes its window itself. Raises as `show`
+        does, and `BadUsage` for a label that is none.
         """
         session, client = await self._pilot()
         if not LABEL_PATTERN.fullmatch(label):
@@ -242,6 +250,7 @@ class TmuxViews:
         lines = await self.tmux.server.ask(
             ["new-window", "-d", "-a", "-t", last, "-n", label, "--", *argv],
             ["set-option", "-w", "-t", last, FAR_OPTION, label],
+            ["set-option", "-w", "-t", last, "remain-on-exit", "failed"],
             ["display-message", "-p", "-t", last, "#{window_id}"],
         )
         return lines[-1]

@@ -12,6 +12,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
+from cockpit.adapters.around import client_terminal
 from cockpit.adapters.tmux import Tmux
 from cockpit.adapters.tmux_views import TmuxViews
 from cockpit.cli.places import our_places
@@ -47,9 +48,8 @@ def attach_there(host: FarHost, name: str) -> NoReturn:
 def become(places: Places, pane: PaneId | None, *, aside: bool = False) -> NoReturn:
     """Become the tmux client that shows a pane, or the home window. Raises `PaneGone`."""
     argv = asyncio.run(views_of(places).attach_command(pane, os.environ, aside=aside))
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("TMUX")}
     sys.stdout.flush()
-    os.execvpe(argv[0], argv, kept)
+    os.execvpe(argv[0], argv, client_terminal(os.environ))
 
 
 def views_of(places: Places) -> TmuxViews:

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cockpit.adapters.around import client_terminal
 from cockpit.adapters.tmux_views import TmuxViews
 from cockpit.cli.attach import check_terminal, views_of
 from cockpit.cli.launching import start_supervisor
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
     from cockpit.config.schema import Settings
     from cockpit.tui.attach import Attach as ShowPane
 
+CALLING = 'echo "Calling $0 …"; exec "$@"'
+"""What is said until the other machine answers. Where it does not, tmux has its own last line push
+this one off the screen, and not the reason."""
 LINE_BEFORE_WIPED = b"\x1b[A\x1b[2K"
 
 
@@ -82,6 +86,7 @@ def _show(places: Places, config: Path | None, *, in_home_window: bool) -> int:
 
     async def turn_to(name: str) -> None:
         if argv := _shown_there(far, name):
+            argv = ["/bin/sh", "-c", CALLING, name, *argv]
             await views.show_far(name, Launch(argv, Path.cwd(), dict(os.environ)))
             return
         done = await here.ask(Attach(name=name))
@@ -165,8 +170,7 @@ async def _lend_terminal(argv: list[str], trouble: str) -> None:
     The client may run on another machine. Raises `Failed` with the trouble as its title, and then
     what was said about it stays.
     """
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("TMUX")}
-    process = await asyncio.create_subprocess_exec(*argv, env=kept)
+    process = await asyncio.create_subprocess_exec(*argv, env=client_terminal(os.environ))
     if code := await process.wait():
         raise Failed(trouble, f"It ended with exit code {code}.")
     os.write(sys.stdout.fileno(), LINE_BEFORE_WIPED)

@@ -142,6 +142,20 @@ def test_what_ssh_says_and_how_it_is_given_a_terminal(own_home: Path) -> None:
     assert "requesttty true" in read.stdout.splitlines()
 
 
+def test_nobody_is_asked_for_a_password(own_home: Path) -> None:
+    """Not in a window of its own either, nor does ssh try passwords that nobody has typed."""
+    programs = own_home / "bin"
+    programs.mkdir()
+    (programs / "ssh").write_text('#!/bin/sh\necho "$SSH_ASKPASS_REQUIRE: $*" >&2; exit 255\n')
+    (programs / "ssh").chmod(0o755)
+
+    error = by_fetch(FarHost("gpu1", [str(programs / "ssh"), "-p", "9", "g"]))
+
+    assert error.detail == "never: -oBatchMode=yes -p 9 g cockpit dial-stdio"
+    assert error.hint.endswith("ssh -p 9 g cockpit status")
+    assert by_fetch(shell("echo $SSH_ASKPASS_REQUIRE >&2; exit 9")).detail == "never"
+
+
 def test_one_that_ignores_the_end_is_ended_with_what_it_began(own_home: Path) -> None:
     note = own_home / "pids"
     host = shell(f"trap '' TERM; sleep 61 & echo $$ $! > {note}; while :; do wait; done")

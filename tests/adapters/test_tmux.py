@@ -272,6 +272,24 @@ def test_a_paste_is_bracketed_where_the_program_asks_for_it(
     asyncio.run(story())
 
 
+def test_a_paste_for_a_program_that_has_ended_costs_nobody_anything(
+    tmux: Tmux, own_home: Path, waiting: Waiting
+) -> None:
+    """Up to 3.4, tmux crashes when it pastes into a dead pane."""
+
+    async def story() -> None:
+        other = await tmux.open("other", launch(own_home))
+        pane = await tmux.open("api", launch(own_home, "/bin/sh", "-c", "exit 3"))
+        while not (await tmux.look())[pane.id].dead:
+            await asyncio.sleep(0.01)
+        with pytest.raises(PaneGone, match="Nothing runs"):
+            await tmux.paste(pane.id, "go on")
+        await waiting.shows(tmux, other.id, "ready")
+        assert await tmux.command.run(["list-buffers"]) == []
+
+    asyncio.run(story())
+
+
 def test_a_long_paste_arrives_whole(tmux: Tmux, own_home: Path, waiting: Waiting) -> None:
     async def story() -> None:
         counting = "stty -echo; echo ready; head -c 202000 | cksum; exec sleep 600"

@@ -65,7 +65,7 @@ def test_the_server_is_ours_alone(tmux: Tmux, own_home: Path) -> None:
         expected = {
             "exit-empty": "off",
             "escape-time": "10",
-            "focus-events": "on",
+            "focus-events": "off",
             "set-clipboard": "external",
             "default-terminal": "tmux-256color",
             "prefix": "None",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -261,6 +262,29 @@ def test_a_hang_up_ends_nothing_but_the_pilots_own_session(
     again = terminal(asyncio.run(views.attach_command()))
     waiting(lambda: before.encode() in again.seen)
     assert len(windows_of(views.tmux)) == 2, "nothing is left of the first attach"
+
+
+def test_a_program_that_is_killed_while_it_is_looked_at_costs_nobody_else_anything(
+    views: TmuxViews, terminal: OpenTerminal, own_home: Path, waiting: Waiting
+) -> None:
+    """One that asked to be told of the focus, as agents' CLIs do: up to 3.4 tmux tells the dead."""
+    asking = launch(own_home, 'printf "\\033[?1004h"; echo ready; exec sleep 600')
+    tmux = views.tmux
+
+    async def fly() -> tuple[Pane, list[str]]:
+        await views.open_home(launch(own_home))
+        agent = await tmux.open("a", asking)
+        await waiting.shows(tmux, agent.id, "ready")
+        return agent, await views.attach_command(agent.id)
+
+    agent, command = asyncio.run(fly())
+    pilot = terminal(command)
+    waiting(lambda: b"ready" in pilot.seen)
+    os.kill(agent.pid, signal.SIGKILL)
+    waiting(lambda: asyncio.run(tmux.look())[agent.id].dead)
+    pilot.type(F12)
+    waiting(lambda: b"the screen of" in pilot.seen)
+    assert asyncio.run(tmux.server_pid()) is not None
 
 
 def test_letting_go_of_terminals_never_costs_the_server(

@@ -1,0 +1,80 @@
+"""The terminal around ours: names that this machine does not know, and a tmux of the pilot's."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from cockpit.adapters.around import is_kept
+
+KNOWN = """\
+import os
+from cockpit.adapters.around import client_terminal
+print(client_terminal(dict(os.environ, TMUX="x", TMUX_PANE="%0")))
+"""
+
+Outer = Callable[..., dict[str, str]]
+
+
+@pytest.mark.parametrize(
+    ("name", "used"),
+    [
+        ("xterm", "xterm"),
+        ("xterm-of-tomorrow", "xterm-256color"),
+        ("../../x", "xterm-256color"),
+        ("", "xterm-256color"),
+    ],
+)
+def test_a_terminal_that_nobody_here_knows_is_taken_for_an_xterm(name: str, used: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", KNOWN],
+        env={**os.environ, "TERM": name},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert f"'TERM': '{used}'" in done.stdout
+    assert "TMUX" not in done.stdout
+
+
+@pytest.fixture
+def outer(own_home: Path) -> Iterator[Outer]:
+    """Makes a tmux of the pilot's with these commands in its file; the environment in it."""
+    argv = ["tmux", "-S", str(own_home / "outer"), "-f", str(own_home / "outer.conf")]
+
+    def start(configuration: str) -> dict[str, str]:
+        (own_home / "outer.conf").write_text(configuration)
+        subprocess.run([*argv, "new-session", "-d", "exec sleep 600"], check=True)
+        return {"TMUX": f"{own_home / 'outer'},1,0"}
+
+    yield start
+    subprocess.run([*argv, "kill-server"], check=True)
+
+
+@pytest.mark.tmux
+@pytest.mark.parametrize(
+    ("configuration", "kept"),
+    [
+        ("", False),
+        ("set -g prefix C-a\nbind F12 kill-server\nbind -n F11 new-window", False),
+        ("bind -n F12 new-window", True),
+        ("bind -r -n F12 new-window", True),
+        ("set -g prefix F12", True),
+        ("set -g prefix2 F12", True),
+        ("bind -n F12 send-keys F12", False),
+    ],
+)
+def test_whether_the_pilots_own_tmux_keeps_a_key(
+    outer: Outer, configuration: str, kept: bool
+) -> None:
+    assert is_kept("F12", outer(configuration)) is kept
+
+
+def test_a_tmux_that_is_gone_keeps_no_key(own_home: Path) -> None:
+    assert not is_kept("F12", {})
+    assert not is_kept("F12", {"TMUX": f"{own_home}/gone,1,0"})
