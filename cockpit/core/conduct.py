@@ -154,9 +154,13 @@ class Conduct:
             self._rest(at)
 
     def _ask(self, moment: DialogOpened, at: float) -> None:
-        """A dialog is open; a second word of the same one that says less changes nothing."""
+        """A dialog is open; a second word of the same one that says less changes nothing.
+
+        The CLI's notification comes after the hook, and calls a question a permission too.
+        """
         known = self.dialog
-        if known is None or moment.tool or known.kind != moment.kind or not known.tool:
+        says_less = moment.kind == "permission" and not moment.tool
+        if known is None or not says_less or not (known.tool or known.kind == "question"):
             self.dialog = moment
         self._turn(Turn.DIALOG, at)
 

@@ -140,6 +140,7 @@ def test_a_later_word_of_the_same_dialog_takes_nothing_of_it_away() -> None:
     assert heard(PromptTaken("go"), later, asked).dialog == asked
     other = DialogOpened("question", "Which one?")
     assert heard(PromptTaken("go"), asked, other).dialog == other
+    assert heard(PromptTaken("go"), other, later).dialog == other
     another = DialogOpened("permission", "Bash ls", "Bash", "ls")
     assert heard(PromptTaken("go"), asked, another).dialog == another
 
