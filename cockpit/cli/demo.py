@@ -2,53 +2,46 @@
 
 from __future__ import annotations
 
-import asyncio
-import re
 import signal
 import sys
-from functools import partial
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, NoReturn
-
-if TYPE_CHECKING:
-    from cockpit.client.client import Supervisor
+from typing import NoReturn
 
 _ENDING = (signal.SIGTERM, signal.SIGHUP)
 
 
+USUAL_AGENTS = 3
+
+
 def demo(
-    agents: int = 3, headless: bool = False, keep: bool = False, picture: Path | None = None
+    agents: int | None = None,
+    headless: bool = False,
+    keep: bool = False,
+    pictures: Path | None = None,
 ) -> int:
     """Fly; 0 when all is well. Raises `CockpitError` with the reason otherwise.
 
     Events and the summary are data, so they go to stdout. However the flight is ended, it takes
     everything of its own with it.
     """
+    from cockpit.core.errors import BadUsage
     from cockpit.demo.flight import fly_headless, fly_on_screen
 
+    if pictures is not None and agents is not None:
+        raise BadUsage("The pictures have a cast of their own", hint="Leave --agents out.")
     for number in _ENDING:
         signal.signal(number, _leave)
-    if headless or picture is not None:
-        portray = partial(_portray, picture) if picture is not None else None
-        return fly_headless(agents, keep=keep, say=_say, portray=portray)
+    if pictures is not None:
+        from cockpit.cli.pictures import fly_for_pictures
+
+        return fly_for_pictures(pictures, keep=keep, say=_say)
+    flying = agents or USUAL_AGENTS
+    if headless:
+        return fly_headless(flying, keep=keep, say=_say)
     if not sys.stdin.isatty() or not sys.stdout.isatty():
-        from cockpit.core.errors import BadUsage
-
         raise BadUsage("There is no terminal for the cockpit here", hint="Add --headless.")
-    return fly_on_screen(agents, keep=keep, say=_say)
-
-
-async def _portray(path: Path, client: Supervisor, selected: str) -> None:
-    """Leave a picture of the fleet as it is now, with this agent selected."""
-    from cockpit.config.shipped import themes_folder
-    from cockpit.tui.picture import picture
-
-    svg = await picture(client, theme_folders=(themes_folder(),), selected=selected)
-    # The scratch folder has another name in every flight; the picture is the same in all.
-    told = re.sub(r"ckdemo-\w+", "demo", svg)
-    await asyncio.to_thread(path.write_text, told, encoding="utf-8")
-    _say(f"Picture: {path}")
+    return fly_on_screen(flying, keep=keep, say=_say)
 
 
 def _say(text: str) -> None:

@@ -17,25 +17,26 @@ _TRANSCRIPT = click.Path(path_type=Path)
 Examples:
   cockpit demo               three agents, in the cockpit
   cockpit demo --headless    the same without a screen; exit 0 when all jobs are done
-  cockpit demo --picture fleet.svg    and a picture of the screen, as in the README"""
+  cockpit demo --pictures docs    every screen as a picture, as in the README"""
 )
 @everywhere
-@click.option("--agents", type=click.IntRange(1, 9), default=3, show_default=True)
+@click.option("--agents", type=click.IntRange(1, 9), show_default="3", help="How many fly.")
 @click.option("--headless", is_flag=True, help="Print what happens, and answer the questions.")
 @click.option("--keep", is_flag=True, help="Leave the scratch folder, and say where it is.")
 @click.option(
-    "--picture",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Fly headless, and leave the screen of the first review there as SVG.",
+    "--pictures",
+    metavar="FOLDER",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Fly seven agents without a screen, and leave every screen there as SVG.",
 )
-def demo(agents: int, headless: bool, keep: bool, picture: Path | None) -> int:
+def demo(agents: int | None, headless: bool, keep: bool, pictures: Path | None) -> int:
     """A whole flight, with no account and no network.
 
     The real Claude Code CLI in real panes; only the model is simulated.
     """
     from cockpit.cli.demo import demo as fly
 
-    return fly(agents=agents, headless=headless, keep=keep, picture=picture)
+    return fly(agents=agents, headless=headless, keep=keep, pictures=pictures)
 
 
 @click.command(

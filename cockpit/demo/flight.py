@@ -11,10 +11,9 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO
@@ -23,7 +22,7 @@ from cockpit.client.http import HttpClient
 from cockpit.core.errors import CockpitError, Failed
 from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_text
-from cockpit.demo.jobs import name_for
+from cockpit.demo.jobs import Jobs, jobs_for
 from cockpit.demo.leftovers import end_leftovers
 from cockpit.demo.scratch import Scratch, make_scratch
 from cockpit.demo.summary import check, summary
@@ -38,7 +37,6 @@ LOG_LINES = 12
 """What is shown of a log when its folder is about to go."""
 
 Say = Callable[[str], None]
-Portray = Callable[[HttpClient, str], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +44,7 @@ class Flight:
     """A scratch folder with a supervisor flying in it."""
 
     scratch: Scratch
-    agents: int
+    jobs: Jobs
     say: Say
     began: float
     """By the monotonic clock."""
@@ -79,9 +77,9 @@ class Flight:
 
     async def start_agents(self) -> None:
         """Start every agent, one after the other: each makes its own worktree."""
-        for seat in range(self.agents):
+        for name in self.jobs:
             config = str(self.scratch.config)
-            await self.client.ask(Start(name=name_for(seat), config=config, named=True))
+            await self.client.ask(Start(name=name, config=config, named=True))
 
     def tell(self, status: Status) -> None:
         """Say what it came to."""
@@ -97,30 +95,25 @@ def fly_headless(
     say: Say,
     cap: float = CAP_SECONDS,
     standin: bool = False,
-    portray: Portray | None = None,
 ) -> int:
-    """Fly without a screen; 0 when every job has reported its end. Raises `Failed` otherwise.
-
-    `portray` is called once, when the first review stands, with the client and that agent's name.
-    """
-    with flight(agents, keep=keep, say=say, standin=standin) as flown:
-        asyncio.run(watched(flown, cap, portray))
+    """Fly without a screen; 0 when every job has reported its end. Raises `Failed` otherwise."""
+    with flight(jobs_for(agents), keep=keep, say=say, standin=standin) as flown:
+        asyncio.run(watched(flown, cap))
     return 0
 
 
-async def watched(flown: Flight, cap: float, portray: Portray | None = None) -> None:
+async def watched(flown: Flight, cap: float) -> None:
     """Start the agents, see their jobs through, and check what came of it."""
-    at_review = partial(portray, flown.client) if portray is not None else None
-    watch = Watch(flown.client, flown.say, cap, at_review)
+    watch = Watch(flown.client, flown.say, cap)
     await flown.start_agents()
-    status = await watch.until_done()
+    status = await watch.until_reached()
     flown.tell(status)
-    check(status, flown.scratch.documents())
+    check(status, flown.scratch.documents(), flown.jobs)
 
 
 def fly_on_screen(agents: int, *, keep: bool, say: Say) -> int:
     """Fly in the cockpit, in this terminal; over when the pilot leaves. The screen's exit code."""
-    with flight(agents, keep=keep, say=say) as flown:
+    with flight(jobs_for(agents), keep=keep, say=say) as flown:
         trouble: list[str] = []
         starting = threading.Thread(target=start_behind, args=(flown, trouble), daemon=True)
         starting.start()
@@ -141,18 +134,22 @@ def start_behind(flown: Flight, trouble: list[str]) -> None:
 
 
 @contextmanager
-def flight(agents: int, *, keep: bool, say: Say, standin: bool = False) -> Iterator[Flight]:
+def flight(
+    jobs: Jobs, *, keep: bool, say: Say, standin: bool = False, empty: bool = False
+) -> Iterator[Flight]:
     """A supervisor in a scratch folder, with nobody in it yet; nothing is left afterwards.
+
+    With `empty` it has not even heard of the agents that will be started.
 
     With `keep` the folder stays, and where it is, is said.
     """
     began = time.monotonic()
     with simulated_model() as url:
-        scratch = make_scratch(agents, url, standin=standin)
-        flown = Flight(scratch, agents, say, began)
+        scratch = make_scratch(jobs, url, standin=standin)
+        flown = Flight(scratch, jobs, say, began)
         introduce(flown)
         try:
-            take_off(flown)
+            take_off(flown, empty=empty)
             yield flown
         finally:
             land(flown, keep=keep)
@@ -161,7 +158,7 @@ def flight(agents: int, *, keep: bool, say: Say, standin: bool = False) -> Itera
 def introduce(flown: Flight) -> None:
     """Say what flies: a stand-in is never passed off as the real one."""
     scratch = flown.scratch
-    flown.say(f"A flight of {flown.agents} in {scratch.folder}; no account, no network.")
+    flown.say(f"A flight of {len(flown.jobs)} in {scratch.folder}; no account, no network.")
     if scratch.real:
         flown.say(f"The agents are Claude Code {scratch.cli}; their model is simulated.")
     else:
@@ -169,11 +166,11 @@ def introduce(flown: Flight) -> None:
         flown.say("The agents are a scripted stand-in; everything else is real.")
 
 
-def take_off(flown: Flight) -> None:
+def take_off(flown: Flight, *, empty: bool = False) -> None:
     """Start the supervisor. Raises `Failed` with its own words: its logs go with the folder."""
-    config = str(flown.scratch.config)
+    named = () if empty else ("--config", str(flown.scratch.config))
     with TemporaryFile("w+", errors="replace") as speech:
-        code = flown.run("--config", config, "up", seconds=COMMAND_SECONDS, speech=speech)
+        code = flown.run(*named, "up", seconds=COMMAND_SECONDS, speech=speech)
         speech.seek(0)
         said = speech.read()
     if code:

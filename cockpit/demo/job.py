@@ -8,6 +8,30 @@ from typing import Literal
 from cockpit.demo.conversation import ToolCall
 
 TESTS = "python3 -m unittest -q"
+EVERYTHING = "Bash"
+"""With files edited freely, no tool is left that the CLI would ask about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """How the context fills from call to call, in tokens."""
+
+    opening: int = 24_000
+    step: int = 24_000
+    """12 % of a window of 200k: seven calls from the start to the CLI's own compaction."""
+    settled: int = 2_500
+    settled_at: int = 140_000
+    """From here on a job that settles grows slowly: what is left is asked for, not work."""
+
+    def after(self, replies: int, *, settles: bool) -> int:
+        """Tokens in the window when so many replies are in the conversation."""
+        if replies < 0:
+            return self.opening // 2
+        total = self.opening + self.step * replies
+        if not settles or total <= self.settled_at:
+            return total
+        full_steps = max(0, -(-(self.settled_at - self.opening) // self.step))
+        return self.opening + self.step * full_steps + self.settled * (replies - full_steps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +65,10 @@ class Job:
     dead_end: str
     settles: bool = True
     """Its context stops growing so fast once it is nearly full; otherwise the CLI compacts."""
+    growth: Growth | None = None
+    """How its context fills; None: as the script says."""
+    allowed: str = EVERYTHING
+    """The tools that it may use without asking, beside editing files."""
 
     @property
     def prompt(self) -> str:
@@ -75,7 +103,8 @@ def run_tests() -> ToolCall:
 
 def commit(subject: str) -> ToolCall:
     """Commit everything that changed."""
-    return bash(f'git add --all && git commit --quiet -m "{subject}"', "Commit")
+    done = f'git add --all && git commit --quiet -m "{subject}"'
+    return bash(f"{done} && git log --oneline -1", "Commit")
 
 
 def look(say: str) -> Step:

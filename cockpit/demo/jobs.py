@@ -6,7 +6,7 @@ found again; an edit is written so that it also works on a file that another ses
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from cockpit.demo.job import TESTS, Job, Step, bash, commit, edit, ending, look, run_tests, write
 
@@ -212,7 +212,9 @@ DURATIONS = Job(
         ),
         ending("A sheet may now say 1h35m; old sheets read as before."),
     ),
-    state="`tally/durations.py` is committed with its tests. `parse` still takes plain minutes.",
+    # Wrong on purpose in one place: the tests are in tests/test_durations.py, and a review says so.
+    state="`tally/durations.py` is committed, and `tests/test_parse.py` tests every spelling. "
+    "`parse` still takes plain minutes.",
     decisions=(
         "- One pattern for both spellings, so that old sheets need no change.\n"
         "- What is no duration raises ValueError that names the text."
@@ -324,15 +326,16 @@ WEEKS = Job(
     settles=False,
 )
 
+Jobs = Mapping[str, Job]
+"""Who flies: each agent's job, by its name."""
+
 JOBS: Sequence[Job] = (ROUNDING, DURATIONS, WEEKS)
 
 
-def job_for(seat: int) -> Job:
-    """The job of the agent at this place, counted from 0; past the third they come round again."""
-    return JOBS[seat % len(JOBS)]
-
-
-def name_for(seat: int) -> str:
-    """What the agent at this place is called: `rounding`, …, `rounding-2`, …"""
-    turn = seat // len(JOBS)
-    return job_for(seat).agent + (f"-{turn + 1}" if turn else "")
+def jobs_for(agents: int) -> Jobs:
+    """The jobs of so many agents; past the third they come round again, as `rounding-2`, ..."""
+    found = {}
+    for seat in range(agents):
+        turn, job = seat // len(JOBS), JOBS[seat % len(JOBS)]
+        found[job.agent + (f"-{turn + 1}" if turn else "")] = job
+    return found

@@ -18,7 +18,8 @@ from pathlib import Path
 from cockpit.adapters.agents.claude_program import bundled_path, probed_version
 from cockpit.config.paths import Places
 from cockpit.core.errors import CockpitError, ProgramMissing
-from cockpit.demo.jobs import job_for, name_for
+from cockpit.demo.job import EVERYTHING, Job
+from cockpit.demo.jobs import Jobs
 from cockpit.demo.repository import make_repository
 from cockpit.demo.standin.program import install
 
@@ -40,12 +41,17 @@ class Scratch:
     """Whether the agents are the real Claude Code."""
 
     @property
+    def home(self) -> Path:
+        """Everything that a pilot would call his own: screens and agents say `~` for it."""
+        return self.folder / "home"
+
+    @property
     def repository(self) -> Path:
-        return self.folder / "tally"
+        return self.home / "tally"
 
     @property
     def config(self) -> Path:
-        return self.folder / "cockpit.toml"
+        return self.home / "cockpit.toml"
 
     @property
     def places(self) -> Places:
@@ -61,7 +67,7 @@ class Scratch:
             "TERM": "xterm-256color",
             **passed,
             "PATH": path,
-            "HOME": str(self.folder / "home"),
+            "HOME": str(self.home),
             "TMPDIR": str(self.folder / "tmp"),
             "CLAUDE_CONFIG_DIR": str(self.folder / "claude"),
             "COCKPIT_HOME": str(self.folder / "ck"),
@@ -76,8 +82,8 @@ class Scratch:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def make_scratch(agents: int, model_url: str, *, standin: bool = False) -> Scratch:
-    """Make the folder for so many agents, whose model answers at that address.
+def make_scratch(jobs: Jobs, model_url: str, *, standin: bool = False) -> Scratch:
+    """Make the folder for these agents, whose model answers at that address.
 
     With `standin` the stand-in flies even where the real CLI could. Raises `ProgramMissing`
     without git or tmux, `BadUsage` where sockets would not fit.
@@ -89,15 +95,15 @@ def make_scratch(agents: int, model_url: str, *, standin: bool = False) -> Scrat
     # Resolved, because the CLI and git name real paths.
     folder = Path(tempfile.mkdtemp(prefix="ckdemo-")).resolve()
     try:
-        return furnished(folder, agents, model_url, standin=standin)
+        return furnished(folder, jobs, model_url, standin=standin)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
 
 
-def furnished(folder: Path, agents: int, model_url: str, *, standin: bool) -> Scratch:
+def furnished(folder: Path, jobs: Jobs, model_url: str, *, standin: bool) -> Scratch:
     """Put everything into an empty folder."""
-    for name in ("home", "tmp", "claude", "bin", "ck", "tally"):
+    for name in ("home", "tmp", "claude", "bin", "ck", "home/tally"):
         (folder / name).mkdir(mode=0o700)
     cli, real = put_standin(folder / "bin", "not asked for") if standin else put_cli(folder / "bin")
     scratch = Scratch(folder, cli, real)
@@ -105,7 +111,7 @@ def furnished(folder: Path, agents: int, model_url: str, *, standin: bool) -> Sc
     make_repository(scratch.repository, scratch.environment())
     key = f"sk-ant-simulated-{secrets.token_hex(16)}"
     put_onboarding(folder / "claude", key, scratch.repository)
-    text = configuration(agents, agent_environment(key, model_url), scratch.repository)
+    text = configuration(jobs, agent_environment(key, model_url), scratch.repository)
     scratch.config.write_text(text, encoding="utf-8")
     scratch.config.chmod(0o600)
     return scratch
@@ -157,40 +163,43 @@ def agent_environment(key: str, model_url: str) -> dict[str, str]:
     }
 
 
-def configuration(agents: int, environment: Mapping[str, str], repository: Path) -> str:
+def configuration(jobs: Jobs, environment: Mapping[str, str], repository: Path) -> str:
     """The flight's `cockpit.toml`, in the public format and nothing else."""
     lines = [
         "[defaults]",
         'runtime = "claude"',
         f"model = {quoted(MODEL)}",
         'permission_mode = "acceptEdits"',
-        'arguments = ["--allowedTools", "Bash"]',
+        f'arguments = ["--allowedTools", {quoted(EVERYTHING)}]',
         f"env = {table(environment)}",
         "",
         "[defaults.handoff]",
         'writers = ["agent", "facts"]',
         'deadline = "60s"',
+        # A demo's sessions are full within seconds.
+        'cooldown = "0s"',
         "",
         "[defaults.worktree]",
         'strategy = "git_worktree"',
         'branch = "agent/{agent}"',
         'base = "main"',
     ]
-    for seat in range(agents):
-        lines += agent_table(seat, repository)
+    for name, job in jobs.items():
+        lines += agent_table(name, job, repository)
     return "\n".join(lines) + "\n"
 
 
-def agent_table(seat: int, repository: Path) -> Sequence[str]:
+def agent_table(name: str, job: Job, repository: Path) -> Sequence[str]:
     """One agent's table."""
-    job = job_for(seat)
+    own = () if job.allowed == EVERYTHING else (job.allowed,)
     return (
         "",
         "[[agents]]",
-        f"name = {quoted(name_for(seat))}",
+        f"name = {quoted(name)}",
         f"mode = {quoted(job.mode)}",
         f"directory = {quoted(str(repository))}",
         f"prompt = {quoted(job.prompt)}",
+        *(f'arguments = ["--allowedTools", {quoted(tools)}]' for tools in own),
     )
 
 

@@ -9,12 +9,13 @@ really is. The jobs themselves are in `jobs.py`.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from cockpit.demo.conversation import Reply, Request, TokenCount, ToolCall
-from cockpit.demo.job import TESTS, Job, Step
+from cockpit.demo.job import TESTS, Growth, Job, Step
 from cockpit.demo.jobs import JOBS
+from cockpit.demo.more_jobs import MORE
 
 OUTPUT_TOKENS = 180
 UNKNOWN_JOB = "I am a simulated model, and the jobs of the demo are all I know."
@@ -22,46 +23,25 @@ FINISHED = "This job is finished, and a simulated model takes no other."
 
 
 @dataclass(frozen=True, slots=True)
-class Growth:
-    """How the context fills from call to call, in tokens."""
-
-    opening: int = 24_000
-    step: int = 24_000
-    """12 % of a window of 200k: seven calls from the start to the CLI's own compaction."""
-    settled: int = 2_500
-    settled_at: int = 140_000
-    """From here on a job that settles grows slowly: what is left is asked for, not work."""
-
-    def after(self, replies: int, *, settles: bool) -> int:
-        """Tokens in the window when so many replies are in the conversation."""
-        if replies < 0:
-            return self.opening // 2
-        total = self.opening + self.step * replies
-        if not settles or total <= self.settled_at:
-            return total
-        full_steps = max(0, -(-(self.settled_at - self.opening) // self.step))
-        return self.opening + self.step * full_steps + self.settled * (replies - full_steps)
-
-
-@dataclass(frozen=True, slots=True)
 class Script:
     """Answers every request of every agent of a flight."""
 
-    jobs: Sequence[Job] = JOBS
+    jobs: Sequence[Job] = (*JOBS, *MORE)
     pace: float = 0.8
     """Seconds of thinking before each reply."""
     growth: Growth = field(default_factory=Growth)
+    """Of every job that does not say its own."""
 
     def __call__(self, request: Request) -> Reply:
         job = self.job(request)
         if not request.has_tools:
             aside = job is not None and request.asks_for_answer
-            text = document(job, position(job, request)) if job and aside else "ok"
+            text = written(job, request) if job and aside else "ok"
             return Reply(text, tokens=TokenCount(cache_creation=0, cache_read=400, output=1))
         if job is None:
             return Reply(UNKNOWN_JOB, delay=self.pace)
         text, calls = turn(job, request)
-        return Reply(text, calls, tokens_for(job, request, self.growth), self.pace)
+        return Reply(text, calls, tokens_for(job, request, job.growth or self.growth), self.pace)
 
     def job(self, request: Request) -> Job | None:
         """The job whose title the conversation names, its opening before everything else."""
@@ -80,7 +60,7 @@ def turn(job: Job, request: Request) -> tuple[str, tuple[ToolCall, ...]]:
     path = request.document_asked
     if path is not None:
         say = "The step in hand is finished. I write the handoff document now."
-        return say, (ToolCall("Write", {"file_path": path, "content": document(job, done)}),)
+        return say, (ToolCall("Write", {"file_path": path, "content": written(job, request)}),)
     if just_wrote_document(request):
         return "The handoff document is written. I end my turn here.", ()
     if request.told_to_end:
@@ -99,15 +79,15 @@ def position(job: Job, request: Request) -> int:
     found = request.everything
     done = 0
     for place, step in enumerate(job.steps, start=1):
-        committed = step.commit is not None and shown_as_commit(step.commit, found)
+        committed = step.commit is not None and shown_as_commit(step.commit, found) is not None
         if step.say in own or f"[x] {step.title}" in found or committed:
             done = place
     return done
 
 
-def shown_as_commit(subject: str, text: str) -> bool:
-    """Whether git, or a document, showed a commit of this subject: hash first."""
-    return re.search(rf"\b[0-9a-f]{{7,40}}\b\W+{re.escape(subject)}", text) is not None
+def shown_as_commit(subject: str, text: str) -> re.Match[str] | None:
+    """Where git, or a document, showed a commit of this subject: its hash first."""
+    return re.search(rf"\b([0-9a-f]{{7,40}})\b\W+{re.escape(subject)}", text)
 
 
 def just_wrote_document(request: Request) -> bool:
@@ -183,15 +163,34 @@ def summary(job: Job, done: int) -> str:
     )
 
 
-def ticked(steps: Sequence[Step], done: int) -> str:
-    """The steps as a list with marks."""
-    return "\n".join(
-        f"- [{'x' if place < done else ' '}] {step.title}" for place, step in enumerate(steps)
-    )
+def ticked(steps: Sequence[Step], done: int, commits: Mapping[str, str] | None = None) -> str:
+    """The steps as a list with marks, and the commits that are known."""
+
+    def line(place: int, step: Step) -> str:
+        known = (commits or {}).get(step.commit or "")
+        in_git = f" ({known})" if known else ""
+        return f"- [{'x' if place < done else ' '}] {step.title}{in_git}"
+
+    return "\n".join(line(place, step) for place, step in enumerate(steps))
 
 
-def document(job: Job, done: int) -> str:
-    """The handoff document, from what is done and what is open."""
+def written(job: Job, request: Request) -> str:
+    """The handoff document as this conversation allows it."""
+    return document(job, position(job, request), commits_shown(job, request.everything))
+
+
+def commits_shown(job: Job, text: str) -> dict[str, str]:
+    """The hash of each commit of the job that git, or a document, showed; by its subject."""
+    subjects = [step.commit for step in job.steps if step.commit is not None]
+    found = {subject: shown_as_commit(subject, text) for subject in subjects}
+    return {subject: match[1] for subject, match in found.items() if match}
+
+
+def document(job: Job, done: int, commits: Mapping[str, str] | None = None) -> str:
+    """The handoff document, from what is done and what is open.
+
+    `commits` are hashes by subject.
+    """
     finished, rest = job.steps[:done], job.steps[done:]
     following = rest[0] if rest else job.steps[-1]
     next_steps = "\n".join(
@@ -203,7 +202,7 @@ def document(job: Job, done: int) -> str:
             f"## Goal\n\n{job.prompt}",
             f"## Current Task\n\n{following.title}.",
             "## Progress",
-            f"### Completed\n\n{ticked(finished, done) or 'None.'}",
+            f"### Completed\n\n{ticked(finished, done, commits) or 'None.'}",
             "### In Progress\n\nNone.",
             f"### Pending\n\n{ticked(rest, 0) or 'None.'}",
             f"## Current State\n\n{job.state}",

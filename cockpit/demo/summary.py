@@ -8,7 +8,7 @@ from pathlib import Path
 from cockpit.core.errors import Failed
 from cockpit.core.plurals import counted
 from cockpit.demo.job import Job
-from cockpit.demo.jobs import job_for, name_for
+from cockpit.demo.jobs import Jobs
 from cockpit.wire.status import AgentStatus, Status
 
 
@@ -43,13 +43,12 @@ def row(agent: AgentStatus) -> str:
     return "  ".join(parts)
 
 
-def check(status: Status, documents: Sequence[Path]) -> None:
+def check(status: Status, documents: Sequence[Path], jobs: Jobs) -> None:
     """Raise `Failed` unless the flight showed what it is for.
 
     Every job done, the jobs that span sessions handed off with a document, the observed one
     through the CLI's own compaction.
     """
-    jobs = {name_for(seat): job_for(seat) for seat in range(len(status.agents))}
     for agent in status.agents:
         check_agent(agent, jobs[agent.name])
     needed = sum(job.spans_sessions for job in jobs.values())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import suppress
 
 from cockpit.client.http import HttpClient
@@ -17,7 +17,8 @@ from cockpit.core.safetext import safe_line
 from cockpit.wire.status import AgentStatus, Status
 from cockpit.wire.verbs import Approve
 
-AtReview = Callable[[str], Awaitable[None]]
+Goal = Callable[[AgentStatus], bool]
+"""Whether an agent is where it should get; what it asks there is not answered."""
 
 LOOK_SECONDS = 0.5
 PROGRESS_SECONDS = 15.0
@@ -26,46 +27,52 @@ LOST = ("exited", "stopped")
 LOOK_CLOSER = "Run it with --keep to have its logs and transcripts afterwards."
 
 
+def is_done(agent: AgentStatus) -> bool:
+    """The goal of a flight that is flown to its end."""
+    return agent.state == "done"
+
+
 class Watch:
-    """One look after another at one supervisor, until all jobs are done."""
+    """One look after another at one supervisor, until every agent has reached its goal."""
 
     def __init__(
         self,
         client: HttpClient,
         say: Callable[[str], None],
         seconds: float,
-        at_review: AtReview | None = None,
+        goal: Goal = is_done,
     ) -> None:
-        """`at_review` is called once, with the first agent whose review stands."""
         self._client, self._say = client, say
-        self._at_review = at_review
+        self._goal = goal
         self._began = time.monotonic()
         self._deadline = self._began + seconds
         self._spoken = self._began
         self._last_event = 0
         self._answered: set[tuple[str, str, str]] = set()
 
-    async def until_done(self) -> Status:
-        """The status in which every job has reported its end.
+    async def until_reached(self) -> Status:
+        """The status in which every agent is at its goal.
 
         Raises `Failed` with the reason when that cannot come any more, or time is up.
         """
         while True:
             await self._tell_events()
             status = await self._client.status()
-            if all(agent.state == "done" for agent in status.agents):
+            if all(map(self._goal, status.agents)):
                 await self._tell_events()
                 return status
             for agent in status.agents:
                 await self._attend(agent)
             if time.monotonic() > self._deadline:
                 states = ", ".join(map(described, status.agents))
-                raise Failed("Time is up before all jobs were done", states, LOOK_CLOSER)
+                raise Failed("Time is up before every agent was there", states, LOOK_CLOSER)
             self._tell_progress(status)
             await asyncio.sleep(LOOK_SECONDS)
 
     async def _attend(self, agent: AgentStatus) -> None:
         """Answer what this agent's row asks. Raises `Failed` for what has no good answer."""
+        if self._goal(agent):
+            return
         if agent.state in LOST and agent.session_id is not None:
             note = agent.note or "its CLI is not running any more"
             raise Failed(f"{agent.name} is gone before its job was done", note, LOOK_CLOSER)
@@ -79,9 +86,6 @@ class Watch:
         if question in self._answered:
             return
         self._answered.add(question)
-        if agent.needs.kind == "review" and self._at_review is not None:
-            at_review, self._at_review = self._at_review, None
-            await at_review(agent.name)
         self._tell(f"demo answers for the pilot: approve {agent.name} ({agent.needs.kind})")
         # The question may have been settled between the look and the answer.
         with suppress(NotNow):

@@ -1,92 +1,83 @@
-"""Pictures of the screens as SVG: `python -m cockpit.tui.picture fleet.svg [--screen review]`.
-
-Taken without a terminal, from any client; the command line uses the scene from memory.
-"""
+"""Pictures of the screens as SVG, taken without a terminal, from any client."""
 
 from __future__ import annotations
 
-import argparse
-import asyncio
-import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 
+from textual.pilot import Pilot
+
 from cockpit.client.client import Supervisor
+from cockpit.core.errors import Failed
 from cockpit.tui.app import CockpitApp
-from cockpit.tui.scene import scene
+from cockpit.tui.slim_svg import slim
 from cockpit.tui.surroundings import Surroundings
 
-SCREENS: dict[str, tuple[str, ...]] = {
-    "fleet": (),
-    "review": ("d",),
-    "agent": ("o", "2"),
-    "diff": ("o", "4"),
-    "send": ("s",),
-    "start": ("n",),
-    "stop": ("x",),
-    "events": ("e",),
-    "help": ("question_mark",),
-}
-"""Which keys lead to each screen."""
-
 PATIENCE = 10.0
+"""Seconds that what a picture is of may take to come."""
+REST = 3.0
+"""Seconds after which a screen on which something always moves is pictured all the same."""
+LOOK = 0.05
+SAME = 4
+"""So many looks in a row that find the same: a screen is at rest."""
 
-_FONT_FACE = re.compile(r"@font-face\s*\{[^}]*\}")
-"""A picture fetches nothing: whoever looks at it uses a font of their own."""
 
+@dataclass(frozen=True, slots=True)
+class Shot:
+    """One picture: what is selected and pressed, and what then has to stand there."""
 
-async def _nowhere(_name: object) -> None:
-    """A picture leads nowhere."""
+    name: str
+    shows: tuple[str, ...] = ()
+    """Words without which it is a picture of something else."""
+    keys: tuple[str, ...] = ()
+    """In Textual's names; those of one text are pressed at once, then the screen comes to rest."""
+    selected: str | None = None
+    size: tuple[int, int] = (120, 36)
+    """Columns and rows."""
+    theme: str = "night"
 
 
 async def picture(
-    client: Supervisor,
-    *,
-    size: tuple[int, int] = (110, 34),
-    keys: Sequence[str] = (),
-    theme: str = "night",
-    theme_folders: Sequence[Path] = (),
-    selected: str | None = None,
+    client: Supervisor, shot: Shot, around: Surroundings, theme_folders: Sequence[Path] = ()
 ) -> str:
-    """The SVG of a screen, once the supervisor has answered and what was pressed is there."""
-    around = Surroundings(attach=_nowhere, edit=_nowhere)
-    app = CockpitApp(client, around, theme=theme, theme_folders=theme_folders)
-    app.model.select(selected)
-    async with app.run_test(size=size) as pilot:
+    """The SVG of a screen. Raises `Failed` where it does not come to show what it is of."""
+    app = CockpitApp(client, around, theme=shot.theme, theme_folders=theme_folders)
+    app.model.select(shot.selected)
+    async with app.run_test(size=shot.size) as pilot:
         deadline = monotonic() + PATIENCE
         while not app.model.connection.live and monotonic() < deadline:
-            await pilot.pause(0.02)
-        await pilot.pause(0.3)
-        for key in keys:
-            await pilot.press(key)
-        await pilot.pause(0.3)
-        return _FONT_FACE.sub("", app.export_screenshot(title="cockpit"))
+            await pilot.pause(LOOK)
+        await at_rest(pilot)
+        for keys in shot.keys:
+            await pilot.press(*keys.split())
+            await at_rest(pilot)
+        while (missing := missing_from(app, shot.shows)) and monotonic() < deadline:
+            await pilot.pause(LOOK)
+        if missing:
+            raise Failed(f"The picture {shot.name} does not show {missing!r}", told(app))
+        return slim(app.export_screenshot(title="cockpit"))
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Write one picture."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("file", type=Path)
-    parser.add_argument("--screen", choices=SCREENS, default="fleet")
-    parser.add_argument("--size", default="110x34", help="columns x rows")
-    parser.add_argument("--theme", default="night")
-    parser.add_argument("--themes", type=Path, default=Path("themes"))
-    chosen = parser.parse_args(arguments)
-    columns, _, rows = chosen.size.partition("x")
-    svg = asyncio.run(
-        picture(
-            scene(),
-            size=(int(columns), int(rows)),
-            keys=SCREENS[chosen.screen],
-            theme=chosen.theme,
-            theme_folders=[chosen.themes],
-            selected="api",
-        )
-    )
-    chosen.file.write_text(svg, encoding="utf-8")
-    return 0
+async def at_rest(pilot: Pilot[bool]) -> None:
+    """Until several looks in a row find the same; a busy machine draws late."""
+    deadline, last, same = monotonic() + REST, "", 0
+    while same < SAME and monotonic() < deadline:
+        await pilot.pause(LOOK)
+        now = told(pilot.app)
+        same = same + 1 if now == last else 0
+        last = now
 
 
-if __name__ == "__main__":
-    raise SystemExit(main())
+def missing_from(app: CockpitApp, shows: Sequence[str]) -> str | None:
+    """The first of these words that does not stand on the screen."""
+    text = told(app)
+    return next((words for words in shows if words not in text), None)
+
+
+def told(app: object) -> str:
+    """What stands on the screen, as text."""
+    assert isinstance(app, CockpitApp)
+    strips = app.screen._compositor.render_strips()
+    return "\n".join("".join(part.text for part in strip) for strip in strips)

@@ -28,6 +28,7 @@ from pathlib import Path
 
 from cockpit.core.errors import CockpitError
 from cockpit.demo.conversation import Reply, Request, TokenCount, ToolCall
+from cockpit.demo.jobs import jobs_for
 from cockpit.demo.model import ModelServer
 from cockpit.demo.scratch import Scratch, make_scratch
 from tests.bench.rows import row
@@ -232,7 +233,7 @@ def main() -> None:
     for what, answer in (("busy", counting), ("idle", resting)):
         with ModelServer(answer) as model:
             try:
-                scratch = make_scratch(AGENTS, model.url)
+                scratch = make_scratch(jobs_for(AGENTS), model.url)
             except CockpitError as error:
                 skip("all of it", str(error))
                 return

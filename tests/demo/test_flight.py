@@ -10,6 +10,7 @@ import pytest
 
 from cockpit.core.errors import Failed
 from cockpit.demo.flight import Flight, fly_headless, take_off
+from cockpit.demo.jobs import jobs_for
 from cockpit.demo.leftovers import carriers
 from cockpit.demo.scratch import make_scratch
 
@@ -38,11 +39,11 @@ def test_a_flight_that_fails_leaves_nothing_either() -> None:
 
 
 def test_a_supervisor_that_cannot_start_is_told_with_the_end_of_its_log() -> None:
-    scratch = make_scratch(1, "http://127.0.0.1:9", standin=True)
+    scratch = make_scratch(jobs_for(1), "http://127.0.0.1:9", standin=True)
     try:
         scratch.places.database.mkdir(parents=True)
         with pytest.raises(Failed, match="did not start") as failed:
-            take_off(Flight(scratch, 1, print, 0.0))
+            take_off(Flight(scratch, jobs_for(1), print, 0.0))
         assert "up.log ends:" in failed.value.detail
         assert str(scratch.places.database) in failed.value.detail
         assert str(scratch.places.logs) not in failed.value.detail + failed.value.hint

@@ -15,7 +15,7 @@ import pytest
 from cockpit.core.document import validate
 from cockpit.core.request import request
 from cockpit.demo.job import Job
-from cockpit.demo.jobs import ROUNDING, WEEKS
+from cockpit.demo.jobs import ROUNDING, WEEKS, jobs_for
 from cockpit.demo.leftovers import end_leftovers
 from cockpit.demo.model import ModelServer
 from cockpit.demo.scratch import MODEL, Scratch, agent_environment, make_scratch
@@ -87,7 +87,7 @@ class Cockpit:
 @pytest.fixture
 def cockpit() -> Iterator[Cockpit]:
     with ModelServer(Script(pace=0.05)) as model:
-        scratch = make_scratch(1, model.url)
+        scratch = make_scratch(jobs_for(1), model.url)
         cockpit = Cockpit(scratch, model)
         try:
             assert scratch.real, scratch.cli

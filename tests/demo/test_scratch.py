@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from cockpit.config.read import load
-from cockpit.demo.jobs import JOBS, job_for, name_for
+from cockpit.demo.jobs import JOBS, jobs_for
 from cockpit.demo.leftovers import carriers, end_leftovers
+from cockpit.demo.more_jobs import EXPORT
 from cockpit.demo.repository import make_repository
 from cockpit.demo.scratch import configuration, put_onboarding
 
@@ -23,18 +24,27 @@ def test_the_configuration_is_one_that_cockpit_accepts(own_home: Path) -> None:
 
     file = own_home / "cockpit.toml"
     repository = own_home / "tally"
-    file.write_text(configuration(4, {"ANTHROPIC_BASE_URL": "http://127.0.0.1:1"}, repository))
+    jobs = {**jobs_for(4), "export": EXPORT}
+    file.write_text(configuration(jobs, {"ANTHROPIC_BASE_URL": "http://127.0.0.1:1"}, repository))
     settings = load(Places.of(os.environ), file, own_home, os.environ).settings
-    assert [agent.name for agent in settings.agents] == [name_for(seat) for seat in range(4)]
-    assert [agent.mode for agent in settings.agents] == ["auto", "prompt", "observe", "auto"]
+    assert [agent.name for agent in settings.agents] == list(jobs)
+    assert [agent.mode for agent in settings.agents] == [
+        "auto",
+        "prompt",
+        "observe",
+        "auto",
+        "prompt",
+    ]
+    assert [agent.arguments[1] for agent in settings.agents[3:]] == ["Bash", EXPORT.allowed]
     assert settings.agents[0].prompt == JOBS[0].prompt
     assert settings.agents[0].worktree.strategy == "git_worktree"
     assert settings.agents[0].env["ANTHROPIC_BASE_URL"] == "http://127.0.0.1:1"
 
 
 def test_names_come_round_with_a_number() -> None:
-    assert [name_for(seat) for seat in range(4)] == ["rounding", "durations", "weeks", "rounding-2"]
-    assert job_for(3) is job_for(0)
+    jobs = jobs_for(4)
+    assert list(jobs) == ["rounding", "durations", "weeks", "rounding-2"]
+    assert jobs["rounding-2"] is jobs["rounding"]
 
 
 def test_the_repository_is_committed_and_its_tests_pass(tmp_path: Path) -> None:
@@ -71,7 +81,7 @@ def test_leftovers_are_found_by_the_folder_and_ended(tmp_path: Path) -> None:
 def test_folders_are_the_flights_own(name: str, own_home: Path) -> None:
     from cockpit.demo.scratch import make_scratch
 
-    scratch = make_scratch(1, "http://127.0.0.1:1")
+    scratch = make_scratch(jobs_for(1), "http://127.0.0.1:1")
     try:
         assert stat.S_IMODE((scratch.folder / name).stat().st_mode) == 0o700
         values = [value for value in scratch.environment().values() if str(own_home) in value]

@@ -12,6 +12,7 @@ from cockpit.core.request import ask_again, request
 from cockpit.demo.conversation import COMPACTED, Reply, Request
 from cockpit.demo.job import Job
 from cockpit.demo.jobs import DURATIONS, JOBS, ROUNDING, WEEKS
+from cockpit.demo.more_jobs import INVOICES, MORE
 from cockpit.demo.script import Script, document, position, summary
 
 PATH = "/w/.cockpit/handoffs/handoff-2026-11-21-201500.md"
@@ -55,7 +56,7 @@ class Talk:
 
 
 def test_no_step_says_what_another_says() -> None:
-    for job in JOBS:
+    for job in (*JOBS, *MORE):
         words = [step.say for step in job.steps]
         assert not [(a, b) for a in words for b in words if a is not b and a in b]
 
@@ -98,7 +99,7 @@ def test_a_hooks_request_is_answered_with_a_document_that_cockpit_accepts(path: 
 
 
 @pytest.mark.parametrize("done", [0, 3, 6])
-@pytest.mark.parametrize("job", JOBS)
+@pytest.mark.parametrize("job", [*JOBS, *MORE])
 def test_every_document_is_valid_and_starts_with_something_to_run(job: Job, done: int) -> None:
     text = document(job, done)
     assert validate(text) == []
@@ -168,6 +169,20 @@ def test_a_compacted_session_goes_on_where_it_was() -> None:
     reply = talk.step()
     assert reply.text == WEEKS.steps[7].say
     assert "TaskUpdate" in [call.name for call in reply.tool_calls]
+
+
+def test_a_document_names_the_commits_that_git_showed() -> None:
+    talk = Talk(INVOICES.prompt)
+    for _ in range(4):
+        talk.step(result="ee5fe80 Price minutes by task")
+    talk.remind(request(PATH, "tool"))
+    (call,) = talk.step().tool_calls
+    assert "- [x] Commit the rates (ee5fe80)" in call.input["content"]
+
+
+def test_no_job_is_mistaken_for_another() -> None:
+    told = [Talk(job.prompt).step().text for job in (*JOBS, *MORE)]
+    assert told == [job.steps[0].say for job in (*JOBS, *MORE)]
 
 
 def test_a_summary_holds_the_prompt() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from cockpit.client.http import HttpClient
 from cockpit.core.errors import Failed
+from cockpit.demo.jobs import jobs_for
 from cockpit.demo.summary import check, summary
 from cockpit.demo.watch import Watch
 from cockpit.wire.status import AgentStatus, Needs, Status
@@ -37,7 +38,7 @@ def flown(answering: Any, *rows: AgentStatus, cap: float = 0.0) -> list[str]:
     answering.say("GET /v1/status", Status(agents=list(rows)).model_dump())
     answering.say("GET /v1/events?after=0&limit=200")
     answering.say("POST /v1/approve", {"message": "approved"})
-    asyncio.run(Watch(HttpClient(answering.path), told.append, cap).until_done())
+    asyncio.run(Watch(HttpClient(answering.path), told.append, cap).until_reached())
     return told
 
 
@@ -47,7 +48,7 @@ def test_ends_when_every_job_is_done(answering: Any) -> None:
     answering.say("GET /v1/status", Status(agents=[agent(name="api")]).model_dump())
     answering.say("GET /v1/events?after=0&limit=200", event)
     answering.say("GET /v1/events?after=7&limit=200")
-    asyncio.run(Watch(HttpClient(answering.path), told.append, 5).until_done())
+    asyncio.run(Watch(HttpClient(answering.path), told.append, 5).until_reached())
     assert [line.split("s  ", 1)[1] for line in told] == ["api: all done"]
 
 
@@ -74,6 +75,14 @@ def test_gives_the_reason_when_a_pilot_is_needed(answering: Any) -> None:
     )
 
 
+def test_leaves_alone_who_is_where_it_should_be(answering: Any) -> None:
+    row = agent(name="api", state="needs_you", needs=Needs(kind="permission", detail="rm -rf"))
+    answering.say("GET /v1/status", Status(agents=[row]).model_dump())
+    answering.say("GET /v1/events?after=0&limit=200")
+    watch = Watch(HttpClient(answering.path), print, 5, lambda found: found.needs is not None)
+    assert asyncio.run(watch.until_reached()).agents == [row]
+
+
 def test_gives_the_reason_when_an_agent_is_gone(answering: Any) -> None:
     with pytest.raises(Failed, match="gone before its job was done"):
         flown(answering, agent(name="api", state="exited", note="exit code 1"))
@@ -82,7 +91,7 @@ def test_gives_the_reason_when_an_agent_is_gone(answering: Any) -> None:
 def test_a_flight_that_shows_everything_passes() -> None:
     durations = {**ROUNDING, "name": "durations", "mode": "prompt"}
     status = Status(agents=[agent(**ROUNDING), agent(**durations), agent(**WEEKS)])
-    check(status, [Path("/f/a.md"), Path("/f/b.md")])
+    check(status, [Path("/f/a.md"), Path("/f/b.md")], jobs_for(3))
     text = summary(status, [Path("/f/a.md"), Path("/f/b.md")], Path("/f"), 87.4)
     assert text.splitlines()[0] == "3 agents, 5 sessions, 2 handoffs, 2 documents, 87 s"
     assert text.splitlines()[-1] == "  document  b.md"
@@ -97,9 +106,9 @@ def test_one_of_each_is_told_as_one() -> None:
 def test_a_flight_without_its_handoff_fails() -> None:
     status = Status(agents=[agent(**{**ROUNDING, "handoffs": 0})])
     with pytest.raises(Failed, match="without a handoff"):
-        check(status, [Path("/f/a.md")])
+        check(status, [Path("/f/a.md")], jobs_for(1))
 
 
 def test_a_flight_without_its_document_fails() -> None:
     with pytest.raises(Failed, match="no document"):
-        check(Status(agents=[agent(**ROUNDING)]), [])
+        check(Status(agents=[agent(**ROUNDING)]), [], jobs_for(1))

@@ -9,6 +9,7 @@ import pytest
 
 from cockpit.core import document
 from cockpit.demo.flight import flight
+from cockpit.demo.jobs import jobs_for
 from cockpit.wire.status import AgentStatus
 
 pytestmark = [pytest.mark.claude, pytest.mark.tmux]
@@ -16,7 +17,7 @@ SECONDS = 120.0
 
 
 def test_the_successor_goes_on_from_what_the_copy_answered() -> None:
-    with flight(1, keep=False, say=lambda _: None) as flown:
+    with flight(jobs_for(1), keep=False, say=lambda _: None) as flown:
         assert flown.scratch.real, flown.scratch.cli
         config = flown.scratch.config
         asked = config.read_text()

@@ -16,6 +16,7 @@ import pytest
 
 from cockpit.core.errors import CockpitError, NoSupervisor
 from cockpit.demo.flight import Flight, flight
+from cockpit.demo.jobs import jobs_for
 from cockpit.demo.summary import check
 from cockpit.demo.watch import Watch
 from cockpit.wire.status import Status
@@ -66,7 +67,7 @@ async def seen_through(flown: Flight, say: Callable[[str], None]) -> Status:
     deadline = time.monotonic() + SECONDS
     while True:
         with suppress(NoSupervisor, OSError):
-            return await Watch(flown.client, say, deadline - time.monotonic()).until_done()
+            return await Watch(flown.client, say, deadline - time.monotonic()).until_reached()
         assert time.monotonic() < deadline, "nobody answers any more"
         await asyncio.sleep(0.1)
 
@@ -75,7 +76,7 @@ async def seen_through(flown: Flight, say: Callable[[str], None]) -> Status:
 @pytest.mark.tmux
 def test_a_supervisor_that_dies_in_every_phase_loses_nothing() -> None:
     told: list[str] = []
-    with flight(2, keep=False, say=told.append) as flown:
+    with flight(jobs_for(2), keep=False, say=told.append) as flown:
         asyncio.run(flown.start_agents())
         killer = Killer(flown, told.append)
         try:
@@ -85,7 +86,7 @@ def test_a_supervisor_that_dies_in_every_phase_loses_nothing() -> None:
         finally:
             killer.close()
         assert killer.left == [], told
-        check(status, flown.scratch.documents())
+        check(status, flown.scratch.documents(), flown.jobs)
         assert [agent.session_number for agent in status.agents] == [2, 2], told
         assert [agent.handoffs for agent in status.agents] == [1, 1], told
     assert any("The agents are Claude Code" in line for line in told)

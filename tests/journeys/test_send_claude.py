@@ -14,6 +14,7 @@ from cockpit.adapters.agents.claude_record import parse
 from cockpit.core.session import Skipped, UserSaid
 from cockpit.demo.conversation import Reply, Request, TokenCount
 from cockpit.demo.flight import flight
+from cockpit.demo.jobs import jobs_for
 from cockpit.demo.model import ModelServer
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Send
@@ -34,7 +35,10 @@ PROMPTS = (
 
 def test_what_is_sent_arrives_as_it_was_and_is_confirmed() -> None:
     assert len(LINES.encode()) > 10_000
-    with flight(1, keep=False, say=lambda _: None) as flown, ModelServer(answered) as model:
+    with (
+        flight(jobs_for(1), keep=False, say=lambda _: None) as flown,
+        ModelServer(answered) as model,
+    ):
         assert flown.scratch.real, flown.scratch.cli
         client, config = flown.client, flown.scratch.config
         # Another model than the flight's: one that has nothing to do, and so never fills.

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from cockpit.demo.flight import flight
+from cockpit.demo.jobs import jobs_for
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Send, Undo
 
@@ -18,7 +19,7 @@ SECONDS = 120.0
 
 
 def test_the_real_cli_is_taken_back_and_goes_on_where_it_was() -> None:
-    with flight(1, keep=False, say=lambda _: None) as flown:
+    with flight(jobs_for(1), keep=False, say=lambda _: None) as flown:
         assert flown.scratch.real, flown.scratch.cli
         client = flown.client
 

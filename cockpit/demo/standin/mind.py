@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from cockpit.demo.conversation import AGREED, OVERLOADED, ApiError, Reply, Request, ToolCall
-from cockpit.demo.job import Job, Step, bash, ending
+from cockpit.demo.job import Growth, Job, Step, bash, ending
 from cockpit.demo.jobs import JOBS
-from cockpit.demo.script import Growth, Script
+from cockpit.demo.more_jobs import MORE
+from cockpit.demo.script import Script
 from cockpit.demo.standin.conduct import Conduct
 from cockpit.demo.standin.tools import OFFERED
 
@@ -55,7 +56,7 @@ class Mind:
         self._conduct = conduct
         job = counting_job(conduct.steps, conduct.pause, settles=conduct.settles)
         growth = Growth(opening=conduct.opening_tokens, step=conduct.step_tokens)
-        self._script = Script((*JOBS, job), pace=0.0, growth=growth)
+        self._script = Script((*JOBS, *MORE, job), pace=0.0, growth=growth)
         self._system = f"Primary working directory: {directory}"
         self._session = session_id
         self._replies = 0

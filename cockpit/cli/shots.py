@@ -1,0 +1,40 @@
+"""What is pictured of a flight: each screen, what leads to it, and what has to be seen there.
+
+Data only. The agents' names and places are those of `more_jobs.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cockpit.tui.picture import Shot
+
+EMPTY: Sequence[Shot] = (Shot("welcome", ("cockpit demo",), size=(100, 22)),)
+"""Before anybody flies."""
+
+FLYING: Sequence[Shot] = (
+    Shot("fleet", ("needs you", "working", "accept edits on"), selected="durations"),
+    Shot("fleet-narrow", ("needs you",), selected="durations", size=(60, 15)),
+    Shot("fleet-wide", ("needs you", "accept edits on"), selected="durations", size=(200, 42)),
+    Shot("fleet-day", ("needs you",), selected="durations", theme="day"),
+    Shot("agent", ("#3", "act"), ("o", "2"), "invoices"),
+    Shot("agent-pane", ("hundred times",), ("o",), "invoices"),
+    Shot("agent-facts", ("commits",), ("o", "3"), "invoices"),
+    Shot("agent-diff", ("letter.py",), ("o", "4"), "invoices"),
+    Shot("review", ("Goal",), ("d",), "durations"),
+    Shot("inbox", ("permission", "question", "review"), ("i",), "durations"),
+    Shot("history", ("invoices", "rounding"), ("H",), "invoices"),
+    Shot("history-search", ("tax",), ("H", "slash t a x", "enter"), "invoices"),
+    Shot("reading", ("Goal",), ("H", "j", "enter"), "invoices"),
+    Shot("comparing", ("Current Task",), ("H", "f", "space j space", "c"), "invoices"),
+    Shot(
+        "new-agent",
+        ("agent/taxes",),
+        ("n", "ctrl+a t a x e s", "tab", "tab", *"Round", "tab", "tab", "tab", "right"),
+        "sorting",
+    ),
+    Shot("settings", ("60%",), ("comma", "tab", "tab", "5 5 %"), "durations"),
+    Shot("worktrees", ("agent/invoices",), ("W",), "durations"),
+    Shot("help", ("Hand the job",), ("question_mark",), "durations"),
+)
+"""While every agent of the cast is where it waits."""

@@ -1,0 +1,344 @@
+"""The jobs that are flown beside the demo's own when every screen is to be pictured.
+
+Data only, like `jobs.py`, whose rules hold here too. Each stops where a pilot would find an agent
+at any time: in the middle of a command, at a question, at a permission, or with nothing to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cockpit.demo.conversation import ToolCall
+from cockpit.demo.job import TESTS, Growth, Job, Step, bash, commit, edit, look, run_tests, write
+from cockpit.demo.jobs import DURATIONS, ROUNDING, WEEKS, Jobs
+
+INVOICES = Job(
+    agent="invoices",
+    mode="auto",
+    title="Make invoices of a time sheet.",
+    request=(
+        "One invoice a client and month: rates, tax, a number that never repeats, and text to "
+        "print. Every part gets a module with tests and a commit of its own. "
+        "Say HANDOFF: COMPLETE when everything is in."
+    ),
+    milestones=("Rates", "Invoices", "Tax", "Text to print"),
+    steps=(
+        look("Before anything else, how the sheet is read and added up."),
+        Step(
+            "Write tally/rates.py",
+            "A rate belongs to a task, and is kept in cents so that nothing is lost.",
+            (
+                write(
+                    "tally/rates.py",
+                    '"""What an hour costs."""\n\nfrom collections.abc import Mapping\n\n\n'
+                    "def cents(minutes: int, task: str, rates: Mapping[str, int]) -> int:\n"
+                    '    """What so many minutes of a task cost; rates are cents an hour."""\n'
+                    "    return minutes * rates[task] // 60\n",
+                ),
+            ),
+        ),
+        Step(
+            "Write the tests of the rates",
+            "Tests: whole hours, odd minutes, and a task without a rate.",
+            (
+                write(
+                    "tests/test_rates.py",
+                    "import unittest\n\nfrom tally.rates import cents\n\n\n"
+                    "class Rates(unittest.TestCase):\n"
+                    "    def test_an_hour_costs_its_rate(self) -> None:\n"
+                    '        self.assertEqual(cents(60, "review", {"review": 9000}), 9000)\n',
+                ),
+                run_tests(),
+            ),
+        ),
+        Step(
+            "Commit the rates",
+            "Green. The rates are a commit.",
+            (commit("Price minutes by task"),),
+            commit="Price minutes by task",
+            finishes="Rates",
+        ),
+        Step(
+            "Write tally/invoice.py",
+            "An invoice is lines and a number; its number comes from the month and a count.",
+            (
+                write(
+                    "tally/invoice.py",
+                    '"""An invoice of one client and month."""\n\n'
+                    "from dataclasses import dataclass\n\n\n"
+                    "@dataclass(frozen=True)\n"
+                    "class Line:\n"
+                    "    task: str\n"
+                    "    minutes: int\n"
+                    "    cents: int\n\n\n"
+                    "@dataclass(frozen=True)\n"
+                    "class Invoice:\n"
+                    "    number: str\n"
+                    "    lines: tuple[Line, ...]\n\n"
+                    "    @property\n"
+                    "    def net(self) -> int:\n"
+                    '        """Cents, without tax."""\n'
+                    "        return sum(line.cents for line in self.lines)\n",
+                ),
+            ),
+        ),
+        Step(
+            "Write the tests of the invoice",
+            "The sum of the lines, and that two invoices never share a number.",
+            (
+                write(
+                    "tests/test_invoice.py",
+                    "import unittest\n\nfrom tally.invoice import Invoice, Line\n\n\n"
+                    "class Invoices(unittest.TestCase):\n"
+                    "    def test_adds_up_its_lines(self) -> None:\n"
+                    '        lines = (Line("a", 60, 9000), Line("b", 30, 4500))\n'
+                    '        self.assertEqual(Invoice("2026-03-001", lines).net, 13500)\n',
+                ),
+                run_tests(),
+            ),
+        ),
+        Step(
+            "Commit the invoice",
+            "The invoice adds up; into git with it.",
+            (commit("Add up an invoice"),),
+            commit="Add up an invoice",
+            finishes="Invoices",
+        ),
+        Step(
+            "Write tally/tax.py",
+            "Tax per invoice and not per line, as the tax office rounds it.",
+            (
+                write(
+                    "tally/tax.py",
+                    '"""Tax on an invoice."""\n\n\n'
+                    "def tax(net: int, per_mille: int = 190) -> int:\n"
+                    '    """Cents of tax, half a cent rounded up."""\n'
+                    "    return (net * per_mille + 500) // 1000\n",
+                ),
+            ),
+        ),
+        Step(
+            "Write the tests of the tax",
+            "Half a cent is the edge that matters.",
+            (
+                write(
+                    "tests/test_tax.py",
+                    "import unittest\n\nfrom tally.tax import tax\n\n\n"
+                    "class Tax(unittest.TestCase):\n"
+                    "    def test_half_a_cent_goes_up(self) -> None:\n"
+                    "        self.assertEqual(tax(50, 190), 10)\n",
+                ),
+                run_tests(),
+            ),
+        ),
+        Step(
+            "Commit the tax",
+            "Rounded as it should be. That is the third part.",
+            (commit("Put tax on an invoice"),),
+            commit="Put tax on an invoice",
+            finishes="Tax",
+        ),
+        Step(
+            "Write tally/numbering.py with its test",
+            "A number is the month and a count, and the count is read, never guessed.",
+            (
+                write(
+                    "tally/numbering.py",
+                    '"""Numbers of invoices."""\n\nfrom collections.abc import Iterable\n\n\n'
+                    "def following(month: str, used: Iterable[str]) -> str:\n"
+                    '    """The first number of the month that nobody has."""\n'
+                    "    taken = [int(one[-3:]) for one in used if one.startswith(month)]\n"
+                    '    return f"{month}-{max(taken, default=0) + 1:03}"\n',
+                ),
+                write(
+                    "tests/test_numbering.py",
+                    "import unittest\n\nfrom tally.numbering import following\n\n\n"
+                    "class Numbers(unittest.TestCase):\n"
+                    "    def test_a_month_begins_with_one(self) -> None:\n"
+                    '        first = following("2026-03", ["2026-02-007"])\n'
+                    '        self.assertEqual(first, "2026-03-001")\n',
+                ),
+            ),
+        ),
+        Step(
+            "Commit the numbering",
+            "No number twice. One more commit.",
+            (run_tests(), commit("Number invoices by month")),
+            commit="Number invoices by month",
+        ),
+        Step(
+            "Look at the sheet once more",
+            "What does a month really look like?",
+            (bash("cat sheet.txt && python3 -m tally sheet.txt", "Look at the sheet"),),
+        ),
+        Step(
+            "Begin tally/letter.py",
+            "Now the text: one line a task, the sums under it, aligned at the comma.",
+            (
+                write(
+                    "tally/letter.py",
+                    '"""An invoice as text to print."""\n\n'
+                    "from tally.invoice import Invoice\nfrom tally.tax import tax\n\n"
+                    "WIDTH = 48\n\n\n"
+                    "def letter(invoice: Invoice) -> str:\n"
+                    '    """The lines of an invoice, its tax and what is to be paid."""\n'
+                    '    lines = [f"Invoice {invoice.number}", ""]\n'
+                    "    lines += [row(line.task, line.cents) for line in invoice.lines]\n"
+                    '    lines += ["-" * WIDTH, row("net", invoice.net)]\n'
+                    '    return "\\n".join([*lines, row("tax", tax(invoice.net))])\n\n\n'
+                    "def row(name: str, cents: int) -> str:\n"
+                    '    return f"{name:<36}{cents / 100:12.2f}"\n',
+                ),
+            ),
+        ),
+        Step(
+            "Name the letter in the README",
+            "The README should say how to print one.",
+            (
+                edit(
+                    "README.md",
+                    "    python3 -m tally sheet.txt\n",
+                    "    python3 -m tally sheet.txt\n"
+                    "    python3 -m tally.letter sheet.txt 2026-03\n",
+                ),
+            ),
+        ),
+        Step(
+            "Run everything a hundred times",
+            "Money should not depend on luck: the whole suite, a hundred times.",
+            (
+                ToolCall(
+                    "Bash",
+                    {
+                        "command": f"for run in $(seq 100); do {TESTS} || exit 1; sleep 3; done",
+                        "description": "Run the tests a hundred times",
+                        "timeout": 600_000,
+                    },
+                ),
+            ),
+        ),
+    ),
+    state="`tally/rates.py` prices minutes. Every part that is ticked is committed and tested.",
+    decisions=(
+        "- Money is cents and whole numbers: no float ever touches it.\n"
+        "- Tax is rounded once an invoice, not once a line."
+    ),
+    dead_end="- `round()` on tax rounds half a cent to the even side, and the office does not.",
+)
+
+EXPORT = Job(
+    agent="export",
+    mode="prompt",
+    title="Export the report as a spreadsheet.",
+    request="Add tally/export.py. Ask before you install anything.",
+    milestones=("A spreadsheet with the totals",),
+    steps=(
+        look("What is there to be exported?"),
+        Step(
+            "Write tally/export.py",
+            "One sheet, one row a task; the library does the rest.",
+            (
+                write(
+                    "tally/export.py",
+                    '"""The totals as a spreadsheet."""\n\nfrom openpyxl import Workbook\n',
+                ),
+            ),
+        ),
+        Step("Run the tests of the export", "The old tests should not notice.", (run_tests(),)),
+        Step(
+            "Install openpyxl",
+            "The export needs openpyxl, and it is not here.",
+            (bash("python3 -m pip install openpyxl", "Install the spreadsheet library"),),
+        ),
+    ),
+    state="`tally/export.py` is begun.",
+    decisions="- One sheet: nobody asked for more.",
+    dead_end="None.",
+    growth=Growth(opening=26_000, step=27_000),
+    allowed="Bash(git:*),Bash(python3 -m unittest:*)",
+)
+
+HOLIDAYS = Job(
+    agent="holidays",
+    mode="prompt",
+    title="Mark entries on public holidays.",
+    request="They are billed at a higher rate. Ask me whatever the sheet does not say.",
+    milestones=("Holidays are known", "The report marks them"),
+    steps=(
+        look("Let me see what the sheet knows of a day."),
+        Step(
+            "Ask whose holidays count",
+            "The sheet does not say where it was worked.",
+            (
+                ToolCall(
+                    "AskUserQuestion",
+                    {
+                        "questions": [
+                            {
+                                "question": "Whose public holidays count?",
+                                "header": "Holidays",
+                                "multiSelect": False,
+                                "options": [
+                                    {
+                                        "label": "Of the client",
+                                        "description": "Each client has a country in the sheet",
+                                    },
+                                    {
+                                        "label": "Of the worker",
+                                        "description": "One country for the whole sheet",
+                                    },
+                                ],
+                            }
+                        ]
+                    },
+                ),
+            ),
+        ),
+    ),
+    state="Nothing is changed yet.",
+    decisions="None.",
+    dead_end="None.",
+    growth=Growth(opening=31_000, step=21_000),
+)
+
+SORTING = Job(
+    agent="sorting",
+    mode="prompt",
+    title="Sort the totals, the largest first.",
+    request="Only the printing; `totals` stays as it is.",
+    milestones=("The largest comes first",),
+    steps=(
+        look("It is the last loop of the command."),
+        Step(
+            "Sort by minutes",
+            "By minutes, and by name where they are equal.",
+            (
+                edit(
+                    "tally/__main__.py",
+                    "in sorted(totals(entries).items()):",
+                    "in sorted(totals(entries).items(), key=lambda row: (-row[1], row[0])):",
+                ),
+                run_tests(),
+            ),
+        ),
+        Step(
+            "Commit the order",
+            "Short enough for one commit.",
+            (commit("Print the largest total first"),),
+            commit="Print the largest total first",
+            finishes="The largest comes first",
+        ),
+        Step("Stop", "The largest total comes first now. Shall the weeks follow the same order?"),
+    ),
+    state="The command prints the largest total first; it is committed.",
+    decisions="- Equal minutes are sorted by name, so that the order never changes by itself.",
+    dead_end="None.",
+    growth=Growth(opening=22_000, step=9_000),
+)
+
+MORE: Sequence[Job] = (INVOICES, EXPORT, HOLIDAYS, SORTING)
+
+PICTURED: Jobs = {
+    job.agent: job for job in (DURATIONS, EXPORT, HOLIDAYS, INVOICES, SORTING, ROUNDING, WEEKS)
+}
+"""Who flies for the pictures."""
