@@ -1,4 +1,4 @@
-"""Handoff documents as files: where the agent drafts, where a document is kept, and its copy.
+"""Handoff documents as files: where the agent drafts, and where a document is kept.
 
 A document is durable before anybody is told its path. Foreign drafts are read through one
 descriptor, and only if they are what they seem: a plain file of our own user, with one name.
@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import stat
-from collections.abc import Set
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from cockpit.adapters import guarded_folder
+from cockpit.adapters.document_copies import Copies, checked
 from cockpit.core.document import LARGEST
 from cockpit.core.errors import BadUsage, Failed, Hindered
 from cockpit.core.front_matter import load
@@ -26,13 +25,10 @@ from cockpit.core.safetext import safe_line
 
 FOLDER = ".cockpit/handoffs"
 NOTICE = "HANDOFF_PENDING.md"
-ARCHIVE = "archive"
-"""The folder among the copies for those of finished jobs."""
 MOST_IN_A_SECOND = 100
 LONGEST_FRONT = 32_768
 """Bytes of a document that its front matter is looked for in."""
 
-_ID = re.compile(r"[A-Za-z0-9-]{1,64}")
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 
 Signature = tuple[int, int, int]
@@ -64,7 +60,7 @@ class Documents:
 
     def __init__(self, copies: Path) -> None:
         """`copies` is the folder in the state directory; it is made when first needed."""
-        self._copies = copies.absolute()
+        self.copies = Copies(copies)
 
     def draft_path(self, worktree: Path, handoff: str, folder: str = FOLDER) -> Path:
         """Where the agent is to write: the folder is made, and nothing stands there yet.
@@ -72,7 +68,7 @@ class Documents:
         Absolute and without links, so that it is the same file for everybody.
         """
         place = _place(worktree, folder)
-        path = place / f"draft-{_checked(handoff)[:8]}.md"
+        path = place / f"draft-{checked(handoff)[:8]}.md"
         try:
             with guarded_folder.opened(place, make_below=worktree.resolve()) as descriptor:
                 guarded_folder.sweep(descriptor)
@@ -100,36 +96,6 @@ class Documents:
         with suppress(OSError, Failed), guarded_folder.opened(path.parent) as folder:
             os.unlink(path.name, dir_fd=folder)
 
-    def copy_path(self, handoff: str) -> Path:
-        """Where the copy of a handoff's document is, or will be."""
-        return self._copies / f"{_checked(handoff)}.md"
-
-    def archived_path(self, handoff: str) -> Path:
-        """Where the copy is once its job is over."""
-        return self._copies / ARCHIVE / f"{_checked(handoff)}.md"
-
-    def archive(self, handoff: str) -> Path | None:
-        """Move a copy to those of finished jobs; its place, or None if there is no copy.
-
-        Twice is the same as once. Raises `OSError`.
-        """
-        copy, place = self.copy_path(handoff), self.archived_path(handoff)
-        if copy.is_file():
-            place.parent.mkdir(mode=0o700, exist_ok=True)
-            place.parent.chmod(0o700)
-            copy.replace(place)
-        return place if place.is_file() else None
-
-    def forget_copy(self, handoff: str) -> None:
-        """Remove a copy, wherever it is; the document in the worktree stays. Raises `OSError`."""
-        for path in (self.copy_path(handoff), self.archived_path(handoff)):
-            path.unlink(missing_ok=True)
-
-    def copies(self) -> list[Path]:
-        """Every copy that is kept, of open jobs and of finished ones."""
-        found = [*self._copies.glob("*.md"), *(self._copies / ARCHIVE).glob("*.md")]
-        return sorted(path for path in found if not path.name.startswith("draft-"))
-
     def by_hash(self, folder: Path) -> dict[str, Path]:
         """The documents of a worktree's folder by the SHA-256 of their bytes; no odd files."""
         found: dict[str, Path] = {}
@@ -138,16 +104,6 @@ class Documents:
                 if _oddity(path.lstat()) is None:
                     found[hashlib.sha256(path.read_bytes()).hexdigest()] = path
         return found
-
-    def clear_strays(self, named: Set[str], oldest: float) -> None:
-        """Remove copies and drafts of facts that no handoff of these ids has, once so old.
-
-        `oldest` is in Unix seconds.
-        """
-        for path in self._copies.glob("*.md"):
-            ident = path.stem.removeprefix("draft-")
-            if ident not in named and path.stat().st_mtime < oldest:
-                path.unlink(missing_ok=True)
 
     def seal(
         self, worktree: Path, handoff: str, text: str, created: datetime, folder: str = FOLDER
@@ -160,7 +116,7 @@ class Documents:
         place = _place(worktree, folder)
         data = text.encode("utf-8", "replace")
         try:
-            self._keep_copy(handoff, data)
+            self.copies.keep(handoff, data)
             with guarded_folder.opened(place, make_below=worktree.resolve()) as descriptor:
                 if (name := _sealed_before(descriptor, handoff)) is not None:
                     guarded_folder.write_durably(descriptor, name, data, replace=True)
@@ -174,7 +130,7 @@ class Documents:
         """Put another text in the place of a sealed document: an edit, or renewed facts."""
         data = text.encode("utf-8", "replace")
         try:
-            self._keep_copy(handoff, data)
+            self.copies.keep(handoff, data)
             with guarded_folder.opened(path.parent) as descriptor:
                 guarded_folder.write_durably(descriptor, path.name, data, replace=True)
         except OSError as error:
@@ -184,7 +140,7 @@ class Documents:
     def is_copied(self, path: Path, handoff: str) -> bool:
         """Whether a document is what our copy of it says."""
         with suppress(OSError):
-            data = self.copy_path(handoff).read_bytes()
+            data = self.copies.path(handoff).read_bytes()
             return self.is_intact(path, hashlib.sha256(data).hexdigest())
         return False
 
@@ -195,7 +151,7 @@ class Documents:
         """
         aside = f"changed-{path.name}"
         try:
-            data = self.copy_path(handoff).read_bytes()
+            data = self.copies.path(handoff).read_bytes()
             with guarded_folder.opened(path.parent, make_below=worktree.resolve()) as descriptor:
                 try:
                     os.rename(path.name, aside, src_dir_fd=descriptor, dst_dir_fd=descriptor)
@@ -278,14 +234,8 @@ class Documents:
             with guarded_folder.opened(place) as descriptor:
                 os.unlink(NOTICE, dir_fd=descriptor)
 
-    def _keep_copy(self, handoff: str, data: bytes) -> None:
-        copy = self.copy_path(handoff)
-        self._copies.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with guarded_folder.opened(self._copies.resolve()) as descriptor:
-            guarded_folder.write_durably(descriptor, copy.name, data, replace=True)
-
     def _sealed(self, path: Path, handoff: str, data: bytes) -> Sealed:
-        return Sealed(path, self.copy_path(handoff), hashlib.sha256(data).hexdigest())
+        return Sealed(path, self.copies.path(handoff), hashlib.sha256(data).hexdigest())
 
 
 def document_name(created: datetime, number: int = 1) -> str:
@@ -311,12 +261,6 @@ def _place(worktree: Path, folder: str) -> Path:
             "Rename it.",
         )
     return place
-
-
-def _checked(handoff: str) -> str:
-    if not _ID.fullmatch(handoff):
-        raise BadUsage(f"{safe_line(handoff)} is not the id of a handoff")
-    return handoff
 
 
 def _seen(folder: int, name: str) -> DraftSeen:

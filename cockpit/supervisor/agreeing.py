@@ -49,7 +49,7 @@ async def edited(instruments: Instruments, seat: Seat, sealed: Document) -> Docu
             f"Mend {path} and approve again, or refuse.",
         )
     refuse_anothers(text, sealed.path, seat.name, seat.handoff_record.old_session)
-    copy = documents.copy_path(seat.handoff_record.id)
+    copy = documents.copies.path(seat.handoff_record.id)
     with suppress(BadUsage):  # a copy that is gone is made anew by what follows
         text = _with_front_of(await asyncio.to_thread(documents.read, copy), text)
     clean = redactor_of(instruments.environment, seat).redact(text).text
@@ -70,7 +70,7 @@ async def see_agreed(instruments: Instruments, seat: Seat, sealed: Document) -> 
     """
     assert seat.handoff_record is not None
     documents, path = instruments.documents, Path(sealed.path)
-    copy = documents.copy_path(seat.handoff_record.id)
+    copy = documents.copies.path(seat.handoff_record.id)
     if await asyncio.to_thread(documents.is_intact, path, sealed.sha256):
         return
     if not await asyncio.to_thread(documents.is_intact, copy, sealed.sha256):
@@ -86,7 +86,7 @@ async def _put_back(instruments: Instruments, seat: Seat, path: Path) -> None:
     """Nothing is done where worktree or copy are gone: what follows tells of that."""
     assert seat.handoff_record is not None
     documents, ident = instruments.documents, seat.handoff_record.id
-    if not (seat.directory.is_dir() and documents.copy_path(ident).is_file()):
+    if not (seat.directory.is_dir() and documents.copies.path(ident).is_file()):
         return
     if await asyncio.to_thread(documents.is_copied, path, ident):
         return

@@ -163,9 +163,9 @@ def _named(supervisor: Supervisor, named: str) -> HandoffRecord:
 
 
 def _places(supervisor: Supervisor, record: HandoffRecord) -> list[Path]:
-    copies = supervisor.instruments.documents
+    copies = supervisor.instruments.documents.copies
     named = (record.document, record.copy, record.details.get("draft_facts"))
-    return [*(Path(path) for path in named if path), copies.archived_path(record.id)]
+    return [*(Path(path) for path in named if path), copies.archived(record.id)]
 
 
 async def facts(supervisor: Supervisor, seat: Seat) -> dict[str, Any]:

@@ -51,7 +51,7 @@ class Indexing:
 
 def _text_of(documents: Documents, stale: Stale) -> str | None:
     """What a document says under its front matter, and whose it is; None if nobody has it."""
-    archived = documents.archived_path(stale.handoff)
+    archived = documents.copies.archived(stale.handoff)
     for path in (stale.copy, stale.document, archived):
         if path is None or not Path(path).is_file():
             continue

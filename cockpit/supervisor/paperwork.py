@@ -314,7 +314,7 @@ class Paperwork:
     def _copy(self, seat: Seat) -> str | None:
         """Where our copy will be; a preview has none."""
         record = seat.handoff_record
-        return str(self._in.documents.copy_path(record.id)) if record else None
+        return str(self._in.documents.copies.path(record.id)) if record else None
 
     def _old(self, seat: Seat) -> SessionRecord | None:
         """The session that leaves the document."""

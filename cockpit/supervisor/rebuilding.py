@@ -66,7 +66,7 @@ def _papers(documents: Documents, own: Mapping[str, str]) -> tuple[list[Paper], 
     """
     papers, odd = [], []
     places: dict[Path, dict[str, Path]] = {}
-    for copy in documents.copies():
+    for copy in documents.copies.all():
         try:
             text = documents.read_own(copy)
         except CockpitError:

@@ -77,11 +77,11 @@ class Retention:
         """Archive a finished job's copy, and remove it once its time is over."""
         documents, store = self._in.documents, self._in.store
         if self._is_expired(handoff.job, set()):
-            await asyncio.to_thread(documents.forget_copy, handoff.id)
+            await asyncio.to_thread(documents.copies.forget, handoff.id)
             store.save_handoff(replace(handoff, copy=None))
             SearchTable(store).clear(handoff.id)
             return
-        place = await asyncio.to_thread(documents.archive, handoff.id)
+        place = await asyncio.to_thread(documents.copies.archive, handoff.id)
         if place is not None and str(place) != handoff.copy:
             store.save_handoff(replace(handoff, copy=str(place)))
 
@@ -92,7 +92,7 @@ class Retention:
         days = self._default_days()
         if days > 0:
             oldest = self._now() - days * DAY
-            await asyncio.to_thread(self._in.documents.clear_strays, named, oldest)
+            await asyncio.to_thread(self._in.documents.copies.clear_strays, named, oldest)
 
     async def _keep(self, session: SessionRecord) -> None:
         """Our own copy of the record of a session that is over, if it is not kept yet."""

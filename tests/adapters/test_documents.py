@@ -61,7 +61,7 @@ def test_a_sealed_document_is_there_twice_with_its_hash(
 ) -> None:
     sealed = documents.seal(worktree, ID, "text ö", CREATED)
     assert sealed.path == worktree / FOLDER / "handoff-2026-11-21-201500.md"
-    assert sealed.copy == documents.copy_path(ID)
+    assert sealed.copy == documents.copies.path(ID)
     assert sealed.path.read_text() == sealed.copy.read_text() == "text ö"
     assert sealed.sha256 == sha256("text ö".encode()).hexdigest()
     assert names(sealed.path.parent) == [sealed.path.name]
@@ -195,7 +195,7 @@ def test_a_worktree_that_is_gone_is_not_made_again(documents: Documents, worktre
     with pytest.raises(Failed, match="No such file"):
         documents.seal(worktree, ID, "text", CREATED)
     assert not worktree.exists()
-    assert documents.copy_path(ID).read_text() == "text"
+    assert documents.copies.path(ID).read_text() == "text"
 
 
 @pytest.mark.parametrize("folder", ["/tmp/x", "../x", "a/../../x", "", "."])

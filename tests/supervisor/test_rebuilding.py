@@ -96,11 +96,11 @@ def test_archived_copies_count_and_the_document_is_found_where_it_lies(
     own = tmp_path / "papers" / "handoff-2026-11-21-100000.md"
     own.write_bytes(copy.read_bytes())
     os.mkfifo(tmp_path / "papers" / "handoff-pipe.md")
-    parts.documents.archive("h1")
+    parts.documents.copies.archive("h1")
     rebuild_now(parts, "papers")
     (handoff,) = parts.store.handoffs(JobId("j"))
     assert handoff.document == str(own)
-    assert handoff.copy == str(parts.documents.archived_path("h1"))
+    assert handoff.copy == str(parts.documents.copies.archived("h1"))
     assert parts.store.job(JobId("j")).prompt == "Count."  # type: ignore[union-attr]
 
 

@@ -78,7 +78,7 @@ class Attic:
         document = self.home / ".cockpit" / "handoffs" / f"{name}.md"
         document.parent.mkdir(parents=True, exist_ok=True)
         document.write_text("# Handoff\n")
-        copy = self.parts.documents.copy_path(f"handoff-{name}")
+        copy = self.parts.documents.copies.path(f"handoff-{name}")
         copy.write_text("# Handoff\n")
         record = HandoffRecord(
             id=HandoffId(f"handoff-{name}"),
@@ -133,7 +133,7 @@ def test_papers_of_the_current_job_are_pinned(attic: Callable[..., Attic]) -> No
     here.look(after_days=1)
     here.look(after_days=1000)
 
-    assert here.copy(record) == here.parts.documents.copy_path(record.id)
+    assert here.copy(record) == here.parts.documents.copies.path(record.id)
     assert here.copy(record).is_file()  # type: ignore[union-attr]
     assert here.kept("a")
 
@@ -179,11 +179,11 @@ def test_nothing_is_removed_when_papers_are_kept_for_ever(attic: Callable[..., A
 def test_an_archive_that_was_cut_short_is_finished(attic: Callable[..., Attic]) -> None:
     here = attic()
     record = here.job("a")
-    here.parts.documents.archive(record.id)
+    here.parts.documents.copies.archive(record.id)
 
     here.look()
 
-    assert here.copy(record) == here.parts.documents.archived_path(record.id)
+    assert here.copy(record) == here.parts.documents.copies.archived(record.id)
 
 
 def test_a_record_is_kept_without_its_secrets(attic: Callable[..., Attic]) -> None:
