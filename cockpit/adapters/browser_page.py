@@ -44,10 +44,17 @@ body.-closed .closed {{ display: block; }}
 
 KEYS = """\
 const toTerminal = () => document.querySelector(".xterm-helper-textarea")?.focus();
-addEventListener("load", toTerminal);
+const begin = onload;
+onload = async (event) => {
+  await document.fonts.load("16px 'Roboto Mono'").catch(() => {});
+  begin(event);
+  toTerminal();
+};
 addEventListener("focus", toTerminal);
 """
-"""textual-serve's page wants a click before it takes keys; this one takes them at once."""
+"""textual-serve's page wants a click before it takes keys; this one takes them at once. And it
+measures the letters once, so they have to be there, or all rows are counted in those of another
+font and the last ones are below the window."""
 
 NOT_LET_IN = "Open the whole address that `cockpit serve` printed; it has a token in it.\n"
 

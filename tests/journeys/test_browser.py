@@ -76,6 +76,9 @@ async def _visit(fleet: Flight, address: str, folder: Path) -> None:
         await browser.picture(folder / "fleet.png")
         assert len((folder / "fleet.png").read_bytes()) > 10_000, "an empty page"
 
+        for size in ((700, 500), (1200, 617)):
+            await _every_row_shows(browser, *size)
+
         seen = len(await browser.heard())
         await browser.press("Enter", "\r")
         await _reads(browser, seen, "? for shortcuts")
@@ -95,6 +98,17 @@ async def _visit(fleet: Flight, address: str, folder: Path) -> None:
         closed = "document.body.classList.contains('-closed')"
         await _true(browser, closed)
         assert "Open it again" in await browser.ask("document.body.innerText")
+
+
+async def _every_row_shows(browser: Chromium, width: int, height: int) -> None:
+    """The window gets another size; nothing of the terminal is outside of it afterwards."""
+    await browser.do(
+        "Emulation.setDeviceMetricsOverride",
+        width=width, height=height, deviceScaleFactor=1, mobile=False,
+    )  # fmt: skip
+    await _true(browser, f"innerHeight === {height}")
+    page = "document.querySelector('.xterm-screen')"
+    await _true(browser, f"{page}.offsetHeight <= {height} && {page}.offsetWidth <= {width}")
 
 
 async def _reads(browser: Chromium, since: int, *words: str) -> None:
