@@ -12,7 +12,9 @@ import sys
 def main() -> None:
     """Run one command and leave with its exit code."""
     from cockpit.cli.fast import run_fast
+    from cockpit.cli.language import hear_what_was_said
 
+    hear_what_was_said()
     code = run_fast(sys.argv[1:])
     if code is None:
         from cockpit.cli.commands import run

@@ -46,8 +46,11 @@ def test_one_that_only_writes_lines_is_told_what_is_for_it(
 
 
 @pytest.mark.parametrize("words", [(), ("--direct",)], ids=["home", "direct"])
-def test_where_the_language_is_c_every_byte_is_ascii(fleet: Flight, words: tuple[str, ...]) -> None:
-    line = seen(fleet.line(*words, LANG="C", LC_ALL="C"))
+@pytest.mark.parametrize("all_of_it", ["C", ""], ids=["by LC_ALL", "by LANG"])
+def test_where_the_language_is_c_every_byte_is_ascii(
+    fleet: Flight, words: tuple[str, ...], all_of_it: str
+) -> None:
+    line = seen(fleet.line(*words, LANG="C", LC_ALL=all_of_it, LC_CTYPE=""))
     line.type("?")
     line.until("Keys")
     assert line.bytes.isascii()
