@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from cockpit.config.file import ConfigFile
 from cockpit.config.hooks import Hook
-from cockpit.config.key_names import DEFAULT_KEYS, by_action, clash
+from cockpit.config.key_names import DEFAULT_KEYS, by_action, clash, not_to_have
 from cockpit.config.lines import KeyPath
 from cockpit.config.problems import nearest
 from cockpit.config.schema import AgentDefaults, AgentSettings, ContextSettings, Settings
@@ -90,6 +90,9 @@ def check_keys(file: ConfigFile, own: Mapping[str, str]) -> None:
             close = nearest(action, list(DEFAULT_KEYS))
             hint = f'Did you mean "{close}"?' if close else "All of them: cockpit keys"
             raise file.refusal(_place_of(file, action), "there is no such action", hint)
+    if (wrong := not_to_have(own)) is not None:
+        action, why = wrong
+        raise file.refusal(_place_of(file, action), why, "Choose another key.")
     if (found := clash(own)) is not None:
         key, action, other = found
         taken = f'"{other}" has it too' if other else "the digits select agents"

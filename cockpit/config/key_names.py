@@ -145,6 +145,16 @@ _SHORT = {
 }  # fmt: skip
 _PUNCTUATION = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
 _MODIFIED = re.compile(r"((?:(?:ctrl|alt|shift)[+-])+)(.+)", re.IGNORECASE | re.DOTALL)
+_SENT_AS = {"ctrl+i": "tab", "ctrl+m": "enter", "ctrl+left_square_bracket": "escape"}
+"""What no terminal can tell from the key that it also is."""
+_TAKEN = {
+    "f12": "it comes back from an agent's pane",
+    "ctrl+q": "it leaves the screen",
+    "ctrl+p": "it opens the command palette",
+}
+"""Keys that are somebody else's wherever the pilot is."""
+_ASKING = frozenset({"stop", "undo", "agent.undo"})
+"""They ask for a second key, which is `y`."""
 _JUMPS = "123456789"
 """They select the agent of that number, on the fleet."""
 
@@ -160,7 +170,8 @@ def key_name(written: str) -> str:
     before, word = found[1].lower().replace("-", "+"), found[2].lower()
     if before == "shift+" and len(word) == 1 and word.isalpha():
         return word.upper()  # which is what a terminal sends
-    return before + _plain_name(word, written)
+    name = before + _plain_name(word, written)
+    return _SENT_AS.get(name, name)
 
 
 def key_names(written: object) -> object:
@@ -220,6 +231,16 @@ def clash(own: Mapping[str, str]) -> tuple[str, str, str] | None:
                 theirs = tuple(own[other].split(",")) if own.get(other) else keys
                 if key in theirs:
                     return key, action, other
+    return None
+
+
+def not_to_have(own: Mapping[str, str]) -> tuple[str, str] | None:
+    """The pilot's action with a key that it cannot have, and why; None if there is none."""
+    for action, key in _pairs(own):
+        if key in _TAKEN:
+            return action, f"{key} cannot be had: {_TAKEN[key]}"
+        if key == "y" and action in _ASKING:
+            return action, f"{key} is the second key that it asks for, so the first is another"
     return None
 
 

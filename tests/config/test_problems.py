@@ -229,6 +229,22 @@ CASES = {
     ),
     "a digit": ('[keys]\nstop = "3"\n', "2: keys.stop: 3 would do two things: the digits select"),
     "no key": ('[keys]\nstop = "hyper-x"\n', "2: keys.stop: hyper-x is no key; expected one such"),
+    "the key that leads back": (
+        '[keys]\nredraw = ["f5", "F12"]\n',
+        "2: keys.redraw: f12 cannot be had: it comes back from an agent's pane|Choose another key.",
+    ),
+    "the key of the palette": (
+        '[keys]\nup = "Ctrl-P"\n',
+        "2: keys.up: ctrl+p cannot be had: it opens the command palette|Choose another key.",
+    ),
+    "a key that is another": (
+        '[keys]\nstop = "Ctrl-M"\n',
+        '2: keys.stop: enter would do two things: "attach" has it too|',
+    ),
+    "one key twice for an end": (
+        '[keys]\nstop = "y"\n',
+        "2: keys.stop: y is the second key that it asks for, so the first is another|Choose",
+    ),
     "key that is a number": (
         "[keys]\n'fleet.stop' = 3\n",
         "2: keys.'fleet.stop': expected text in",
