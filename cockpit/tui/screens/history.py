@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.events import Key
 from textual.timer import Timer
 from textual.widgets import Input
 
@@ -122,6 +123,14 @@ class HistoryScreen(Place):
         if self._soon is not None:
             self._soon.stop()
         self._soon = self.set_timer(TYPED, self._ask)
+
+    def on_key(self, event: Key) -> None:
+        """Out of the words with Esc, without them."""
+        if self.focused is self.search and event.key in {"escape", "down", "up"}:
+            event.stop()
+            if event.key == "escape":
+                self.search.value = ""
+            self._search_done()
 
     @on(Input.Submitted, "#search")
     def _search_done(self) -> None:

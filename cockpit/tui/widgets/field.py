@@ -32,7 +32,9 @@ class Field(Input):
         self.cursor_blink = False
 
     async def _on_key(self, event: Key) -> None:
-        await in_its_turn(self, event)
+        # One line has nothing to scroll to: these two are for whoever has the field.
+        if event.key not in {"up", "down"}:
+            await in_its_turn(self, event)
 
 
 class PromptArea(TextArea):

@@ -281,6 +281,17 @@ def test_the_selection_is_there_again_for_the_next_screen(fly: Fly, tmp_path: Pa
     asyncio.run(play())
 
 
+def test_an_arrow_leads_out_of_the_filter_and_keeps_it(fly: Fly) -> None:
+    async def play() -> None:
+        async with fly(scene()) as flight:
+            await flight.press("slash", *"web")
+            await flight.press("down")
+            await flight.until(lambda: flight.fleet.focused is flight.fleet.fleet)
+            assert flight.fleet.filter.value == "web"
+
+    asyncio.run(play())
+
+
 def test_a_filter_leaves_only_who_has_its_words(fly: Fly) -> None:
     async def play() -> None:
         async with fly(scene()) as flight:

@@ -60,6 +60,27 @@ def test_words_are_searched_for_as_they_are_typed(fly: Fly) -> None:
     asyncio.run(play())
 
 
+def test_esc_leaves_the_words_and_an_arrow_keeps_them(fly: Fly) -> None:
+    async def play() -> None:
+        async with fly(scene()) as flight:
+            await flight.press("H")
+            await flight.reads("8 handoffs")
+            await flight.press("slash", *"margin")
+            await flight.reads("with “margin”")
+            await flight.press("down")
+            await flight.until(lambda: not flight.app.screen.search.has_focus)
+            await flight.reads("with “margin”")
+            await flight.press("slash")
+            await flight.until(lambda: flight.app.screen.search.has_focus)
+            await flight.press("escape")
+            await flight.reads("8 handoffs")
+            await flight.until(lambda: not flight.app.screen.search.display)
+            await flight.press("escape")
+            await flight.until(lambda: len(flight.app.screen_stack) == 1)
+
+    asyncio.run(play())
+
+
 def test_two_are_marked_and_compared_the_older_first(fly: Fly) -> None:
     async def play() -> None:
         async with fly(scene()) as flight:
