@@ -16,6 +16,7 @@ from cockpit.cli.options import everywhere
 from cockpit.cli.speech import say
 from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_line, safe_text
+from cockpit.core.search import words as words_of_search
 
 TOO_MANY_HANDOFFS = 4
 """From so many on, a job is told to be too big."""
@@ -52,7 +53,7 @@ def history(name: str | None, search: str | None, as_json: bool) -> int:
     if as_json:
         print(json.dumps(chains, indent=2, ensure_ascii=False))
         return 0
-    if search is not None and search.strip():
+    if words_of_search(search or ""):
         print("\n".join(words_of_found(chains)) or "No document holds all these words.")
         return 0
     now = datetime.now(UTC)

@@ -37,6 +37,11 @@ MISSED_BEATS = 3
 _watch_line: TypeAdapter[WatchLine] = TypeAdapter(Annotated[WatchLine, Field(discriminator="type")])
 
 
+def in_path(name: str) -> str:
+    """A name as a part of an address. What a shell passed on that is no text matches nothing."""
+    return quote(name, safe="", errors="replace")
+
+
 class HttpClient:
     """One supervisor, by its socket or a way to it. Every refusal is a `CockpitError`."""
 
@@ -70,7 +75,7 @@ class HttpClient:
 
     async def screen(self, name: str, history: int = 0) -> AsyncIterator[ScreenShot]:
         """An agent's pane whenever its picture changes, with `history` lines from above it."""
-        async for line in self._lines(f"/v1/screen/{quote(name, safe='')}?history={history}"):
+        async for line in self._lines(f"/v1/screen/{in_path(name)}?history={history}"):
             yield ScreenShot.model_validate_json(line)
 
     async def ask(self, verb: Verb) -> Done:
@@ -93,15 +98,15 @@ class HttpClient:
 
     async def document(self, handoff: str) -> str:
         """The text of a handoff's document (or its draft of facts)."""
-        return (await self._get(f"/v1/document/{quote(handoff, safe='')}")).decode()
+        return (await self._get(f"/v1/document/{in_path(handoff)}")).decode()
 
     async def continuation(self, name: str) -> str:
         """What the new session of an agent that is handed off will be told; `NotNow` before."""
-        return (await self._get(f"/v1/continuation/{quote(name, safe='')}")).decode()
+        return (await self._get(f"/v1/continuation/{in_path(name)}")).decode()
 
     async def facts(self, name: str) -> dict[str, Any]:
         """`cockpit facts --json` of the agent's session, now."""
-        found: dict[str, Any] = json.loads(await self._get(f"/v1/facts/{quote(name, safe='')}"))
+        found: dict[str, Any] = json.loads(await self._get(f"/v1/facts/{in_path(name)}"))
         return found
 
     async def history(
@@ -109,19 +114,21 @@ class HttpClient:
     ) -> list[dict[str, Any]]:
         """`cockpit history --json`, of one agent or of all; `search` gives what has all words."""
         asked = {"name": name, "search": search}
-        said = urlencode({key: value for key, value in asked.items() if value is not None})
+        said = urlencode(
+            {key: value for key, value in asked.items() if value is not None}, errors="replace"
+        )
         query = f"?{said}" if said else ""
         found: list[dict[str, Any]] = json.loads(await self._get(f"/v1/history{query}"))
         return found
 
     async def course(self, name: str) -> Course:
         """How full an agent's context was, over every session of its job."""
-        body = await self._fetch("GET", f"/v1/course/{quote(name, safe='')}", b"", READING_SECONDS)
+        body = await self._fetch("GET", f"/v1/course/{in_path(name)}", b"", READING_SECONDS)
         return Course.model_validate_json(body)
 
     async def diff(self, name: str, *, of_job: bool = False) -> WorktreeDiff:
         """How its worktree differs from the last commit, or from where the job began."""
-        target = f"/v1/diff/{quote(name, safe='')}" + ("?since=job" if of_job else "")
+        target = f"/v1/diff/{in_path(name)}" + ("?since=job" if of_job else "")
         body = await self._fetch("GET", target, b"", READING_SECONDS)
         return WorktreeDiff.model_validate_json(body)
 

@@ -199,3 +199,24 @@ def test_a_job_of_which_no_session_was_started_is_told_too() -> None:
 
     assert head.startswith("api  Build the login and test it.  (0 handoffs")
     assert word == "  no session of it was started"
+
+
+def test_what_holds_no_word_is_no_search(
+    answering: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answering.say("GET /v1/history?search=%01", [chain()])
+
+    assert run(["history", "--search", "\x01"]) == 0
+
+    assert "Build the login and test it." in capsys.readouterr().out
+
+
+def test_what_is_no_text_is_found_nowhere(
+    answering: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answering.say("GET /v1/history?search=a%3F", [])
+
+    assert run(["history", "--search", "a\udcff"]) == 0
+    assert run(["show", "a\udcff"]) != 0
+
+    assert "No document holds all these words." in capsys.readouterr().out
