@@ -47,7 +47,7 @@ def reason(agent: AgentStatus | None) -> list[Span]:
         detail = safe_line(agent.handoff.detail or _phase(agent), 400)
         return [Span(f" {look.glyph} {look.word}  ", f"state-{look.role}"), Span(detail)]
     if agent.note:
-        return [Span(f" {safe_line(agent.note, 400)}", "muted")]
+        return [Span(" "), Span(safe_line(agent.note, 400), "muted")]
     return []
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from rich.cells import cell_len
 from textual import events
 from textual.message import Message
 
 from cockpit.tui.present.keys import KeyHint
-from cockpit.tui.present.span import Span, fit
+from cockpit.tui.present.span import Span, broken, fit
 from cockpit.tui.widgets.lines import Lines, Spans
 
 
@@ -92,24 +93,28 @@ class Wrapped(Lines):
 
 
 def wrapped(spans: Sequence[Span], width: int, most: int) -> list[list[Span]]:
-    """Spans over lines, broken between words; the last line is cut where there are too many."""
+    """Spans over lines, broken between words, and inside of one that is longer than a line; the
+    last line is cut where there are too many."""
     if not spans or width <= 0:
         return []
-    indent = len(spans[0].text) if len(spans) > 1 else 1
+    indent = cell_len(spans[0].text) if len(spans) > 1 else 1
     if indent > width // 2:
         indent = 1
+    room = max(1, width - indent - 1)
     lines: list[list[Span]] = [[spans[0]]]
-    used = len(spans[0].text)
+    used = cell_len(spans[0].text)
     for span in spans[1:]:
-        for word in span.text.split():
-            if used + len(word) + 1 > width:
+        words = (part for word in span.text.split() for part in broken(word, room))
+        for word in words:
+            long = cell_len(word)
+            if used + long + 1 > width:
                 if len(lines) == most:
                     lines[-1].append(Span(fit(f"{word} …", max(0, width - used)), span.role))
                     return lines
                 lines.append([Span(" " * indent)])
                 used = indent
             lines[-1].append(Span(f"{word} ", span.role))
-            used += len(word) + 1
+            used += long + 1
     return lines
 
 
