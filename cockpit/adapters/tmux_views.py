@@ -31,13 +31,15 @@ from cockpit.adapters.tmux_config import (
     SESSION,
 )
 from cockpit.adapters.tmux_server import HOME_OPTION, OPEN
-from cockpit.core.charset import speaks_unicode
+from cockpit.core.charset import MOST, shows, shows_less, speaks_unicode
 from cockpit.core.errors import BadUsage, Failed, NotNow
 from cockpit.core.ids import PaneId
 from cockpit.ports.panes import Launch, PaneGone, PaneOccupied
 
 HOME_ORDER = "home"
 HOME = f"#{{pane_id}} #{{pane_dead}} #{{{HOME_OPTION}}}"
+SHOWN_OPTION = "@cockpit_shown"
+"""On the home window's pane: what the terminal can show that its screen was opened for."""
 FAR = "#{window_id} #{pane_dead}"
 TRUE_COLOR = ("truecolor", "24bit")
 
@@ -71,13 +73,14 @@ class TmuxViews:
         try:
             pane, runs = await self.home()
         except PaneGone:
-            return await self._new_home(argv)
+            return await self._new_home(argv, shows(launch.environment))
         end = time.monotonic() + SETTLE
         while not runs:
             try:
                 await self.tmux.server.ask(
                     ["respawn-pane", "-t", pane, "--", *argv],
                     ["set-option", "-p", "-t", pane, HOME_OPTION, OPEN],
+                    ["set-option", "-p", "-t", pane, SHOWN_OPTION, shows(launch.environment)],
                 )
                 break
             except PaneOccupied:
@@ -87,6 +90,18 @@ class TmuxViews:
                 await asyncio.sleep(0.01)
                 pane, runs = await self.home()
         return pane
+
+    async def is_too_much_for(self, environment: Mapping[str, str]) -> bool:
+        """Whether the screen draws what a terminal with this environment cannot show, or must not.
+
+        One that can show everything is answered without asking.
+        """
+        if not shows_less(environment, MOST):
+            return False
+        drawn_for = await self.tmux.server.ask(
+            ["list-panes", "-a", "-f", f"#{{{HOME_OPTION}}}", "-F", f"#{{{SHOWN_OPTION}}}"]
+        )
+        return any(shows_less(environment, one) for one in drawn_for)
 
     async def forsake(self) -> None:
         """End the server if it holds the home window and nothing else. Twice is as once."""
@@ -255,11 +270,12 @@ class TmuxViews:
         )
         return lines[-1]
 
-    async def _new_home(self, argv: list[str]) -> PaneId:
+    async def _new_home(self, argv: list[str], shown: str) -> PaneId:
         home = f"={SESSION}:{HOME_WINDOW}"
         lines = await self.tmux.server.ask(
             ["new-window", "-d", "-k", "-t", home, "-n", SESSION, "--", *argv],
             ["set-option", "-p", "-t", home, HOME_OPTION, OPEN],
+            ["set-option", "-p", "-t", home, SHOWN_OPTION, shown],
             ["display-message", "-p", "-t", home, "#{pane_id}"],
         )
         return PaneId(lines[0])

@@ -25,7 +25,12 @@ PROJECT_FILE = "cockpit.toml"
 def open_screen(config: Path | None) -> int:
     """Start what does not run yet, and become a terminal that shows the home window."""
     check_terminal()
-    return become(make_screen(config), None)
+    places = make_screen(config)
+    if _needs_its_own(places):
+        from cockpit.cli.showing import show_here
+
+        return show_here(config)
+    return become(places, None)
 
 
 def make_screen(config: Path | None) -> Places:
@@ -57,8 +62,13 @@ def reattach() -> None:
         return
     check_terminal()
     places = our_places()
-    if flies(places):
+    if flies(places) and not _needs_its_own(places):
         become(places, None)
+
+
+def _needs_its_own(places: Places) -> bool:
+    """Whether the screen there is draws more than this terminal can show: characters or colours."""
+    return asyncio.run(views_of(places).is_too_much_for(os.environ))
 
 
 def flies(places: Places) -> bool:

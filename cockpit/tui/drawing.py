@@ -7,6 +7,7 @@ from typing import Literal
 
 from textual.filter import LineFilter
 
+from cockpit.core.charset import colours as promised
 from cockpit.core.charset import speaks_unicode
 from cockpit.tui.ascii import AsciiOnly
 from cockpit.tui.few_colours import NoColours, SixteenColours
@@ -18,7 +19,7 @@ Colours = Literal["auto", "all", "16", "none"]
 def filters(glyphs: Glyphs, colours: Colours, environment: Mapping[str, str]) -> list[LineFilter]:
     """What every line passes before it is sent; `auto` asks the environment."""
     found: list[LineFilter] = []
-    match _colours(environment) if colours == "auto" else colours:
+    match promised(environment) if colours == "auto" else colours:
         case "none":
             found.append(NoColours())
         case "16":
@@ -26,11 +27,3 @@ def filters(glyphs: Glyphs, colours: Colours, environment: Mapping[str, str]) ->
     if glyphs == "ascii" or (glyphs == "auto" and not speaks_unicode(environment)):
         found.append(AsciiOnly())
     return found
-
-
-def _colours(environment: Mapping[str, str]) -> Colours:
-    if environment.get("NO_COLOR"):
-        return "none"
-    term = environment.get("TERM", "")
-    many = term.endswith(("256color", "direct", "kitty", "ghostty", "alacritty", "foot"))
-    return "all" if many or environment.get("COLORTERM") else "16"

@@ -77,3 +77,22 @@ def test_sixteen_colours_are_sixteen(fleet: Flight, words: tuple[str, ...], term
     assert not pens(line) & {b"38", b"48"}
     line.type("q")
     assert line.wait() == 0
+
+
+@pytest.mark.parametrize("poor", [{"LC_ALL": "C"}, {"NO_COLOR": "1"}], ids=["letters", "colours"])
+def test_a_terminal_that_shows_less_than_the_screen_there_is_gets_one_of_its_own(
+    fleet: Flight, poor: dict[str, str]
+) -> None:
+    seen(fleet.line())
+    environment = {"LC_ALL": "", "NO_COLOR": "", **poor}
+    line = seen(fleet.line(LC_ALL=environment["LC_ALL"], NO_COLOR=environment["NO_COLOR"]))
+    assert line.bytes.isascii() == ("LC_ALL" in poor)
+    assert (b"38" in pens(line)) == ("LC_ALL" in poor)
+    since = len(line.bytes)
+    line.type("\r")
+    line.until("for shortcuts", since=since)
+    assert line.bytes.isascii() == ("LC_ALL" in poor)
+    line.type("\x1b[24~")
+    line.shows("h hand off")
+    line.type("q")
+    assert line.wait() == 0
