@@ -166,6 +166,12 @@ class Tmux:
             raise BadUsage(f"{key!a} is not the name of a key")
         await self._ask(["copy-mode", "-q", "-t", pane], ["send-keys", "-t", pane, key])
 
+    async def hold_keys(self, pane: PaneId, seconds: float) -> None:
+        """Keys of ours (`F12`) act all the same. The server itself lets the others in again."""
+        check_pane(pane)
+        again = ["run-shell", "-b", "-d", f"{seconds:g}", "-C", f"select-pane -e -t {pane}"]
+        await self._ask(["select-pane", "-d", "-t", pane], again)
+
     async def resize(self, pane: PaneId, columns: int, rows: int) -> None:
         """A pilot who looks at the window later gives it their own size again."""
         check_pane(pane)

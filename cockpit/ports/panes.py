@@ -106,6 +106,9 @@ class Panes(Protocol):
     async def press(self, pane: PaneId, key: str) -> None:
         """Press one named key (`Enter`, `Escape`)."""
 
+    async def hold_keys(self, pane: PaneId, seconds: float) -> None:
+        """Let no key reach the pane for so long, whoever types. Raises `PaneGone`."""
+
     async def resize(self, pane: PaneId, columns: int, rows: int) -> None:
         """Give the pane's window a size, for when nobody is attached."""
 

@@ -42,6 +42,8 @@ from cockpit.wire.verbs import (
 
 ACCEPTED_WITHIN = 8.0
 """Seconds for an idle agent to take a prompt that was pasted."""
+UNREAD = 1.0
+"""Seconds for which a dialog that the pilot has just been led to takes no key."""
 
 
 async def load(supervisor: Supervisor, asked: Load) -> Done:
@@ -255,6 +257,9 @@ async def attach(supervisor: Supervisor, asked: Attach) -> Done:
             if seat.alive
             else f"Start it: cockpit start {seat.name}",
         )
+    if seat.alive and (seat.trust_asked or seat.sitting.conduct.turn is Turn.DIALOG):
+        # The key that led here, pressed twice or held, would answer a question nobody has read.
+        await supervisor.instruments.panes.hold_keys(seat.record.pane, UNREAD)
     socket = str(supervisor.instruments.places.tmux_socket)
     return Done(message=seat.record.pane, name=seat.name, pane=seat.record.pane, socket=socket)
 

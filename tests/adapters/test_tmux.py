@@ -26,6 +26,8 @@ pytestmark = pytest.mark.tmux
 READER = ("/bin/sh", "-c", "stty -echo; echo ready; exec cat -A")
 """Shows what it is given, control bytes in letters."""
 
+OFF = "#{pane_input_off}"
+
 DEAF = ("/bin/sh", "-c", 'trap "" HUP TERM; echo ready; while :; do sleep 60; done')
 
 
@@ -268,6 +270,23 @@ def test_a_paste_is_bracketed_where_the_program_asks_for_it(
         await tmux.press(pane.id, "Escape")
         seen = await waiting.shows(tmux, pane.id, "^[[201~^[")
         assert "^[[200~one\ntwo^[[201~^[" in seen
+
+    asyncio.run(story())
+
+
+def test_keys_that_are_held_off_never_arrive_and_later_ones_do(
+    tmux: Tmux, own_home: Path, waiting: Waiting
+) -> None:
+    async def story() -> None:
+        pane = await tmux.open("api", launch(own_home))
+        await waiting.shows(tmux, pane.id, "ready")
+        await tmux.hold_keys(pane.id, 0.3)
+        await tmux.command.run(["send-keys", "-t", pane.id, "a", "Enter"])
+        while await tmux.command.run(["list-panes", "-t", pane.id, "-F", OFF]) != ["0"]:
+            await asyncio.sleep(0.02)
+        await tmux.command.run(["send-keys", "-t", pane.id, "b", "Enter"])
+        seen = await waiting.shows(tmux, pane.id, "b$")
+        assert seen.strip().endswith("ready\nb$")
 
     asyncio.run(story())
 

@@ -14,7 +14,7 @@ import pytest
 from cockpit.core import document
 from cockpit.core.errors import BadUsage, NotNow
 from cockpit.wire.status import AgentStatus
-from cockpit.wire.verbs import Approve, Handoff, Refuse, Send, Snooze, Start, Stop, Undo
+from cockpit.wire.verbs import Approve, Attach, Handoff, Refuse, Send, Snooze, Start, Stop, Undo
 
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
@@ -377,6 +377,34 @@ def test_a_permission_dialog_is_never_typed_into(cockpit: Cockpit) -> None:
             assert "do you want to proceed" in cockpit.tmux("capture-pane", "-p", "-t", asked.pane)
             cockpit.tmux("send-keys", "-t", asked.pane, "Enter")
             await cockpit.until(swapped)
+
+    asyncio.run(journey())
+
+
+def test_the_key_that_leads_to_a_dialog_does_not_answer_it(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        async with cockpit.flying(
+            cockpit.agent(steps=3, step_tokens=100, faults="first:permission")
+        ):
+            await cockpit.start()
+            asked = await cockpit.until(asks("permission"))
+            assert asked.pane is not None
+
+            pane = asked.pane
+
+            def off() -> str:
+                return cockpit.tmux("list-panes", "-t", pane, "-F", "#{pane_input_off}")
+
+            await cockpit.ask(Attach(name="api"))
+            assert off().strip() == "1"
+            cockpit.tmux("send-keys", "-t", pane, "Enter")
+            while off().strip() != "0":
+                await asyncio.sleep(0.02)
+            assert (await cockpit.row()).state == "needs_you"
+            cockpit.tmux("send-keys", "-t", pane, "Enter")
+            answered = await cockpit.until(lambda row: row.state != "needs_you")
+            await cockpit.ask(Attach(name="api"))
+            assert (answered.pane, off().strip()) == (pane, "0")
 
     asyncio.run(journey())
 
