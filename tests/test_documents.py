@@ -10,25 +10,36 @@ import click
 import pytest
 
 from cockpit.cli.commands import COMMANDS, cockpit
-from cockpit.cli.keys import markdown
+from cockpit.cli.keys import first_day, markdown
 from cockpit.config.shipped import example_file
 
 HOUSE = Path(__file__).parent.parent
 README = HOUSE / "README.md"
 DOCUMENTS = [README, HOUSE / "CHANGELOG.md", *sorted((HOUSE / "cockpit").rglob("*.md"))]
+GUIDE_TO_KEYS = HOUSE / "cockpit" / "docs" / "keys.md"
 KEYS = re.compile(r"<!-- keys: .*? -->\n(.*?)<!-- end of keys -->", re.DOTALL)
+FIRST_KEYS = re.compile(r"<!-- first keys: .*? -->\n(.*?)<!-- end of first keys -->", re.DOTALL)
 COMMAND_LINE = re.compile(r"(?:^|[`$|(] ?|; |&& )cockpit ((?:[a-z][a-z-]* ?)*)", re.MULTILINE)
-LINK = re.compile(r"\]\(([^)#\s]+)\)")
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+PICTURE = re.compile(r"!\[([^]]*)\]\(")
 CODE = re.compile(r"```.*?```|`[^`\n]+`", re.DOTALL)
 PATH = re.compile(r"`((?:core|ports|wire|config|client|adapters|supervisor|tui|cli|demo)/[\w/.]*)`")
 
 
-def test_the_readme_has_the_keys_that_there_are() -> None:
+def test_the_guide_to_keys_has_those_that_there_are() -> None:
     """After a change of keys: put what `cockpit.cli.keys.markdown()` gives between the marks."""
-    written = KEYS.search(README.read_text())
+    written = KEYS.search(GUIDE_TO_KEYS.read_text())
 
     assert written is not None
     assert written[1].strip() == markdown().strip()
+
+
+def test_the_readme_has_the_keys_of_the_first_day() -> None:
+    """After a change of keys: put what `cockpit.cli.keys.first_day()` gives between the marks."""
+    written = FIRST_KEYS.search(README.read_text())
+
+    assert written is not None
+    assert written[1].strip() == first_day().strip()
 
 
 def test_the_readme_begins_with_the_two_commands() -> None:
@@ -60,7 +71,25 @@ def test_every_command_that_is_named_exists(document: Path) -> None:
 def test_every_link_leads_somewhere(document: Path) -> None:
     links = [link for link in LINK.findall(document.read_text()) if "://" not in link]
 
-    assert [link for link in links if not (document.parent / link).exists()] == []
+    assert [link for link in links if not leads_somewhere(document, link)] == []
+
+
+def leads_somewhere(document: Path, link: str) -> bool:
+    """A file that there is, and in it the heading that is named."""
+    place, _, anchor = link.partition("#")
+    file = document.parent / place if place else document
+    return file.exists() and (not anchor or anchor in anchors(file))
+
+
+def anchors(file: Path) -> set[str]:
+    """What the headings of a page are called in a link to them."""
+    headings = re.findall(r"^#+ (.+)$", file.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title).strip().lower().replace(" ", "-") for title in headings}
+
+
+def test_every_picture_in_the_readme_says_what_it_is() -> None:
+    assert PICTURE.findall(README.read_text())
+    assert "" not in PICTURE.findall(README.read_text())
 
 
 def test_every_place_on_the_map_exists() -> None:

@@ -9,7 +9,13 @@ from collections.abc import Sequence
 
 from cockpit.tui.picture import Shot
 
-EMPTY: Sequence[Shot] = (Shot("welcome", ("cockpit demo",), size=(100, 22)),)
+PROMPT = " ".join("Show tax in the report".replace(" ", "␣")).replace("␣", "space")
+"""A prompt, key by key."""
+
+LOW = (120, 20)
+"""For a screen that has little to say."""
+
+EMPTY: Sequence[Shot] = (Shot("welcome", ("cockpit demo",), size=(120, 18)),)
 """Before anybody flies."""
 
 FLYING: Sequence[Shot] = (
@@ -19,18 +25,18 @@ FLYING: Sequence[Shot] = (
     Shot("fleet-day", ("needs you",), selected="durations", theme="day"),
     Shot("agent", ("#3", "act"), ("o", "2"), "invoices"),
     Shot("agent-pane", ("hundred times",), ("o",), "invoices"),
-    Shot("agent-facts", ("commits",), ("o", "3"), "invoices"),
-    Shot("agent-diff", ("letter.py",), ("o", "4"), "invoices"),
+    Shot("agent-facts", ("commits",), ("o", "3"), "invoices", (120, 30)),
+    Shot("agent-diff", ("letter.py",), ("o", "4"), "invoices", LOW),
     Shot("review", ("Goal",), ("d",), "durations"),
-    Shot("inbox", ("permission", "question", "review"), ("i",), "durations"),
-    Shot("history", ("invoices", "rounding"), ("H",), "invoices"),
-    Shot("history-search", ("tax",), ("H", "slash t a x", "enter"), "invoices"),
+    Shot("inbox", ("permission", "question", "review"), ("i",), "durations", (120, 34)),
+    Shot("history", ("invoices", "rounding"), ("H",), "invoices", LOW),
+    Shot("history-search", ("tax",), ("H", "slash t a x", "enter"), "invoices", LOW),
     Shot("reading", ("Goal",), ("H", "j", "enter"), "invoices"),
     Shot("comparing", ("Current Task",), ("H", "f", "space j space", "c"), "invoices"),
     Shot(
         "new-agent",
         ("agent/taxes",),
-        ("n", "ctrl+a t a x e s", "tab", "tab", *"Round", "tab", "tab", "tab", "right"),
+        ("n", "t a x e s", "tab", "tab", PROMPT, "tab", "tab", "tab", "right"),
         "sorting",
     ),
     Shot("settings", ("60%",), ("comma", "tab", "tab", "5 5 %"), "durations"),

@@ -1,4 +1,4 @@
-"""The generated parts of guide and README: tables of settings, founding names and events.
+"""The generated parts of the guide: tables of settings, founding names and events.
 
 A part stands between two marks in the page and is replaced as a whole; the prose around it is
 nobody's but the author's.

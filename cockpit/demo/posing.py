@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 
 from cockpit.demo.flight import Flight, Say, flight
+from cockpit.demo.jobs import Jobs
 from cockpit.demo.more_jobs import PICTURED
 from cockpit.demo.watch import Goal, Watch, is_done
 from cockpit.wire.status import AgentStatus
@@ -24,10 +25,9 @@ def asks(kind: str) -> Goal:
 
 
 def flies_third(agent: AgentStatus) -> bool:
-    """It works in the third session of its chain, and has filled half of it again."""
-    return (
-        agent.session_number == 3 and agent.state == "working" and (agent.context.used or 0) > 0.5
-    )
+    """It is in the middle of its long run, in the third session of its chain."""
+    runs = "for run in" in (agent.activity or "")
+    return agent.session_number == 3 and agent.state == "working" and runs
 
 
 def rests(agent: AgentStatus) -> bool:
@@ -50,12 +50,14 @@ def at_goal(agent: AgentStatus) -> bool:
     return GOALS.get(agent.name, is_done)(agent)
 
 
-def fly_posing(*, empty: Look, posed: Look, keep: bool, say: Say, standin: bool = False) -> None:
+def fly_posing(
+    *, empty: Look, posed: Look, keep: bool, say: Say, standin: bool = False, jobs: Jobs = PICTURED
+) -> None:
     """Fly the cast; `empty` looks before anybody is known, `posed` when everybody has stopped.
 
     Raises `Failed` with the reason when they do not get there.
     """
-    with flight(PICTURED, keep=keep, say=say, standin=standin, empty=True) as flown:
+    with flight(jobs, keep=keep, say=say, standin=standin, empty=True) as flown:
         asyncio.run(looked_at(flown, empty, posed))
 
 

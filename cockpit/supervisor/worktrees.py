@@ -189,7 +189,9 @@ def _of_content(tree: Tree, left_out: Collection[str]) -> Iterator[Obstacle]:
         yield Obstacle(why=why, next=salvage, salvageable=True)
     elif tree.changed or tree.untracked:
         told = f" ({tree.overlooked} that git was told not to look at)" if tree.overlooked else ""
-        files = f"{counted(tree.changed, 'changed file')}{told}, {tree.untracked} untracked"
+        changed = f"{counted(tree.changed, 'changed file')}{told}" if tree.changed or told else ""
+        untracked = counted(tree.untracked, "untracked file") if tree.untracked else ""
+        files = " and ".join(filter(None, (changed, untracked)))
         yield Obstacle(why=f"it has {files}", next=salvage, salvageable=True)
     if tree.alone is None or tree.alone:
         many = "commits" if tree.alone is None else counted(tree.alone, "commit")

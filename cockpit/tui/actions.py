@@ -1,8 +1,8 @@
 """Everything a key can do: its id, its words, its default keys, and why it cannot be done now.
 
-The one registry: bindings, the command palette, the help screen, `cockpit keys` and the table in
-the README are all made from it. Ids are what `[keys]` in the configuration maps. No Textual here,
-so that printing the keys stays quick.
+The one registry: bindings, the command palette, the help screen, `cockpit keys` and the tables
+in the documents are all made from it. Ids are what `[keys]` in the configuration maps. No Textual
+here, so that printing the keys stays quick.
 """
 
 from __future__ import annotations

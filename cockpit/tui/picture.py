@@ -53,6 +53,7 @@ async def picture(
         for keys in shot.keys:
             await pilot.press(*keys.split())
             await at_rest(pilot)
+        deadline = monotonic() + PATIENCE
         while (missing := missing_from(app, shot.shows)) and monotonic() < deadline:
             await pilot.pause(LOOK)
         if missing:

@@ -31,7 +31,7 @@ def tree(**more: object) -> WorktreeStatus:
         ({"changed": 1, "untracked": 2}, "5 h old, 1 file changed, 2 untracked"),
         (
             {"changed": 2, "overlooked": 1},
-            "2 files changed (1 that git was told not to look at), 0 untracked",
+            "2 files changed (1 that git was told not to look at)",
         ),
         ({"changed": None}, "not known how dirty"),
         ({"alone": 2, "behind": 3}, "clean, 2 commits nowhere else, 3 behind"),

@@ -9,11 +9,11 @@ from cockpit.config.example import example
 from cockpit.config.reference import with_generated_parts
 
 PACKAGE = Path(cockpit.__file__).parent
-PAGES = (PACKAGE / "docs" / "configuration.md", PACKAGE.parent / "README.md")
+PAGES = (PACKAGE / "docs" / "configuration.md",)
 
 
 def renew() -> None:
-    """Write the example and the generated parts of guide and README into the checkout."""
+    """Write the example and the generated parts of the guide into the checkout."""
     (PACKAGE.parent / "cockpit.toml.example").write_text(example())
     for page in PAGES:
         page.write_text(with_generated_parts(page.read_text()))

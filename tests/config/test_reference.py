@@ -13,7 +13,6 @@ from cockpit.config.aliases import OLD_NAMES
 from cockpit.config.reference import with_generated_parts
 
 GUIDE = Path(cockpit.__file__).parent / "docs" / "configuration.md"
-README = Path(cockpit.__file__).parent.parent / "README.md"
 
 
 def _settings() -> str:
@@ -24,12 +23,6 @@ def test_the_guide_is_up_to_date() -> None:
     """Red? Run `python -m tests.config.renew`."""
     page = GUIDE.read_text()
     assert with_generated_parts(page) == page
-
-
-def test_the_readme_is_up_to_date() -> None:
-    page = README.read_text()
-    assert with_generated_parts(page) == page
-    assert "| `on_context_threshold` |" in page
 
 
 def test_it_names_every_founding_key() -> None:

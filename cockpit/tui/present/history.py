@@ -16,6 +16,7 @@ from cockpit.core.far_names import host_and_name
 from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_line
 from cockpit.tui.present import words
+from cockpit.tui.present.paths import short_path
 from cockpit.tui.present.review import WRITERS
 from cockpit.tui.present.span import Span, fit, merged
 
@@ -27,6 +28,7 @@ _OUTCOMES = {
     "failed": ("×", "failed", "state-failed"),
     None: ("»", "under way", "state-handing"),
 }
+_WRITTEN = {"agent": "by the agent", "sdk": "by a fork", "facts": "from facts"}
 _MARKED, _UNMARKED = "*", " "
 
 
@@ -111,9 +113,9 @@ def line(entry: Entry, width: int, now: datetime, widest: int, *, marked: bool) 
         spans.append(Span(fit(_fill(entry), 14), "tokens"))
     spans.append(Span(fit(f"{glyph} {word}", 12), role))
     if width >= 110:
-        spans.append(Span(fit(_writer(entry), 22), "muted"))
+        spans.append(Span(fit(_written(entry), 14), "muted"))
     room = width - sum(cell_len(span.text) for span in spans)
-    text = entry.found or entry.goal
+    text = entry.found or entry.goal.strip().partition("\n")[0]
     spans.append(Span(fit(f" {safe_line(text, 300)}", max(0, room))))
     return merged(spans)
 
@@ -126,6 +128,13 @@ def _fill(entry: Entry) -> str:
     if entry.outcome != "done" or entry.tokens_after is None:
         return f"  {held}"
     return f"  {held} → {words.tokens(entry.tokens_after)}"
+
+
+def _written(entry: Entry) -> str:
+    """The same as `_writer` in a column."""
+    if entry.document is None:
+        return "none yet" if entry.outcome is None else "no document"
+    return _WRITTEN.get(entry.writer or "", safe_line(entry.writer or "", 12))
 
 
 def _writer(entry: Entry) -> str:
@@ -166,7 +175,7 @@ def heading(
     return [Span(" History ", "brand"), Span(fit(f" {text}", max(0, width - 9)), "muted")]
 
 
-def detail(entry: Entry | None, width: int, height: int) -> list[list[Span]]:
+def detail(entry: Entry | None, width: int, height: int, home: str = "") -> list[list[Span]]:
     """The selected one in a few lines: its goal, where it lies, what it came to."""
     if entry is None:
         return []
@@ -176,12 +185,13 @@ def detail(entry: Entry | None, width: int, height: int) -> list[list[Span]]:
     lines = [
         [Span(fit(f" {safe_line(entry.goal or 'no prompt', 400)}", width))],
         [Span(fit(f" {' · '.join(part for part in ended if part)}", width), role)],
-        [Span(fit(f" {safe_line(_place(entry), 400)}", width), "muted")],
+        [Span(fit(f" {safe_line(_place(entry, home), 400)}", width), "muted")],
     ]
     if entry.found:
         lines.insert(0, [Span(fit(f" {safe_line(entry.found, 400)}", width), "name")])
     return lines[:height]
 
 
-def _place(entry: Entry) -> str:
-    return f"{host_and_name(entry.id)[1][:8]}  {entry.document or entry.why or ''}"
+def _place(entry: Entry, home: str) -> str:
+    where = short_path(entry.document, home) if entry.document else entry.why or ""
+    return f"{host_and_name(entry.id)[1][:8]}  {where}"

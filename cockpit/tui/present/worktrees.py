@@ -6,6 +6,7 @@ from datetime import datetime
 
 from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_line
+from cockpit.tui.present.paths import short_path
 from cockpit.tui.present.span import Span, broken
 from cockpit.wire.worktrees import WorktreeStatus
 
@@ -18,26 +19,34 @@ def lines(tree: WorktreeStatus, now: datetime) -> list[str]:
     return told + [safe_line(f"    not removed: {one.why}", 300) for one in tree.obstacles]
 
 
-def drawn(trees: list[WorktreeStatus], now: datetime, width: int) -> list[list[Span]]:
+def drawn(
+    trees: list[WorktreeStatus], now: datetime, width: int, home: str = ""
+) -> list[list[Span]]:
     """All of them for a width, each with how to remove it, or with what is to be done first."""
     if not trees:
         return [[Span("  No worktrees. start --worktree gives an agent one of its own.", "muted")]]
     found: list[list[Span]] = []
     for tree in trees:
-        found += _drawn(tree, now, width)
+        found += _drawn(tree, now, width, home)
         found.append([])
     return found[:-1]
 
 
-def _drawn(tree: WorktreeStatus, now: datetime, width: int) -> list[list[Span]]:
+def _drawn(tree: WorktreeStatus, now: datetime, width: int, home: str) -> list[list[Span]]:
     there = f"{safe_line(tree.host, 32)}:" if tree.host else ""
     parts = [
-        (f"{there}{safe_line(tree.directory, 400)}", "name"),
+        (f"{there}{short_path(tree.directory, '' if tree.host else home)}", "name"),
         (safe_line(_what(tree, now), 400), ""),
     ]
+    if tree.made and tree.obstacles:
+        parts += [("before it is removed:", "muted")]
     for one in tree.obstacles if tree.made else ():
-        parts += [(f"not removed: {safe_line(one.why, 300)}", "muted")]
-        parts += [(f"  {safe_line(one.next, 400)}", "muted")]
+        why, following = safe_line(one.why, 300), safe_line(one.next, 400)
+        if home and not tree.host:
+            following = following.replace(f" {home}/", " ~/")
+        both = f"· {why} → {following}"
+        alone = [f"· {why}", f"  → {following}"]
+        parts += [(text, "muted") for text in ([both] if len(both) < width - 4 else alone)]
     if tree.made and not tree.obstacles:
         at = f" --host {safe_line(tree.host, 32)}" if tree.host else ""
         command = f"cockpit worktrees remove {safe_line(tree.directory)}{at}"
@@ -64,7 +73,9 @@ def _content(tree: WorktreeStatus) -> list[str]:
         dirty = "not known how dirty"
     elif tree.changed or tree.untracked:
         told = f" ({tree.overlooked} that git was told not to look at)" if tree.overlooked else ""
-        dirty = f"{counted(tree.changed, 'file')} changed{told}, {tree.untracked} untracked"
+        changed = f"{counted(tree.changed, 'file')} changed{told}" if tree.changed or told else ""
+        untracked = f"{tree.untracked} untracked" if tree.untracked else ""
+        dirty = ", ".join(filter(None, (changed, untracked)))
     else:
         dirty = "clean"
     alone = f"{counted(tree.alone, 'commit')} nowhere else" if tree.alone else ""

@@ -54,11 +54,12 @@ class ComparingScreen(Page):
         in_background(self, self._compare, group="load", alone=True)
 
     def _names(self, width: int) -> list[Span]:
-        named = [
-            f"{safe_line(one.agent, 32)} {words.stamp(one.created)}"
+        old, new = (
+            f"{safe_line(one.agent, 32)} {one.number}→{one.number + 1}"
             for one in (self.older, self.newer)
-        ]
-        text = f" {named[0]}  →  {named[1]}"
+        )
+        at = [words.stamp(one.created) for one in (self.older, self.newer)]
+        text = f" {old} and {new}  {at[0]}, {at[1]}"
         return [Span(" Compare ", "brand"), Span(fit(text, max(0, width - 9)), "muted")]
 
     def _say(self, width: int, _height: int) -> list[list[Any]]:

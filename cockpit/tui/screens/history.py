@@ -83,7 +83,8 @@ class HistoryScreen(Place):
         self.search.display = False
         self._heading = OneLine(self._head, id="history-title")
         self.detail = Passage(
-            lambda width, height: history.detail(self.entry, width, height), id="history-detail"
+            lambda width, height: history.detail(self.entry, width, height, around.home),
+            id="history-detail",
         )
 
     @property

@@ -19,8 +19,10 @@ from cockpit.tui.background import in_background
 from cockpit.tui.bindings import bindings
 from cockpit.tui.model import Model
 from cockpit.tui.present.history import Entry
+from cockpit.tui.present.paths import short_path
 from cockpit.tui.present.review import facts_line
 from cockpit.tui.present.span import Span, fit
+from cockpit.tui.present.verdicts import verdicts
 from cockpit.tui.screens.errands import tell
 from cockpit.tui.screens.place import Page
 from cockpit.tui.screens.review import MOST, plain_parser
@@ -70,7 +72,8 @@ class ReadingScreen(Page):
     def _whose(self, width: int) -> list[Span]:
         who = f"{safe_line(self.entry.agent, 32)} "
         title = " Document "
-        place = safe_line(self.entry.document or "a draft of facts", 400)
+        lies = self.entry.document
+        place = short_path(lies, self.around.home) if lies else "a draft of facts"
         return [
             Span(title, "brand"),
             Span(who, "name"),
@@ -87,4 +90,4 @@ class ReadingScreen(Page):
             self.front, body = load(text)
             self._facts.show()
             # Not awaited: a cancellation would reach Textual's own widgets.
-            self.document.update(safe_text(body, MOST))
+            self.document.update(verdicts(safe_text(body, MOST)).body)

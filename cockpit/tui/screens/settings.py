@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from cockpit.config.loaded import Loaded
     from cockpit.config.schema import ContextSettings
 
+LOW = 20
+"""Rows below which a form takes the whole screen."""
+BESIDES = 18
+"""Rows of the form that are not the preview, with its border."""
 MEANINGS = {
     "notice": "the bar changes colour",
     "warn": "the row says so",
@@ -154,8 +158,14 @@ class SettingsScreen(ChangeForm):
             preview_line(agent, self._context_of(agent.name), width)
             for agent in self._model.agents.values()
         ]
-        holds = self._loaded.settings.defaults.context
-        self.preview.set_lines(lines or example_lines(holds, width))
+        shown = lines or example_lines(self._loaded.settings.defaults.context, width)
+        self.preview.set_lines(shown)
+        self._fit(len(shown))
+
+    def _fit(self, lines: int) -> None:
+        """As high as the preview needs; on a low screen the whole of it."""
+        low = self.app.size.height < LOW
+        self.query_one(".dialog").styles.max_height = "100%" if low else BESIDES + max(3, lines)
 
     def _context_of(self, name: str) -> ContextSettings | None:
         assert self._loaded is not None

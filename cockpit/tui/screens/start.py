@@ -95,7 +95,7 @@ class StartScreen(Form[Start]):
         self.named = Field(
             first, placeholder="a-z 0-9 . _ -", suggester=SuggestFromList(stopped), id="name"
         )
-        self.where = Field(placeholder=str(directory), id="where")
+        self.where = Field(placeholder=short_path(str(directory), home), id="where")
         self.prompt = PromptArea(id="prompt", placeholder="its job, or empty")
         self.runtime = Choice(RUNTIMES, RUNTIMES[0].value, id="runtime")
         self.mode = Choice(MODES, MODES[0].value, id="mode")
@@ -201,7 +201,8 @@ class StartScreen(Form[Start]):
 
         No text is put where the pilot may be writing: that would be a race with the keys.
         """
-        self.where.placeholder = safe_line(known.directory if known else str(self._base), 400)
+        place = known.directory if known else str(self._base)
+        self.where.placeholder = short_path(place, "" if self._host else self._home)
         for field, value in (
             (self.mode, known.mode if known else None),
             (self.runtime, known.runtime if known else None),
@@ -238,6 +239,8 @@ class StartScreen(Form[Start]):
         try:
             done = await self._client.ask(Plan(**said))
             words, bad = done.message, False
+            if self._home and self._host is None:
+                words = words.replace(f" {self._home}/", " ~/")
         except CockpitError as error:
             words, bad = in_one_line(error), True
         if self.keep.value and self._host is not None:

@@ -60,7 +60,7 @@ class WorktreesScreen(Page):
     def _say(self, width: int, _height: int) -> list[list[Span]]:
         if self._trees is None:
             return [[Span("  looking …", "muted")]]
-        return drawn(self._trees, datetime.now(UTC), width)
+        return drawn(self._trees, datetime.now(UTC), width, self.around.home)
 
     async def _look(self) -> None:
         try:

@@ -79,3 +79,12 @@ def test_all_of_a_comparison_can_be_seen_with_its_signs(width: int) -> None:
     added = [plain(spans) for spans in shown if plain(spans).startswith(" +")]
     assert all(cell_len(each) <= width for each in added)
     assert " ".join(each[3:].strip() for each in added).split() == words
+
+
+def test_a_line_has_the_first_line_of_the_goal_and_the_place_is_told_from_home() -> None:
+    made = handoff("x", AT, document="/home/me/shop/handoff.md")
+    (entry,) = entries([chain("api", session(1, made), goal="Round up.\n\nCommit as you go.")])
+    text = plain(line(entry, 120, NOW, 8, marked=False))
+    assert "Round up." in text
+    assert "Commit" not in text
+    assert "~/shop/handoff.md" in plain(detail(entry, 120, 4, "/home/me")[2])

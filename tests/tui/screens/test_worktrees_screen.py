@@ -34,7 +34,7 @@ def test_each_worktree_with_what_stands_against_removing_it(fly: Fly) -> None:
             await flight.reads(
                 "Worktrees", "2 worktrees", "/r/.worktrees/api", "api, agent/api, clean",
                 "to remove it: cockpit worktrees remove /r/.worktrees/api",
-                "2 files changed, 0 untracked", "not removed: web works in it", "cockpit stop web",
+                "2 files changed", "before it is removed:", "· web works in it → cockpit stop web",
             )  # fmt: skip
             client.trees = [tree("api")]
             await flight.press("r")

@@ -1,0 +1,22 @@
+"""`cockpit keys` tells every key there is."""
+
+from __future__ import annotations
+
+from cockpit.cli.keys import first_day, markdown, text
+from cockpit.tui.actions import ACTIONS
+
+
+def test_every_action_of_every_place_is_told() -> None:
+    told, page = text(), markdown()
+    assert [one.id for one in ACTIONS if f" {one.id} " not in told] == []
+    assert [one.id for one in ACTIONS if f"| `{one.id}` |" not in page] == []
+
+
+def test_a_key_of_the_pilots_own_takes_the_place_of_the_usual_one() -> None:
+    assert "  f5 ? " in text({"help": "f5,question_mark"})
+    assert "  f5 " not in text()
+
+
+def test_the_first_day_needs_few() -> None:
+    assert "| `a` | Say yes to the question that stands. |" in first_day()
+    assert len(first_day().splitlines()) < 20
