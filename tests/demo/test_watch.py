@@ -76,11 +76,13 @@ def test_gives_the_reason_when_a_pilot_is_needed(answering: Any) -> None:
 
 
 def test_leaves_alone_who_is_where_it_should_be(answering: Any) -> None:
-    row = agent(name="api", state="needs_you", needs=Needs(kind="permission", detail="rm -rf"))
-    answering.say("GET /v1/status", Status(agents=[row]).model_dump())
+    asks = agent(name="api", state="needs_you", needs=Needs(kind="permission", detail="rm -rf"))
+    works = agent(name="web", state="working")
+    answering.say("GET /v1/status", Status(agents=[asks, works]).model_dump())
     answering.say("GET /v1/events?after=0&limit=200")
-    watch = Watch(HttpClient(answering.path), print, 5, lambda found: found.needs is not None)
-    assert asyncio.run(watch.until_reached()).agents == [row]
+    watch = Watch(HttpClient(answering.path), lambda _: None, 0.0, lambda row: bool(row.needs))
+    with pytest.raises(Failed, match="Time is up before every agent was there"):
+        asyncio.run(watch.until_reached())
 
 
 def test_gives_the_reason_when_an_agent_is_gone(answering: Any) -> None:
