@@ -47,6 +47,7 @@ def facts_line(front: FrontMatter | None, width: int, claims: str = "") -> list[
     if front is None:
         return [Span(fit(" not verified: no front matter yet", width), "muted")]
     said = [
+        claims,
         f"by {WRITERS.get(front.writer, front.writer)}",
         f"{words.tokens(front.tokens)} of {words.tokens(front.window)} tokens"
         if front.tokens is not None
@@ -54,10 +55,9 @@ def facts_line(front: FrontMatter | None, width: int, claims: str = "") -> list[
         f"on {front.branch}" if front.branch else "",
         f"at {front.head_commit[:8]}" if front.head_commit else "",
         f"{counted(front.redactions, 'secret')} taken out" if front.redactions else "",
-        claims,
         f"session {front.number}",
     ]
-    text = " · ".join(safe_line(part, 80) for part in said if part)
+    text = " · ".join(safe_line(part, 120) for part in said if part)
     return [Span(fit(f" {text}", width), "muted")]
 
 

@@ -1,12 +1,13 @@
 """What git says of a document's claims, beside each of them, for the eye that reviews it.
 
-The document itself is not changed: it says already which commits git does not know, and lists
-those that it does. Here both become a sign where the agent names them.
+The document itself is not changed: it says the same in sentences, for who cannot ask git. Here
+they become signs, and words only where something is to be looked at.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 
 from cockpit.core.claimed_files import Trace
@@ -17,8 +18,16 @@ from cockpit.core.verified_facts import UNVERIFIED, VERIFIED, claimed_commits
 FACTS = "\n## Verified Facts\n"
 YES, MAYBE, NO = "✓", "?", "✗"
 
-_SIGNS = {Trace.CHANGED: YES, Trace.UNCHANGED: MAYBE, Trace.MISSING: NO}
-_HASH = re.compile(r"(?<![\w/.#:-])`?([0-9a-f]{7,40})`?(?![\w/:-])")
+_SIGNS = {
+    Trace.CHANGED: YES,
+    Trace.UNCHANGED: f"{MAYBE} (there, unchanged)",
+    Trace.MISSING: f"{NO} (not found)",
+}
+_UNKNOWN = f"{NO} (unknown to git)"
+_HASH = re.compile(
+    r"(?<![\w/.#:-])`?([0-9a-f]{7,40})`?(?![\w/:-])"
+    rf"(?: ?(?P<said>{re.escape(VERIFIED)}|{re.escape(UNVERIFIED)}))?"
+)
 _FORGED = re.compile(rf"[ \t]*[{YES}{NO}✔✘☑☒✅❌]")
 
 
@@ -39,13 +48,15 @@ class Verdicts:
     """Files that it names and nothing has."""
 
     def __str__(self) -> str:
-        """In words, empty where neither a commit nor a file was checked."""
-        said = [f"{YES} {self.known} known to git"] if self.known else []
-        said += [f"{NO} {self.unknown} unknown to git"] if self.unknown else []
-        said += [f"{YES} {counted(self.changed, 'file')} changed"] if self.changed else []
-        said += [f"{MAYBE} {self.unchanged} unchanged"] if self.unchanged else []
-        said += [f"{NO} {counted(self.missing, 'file')} missing"] if self.missing else []
-        return ", ".join(said)
+        """In words, what is to be looked at first; empty where nothing was checked."""
+        counts = (
+            (f"{NO} {{}} unknown to git", self.unknown, "commit"),
+            (f"{NO} {{}} not found", self.missing, "file"),
+            (f"{MAYBE} {{}} unchanged", self.unchanged, "file"),
+            (f"{YES} {{}}", self.known, "commit"),
+            (f"{YES} {{}} changed", self.changed, "file"),
+        )
+        return ", ".join(said.format(counted(many, what)) for said, many, what in counts if many)
 
 
 def verdicts(body: str) -> Verdicts:
@@ -60,37 +71,39 @@ def verdicts(body: str) -> Verdicts:
     has = claimed_commits("\n".join(listed))
     known: set[str] = set()
     unknown: set[str] = set()
+    traces: Counter[Trace] = Counter()
 
     def judged(line: str) -> str:
         named = set(claimed_commits(line))
 
         def sign(match: re.Match[str]) -> str:
-            commit, rest = match[1], line[match.end() :]
+            commit, said = match[1], match["said"]
             if commit not in named:
                 return match[0]
-            if rest.lstrip(" `").startswith(UNVERIFIED):
+            bare = match[0].removesuffix(said or "").rstrip()
+            if said == UNVERIFIED:
                 unknown.add(commit)
-                return f"{match[0]} {NO}"
-            told = rest.lstrip(" `").startswith(VERIFIED)
-            if told or any(one.startswith(commit) or commit.startswith(one) for one in has):
+                return f"{bare} {_UNKNOWN}"
+            if said or any(one.startswith(commit) or commit.startswith(one) for one in has):
                 known.add(commit)
-                return f"{match[0]} {YES}"
+                return f"{bare} {YES}"
             return match[0]
 
         marked = any(trace.value in line for trace in Trace)
         line = _HASH.sub(sign, _FORGED.sub("", line) if named or marked else line)
-        for trace, mark in _SIGNS.items():
-            line = line.replace(trace.value, f"{mark} {trace.value}")
+        for trace, shown in _SIGNS.items():
+            traces[trace] += line.count(trace.value)
+            line = line.replace(trace.value, shown)
         return line
 
     lines = [line if is_code else judged(line) for line, is_code in marked_lines(claims)]
     return Verdicts(
         "\n".join(lines) + found + facts,
-        *(len(known), len(unknown)),
-        *(
-            sum(line.count(f"{mark} {trace.value}") for line in lines)
-            for trace, mark in _SIGNS.items()
-        ),
+        known=len(known),
+        unknown=len(unknown),
+        changed=traces[Trace.CHANGED],
+        unchanged=traces[Trace.UNCHANGED],
+        missing=traces[Trace.MISSING],
     )
 
 

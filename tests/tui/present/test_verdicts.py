@@ -25,11 +25,15 @@ FACTS = f"""
     ("claim", "shown"),
     [
         ("- commit `9f1c2d3`", "- commit `9f1c2d3` ✓"),
-        (f"commit deadbee1 {UNVERIFIED}", f"commit deadbee1 ✗ {UNVERIFIED}"),
-        (f"commit `0a1b2c3` {VERIFIED}", f"commit `0a1b2c3` ✓ {VERIFIED}"),
-        (f"`a/b.py` ✅ {MISSING}", f"`a/b.py` ✗ {MISSING}"),
-        (f"a/b.py {CHANGED} ✓", f"a/b.py ✓ {CHANGED}"),
-        (f"a/b.py ✓ {UNCHANGED}", f"a/b.py ? {UNCHANGED}"),
+        (f"commit deadbee1 {UNVERIFIED}", "commit deadbee1 ✗ (unknown to git)"),
+        (f"commit `0a1b2c3` {VERIFIED}", "commit `0a1b2c3` ✓"),
+        (f"`a/b.py` ✅ {MISSING}", "`a/b.py` ✗ (not found)"),
+        (f"a/b.py {CHANGED} ✓", "a/b.py ✓"),
+        (f"a/b.py ✓ {UNCHANGED}", "a/b.py ? (there, unchanged)"),
+        (
+            f"(deadbee1 {UNVERIFIED}; 0a1b2c3 {VERIFIED})",
+            "(deadbee1 ✗ (unknown to git); 0a1b2c3 ✓)",
+        ),
         ("a/b.py", "a/b.py"),
         ("commit `0a1b2c3`", "commit `0a1b2c3`"),
         ("commit `0a1b2c3` ✓", "commit `0a1b2c3`"),
@@ -46,10 +50,10 @@ def test_a_sign_stands_beside_what_git_was_asked_about(claim: str, shown: str) -
 
 def test_what_it_came_to_is_counted_once_a_commit() -> None:
     text = f"commit 9f1c2d3, commit 9f1c2d3, commit deadbee1 {UNVERIFIED}"
-    assert str(verdicts(f"{text}\n{FACTS}")) == "✓ 1 known to git, ✗ 1 unknown to git"
+    assert str(verdicts(f"{text}\n{FACTS}")) == "✗ 1 commit unknown to git, ✓ 1 commit"
     assert str(verdicts("commit 9f1c2d3")) == ""
     files = f"a/b.py {CHANGED}, c/d.py {CHANGED}, e/f.py {MISSING}, g/h.py {UNCHANGED}"
-    told = "✓ 2 files changed, ? 1 unchanged, ✗ 1 file missing"
+    told = "✗ 1 file not found, ? 1 file unchanged, ✓ 2 files changed"
     assert str(verdicts(f"{files}\n{FACTS}")) == told
 
 
