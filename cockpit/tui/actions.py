@@ -35,7 +35,7 @@ class Action:
     shown: bool = False
     """On the key line whenever it can be done."""
     stays: bool = False
-    """On the key line of every agent; pressed where it cannot be done, it says why."""
+    """On the key line of every agent that can be asked; where it cannot be done, it says why."""
 
 
 def _scrolled(context: Context) -> tuple[Action, ...]:
@@ -153,11 +153,11 @@ ACTIONS: tuple[Action, ...] = (
     Action("agent.facts", "facts", "Show goal, todos, files and commits.", ("3",), "agent"),
     Action("agent.diff", "diff", "Show how the worktree differs.", ("4",), "agent"),
     Action("agent.events", "events", "Show what happened to this agent.", ("5",), "agent"),
-    Action("agent.next", "next", "Show the next section.", ("tab",), "agent", shown=True),
+    Action("agent.next", "next", "Show the next section.", ("tab",), "agent"),
     Action("agent.previous", "previous", "Show the previous section.", ("shift+tab",), "agent"),
     Action(
         "agent.again", "read again", "Read what is shown once more.",
-        ("r", "ctrl+r"), "agent", reasons.needs_supervisor, shown=True,
+        ("r", "ctrl+r"), "agent", reasons.needs_supervisor,
     ),
     Action(
         "agent.since", "since", "Show the diff of the whole job, or of what is not committed.",

@@ -12,6 +12,12 @@ from cockpit.tui.actions import ACTIONS, BY_ID, Action, Context, keys_of, spoken
 from cockpit.tui.model import Model
 from cockpit.tui.present.span import Span, merged
 
+KEPT = (
+    "approve", "document", "refuse", "attach", "enter", "edit", "snooze", "handoff", "send", "open",
+    "start",
+)  # fmt: skip
+"""Where there is no room for all: which stay longest, by the last word of their ids."""
+
 
 class KeyHint(NamedTuple):
     action: str
@@ -27,8 +33,18 @@ def possible(model: Model, context: Context) -> list[Action]:
         for action in ACTIONS
         if action.context == context
         and action.shown
-        and (action.why_not(model) is None or (action.stays and model.agent is not None))
+        and (action.why_not(model) is None or (action.stays and _could_be_asked(model)))
+        and not (action.id == "attach" and _is_out_of_reach(model))
     ]
+
+
+def _could_be_asked(model: Model) -> bool:
+    return model.agent is not None and model.part.connection.live
+
+
+def _is_out_of_reach(model: Model) -> bool:
+    """Its pane is on a machine that does not answer: trying is allowed, and not offered."""
+    return model.part.is_far and not model.part.connection.live
 
 
 def possible_with(model: Model, section: str) -> list[Action]:
@@ -48,21 +64,22 @@ def possible_with(model: Model, section: str) -> list[Action]:
 def key_line(
     actions: Iterable[Action], keymap: Mapping[str, str], width: int
 ) -> tuple[list[Span], list[KeyHint]]:
-    """Keys and words in `width` cells, and where each stands; what has no room is left out.
+    """Keys and words in `width` cells, and where each stands; what has no room is left out whole.
 
-    Help and the way out keep their place at the end, whatever else goes.
+    Help and the way out keep their place at the end, whatever else goes; of the others those of
+    `KEPT` stay longest.
     """
     everything = list(actions)
     tail = [action for action in everything if action.id.endswith(("help", "quit", ".back"))]
     head = [action for action in everything if action not in tail]
     room = width - sum(_cells(action, keymap) for action in tail) - 1
-    shown: list[Action] = []
-    for action in head:
-        if (room := room - _cells(action, keymap)) < 0:
-            break
-        shown.append(action)
+    fitting: list[Action] = []
+    for action in sorted(head, key=_worth):
+        if (cells := _cells(action, keymap)) <= room:
+            fitting.append(action)
+            room -= cells
     spans, hints, column = [Span(" ")], [], 1
-    for action in [*shown, *tail]:
+    for action in [*(each for each in head if each in fitting), *tail]:
         cells = _cells(action, keymap)
         if column + cells - 2 > width:
             break
@@ -73,6 +90,12 @@ def key_line(
         hints.append(KeyHint(action.id, column, column + cells - 2))
         column += cells
     return merged(spans), hints
+
+
+def _worth(action: Action) -> int:
+    """Its place among those that stay; the registry's order decides among the rest."""
+    last = action.id.rpartition(".")[2]
+    return KEPT.index(last) if last in KEPT else len(KEPT)
 
 
 def _key(action: Action, keymap: Mapping[str, str]) -> str:

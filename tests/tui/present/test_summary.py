@@ -90,6 +90,31 @@ def test_the_key_line_shows_only_what_can_be_done_now() -> None:
     assert "handoff" in working
 
 
+def test_what_an_answer_needs_stays_longest_on_a_narrow_key_line() -> None:
+    def offered(width: int) -> list[str]:
+        _, hints = key_line(possible(with_selected("api"), "fleet"), {}, width)
+        return [hint.action for hint in hints]
+
+    assert offered(60) == ["approve", "refuse", "snooze", "document", "help", "quit"]
+    assert offered(70) == ["approve", "refuse", "document", "attach", "help", "quit"]
+    assert offered(46) == ["approve", "document", "help", "quit"]
+
+
+def test_without_a_supervisor_no_key_is_offered_that_asks_it() -> None:
+    there = with_selected("checkout")
+    there.main.lost(0.0, "gone", 1.0)
+    offered = [action.id for action in possible(there, "fleet")]
+    assert offered == ["attach", "open", "help", "quit"]
+
+
+def test_the_pane_of_a_machine_that_is_lost_is_not_offered() -> None:
+    there = with_selected("checkout")
+    there.main.host = "build"
+    assert "attach" in [action.id for action in possible(there, "fleet")]
+    there.main.lost(0.0, "no route", 1.0)
+    assert "attach" not in [action.id for action in possible(there, "fleet")]
+
+
 @pytest.mark.parametrize("width", range(10, 120))
 def test_help_and_the_way_out_stay_on_the_key_line(width: int) -> None:
     spans, hints = key_line(possible(with_selected("api"), "fleet"), {}, width)

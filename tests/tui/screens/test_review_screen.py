@@ -164,6 +164,20 @@ def test_what_changes_while_the_document_is_drawn_never_ends_the_screen(fly: Fly
         asyncio.run(play(pauses))
 
 
+def test_the_keys_are_told_and_a_question_answered_meanwhile_closes(fly: Fly) -> None:
+    async def play() -> None:
+        async with fly(scene(), selected="api") as flight:
+            await flight.press("d")
+            await flight.reads("? help")
+            await flight.press("f1")
+            await flight.reads("Change the document in $EDITOR.")
+            flight.client.change("api", handoff=None, needs=None, state="working")
+            await flight.press("q")
+            await flight.until(lambda: len(flight.app.screen_stack) == 1)
+
+    asyncio.run(play())
+
+
 def test_a_question_that_was_answered_elsewhere_closes(fly: Fly) -> None:
     async def play() -> None:
         async with fly(scene()) as flight:
