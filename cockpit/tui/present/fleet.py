@@ -11,7 +11,7 @@ from cockpit.tui.present.columns import GAP, LEAD, Column, Layout
 from cockpit.tui.present.row import Row
 from cockpit.tui.present.sorting import ordered
 from cockpit.tui.present.span import Span, fit, merged
-from cockpit.tui.present.states import GROUPS, Group, group_of
+from cockpit.tui.present.states import GROUPS, Group, group_of, look_of
 from cockpit.wire.status import AgentStatus
 
 SORTED = "↓"
@@ -60,7 +60,8 @@ def lines_of(
 
 
 def _matches(agent: AgentStatus, wanted: Sequence[str]) -> bool:
-    said = (agent.name, agent.state, agent.branch, agent.activity, agent.model, agent.mode)
+    look = look_of(agent).word
+    said = (agent.name, agent.state, look, agent.branch, agent.activity, agent.model, agent.mode)
     text = " ".join(part.lower().replace("_", " ") for part in said if part)
     return all(word in text for word in wanted)
 

@@ -10,7 +10,7 @@ from cockpit.core.safetext import safe_line
 from cockpit.tui.present import words
 from cockpit.tui.present.states import Look, last_known, look_of
 from cockpit.tui.present.trend import trend
-from cockpit.wire.status import AgentStatus, ContextStatus
+from cockpit.wire.status import AgentStatus, ContextStatus, Needs
 
 STALE_AFTER = 120.0
 """Seconds after which the reading of a working agent is drawn as old."""
@@ -70,25 +70,34 @@ def row_of(agent: AgentStatus, *, heard_seconds: float, now: datetime, lost: boo
         trend=trend(context.trend, context.window),
         turns=_old(heard_seconds if age is None else age) if stale else _turns(context),
         chain=_chain(agent),
-        activity=_doing(agent),
+        activity=_doing(agent, now),
         age=_age(agent, now),
         cost=words.money(_cost(agent)) if _cost(agent) is not None else "",
         lost=lost,
     )
 
 
-def _doing(agent: AgentStatus) -> str:
+def _doing(agent: AgentStatus, now: datetime) -> str:
     """What it does, after a hook's failure; where it does nothing, what there is to say.
 
-    Of one that waits for an answer it is what it asks, not what it did before.
+    Of one that waits for something it is what it waits for, not what it did before.
     """
-    needs = agent.needs
-    if needs and needs.kind in {"permission", "question"}:
-        asked = f"{needs.tool} {needs.command or ''}" if needs.tool else needs.detail
-        return safe_line(" ".join(asked.split()), 200)
+    if agent.needs:
+        return safe_line(" ".join(_waits_for(agent.needs, now).split()), 200)
     if agent.activity:
         return safe_line("; ".join(filter(None, (agent.warning, agent.activity))), 200)
     return safe_line(agent.note or agent.warning or "", 200)
+
+
+def _waits_for(needs: Needs, now: datetime) -> str:
+    """In few words; the state says the kind of it already."""
+    if needs.tool:
+        return f"{needs.tool} {needs.command or ''}"
+    if needs.kind == "usage_limit" and needs.resets_at:
+        return f"until {words.until(needs.resets_at, now)}"
+    if needs.kind == "review":
+        return "document waits for approval"
+    return needs.detail.removeprefix("hand off? ")
 
 
 def _old(seconds: float) -> str:

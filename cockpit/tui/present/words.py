@@ -77,3 +77,12 @@ def stamp(moment: str) -> str:
         return datetime.fromisoformat(moment).astimezone().strftime("%Y-%m-%d %H:%M")
     except ValueError:
         return ""
+
+
+def until(moment: str, now: datetime) -> str:
+    """When something ends, in the pilot's zone: `18:05` today, with the day before it otherwise."""
+    try:
+        end = datetime.fromisoformat(moment).astimezone()
+    except ValueError:
+        return "--:--"
+    return end.strftime("%H:%M" if end.date() == now.astimezone().date() else "%m-%d %H:%M")

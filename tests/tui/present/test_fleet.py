@@ -15,6 +15,9 @@ from cockpit.tui.present.span import plain
 from cockpit.tui.present.states import GROUPS, look_of
 from cockpit.tui.scene import agent, context
 from cockpit.wire.status import AgentStatus, HandoffStatus, Needs
+from tests.tui.test_pictures import one_time_zone
+
+__all__ = ["one_time_zone"]
 
 NOW = datetime(2026, 11, 21, 20, 0, tzinfo=UTC)
 
@@ -32,15 +35,24 @@ def test_who_needs_the_pilot_stands_first_and_stopped_agents_last() -> None:
     assert [line.number for line in lines if isinstance(line, Place)] == [1, 2, 3, 4]
 
 
-def test_a_row_that_waits_for_leave_says_for_what_and_not_what_was_done_before() -> None:
-    asks = Needs(kind="permission", detail="Bash rm", tool="Bash", command="rm -rf\n build")
-    asked = agent("api", "needs_you", needs=asks, activity="Read x")
-    assert row(asked).activity == "Bash rm -rf build"
-    told = Needs(kind="question", detail="Which colour?")
-    asked = agent("api", "needs_you", needs=told, activity="Read x")
-    assert row(asked).activity == "Which colour?"
-    review = agent("api", "needs_you", needs=Needs(kind="review", detail="-"), activity="Read x")
-    assert row(review).activity == "Read x"
+ASKS = {
+    "Bash rm -rf build": Needs(
+        kind="permission", detail="Bash rm", tool="Bash", command="rm -rf\n build"
+    ),
+    "Which colour?": Needs(kind="question", detail="Which colour?"),
+    "document waits for approval": Needs(kind="review", detail="the handoff document waits"),
+    "act mark at 140k": Needs(kind="handoff", detail="hand off? act mark at 140k"),
+    "the API refused: billing": Needs(kind="failed", detail="the API refused: billing"),
+    "until 22:00": Needs(kind="usage_limit", detail="-", resets_at="2026-11-21T22:00:00Z"),
+    "until 11-24 08:00": Needs(kind="usage_limit", detail="-", resets_at="2026-11-24T08:00:00Z"),
+    "You have hit your limit": Needs(kind="usage_limit", detail="You have hit your limit"),
+}
+
+
+@pytest.mark.parametrize("said", ASKS)
+def test_a_row_that_waits_says_for_what_and_not_what_was_done_before(said: str) -> None:
+    asked = agent("api", "needs_you", needs=ASKS[said], activity="Read x")
+    assert row(asked).activity == said
 
 
 def test_every_state_of_the_wire_has_a_group_and_a_look() -> None:
@@ -60,6 +72,9 @@ def test_a_filter_wants_all_of_its_words() -> None:
     assert lines_of(agents, "nothing like it") == []
     found = lines_of([agent("api", "needs_you"), agent("web")], "needs you")
     assert [line.name for line in found if isinstance(line, Place)] == ["api"]
+    asks = agent("web", "needs_you", needs=Needs(kind="review", detail="-"))
+    found = lines_of([agent("api", "needs_you"), asks], "review")
+    assert [line.name for line in found if isinstance(line, Place)] == ["web"]
 
 
 def test_the_state_is_said_as_precisely_as_it_is_known() -> None:
