@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
+from cockpit.tui.present.fold import worded
 from cockpit.tui.present.span import Span
 
 T = TypeVar("T")
@@ -17,15 +18,20 @@ READING: Said = [[Span("  Reading…", "muted")]]
 class Once(Generic[T]):
     """Says one kind of thing, and keeps what it said last. A thing that is the same is no other."""
 
-    def __init__(self, say: Callable[[T, int, int], Said]) -> None:
+    def __init__(
+        self, say: Callable[[T, int, int], Said], why: Callable[[], str] = lambda: ""
+    ) -> None:
+        """`why` says what keeps it from being read; nothing while nothing does."""
         self._say = say
+        self._why = why
         self._of: tuple[T, int, int] | None = None
         self._said: Said = READING
 
     def __call__(self, told: T | None, width: int, height: int) -> Said:
         """The lines for a width and a height."""
         if told is None:
-            return READING
+            lines = worded(self._why(), max(1, width - 3))
+            return [[Span(f"  {line}", "muted")] for line in lines] if lines[0] else READING
         known = self._of
         if known is None or known[0] is not told or known[1:] != (width, height):
             self._of, self._said = (told, width, height), self._say(told, width, height)

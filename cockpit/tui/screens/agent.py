@@ -34,6 +34,7 @@ from cockpit.tui.present.lineage import Link, link_spans
 from cockpit.tui.present.once import Once
 from cockpit.tui.present.plot import plot
 from cockpit.tui.present.span import Span
+from cockpit.tui.reasons import needs_supervisor
 from cockpit.tui.screens.agent_lookups import READ, Lookups
 from cockpit.tui.screens.errands import cannot, tell
 from cockpit.tui.screens.onlooker import look
@@ -90,15 +91,20 @@ class AgentScreen(Place):
         self._reason = Wrapped(id="agent-reason")
         self._tabs = KeyLine(lambda width: head.tabs(self.section, keys, width), id="agent-tabs")
         self.pane = PaneView()
-        lookups, strip, whole = self.lookups, Once(plot), Once(plot)
-        facts = Once[dict[str, Any]](lambda told, width, _: fact_lines(told, width))
-        diff = Once[WorktreeDiff](lambda told, width, _: diff_lines(told, width))
+        lookups, why = self.lookups, self._why_unread
+        strip, whole = (Once(plot, partial(why, "course")) for _ in range(2))
+        facts = Once[dict[str, Any]](
+            lambda told, width, _: fact_lines(told, width), partial(why, "facts")
+        )
+        diff = Once[WorktreeDiff](
+            lambda told, width, _: diff_lines(told, width), partial(why, "diff")
+        )
         self.strip = Passage(lambda *room: strip(lookups.course, *room), id="agent-strip")
         self.plot = Passage(lambda *room: whole(lookups.course, *room), id="agent-plot")
         self.chain = Picker(self._say_link, empty="No session yet.", id="agent-links")
         self.facts = Passage(lambda *room: facts(lookups.facts, *room), id="agent-facts")
         self.diff = Passage(lambda *room: diff(lookups.diff, *room), id="agent-diff")
-        self.feed = Feed()
+        self.feed = Feed(of_one=True)
 
     @property
     def agent(self) -> AgentStatus | None:
@@ -307,6 +313,12 @@ class AgentScreen(Place):
     def _live(self) -> bool:
         return self.model.part_of(self.name_of_agent).connection.live
 
+    def _why_unread(self, section: str) -> str:
+        """What keeps a section from being read; empty while it is only not there yet."""
+        if not self._live:
+            return needs_supervisor(self.model) or ""
+        return self.lookups.troubles.get(section, "")
+
     def _pane_now(self) -> str | None:
         return self.agent.pane if self.agent else None
 
@@ -335,8 +347,7 @@ class AgentScreen(Place):
         except CockpitError as error:
             if self._live:
                 tell(self, error)
-        else:
-            self._rows.want()
+        self._rows.want()
 
     # What is drawn
 

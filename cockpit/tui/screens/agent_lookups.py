@@ -11,9 +11,11 @@ from time import time
 from typing import Any
 
 from cockpit.client.client import Client
+from cockpit.core.errors import CockpitError
 from cockpit.tui.present.agent import files_may_differ
 from cockpit.tui.present.history import Entry, entries
 from cockpit.tui.present.lineage import Link, chain_of, links
+from cockpit.tui.screens.errands import in_one_line
 from cockpit.wire.course import Course, CoursePoint
 from cockpit.wire.diff import WorktreeDiff
 from cockpit.wire.status import AgentStatus
@@ -37,6 +39,8 @@ class Lookups:
         self.of_job = False
         """The diff is of the whole job, not of what is not committed."""
         self.outdated: set[str] = set(READ)
+        self.troubles: dict[str, str] = {}
+        """Why a section could not be read when that was last tried."""
 
     def take(self, agent: AgentStatus | None) -> None:
         """Take the agent's row as it is now."""
@@ -74,9 +78,12 @@ class Lookups:
         self.outdated.discard(section)
         try:
             await getattr(self, f"_read_{section}")()
-        except BaseException:
+        except BaseException as error:
             self.outdated.add(section)
+            if isinstance(error, CockpitError):
+                self.troubles[section] = in_one_line(error)
             raise
+        self.troubles.pop(section, None)
 
     async def _read_course(self) -> None:
         self.course = await self._client.course(self._name)

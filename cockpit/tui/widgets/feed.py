@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from rich.cells import cell_len
+
+from cockpit.core.far_names import LONGEST_NAME, host_and_name
 from cockpit.core.safetext import safe_line
 from cockpit.tui.present import words
 from cockpit.tui.present.span import Span, fit
@@ -11,6 +14,8 @@ from cockpit.tui.widgets.lines import Lines
 from cockpit.wire.stream import Event
 
 SHOWN = 200
+WIDEST = 24
+"""Cells that a name may take."""
 
 
 class Feed(Lines, can_focus=False):
@@ -21,21 +26,34 @@ class Feed(Lines, can_focus=False):
     Feed.-open { display: block; }
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, of_one: bool = False) -> None:
+        """`of_one` agent, whose name stands above them, so that no line repeats it."""
         super().__init__(id="feed")
+        self._of_one = of_one
 
     def show(self, events: Iterable[Event]) -> None:
         at_end = self.is_vertical_scroll_end
-        lines = [_line(event) for event in list(events)[-SHOWN:]]
+        shown = list(events)[-SHOWN:]
+        widest = 0 if self._of_one else max((cell_len(_who(event)) for event in shown), default=0)
+        lines = [_line(event, min(widest, WIDEST)) for event in shown]
         self.set_lines(lines or [[Span("  Nothing has happened yet.", "muted")]])
         if at_end:
             self.scroll_end(animate=False, force=True, x_axis=False)
 
 
-def _line(event: Event) -> list[Span]:
-    who = safe_line(event.agent or "", 32)
-    return [
-        Span(f"  {words.clock(event.at)}  ", "muted"),
-        Span(f"{fit(who, 12)}  ", "name"),
-        Span(safe_line(event.text, 400)),
-    ]
+def _who(event: Event) -> str:
+    return safe_line(event.agent or "", LONGEST_NAME)
+
+
+def _line(event: Event, widest: int) -> list[Span]:
+    when = Span(f"  {words.clock(event.at)}  ", "muted")
+    name = [Span(f"{fit(_who(event), widest)}  ", "name")] if widest else []
+    return [when, *name, Span(safe_line(_told(event), 400))]
+
+
+def _told(event: Event) -> str:
+    """The sentence without what stands beside it: the agent's name, and that of its host."""
+    if event.agent is None:
+        return event.text
+    host, name = host_and_name(event.agent)
+    return event.text.removeprefix(f"{host}: ").removeprefix(f"{name} ")

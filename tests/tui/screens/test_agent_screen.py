@@ -46,7 +46,7 @@ def read(flight: Any, what: str) -> int:
         ("2", ("#1 142k → 45k", "completed", "#2 142k", "now", "compacts 167k")),
         ("3", ("goal", "Renew access tokens", "● Use Auth.refresh", "Add TokenMargin")),
         ("4", ("3 files changed, 1 new file", "── src/auth.py ──", "not committed")),
-        ("5", ("api crossed its act point",)),
+        ("5", ("crossed its act point",)),
     ],
 )
 def test_each_section_has_its_key(fly: Fly, key: str, words: tuple[str, ...]) -> None:
@@ -246,6 +246,22 @@ def test_a_supervisor_that_goes_away_leaves_what_was_read(fly: Fly) -> None:
     asyncio.run(play())
 
 
+def test_a_section_that_was_never_read_says_why_it_cannot_be(fly: Fly) -> None:
+    async def play() -> None:
+        client = scene()
+        async with fly(client, selected="api") as flight:
+            await opened(flight, "1")
+            await flight.reads("session 2/4")
+            client.disconnect()
+            await flight.reads("no supervisor answers")
+            for section in ("3", "4"):
+                await flight.press(section)
+                await flight.reads("  No supervisor answers. Run: cockpit up")
+            assert "Reading…" not in flight.text()
+
+    asyncio.run(play())
+
+
 def test_what_cannot_be_read_is_said_and_who_is_gone_too(fly: Fly) -> None:
     class Broken(MemoryClient):
         async def diff(self, name: str, *, of_job: bool = False) -> WorktreeDiff:
@@ -257,6 +273,7 @@ def test_what_cannot_be_read_is_said_and_who_is_gone_too(fly: Fly) -> None:
             await opened(flight, "4")
             await flight.until(flight.toasts)
             assert "git took too long" in flight.toasts()[0]
+            await flight.reads("git took too long. The disk is slow.")
             client.forget("api")
             await flight.reads("is not there any more")
             await flight.press("1", "2", "3", "4", "5", "r", "b", "enter")

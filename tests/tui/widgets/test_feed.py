@@ -1,0 +1,48 @@
+"""A line of the feed says who once: what stands beside a sentence is not in it again."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Protocol
+
+from cockpit.client.memory import MemoryClient
+from cockpit.tui.scene import agent
+from cockpit.wire.status import Status
+
+
+class Fly(Protocol):
+    def __call__(self, client: MemoryClient, **how: Any) -> AbstractAsyncContextManager[Any]: ...
+
+
+def told() -> MemoryClient:
+    client = MemoryClient(Status(agents=[agent("api"), agent("gpu1/train")]))
+    client.happen("agent.started", "api was started", "api")
+    client.happen("agent.started", "gpu1: train was started", "gpu1/train")
+    client.happen("supervisor.started", "gpu1: the supervisor was started", None)
+    client.happen("agent.note", "apian bees left api alone", "api")
+    return client
+
+
+def test_neither_the_host_nor_the_agent_is_said_twice(fly: Fly) -> None:
+    async def play() -> None:
+        async with fly(told()) as flight:
+            await flight.press("e")
+            await flight.reads(
+                "api         was started",
+                "gpu1/train  was started",
+                "            gpu1: the supervisor was started",
+                "api         apian bees left api alone",
+            )
+
+    asyncio.run(play())
+
+
+def test_on_the_screen_of_one_agent_nobody_is_named(fly: Fly) -> None:
+    async def play() -> None:
+        async with fly(told(), selected="api") as flight:
+            await flight.press("o", "5")
+            await flight.reads("  was started", "apian bees left")
+            assert "api was" not in flight.text()
+
+    asyncio.run(play())
