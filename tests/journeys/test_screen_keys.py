@@ -174,7 +174,7 @@ def test_stopping_takes_two_different_keys_and_starting_a_form(fleet: Flight) ->
     pid = fleet.row("able").pid
 
     terminal.press("x", "x", "x", "x", "Enter", "Space", "x")
-    terminal.until("Stop able?", "y yes    n no")
+    terminal.until("Stop able?", "y stop it  n no")
     terminal.press("n")
     terminal.until("▌ 1 able", gone=("Stop able?",))
     assert fleet.row("able").pid == pid

@@ -65,7 +65,7 @@ def test_a_form_in_the_smallest_terminal(fleet: Flight) -> None:
 
     terminal.until("▌ 1 able")
     terminal.press("x")
-    terminal.until("Stop able?", "y yes    n no")
+    terminal.until("Stop able?", "y stop it  n no")
     terminal.press("n")
     terminal.until("▌ 1 able", gone=("Stop able?",))
 

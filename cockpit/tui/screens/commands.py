@@ -135,6 +135,7 @@ class Commands:
             f"Stop {name}?",
             "Its process is ended. Its worktree and its session stay: it can be started again.",
             Stop(name=name),
+            "stop it",
         )
 
     def _undo(self) -> None:
@@ -143,14 +144,15 @@ class Commands:
             f"Go back to the previous session of {name}?",
             "The session that runs now is ended, and the one before it is reopened.",
             Undo(name=name),
+            "go back",
         )
 
-    def _confirm(self, title: str, words: str, verb: Stop | Undo) -> None:
+    def _confirm(self, title: str, words: str, verb: Stop | Undo, yes: str) -> None:
         def decided(yes: bool | None) -> None:
             if yes:
                 self._errands.send(verb)
 
-        self._screen.app.push_screen(ConfirmScreen(title, words), decided)
+        self._screen.app.push_screen(ConfirmScreen(title, words, yes), decided)
 
     def _down(self) -> None:
         self._screen.fleet.move(1)

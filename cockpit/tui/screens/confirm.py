@@ -11,6 +11,9 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from cockpit.core.safetext import safe_line
+from cockpit.tui.present.span import Span
+from cockpit.tui.screens.help import Explanation
+from cockpit.tui.widgets.line import OneLine
 
 
 class ConfirmScreen(ModalScreen[bool]):
@@ -19,19 +22,28 @@ class ConfirmScreen(ModalScreen[bool]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "answer(True)", "yes", show=False),
         Binding("n,q,escape", "answer(False)", "no", show=False),
+        Binding("question_mark,f1", "explain", "help", show=False),
     ]
 
-    def __init__(self, question: str, words: str) -> None:
+    def __init__(self, question: str, words: str, yes: str) -> None:
+        """`yes` says in a word or two what `y` does."""
         super().__init__()
         self._question = safe_line(question)
         self._words = safe_line(words, 400)
+        self._yes = safe_line(yes, 20)
 
     def compose(self) -> ComposeResult:
-        with Vertical(classes="dialog") as dialog:
-            dialog.border_title = None
+        keys = [(Span("y", "key"), Span(f" {self._yes}  ", "muted"))]
+        keys += [(Span("n", "key"), Span(" no  ", "muted"))]
+        keys += [(Span("F1", "key"), Span(" help", "muted"))]
+        with Vertical(classes="dialog"):
             yield Static(self._question, classes="dialog--title", markup=False)
             yield Static(self._words, classes="dialog--words", markup=False)
-            yield Static("y yes    n no", classes="dialog--keys", markup=False)
+            yield OneLine(lambda _: [each for pair in keys for each in pair], id="confirm-keys")
 
     def action_answer(self, yes: bool) -> None:
         self.dismiss(yes)
+
+    def action_explain(self) -> None:
+        rows = (("y", f"{self._yes.capitalize()}."), ("n q Esc", "Leave; nothing is done."))
+        self.app.push_screen(Explanation(rows))

@@ -69,8 +69,10 @@ def test_stopping_asks_for_a_second_and_different_key(fly: Fly) -> None:
         async with fly(scene(), selected="checkout") as flight:
             await flight.press("x", "x", "x", "x")
             assert flight.client.asked == []
-            await flight.reads("Stop checkout?")
-            await flight.press("n")
+            await flight.reads("Stop checkout?", "y stop it  n no  F1 help")
+            await flight.press("f1")
+            await flight.reads("Stop it.", "Leave; nothing is done.")
+            await flight.press("y", "escape", "n")
             assert flight.client.asked == []
             await flight.press("x", "y")
             await flight.until(lambda: flight.client.asked == [Stop(name="checkout")])
@@ -308,11 +310,11 @@ def test_events_and_help_come_and_go(fly: Fly) -> None:
     async def play() -> None:
         async with fly(scene()) as flight:
             await flight.press("e")
-            await flight.reads("api crossed its act point at 142k")
+            await flight.reads("crossed its act point at 142k")
             flight.client.happen("agent.idle", "importer rests", "importer")
-            await flight.reads("importer rests")
+            await flight.reads("importer  rests")
             await flight.press("e")
-            await flight.until(lambda: "importer rests" not in flight.text())
+            await flight.until(lambda: "importer  rests" not in flight.text())
             await flight.press("question_mark")
             await flight.reads("Say yes to the question that stands.")
             await flight.press("q")
