@@ -110,6 +110,11 @@ class ReviewScreen(Place):
     def on_unmount(self) -> None:
         self._stop_listening()
 
+    def on_screen_resume(self) -> None:
+        """Its question may have been answered while another screen stood over it."""
+        if self.is_mounted:
+            self._show()
+
     def _approve(self) -> None:
         self._answer(self._yes(straight=False))
 
@@ -162,7 +167,7 @@ class ReviewScreen(Place):
 
     def _answer(self, verb: Verb) -> None:
         def answered(_done: Done) -> None:
-            if self.is_current:
+            if self.is_active:
                 self.dismiss()
 
         self._errands.send(verb, answered, self._not_taken)
@@ -209,8 +214,8 @@ class ReviewScreen(Place):
     def _show(self) -> None:
         agent = self.agent
         if self.model.part_of(self.name_of_agent).connection.live and not self._stands(agent):
-            say(self, f"{self.name_of_agent}: this question is no longer open.")
-            if self.is_current:
+            if self.is_active:  # or else what stands over it would be closed in its place
+                say(self, f"{self.name_of_agent}: this question is no longer open.")
                 self.dismiss()
             return
         self._title.show()
