@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.color import Color
 from rich.segment import Segment
 from rich.style import Style
 from textual.geometry import Region, Size
@@ -17,6 +16,7 @@ from textual.strip import Strip
 
 from cockpit.core.sgr import PLAIN, runs
 from cockpit.core.sgr import Style as Pen
+from cockpit.tui.widgets.pens import Pens
 from cockpit.wire.stream import ScreenShot
 
 KEPT = 2000
@@ -34,9 +34,19 @@ class PaneView(ScrollView, can_focus=False):
         super().__init__(id="pane")
         self._lines: list[tuple[str, Pen]] = []
         self._known: dict[tuple[str, Pen], tuple[Strip, Pen]] = {}
+        self._pens: Pens | None = None
         self._words = ""
         self.whose = ""
         """Whose picture it is; empty while there is none."""
+
+    def on_mount(self) -> None:
+        self.app.theme_changed_signal.subscribe(self, self._theme_changed)
+
+    @property
+    def pens(self) -> Pens:
+        if self._pens is None:
+            self._pens = Pens(self.app.get_css_variables(), self.app.ansi_theme)
+        return self._pens
 
     def say(self, words: str) -> None:
         """There is no picture; say why instead."""
@@ -105,9 +115,14 @@ class PaneView(ScrollView, can_focus=False):
             if len(self._known) >= KEPT:
                 self._known.clear()
             parts, after = runs(line, pen)
-            strip = Strip([Segment(text, _style(own)) for text, own in parts])
+            strip = Strip([Segment(text, self.pens.style(own)) for text, own in parts])
             found = self._known[line, pen] = (strip, after)
         return found
+
+    def _theme_changed(self, _theme: object) -> None:
+        self._pens = None
+        self._known.clear()
+        self.refresh()
 
 
 def _until_last(lines: Sequence[str]) -> list[str]:
@@ -116,22 +131,3 @@ def _until_last(lines: Sequence[str]) -> list[str]:
     while end and not lines[end - 1].strip():
         end -= 1
     return list(lines[:end])
-
-
-def _style(pen: Pen) -> Style:
-    return Style(
-        color=_colour(pen.fg),
-        bgcolor=_colour(pen.bg),
-        bold=pen.bold or None,
-        dim=pen.dim or None,
-        italic=pen.italic or None,
-        underline=pen.underline or None,
-        reverse=pen.reverse or None,
-        strike=pen.strike or None,
-    )
-
-
-def _colour(colour: int | tuple[int, int, int] | None) -> Color | None:
-    if colour is None:
-        return None
-    return Color.from_ansi(colour) if isinstance(colour, int) else Color.from_rgb(*colour)
