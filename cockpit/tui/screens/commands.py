@@ -200,7 +200,7 @@ class Commands:
         screen.app.push_screen(WorktreesScreen(self._model, screen.client, screen.around))
 
     def _filter(self) -> None:
-        self._screen.filter.display = True
+        self._screen.filter_line.display = True
         self._screen.set_focus(self._screen.filter)
 
     def _unfilter(self) -> None:
@@ -209,7 +209,7 @@ class Commands:
             cannot(screen, "No filter is set: every agent is shown.")
             return
         screen.filter.value = screen.fleet.filter = ""
-        screen.filter.display = False
+        screen.filter_line.display = False
         screen.fleet.show()
 
     def _sort(self) -> None:

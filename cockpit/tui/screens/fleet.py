@@ -16,7 +16,7 @@ from textual.widgets import Input
 
 from cockpit import __version__
 from cockpit.client.client import Client
-from cockpit.tui.actions import Context
+from cockpit.tui.actions import BY_ID, Context, keys_of, spoken
 from cockpit.tui.background import in_background
 from cockpit.tui.bindings import bindings
 from cockpit.tui.model import Change, Model
@@ -33,7 +33,7 @@ from cockpit.tui.screens.errands import cannot
 from cockpit.tui.screens.onlooker import look
 from cockpit.tui.surroundings import Surroundings
 from cockpit.tui.widgets.feed import Feed
-from cockpit.tui.widgets.field import Field
+from cockpit.tui.widgets.filter_line import FilterLine
 from cockpit.tui.widgets.fleet_list import FleetList
 from cockpit.tui.widgets.line import Divider, KeyLine, OneLine, Wrapped
 from cockpit.tui.widgets.lines import Lines
@@ -66,8 +66,8 @@ class FleetScreen(Screen[None]):
         self.feed = Feed()
         self.welcome = Lines(id="welcome")
         self.welcome.display = False
-        self.filter = Field(placeholder="words to filter by", id="filter")
-        self.filter.display = False
+        self.filter_line = FilterLine(self._key_of_all)
+        self.filter = self.filter_line.field
         self._looking_at: tuple[str | None, str | None] = (None, None)
         self._live = False
         """The selected agent's host answers."""
@@ -87,7 +87,7 @@ class FleetScreen(Screen[None]):
         with Horizontal(id="body"):
             with self.left:
                 yield self.fleet
-                yield self.filter
+                yield self.filter_line
                 yield self.feed
             with Vertical(id="right"):
                 yield self._rule
@@ -141,10 +141,13 @@ class FleetScreen(Screen[None]):
     @on(Input.Submitted, "#filter")
     def _filter_done(self) -> None:
         self.set_focus(self.fleet)
-        self.filter.display = bool(self.fleet.filter)
+        self.filter_line.display = bool(self.fleet.filter)
         names = self.fleet.names
         if names and self.model.selected not in names:
             self.fleet.select(names[0])
+
+    def _key_of_all(self) -> str:
+        return spoken(keys_of(BY_ID["unfilter"], self.around.keys)[0])
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """While a filter is typed, its field has all keys."""

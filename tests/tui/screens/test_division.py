@@ -114,9 +114,11 @@ def test_the_way_out_of_a_filter(fly: Fly) -> None:
         async with fly(scene(), selected="api") as flight:
             await flight.press("slash", *"mailer", "enter")
             await flight.until(lambda: flight.fleet.fleet.names == ["mailer"], "one")
+            await flight.reads("  / mailer", "Esc all")
             await flight.press("escape")
             await flight.until(lambda: len(flight.fleet.fleet.names) == 8, "all")
-            assert not flight.fleet.filter.display
+            assert not flight.fleet.filter_line.display
+            assert "Esc all" not in flight.text()
             await flight.press("slash", *"docs", "escape")
             await flight.until(lambda: len(flight.fleet.fleet.names) == 8, "all again")
             await flight.press("j")

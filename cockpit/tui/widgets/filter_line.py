@@ -1,0 +1,38 @@
+"""The line in which the fleet's filter is typed, with the key that shows everybody again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+
+from cockpit.tui.present.span import Span
+from cockpit.tui.widgets.field import Field
+from cockpit.tui.widgets.line import OneLine
+
+
+class FilterLine(Horizontal):
+    """Shown while there is a filter, or one is typed."""
+
+    DEFAULT_CSS = """
+    FilterLine { height: 1; }
+    FilterLine #filter-sign { width: 4; }
+    FilterLine #filter { width: 1fr; height: 1; }
+    FilterLine #filter-way-out { width: 10; }
+    """
+
+    def __init__(self, way_out: Callable[[], str]) -> None:
+        """`way_out` is the key out of a filter, as it is printed."""
+        super().__init__(id="filter-line")
+        self.field = Field(placeholder="words that an agent must have", id="filter")
+        self._way_out = way_out
+        self.display = False
+
+    def compose(self) -> ComposeResult:
+        yield OneLine(lambda _width: [Span("  / ", "key")], id="filter-sign")
+        yield self.field
+        yield OneLine(
+            lambda _width: [Span(self._way_out(), "key"), Span(" all", "muted")],
+            id="filter-way-out",
+        )
