@@ -39,6 +39,11 @@ def band(tokens: int) -> BandName:
     return found
 
 
+def climb(tokens: int) -> list[int]:
+    """The session so far, as readings that grew to this one."""
+    return [tokens * (step + 3) // 10 for step in range(8)]
+
+
 def context(tokens: int | None, **fields: Any) -> ContextStatus:
     """A reading of the scene; None for one that is not known."""
     if tokens is None:
@@ -56,6 +61,7 @@ def context(tokens: int | None, **fields: Any) -> ContextStatus:
         "tokens_per_turn": PER_TURN,
         "turns_left": max(0, (target - tokens) // PER_TURN),
         "marks": MARKS,
+        "trend": climb(tokens),
     }
     return ContextStatus.model_validate({**usual, **fields})
 
@@ -105,8 +111,8 @@ def fleet() -> list[AgentStatus]:
               activity="Bash pytest -q tests/cart"),
         agent("api", "needs_you", 142_300, handoff=asked, session_number=2, chain_cost_usd=1.12,
               job="job-api", session_id="5b0c2a9e-6d3f-4f1a-9b1e-000000000002", cost_usd=0.62,
-              needs=Needs(kind="review", detail="The document is written. Read it with d, "
-                          "then approve with a: a fresh session goes on from it.", since=ago(2)),
+              needs=Needs(kind="review", since=ago(2),
+                          detail="the handoff document waits for your approval"),
               activity="Edit src/auth.py", last_activity_at=ago(2), handoffs=1),
         agent("search", "handing_off", 149_100, handoff=writing, session_number=3, mode="auto",
               chain_cost_usd=2.40, activity="Write handoff-2026-11-21-201712.md",

@@ -10,7 +10,7 @@ from cockpit.tui.present.bar import context_bar
 from cockpit.tui.present.columns import GAP, LEAD, Column, Layout
 from cockpit.tui.present.row import Row
 from cockpit.tui.present.sorting import ordered
-from cockpit.tui.present.span import Span, fit, merged
+from cockpit.tui.present.span import Span, fit, fit_words, merged
 from cockpit.tui.present.states import GROUPS, Group, group_of, look_of
 from cockpit.wire.status import AgentStatus
 
@@ -140,6 +140,10 @@ def _state_cell(row: Row, column: Column) -> list[Span]:
     return [Span(text, f"state-{row.look.role}")]
 
 
+def _activity_cell(row: Row, column: Column) -> list[Span]:
+    return [Span(fit_words(row.activity, column.width), "activity")]
+
+
 def _turns_cell(row: Row, column: Column) -> list[Span]:
     return [Span(fit(row.turns, column.width, right=True), "stale" if row.stale else "turns")]
 
@@ -150,5 +154,6 @@ _CELLS: dict[str, Callable[[Row, Column], list[Span]]] = {
     "band": _band_cell,
     "mark": _mark_cell,
     "state": _state_cell,
+    "activity": _activity_cell,
     "turns": _turns_cell,
 }

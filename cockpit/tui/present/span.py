@@ -24,6 +24,19 @@ def fit(text: str, width: int, *, right: bool = False) -> str:
     return padding + text if right else text + padding
 
 
+def fit_words(text: str, width: int) -> str:
+    """The same, cut after a word or a part of a path where that costs little of the room."""
+    if cell_len(text) <= width or width < 2:
+        return fit(text, width)
+    kept = set_cell_size(text, width - 1)
+    ends = [index for index, sign in enumerate(kept) if sign in " /"]
+    if text[len(kept.rstrip()) : len(kept.rstrip()) + 1] == " ":
+        ends.append(len(kept.rstrip()))
+    if ends and cell_len(kept[: ends[-1]]) * 3 >= width * 2:
+        kept = kept[: ends[-1] + (kept[ends[-1] : ends[-1] + 1] == "/")]
+    return fit(kept.rstrip() + "…", width)
+
+
 def merged(spans: list[Span]) -> list[Span]:
     """Neighbours of one role as one: every span costs bytes on the way to the terminal."""
     merged: list[Span] = []

@@ -27,14 +27,21 @@ def keys(found: Layout) -> list[str]:
 def test_a_wide_screen_shows_everything() -> None:
     shown = keys(layout(rows(), 200))
     assert shown == [
-        "name", "bar", "tokens", "percent", "band", "turns", "chain", "state", "activity", "age",
-        "cost",
+        "name", "bar", "tokens", "percent", "band", "trend", "turns", "chain", "state", "activity",
+        "age", "cost",
     ]  # fmt: skip
 
 
 def test_the_name_the_bar_and_the_state_never_give_way() -> None:
     for width in range(20, 301):
         assert {"name", "bar", "state"} <= set(keys(layout(rows(), width)))
+
+
+def test_what_an_agent_does_has_room_for_words_or_none() -> None:
+    for width in range(20, 301):
+        found = layout(rows(), width)
+        for column in found.columns:
+            assert column.key != "activity" or column.width >= 18
 
 
 def test_the_word_of_the_band_leaves_its_mark_behind() -> None:
