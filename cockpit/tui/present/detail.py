@@ -14,14 +14,14 @@ from cockpit.wire.status import AgentStatus
 
 
 def rule(agent: AgentStatus | None, width: int, home: str = "") -> list[Span]:
-    """A line across, with what does not change from minute to minute."""
+    """A line across, with what does not change from minute to minute; no part of it is cut."""
     if agent is None:
         return [Span("─" * width, "rule")]
     name = f" {safe_line(agent.name, LONGEST_NAME)} "
-    about = f"{'  '.join(_about(agent, home))} "
-    room = width - 2 - cell_len(name)
-    if cell_len(about) > room - 1:
-        about = fit(about, max(0, room - 1)) if room > 12 else ""
+    parts, room = _about(agent, home), width - 3 - cell_len(name)
+    while parts and cell_len("  ".join(parts)) >= room:
+        parts.pop()
+    about = f"{'  '.join(parts)} " if parts else ""
     spans = [Span("──", "rule"), Span(name, "name"), Span(about, "muted")]
     used = sum(cell_len(span.text) for span in spans)
     if used > width:

@@ -37,15 +37,13 @@ def summary(
     if other_version and connection.live:
         right = [Span(f"supervisor {safe_line(other_version, 20)} ", "warning")]
     if connection.live:
-        middle = _counts(everyone)
-        if held:
-            middle += [Span(" · ", "muted"), Span(f"{held} held, see the inbox", "group-needs")]
+        middle = _fitting(everyone, _held(held), width - _length(left))
     else:
         far = host if host != LOCAL else None
         middle = [Span(_lost(connection, now, far), "error" if connection.lost_at else "muted")]
         right = [Span(f"{_remedy(connection, far)} ", "muted")]
     used = _length(left) + _length(middle)
-    if used + _length(right) + 1 > width:
+    if used + _length(right) + 2 > width:
         right = []
     text = [*left, *middle]
     if used > width:
@@ -61,8 +59,7 @@ def joined_summary(
     brand = [Span(" cockpit ", "brand"), Span(" ")]
     counts = [*brand, *_counts(everyone)]
     urgent = [*brand, *_counts(everyone, GROUPS[:2])]
-    if held:
-        counts += [Span(" · ", "muted"), Span(f"{held} held, see the inbox", "group-needs")]
+    counts += _held(held)
     cost = [Span(f"  {money}", "muted")] if (money := _cost(everyone)) else []
     ways = list(connections(parts, now))
     tried = [(counts, [*ways[0], *cost])]
@@ -94,6 +91,21 @@ def _counts(agents: list[AgentStatus], groups: Sequence[Group] = GROUPS) -> list
         role = f"group-{group.key}" if group.key in {"needs", "handing"} else "muted"
         spans.append(Span(f"{count} {one if count == 1 else many}", role))
     return spans or [Span("no agents", "muted")]
+
+
+def _held(held: int) -> list[Span]:
+    if not held:
+        return []
+    return [Span(" · ", "muted"), Span(f"{held} held, see the inbox", "group-needs")]
+
+
+def _fitting(agents: list[AgentStatus], after: list[Span], room: int) -> list[Span]:
+    """The counts and what comes after them; the least urgent give way where there is no room."""
+    for shown in range(len(GROUPS), 0, -1):
+        said = [*_counts(agents, GROUPS[:shown]), *after]
+        if _length(said) <= room:
+            return said
+    return said
 
 
 def _right(agents: list[AgentStatus], host: str) -> str:

@@ -47,6 +47,13 @@ def test_it_is_exactly_as_wide_as_the_screen(width: int, live: bool, host: str) 
     assert cell_len(plain(summary(fleet(), host, connection, width, 5.0))) == width
 
 
+@pytest.mark.parametrize("width", range(24, 120))
+def test_the_least_urgent_counts_give_way_whole(width: int) -> None:
+    said = plain(summary(fleet(), "local", LIVE, width, 0.0)).split("  ")[1].strip()
+    every = ["2 need you", "1 handing off", "3 working", "1 idle", "1 stopped"]
+    assert said.split(" · ") == every[: len(said.split(" · "))]
+
+
 def test_the_title_of_the_terminal_says_who_is_needed() -> None:
     assert title(fleet()) == "2 need you"
     assert title([agent("x", "needs_you")]) == "1 needs you"
@@ -56,6 +63,15 @@ def test_the_title_of_the_terminal_says_who_is_needed() -> None:
 @pytest.mark.parametrize("width", [*range(1, 60), 110, 300])
 def test_the_rule_is_exactly_as_wide_as_the_screen(width: int) -> None:
     assert cell_len(plain(rule(agent("api"), width))) == width
+
+
+@pytest.mark.parametrize("width", range(12, 120))
+def test_no_part_of_the_rule_is_cut(width: int) -> None:
+    one = next(agent for agent in fleet() if agent.name == "api")
+    said = plain(rule(one, width)).strip("─ ")
+    whole = plain(rule(one, 200)).strip("─ ")
+    assert whole.startswith(said)
+    assert whole[len(said) :][:2] in {"", "  "} or said == "api"
 
 
 def test_the_rule_says_home_as_a_tilde() -> None:
