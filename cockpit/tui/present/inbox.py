@@ -20,7 +20,7 @@ from cockpit.core.safetext import safe_line, safe_text
 from cockpit.tui.model import Part
 from cockpit.tui.present import states, words
 from cockpit.tui.present.hosts import LOST, lost_step, lost_why
-from cockpit.tui.present.span import Span, broken, fit, merged
+from cockpit.tui.present.span import Span, broken, fit, fit_words, merged
 from cockpit.tui.present.states import look_of
 from cockpit.wire.status import AgentStatus, HeldSetting, Needs
 
@@ -41,6 +41,9 @@ _STEPS = {
     "usage_limit": "It can go on with a new prompt once the limit has begun anew.",
     "failed": "Enter goes to what is left of it in its pane.",
 }
+
+KIND = 14
+"""Cells of the sign and the word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,10 +131,18 @@ def _says(needs: Needs) -> tuple[str, ...]:
 
 def _step(agent: AgentStatus, needs: Needs) -> str:
     if needs.kind == "usage_limit" and needs.resets_at:
-        return f"It begins anew at {words.clock(needs.resets_at)}; then send it a prompt."
+        return f"It begins anew at {_anew(needs.resets_at, needs.since)}; then send it a prompt."
     if needs.kind == "failed" and agent.pane is None:
         return "Press n on the fleet to start it again."
     return _STEPS[needs.kind]
+
+
+def _anew(resets: str, since: str | None) -> str:
+    """With the day where that is another than the one on which the agent met its limit."""
+    try:
+        return words.until(resets, datetime.fromisoformat(since or resets))
+    except ValueError:
+        return words.stamp(resets)
 
 
 def _lost(part: Part) -> Item:
@@ -176,17 +187,28 @@ def _held(host: str, file: str, held: list[HeldSetting]) -> Item:
 def line(item: Item, width: int, now: datetime, widest: int) -> list[Span]:
     """An item in `width` cells; `widest` of them for the name."""
     age = words.age(words.seconds_since(item.since, now)) if item.since else ""
-    kind = fit(f"{item.glyph} {item.word}", 14)
+    kind = fit(f"{item.glyph} {item.word}", KIND)
     who = fit(item.who, widest)
-    room = width - 14 - 1 - widest - 2 - 5 - 1
     return merged(
         [
             Span(f"{kind} ", item.role),
             Span(f"{who}  ", "name"),
-            Span(fit(item.what, max(0, room))),
+            Span(fit_words(item.what, _room(width, widest))),
             Span(fit(age, 6, right=True), "age"),
         ]
     )
+
+
+def _room(width: int, widest: int) -> int:
+    return max(0, width - KIND - 1 - widest - 2 - 5 - 1)
+
+
+def is_told(item: Item, width: int, widest: int) -> bool:
+    """Whether its line has all that there is to say of it, so that nothing need say it again."""
+    # Word for word: what runs of spaces stand for in a command is not ours to judge.
+    said = item.what.partition(": ")[2] if item.kind == "permission" else ""
+    whole = len(item.says) == 1 or (bool(said) and item.says[1:] == (f"  {said}",))
+    return whole and cell_len(item.what) <= _room(width, widest)
 
 
 def widest_name(found: Iterable[Item], width: int) -> int:
@@ -213,12 +235,17 @@ def heading(found: Sequence[Item], host: str, width: int, *, lost: bool = False)
     return [Span(" Inbox ", "brand"), Span(" "), Span(said, role), where]
 
 
-def detail(item: Item | None, width: int, most: int) -> list[list[Span]]:
-    """The whole of an item under the list, broken to `width`, in at most `most` lines."""
+def detail(item: Item | None, width: int, most: int, *, told: bool = False) -> list[list[Span]]:
+    """The whole of an item under the list, broken to `width`, in at most `most` lines.
+
+    Of one that is `told` by its line, only what leads on.
+    """
     if item is None:
         return []
     lines = [piece for said in item.says for piece in broken(said, width - 2)]
     steps = broken(item.step, width - 2)
+    if told:
+        return [[Span(f" {said}", "muted")] for said in steps]
     room = max(1, most - len(steps) - 1)
     if len(lines) > room:
         left = len(lines) - room + 1

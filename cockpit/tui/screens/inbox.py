@@ -32,7 +32,7 @@ from cockpit.tui.screens.review import ReviewScreen
 from cockpit.tui.widgets.line import OneLine
 from cockpit.tui.widgets.pane_view import PaneView
 from cockpit.tui.widgets.passage import Passage
-from cockpit.tui.widgets.picker import Picker
+from cockpit.tui.widgets.picker import MARGIN, Picker
 
 if TYPE_CHECKING:
     from cockpit.tui.surroundings import Surroundings
@@ -179,7 +179,7 @@ class InboxScreen(Place):
         self.pane.display = not low
         if not low:
             most = max(3, self.app.size.height // 3)
-            needed = len(inbox.detail(self.item, self.app.size.width, most))
+            needed = len(self._say_all(self.app.size.width, most))
             self.detail.styles.height = needed
         else:
             self.detail.styles.height = "1fr"
@@ -187,7 +187,13 @@ class InboxScreen(Place):
         self._look()
 
     def _say_all(self, width: int, height: int) -> list[list[Any]]:
-        return list(inbox.detail(self.item, width, height))
+        told = self.item is not None and inbox.is_told(self.item, *self._line_room())
+        return list(inbox.detail(self.item, width, height, told=told))
+
+    def _line_room(self) -> tuple[int, int]:
+        """The width of a line of the list, and how much of it is for names."""
+        width = (self.list.size.width or self.app.size.width) - MARGIN
+        return width, inbox.widest_name(self._items.values(), width)
 
     def _look(self) -> None:
         """At the selected one's pane, where there is room for it: what it asks stands there."""

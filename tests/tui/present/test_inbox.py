@@ -7,10 +7,13 @@ from datetime import UTC, datetime
 import pytest
 from rich.cells import cell_len
 
-from cockpit.tui.present.inbox import detail, heading, items, line
+from cockpit.tui.present.inbox import detail, heading, is_told, items, line
 from cockpit.tui.present.span import plain
 from cockpit.tui.scene import agent, fleet
 from cockpit.wire.status import AgentStatus, HeldSetting, NeedKind, Needs
+from tests.tui.test_pictures import one_time_zone
+
+__all__ = ["one_time_zone"]
 
 NOW = datetime(2026, 11, 21, 21, 0, tzinfo=UTC)
 HELD = [
@@ -63,7 +66,13 @@ def test_held_settings_are_one_item_a_file_with_what_leads_on() -> None:
 
 def test_a_limit_says_when_it_begins_anew() -> None:
     (item,) = items([needing("api", "usage_limit", resets_at="2026-11-21T22:00:00+00:00")])
-    assert item.step.startswith("It begins anew at ")
+    assert item.step.startswith("It begins anew at 22:00;")
+    later = Needs(
+        kind="usage_limit", detail="-", since="2026-11-21T20:00:00+00:00",
+        resets_at="2026-11-24T08:00:00+00:00",
+    )  # fmt: skip
+    (item,) = items([agent("api", "needs_you", needs=later)])
+    assert item.step.startswith("It begins anew at 11-24 08:00;")
 
 
 @pytest.mark.parametrize("width", [20, 40, 58, 98, 198])
@@ -89,6 +98,19 @@ def test_what_has_no_room_is_counted(width: int, most: int) -> None:
     assert all(cell_len(each) <= width for each in lines)
     assert len(lines) <= most + 2
     assert detail(None, width, most) == []
+
+
+def test_what_a_line_says_whole_is_not_said_again_below_it() -> None:
+    (item,) = items([needing("api", "permission", tool="Bash", command="make all")])
+    assert is_told(item, 80, 8)
+    below = detail(item, 80, 10, told=True)
+    assert [plain(spans) for spans in below] == [
+        " Enter goes to its pane; you give the answer there."
+    ]
+    assert not is_told(item, 44, 8)
+    for command in ("make\nall", "make  all", "x" * 400):
+        (item,) = items([needing("api", "permission", tool="Bash", command=command)])
+        assert not is_told(item, 900, 8)
 
 
 def test_the_word_of_a_need_is_not_said_twice() -> None:

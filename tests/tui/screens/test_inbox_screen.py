@@ -30,7 +30,7 @@ def test_a_permission_says_what_wants_to_do_what_and_enter_goes_to_its_pane(fly:
             await flight.press("i")
             await flight.reads(
                 "Inbox", "1 permission · 1 review", "Bash: git push origin agent/mailer",
-                "Bash wants to do this:", "you give the answer there",
+                "you give the answer there",
                 "Do you want to proceed?",
             )  # fmt: skip
             await flight.press("enter")
@@ -68,7 +68,7 @@ def test_what_comes_is_there_at_once_and_what_was_selected_stays_so(fly: Fly) ->
             client.put(asking("new", "rm -r build", "2026-11-21T20:30:00Z"))
             await flight.reads("  ◆ permission   new", "▌ ◆ permission   old", "2 permission")
             client.change("old", needs=None, state="working")
-            await flight.reads("▌ ◆ permission   new", "  rm -r build")
+            await flight.reads("▌ ◆ permission   new", "Bash: rm -r build")
 
     asyncio.run(play())
 
@@ -89,9 +89,9 @@ def test_without_a_supervisor_what_was_known_stays_and_says_that_it_is_old(fly: 
     async def play() -> None:
         async with fly(scene()) as flight:
             await flight.press("i")
-            await flight.reads("Bash wants to do this:")
+            await flight.reads("Bash: git push origin agent/mailer")
             flight.client.disconnect()
-            await flight.reads("no supervisor answers", "Bash wants to do this:")
+            await flight.reads("no supervisor answers", "Bash: git push origin agent/mailer")
 
     asyncio.run(play())
 
