@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from cockpit.core.errors import CockpitError
@@ -83,6 +84,11 @@ def question_spans(agent: AgentStatus | None) -> list[Span]:
             ),
         ]
     return [Span(" » ", "state-handing"), Span(safe_line(agent.handoff.detail or phase, 400))]
+
+
+def without_title(body: str) -> str:
+    """The document without a first heading that only says what the title above it says."""
+    return re.sub(r"\A\s*# +Handoff *\n", "\n", body)
 
 
 def refusal_spans(error: CockpitError, edit: str, refuse: str) -> list[Span]:

@@ -31,6 +31,7 @@ from cockpit.tui.present.review import (
     question_spans,
     refusal_spans,
     title_spans,
+    without_title,
 )
 from cockpit.tui.present.verdicts import verdicts, with_continuation
 from cockpit.tui.reasons import waiting_reviews
@@ -261,4 +262,5 @@ class ReviewScreen(Place):
         self.front, body = load(text)
         self._verdicts = verdicts(safe_text(body, MOST))
         self._facts.show()
-        self.document.update(with_continuation(self._verdicts.body, safe_text(told, MOST)))
+        shown = without_title(self._verdicts.body)
+        self.document.update(with_continuation(shown, safe_text(told, MOST)))

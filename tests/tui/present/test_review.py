@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 
 from cockpit.core.handoff import states
-from cockpit.tui.present.review import title_spans
+from cockpit.tui.present.review import title_spans, without_title
 from cockpit.wire.status import AgentStatus, HandoffStatus, Reason
 
 
@@ -31,3 +31,9 @@ def test_every_reason_of_a_handoff_is_told_in_words(reason: Reason) -> None:
 
 def test_the_wire_knows_the_reasons_of_the_rules() -> None:
     assert get_args(Reason) == get_args(states.Reason)
+
+
+def test_only_a_heading_that_says_what_the_title_says_is_left_out() -> None:
+    assert without_title("\n# Handoff\n\n## Goal\n") == "\n\n## Goal\n"
+    for body in ("# Handoff of the queue\n", "## Handoff\n", "Words\n# Handoff\n", ""):
+        assert without_title(body) == body
