@@ -35,20 +35,23 @@ def _about(agent: AgentStatus, home: str) -> list[str]:
     return [safe_line(part, 120) for part in said if part]
 
 
-def reason(agent: AgentStatus | None) -> list[Span]:
-    """What stands between the agent and its work; empty when nothing does."""
+def reason(agent: AgentStatus | None, *, named: bool = True) -> list[Span]:
+    """What stands between the agent and its work; empty when nothing does.
+
+    Without `named` only the sentence, for where its state stands just above.
+    """
     if agent is None:
         return []
     look = look_of(agent)
     if agent.needs:
-        detail = safe_line(agent.needs.detail, 400).removeprefix(f"{look.word} ")
-        return [Span(f" {look.glyph} {look.word}  ", f"state-{look.role}"), Span(detail)]
-    if agent.handoff:
-        detail = safe_line(agent.handoff.detail or _phase(agent), 400)
-        return [Span(f" {look.glyph} {look.word}  ", f"state-{look.role}"), Span(detail)]
-    if agent.note:
-        return [Span(" "), Span(safe_line(agent.note, 400), "muted")]
-    return []
+        said = safe_line(agent.needs.detail, 400).removeprefix(f"{look.word} ")
+    elif agent.handoff:
+        said = safe_line(agent.handoff.detail or _phase(agent), 400)
+    else:
+        said = safe_line(agent.note or "", 400)
+        return [Span(" "), Span(said, "muted")] if said else []
+    state = Span(f" {look.glyph} {look.word}  ", f"state-{look.role}")
+    return [state if named else Span(" "), Span(said)]
 
 
 def _phase(agent: AgentStatus) -> str:

@@ -356,7 +356,7 @@ class AgentScreen(Place):
             return
         self._head.show()
         self._tabs.show()
-        self._reason.say(self._lost or reason(self.agent))
+        self._reason.say([Span(" "), *self._lost[1:]] if self._lost else self._reasons())
         self._keys.show()
         shown = self.shown
         if "course" in shown:
@@ -369,6 +369,10 @@ class AgentScreen(Place):
         if self.section == "events":
             ours = [each for each in self.model.events if each.agent == self.name_of_agent]
             self.feed.show(ours)
+
+    def _reasons(self) -> list[Span]:
+        """In a sentence: the line above says the state."""
+        return reason(self.agent, named=False)
 
     def _draw_chain(self) -> None:
         before = self._shown_links

@@ -10,6 +10,7 @@ from cockpit.tui.model import Connection, Model
 from cockpit.tui.present.detail import reading, reason, rule
 from cockpit.tui.present.keys import key_line, possible
 from cockpit.tui.present.span import plain
+from cockpit.tui.present.states import look_of
 from cockpit.tui.present.summary import summary, title
 from cockpit.tui.scene import agent, fleet
 from cockpit.wire.status import Status
@@ -84,6 +85,15 @@ def test_what_an_agent_needs_is_said_in_full() -> None:
     needing = next(one for one in fleet() if one.name == "mailer")
     assert plain(reason(needing)) == " ◆ permission  Bash git push origin agent/mailer"
     assert reason(agent("x")) == []
+
+
+def test_where_the_state_stands_above_only_the_sentence_is_said() -> None:
+    for one in fleet():
+        named, alone = plain(reason(one)), plain(reason(one, named=False))
+        assert alone.strip() in named
+        if one.needs or one.handoff:
+            assert look_of(one).glyph in named
+            assert look_of(one).glyph not in alone
 
 
 def test_where_a_number_comes_from_can_be_said() -> None:
