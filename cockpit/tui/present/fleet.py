@@ -34,16 +34,21 @@ class Place:
     number: int
 
 
-Line = Heading | Place
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """An empty line before a group."""
+
+
+Line = Heading | Place | Gap
 
 
 def lines_of(
-    agents: Iterable[AgentStatus], words_wanted: str = "", sort: str = "need"
+    agents: Iterable[AgentStatus], words_wanted: str = "", sort: str = "need", *, airy: bool = False
 ) -> list[Line]:
     """Every agent once, grouped; with a filter only those that have all of its words.
 
     Inside a group the order is the supervisor's, so that a row only moves when its state does,
-    unless the pilot asked for another.
+    unless the pilot asked for another. `airy` sets groups apart, which is for much room.
     """
     wanted = words_wanted.lower().split()
     shown = ordered((agent for agent in agents if _matches(agent, wanted)), sort)
@@ -51,6 +56,8 @@ def lines_of(
     number = 0
     for group in GROUPS:
         members = [agent for agent in shown if group_of(agent) is group]
+        if members and lines and airy:
+            lines.append(Gap())
         if members:
             lines.append(Heading(group, len(members), first=not lines))
         for agent in members:
@@ -97,12 +104,18 @@ def row_spans(row: Row, place: Place, layout: Layout, *, selected: bool) -> list
     for index, column in enumerate(layout.columns):
         if index:
             spans.append(Span(" " * GAP))
-        spans += _CELLS.get(column.key, _plain_cell)(row, column)
+        cells = _CELLS.get(column.key, _plain_cell)(row, column)
+        spans += [_chosen(cell) for cell in cells] if selected else cells
     if row.lost:
         spans = [_faded(span) for span in spans]
     used = LEAD + sum(column.width for column in layout.columns) + GAP * (len(layout.columns) - 1)
     spans.append(Span(" " * max(0, layout.width - used)))
     return merged(spans)
+
+
+def _chosen(span: Span) -> Span:
+    """The name of the selected one is in the colour of its mark."""
+    return span._replace(role="name-here") if span.role == "name" else span
 
 
 def _faded(span: Span) -> Span:

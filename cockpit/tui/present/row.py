@@ -96,7 +96,7 @@ def _waits_for(needs: Needs, now: datetime) -> str:
     if needs.kind == "usage_limit" and needs.resets_at:
         return f"until {words.until(needs.resets_at, now)}"
     if needs.kind == "review":
-        return "document waits for approval"
+        return "document ready"
     return needs.detail.removeprefix("hand off? ")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cockpit.tui.remembered import Memory
+from cockpit.tui.remembered import Memory, View
 
 if TYPE_CHECKING:
     from cockpit.tui.screens.fleet import FleetScreen
@@ -15,6 +15,13 @@ BESIDE = 110
 """Columns below which it never does: neither could be read."""
 LOW = 14
 """Lines below which the list has the screen to itself. A terminal of 15 lines gives us 14."""
+PACKED = 20
+"""Lines below which the list comes first: what is left for the pane may be too little for one."""
+PANE_LEAST = 5
+"""Lines that are worth to be called a pane."""
+USUAL = View()
+AROUND_PANE = 3
+"""Lines of the rule above the pane, and of why the agent waits."""
 STEP = 5
 LEAST, MOST = 15, 85
 """Per cent."""
@@ -40,15 +47,32 @@ class Division:
         screen.set_class(beside, "-wide")
         low = size.height < LOW and not beside and bool(screen.model.agents)
         screen.set_class(low, "-cramped")
+        screen.set_class(not low and self._is_packed, "-packed")
         height = max(0, size.height - 2)
         if beside:
             screen.fleet.styles.max_height = "100%"
             screen.left.styles.width = f"{self._memory.view.list_width}%"
         else:
-            cramped = screen.has_class("-cramped")
-            share = height if cramped else max(4, height * self._memory.view.list_height // 100)
-            screen.fleet.styles.max_height = max(3, share)
+            screen.fleet.styles.max_height = max(3, self._lines_of_list(height))
             screen.left.styles.width = "100%"
+        screen.fleet.give(height if beside else 0)
+        screen.look_where_it_shows()
+
+    @property
+    def _is_packed(self) -> bool:
+        """The list has need of what would be left for the pane, which the pilot did not ask for."""
+        height, view = self._screen.app.size.height, self._memory.view
+        if self.is_beside or height >= PACKED or view.list_height < USUAL.list_height:
+            return False
+        return self._screen.fleet.least + AROUND_PANE + PANE_LEAST > height - 2
+
+    def _lines_of_list(self, height: int) -> int:
+        """The most that the list may have, where the pane stands below it."""
+        if self._screen.has_class("-cramped"):
+            return height
+        if self._screen.has_class("-packed"):
+            return height - 1 - max(1, self._screen.reason_lines)
+        return max(4, height * self._memory.view.list_height // 100)
 
     def turn(self) -> str | None:
         """Put the pane beside the list, or below it again; why not, if it cannot be."""

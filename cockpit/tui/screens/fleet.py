@@ -107,7 +107,6 @@ class FleetScreen(Screen[None]):
 
     def on_resize(self) -> None:
         self.division.arrange()
-        self._look_where_it_shows()
 
     @on(FleetList.Grew)
     def _fleet_grew(self) -> None:
@@ -200,9 +199,16 @@ class FleetScreen(Screen[None]):
         self._summary.show()
         self._rule.show()
         self._reason.say(self._reasons())
+        if self.has_class("-packed"):
+            self.division.arrange()
         self._keys.show()
         self.app.sub_title = title(self.model.agents.values())
-        self._look_where_it_shows()
+        self.look_where_it_shows()
+
+    @property
+    def reason_lines(self) -> int:
+        """How many lines it takes to say what the selected agent waits for."""
+        return self._reason.lines
 
     def _reasons(self) -> list[Any]:
         """What stands between the agent and its work, or between us and the agent."""
@@ -223,19 +229,20 @@ class FleetScreen(Screen[None]):
     def on_screen_suspend(self) -> None:
         """Look at no pane for as long as another screen hides it."""
         self._aside = not self.app.screen.is_modal
-        self._look_where_it_shows()
+        self.look_where_it_shows()
 
     def on_screen_resume(self) -> None:
         self._aside = False
-        self._look_where_it_shows()
+        self.look_where_it_shows()
 
-    def _look_where_it_shows(self) -> None:
+    def look_where_it_shows(self) -> None:
+        """Look at the selected pane if there is room for it; twice is the same as once."""
         if self._pane_of() != self._looking_at:
             self._follow_selection()
 
     def _pane_of(self) -> tuple[str | None, str | None]:
         """Whose pane is to be looked at: nobody's where there is no room for it."""
-        hidden = self._aside or self.has_class("-cramped")
+        hidden = self._aside or self.has_class("-cramped") or self.has_class("-packed")
         agent = None if hidden else self.model.agent
         return (agent.name, agent.pane) if agent else (None, None)
 

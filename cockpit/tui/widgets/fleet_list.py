@@ -13,7 +13,7 @@ from textual.message import Message
 
 from cockpit.tui.model import Model
 from cockpit.tui.present.columns import Layout, layout
-from cockpit.tui.present.fleet import Heading, Line, Place, heading_spans, lines_of, row_spans
+from cockpit.tui.present.fleet import Gap, Heading, Line, Place, heading_spans, lines_of, row_spans
 from cockpit.tui.present.row import Row, row_of
 from cockpit.tui.present.sorting import COLUMN
 from cockpit.tui.present.span import Span
@@ -60,11 +60,26 @@ class FleetList(Lines, can_focus=True):
         """Words that an agent must have to be shown; empty shows all."""
         self.sort = "need"
         """One of `present.sorting.ORDERS`; inside the groups, which keep theirs."""
+        self._airy = False
 
     @property
     def names(self) -> list[str]:
         """Who is shown, from the top."""
         return [line.name for line in self._places if isinstance(line, Place)]
+
+    @property
+    def least(self) -> int:
+        """Lines that it needs, with nothing between its groups."""
+        return max(1, sum(not isinstance(line, Gap) for line in self._places))
+
+    def give(self, lines: int) -> None:
+        """Set groups apart where that much room is there for it; twice is the same as once."""
+        groups = sum(isinstance(line, Heading) for line in self._places)
+        airy = self.least + groups - 1 <= lines
+        if airy != self._airy:
+            self._airy = airy
+            if groups > 1:
+                self.show()
 
     def outdated(self, name: str) -> None:
         """Have this agent's row made anew at the next `show`; the others keep theirs."""
@@ -91,7 +106,7 @@ class FleetList(Lines, can_focus=True):
         }
         self._outdated.clear()
         before = len(self._places)
-        self._places = lines_of(agents.values(), self.filter, self.sort)
+        self._places = lines_of(agents.values(), self.filter, self.sort, airy=self._airy)
         if len(self._places) != before:
             self.post_message(self.Grew(max(1, len(self._places))))
         return self._draw()
@@ -150,6 +165,8 @@ class FleetList(Lines, can_focus=True):
         return self.set_lines([self._spans(line) for line in self._places])
 
     def _spans(self, line: Line) -> list[Span]:
+        if isinstance(line, Gap):
+            return [Span(" " * self._layout.width)]
         if isinstance(line, Heading):
             return heading_spans(line, self._layout, COLUMN.get(self.sort, ""))
         row, selected = self._rows[line.name], line.name == self._model.selected

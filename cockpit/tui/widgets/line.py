@@ -76,6 +76,11 @@ class Wrapped(Lines):
         self._most = most
         self._spans: Sequence[Span] = ()
 
+    @property
+    def lines(self) -> int:
+        """How many it takes now."""
+        return len(self._lines)
+
     def say(self, spans: Sequence[Span]) -> None:
         if list(spans) != list(self._spans):
             self._spans = spans

@@ -29,6 +29,7 @@ _ROLES: dict[str, tuple[str, str, str]] = {
     # role: foreground variable, background variable, attributes
     "": (_PLAIN, "", ""),
     "name": (_PLAIN, "", "bold"),
+    "name-here": ("accent", "", "bold"),
     "activity": (_PLAIN, "", ""),
     "tokens": (_PLAIN, "", ""),
     "trend": ("text-quiet", "", ""),

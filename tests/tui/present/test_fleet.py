@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cockpit.tui.present.columns import layout
-from cockpit.tui.present.fleet import Heading, Place, heading_spans, lines_of
+from cockpit.tui.present.fleet import Gap, Heading, Place, heading_spans, lines_of
 from cockpit.tui.present.row import Row, row_of
 from cockpit.tui.present.span import plain
 from cockpit.tui.present.states import GROUPS, look_of
@@ -40,7 +40,7 @@ ASKS = {
         kind="permission", detail="Bash rm", tool="Bash", command="rm -rf\n build"
     ),
     "Which colour?": Needs(kind="question", detail="Which colour?"),
-    "document waits for approval": Needs(kind="review", detail="the handoff document waits"),
+    "document ready": Needs(kind="review", detail="the handoff document waits"),
     "act mark at 140k": Needs(kind="handoff", detail="hand off? act mark at 140k"),
     "the API refused: billing": Needs(kind="failed", detail="the API refused: billing"),
     "until 22:00": Needs(kind="usage_limit", detail="-", resets_at="2026-11-21T22:00:00Z"),
@@ -143,3 +143,19 @@ def test_a_long_title_of_a_group_leaves_the_columns_theirs(width: int) -> None:
 
     assert len(line) == width
     assert line.split()[:5] == ["handing", "off", "1", "context", "tokens"]
+
+
+def test_groups_stand_apart_where_there_is_room_and_keep_their_numbers() -> None:
+    agents = [agent("a"), agent("b", "needs_you"), agent("c", "idle")]
+    airy = lines_of(agents, airy=True)
+    assert [type(line) for line in airy] == [
+        Heading,
+        Place,
+        Gap,
+        Heading,
+        Place,
+        Gap,
+        Heading,
+        Place,
+    ]
+    assert [line for line in airy if not isinstance(line, Gap)] == lines_of(agents)

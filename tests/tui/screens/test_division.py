@@ -126,3 +126,38 @@ def test_the_way_out_of_a_filter(fly: Fly) -> None:
             assert "No filter is set" in str(flight.toasts())
 
     asyncio.run(play())
+
+
+def test_on_a_low_screen_the_list_comes_before_a_pane_too_small_to_be_one(fly: Fly) -> None:
+    async def play() -> None:
+        client = scene()
+        async with fly(client, size=(60, 15), selected="mailer") as flight:
+            fleet = flight.fleet
+            await flight.reads("◆ permission  Bash git push origin agent/mailer", "importer")
+            assert not fleet.pane.size.height
+            assert client.onlookers("mailer") == 0
+            await flight.press("plus")
+            await flight.until(lambda: fleet.pane.size.height, "the pane that was asked for")
+            await flight.until(lambda: client.onlookers("mailer") == 1, "somebody who looks")
+
+    asyncio.run(play())
+
+
+def test_few_agents_on_a_low_screen_leave_the_pane_its_room(fly: Fly) -> None:
+    async def play() -> None:
+        client = MemoryClient(Status(agents=[agent("api"), agent("web", "idle")]))
+        async with fly(client, size=(60, 15)) as flight:
+            await flight.until(lambda: flight.fleet.pane.size.height >= 5, "a pane")
+
+    asyncio.run(play())
+
+
+def test_beside_the_pane_groups_stand_apart_as_long_as_all_have_room(fly: Fly) -> None:
+    async def play() -> None:
+        async with fly(scene(), size=(200, 40)) as flight:
+            fleet = flight.fleet.fleet
+            await flight.until(lambda: fleet.virtual_size.height == fleet.least + 4, "gaps")
+            await flight.pilot.resize_terminal(200, 17)
+            await flight.until(lambda: fleet.virtual_size.height == fleet.least, "no gaps")
+
+    asyncio.run(play())
