@@ -71,9 +71,23 @@ def without_held(
         (agent, sieve.agent(agent, ("agents", place), agent["name"]))
         for place, agent in enumerate(agents)
     ]
+    _hold_heirs(sieve, data, kept)
     lost = {held.agent for held in sieve.held if held.key.split("].", 1)[-1] in _ESSENTIAL}
     out["agents"] = [rest for agent, rest in kept if agent["name"] not in lost]
     return out, tuple(sieve.held)
+
+
+def _hold_heirs(
+    sieve: _Sieve, data: Mapping[str, Any], kept: list[tuple[dict[str, Any], dict[str, Any]]]
+) -> None:
+    """Agents that would run what the defaults of this file say, which is held."""
+    defaults = data.get("defaults", {})
+    if not defaults.get("command"):
+        return
+    for place, (agent, rest) in enumerate(kept):
+        runtime = agent.get("runtime", defaults.get("runtime"))
+        if runtime == "command" and not rest.get("command") and not agent.get("command"):
+            sieve.hold(("agents", place, "command"), _RUNS, agent["name"])
 
 
 class _Sieve:

@@ -139,6 +139,18 @@ def test_the_line_is_that_of_the_first_held_table(project: Any) -> None:
     assert [(held.key, held.line) for held in project.load().held] == [("agents[1].hooks", 4)]
 
 
+def test_an_agent_that_would_run_what_the_defaults_say_is_held_with_them(project: Any) -> None:
+    project.write(
+        '[defaults]\nruntime = "command"\ncommand = ["./x"]\n'
+        '[[agents]]\nname = "heir"\n[[agents]]\nname = "other"\nruntime = "claude"\n'
+    )
+    loaded = project.load()
+    assert [agent.name for agent in loaded.settings.agents] == ["other"]
+    assert [held.key for held in loaded.held] == ["defaults.command", "agents[1].command"]
+    trust(project.places, project.file)
+    assert project.load().agent("heir").command == (str(project.folder / "x"),)
+
+
 def test_trust_is_for_these_bytes_at_this_path(project: Any) -> None:
     text = '[[agents]]\nname = "api"\npermission_mode = "plan"\n'
     project.write(text)
