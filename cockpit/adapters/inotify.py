@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 POLL_SECONDS = 0.25
 
@@ -47,17 +48,67 @@ def watch_folder(folder: Path, call: Callable[[], None]) -> Callable[[], None]:
     return stop
 
 
-class _Inotify:
-    """One inotify descriptor over a folder and its sub-folders, one level deep."""
+class Event(NamedTuple):
+    """Something that was reported."""
 
-    def __init__(self, folder: Path) -> None:
+    watch: int
+    """As `Watch.add` answered; -1 where it is not known."""
+    mask: int
+    name: str
+    """In the folder; empty where it is the folder itself."""
+
+    @property
+    def lost(self) -> bool:
+        """More happened than was kept."""
+        return bool(self.mask & _QUEUE_OVERFLOWED)
+
+
+class Watch:
+    """One inotify descriptor. Raises `OSError` where there is none to be had."""
+
+    def __init__(self) -> None:
         self._libc = _libc()
         self.descriptor: int = self._libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
         if self.descriptor < 0:
             raise OSError(ctypes.get_errno(), "inotify_init1")
+
+    def add(self, folder: Path, mask: int) -> int:
+        """Watch a folder; once more is the same watch. Raises `OSError`."""
+        watch: int = self._libc.inotify_add_watch(
+            self.descriptor, os.fsencode(folder), mask | _ONLY_FOLDERS
+        )
+        if watch < 0:
+            raise OSError(ctypes.get_errno(), f"inotify_add_watch {folder}")
+        return watch
+
+    def events(self) -> list[Event]:
+        """Take what has been reported."""
+        try:
+            said = os.read(self.descriptor, 65536)
+        except OSError:
+            return []
+        found, place = [], 0
+        while place < len(said):
+            watch, mask, _, length = _HEAD.unpack_from(said, place)
+            place += _HEAD.size + length
+            name = said[place - length : place].rstrip(b"\0")
+            found.append(Event(watch, mask, os.fsdecode(name)))
+        return found
+
+    def close(self) -> None:
+        if self.descriptor >= 0:
+            os.close(self.descriptor)
+            self.descriptor = -1
+
+
+class _Inotify(Watch):
+    """Over a folder and its sub-folders, one level deep."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
         self._folder = folder
         try:
-            self._root = self._add(folder, _CREATE | _MOVED_TO)
+            self._root = self.add(folder, _CREATE | _MOVED_TO)
             self._add_folders()
         except OSError:
             self.close()
@@ -65,15 +116,8 @@ class _Inotify:
 
     def read(self) -> bool:
         """Take what has been reported; whether any of it is of interest."""
-        try:
-            events = os.read(self.descriptor, 65536)
-        except OSError:
-            return False
         of_interest = new_folders = False
-        place = 0
-        while place < len(events):
-            watch, mask, _, length = _HEAD.unpack_from(events, place)
-            place += _HEAD.size + length
+        for watch, mask, _ in self.events():
             new_folders |= bool(mask & (_IS_FOLDER | _QUEUE_OVERFLOWED)) and watch in (
                 self._root,
                 -1,
@@ -84,23 +128,10 @@ class _Inotify:
             self._add_folders()
         return of_interest or new_folders
 
-    def close(self) -> None:
-        if self.descriptor >= 0:
-            os.close(self.descriptor)
-            self.descriptor = -1
-
     def _add_folders(self) -> None:
         for entry in os.scandir(self._folder):
             if entry.is_dir(follow_symlinks=False) and not entry.name.startswith("."):
-                self._add(Path(entry.path), _MOVED_TO)
-
-    def _add(self, path: Path, mask: int) -> int:
-        watch: int = self._libc.inotify_add_watch(
-            self.descriptor, os.fsencode(path), mask | _ONLY_FOLDERS
-        )
-        if watch < 0:
-            raise OSError(ctypes.get_errno(), f"inotify_add_watch {path}")
-        return watch
+                self.add(Path(entry.path), _MOVED_TO)
 
 
 def _libc() -> ctypes.CDLL:

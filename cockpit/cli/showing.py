@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import sys
 from collections.abc import Callable
@@ -12,19 +13,20 @@ from typing import TYPE_CHECKING
 
 from cockpit.adapters.around import client_terminal
 from cockpit.adapters.tmux_views import TmuxViews
+from cockpit.adapters.watched_files import watch_files
 from cockpit.cli.attach import check_terminal, views_of
+from cockpit.cli.joining import Hosts
 from cockpit.cli.launching import start_supervisor
 from cockpit.cli.options import LOCAL
 from cockpit.cli.places import our_places
 from cockpit.cli.status import BEAT
-from cockpit.cli.tui import run
+from cockpit.cli.tui import Outside, run
 from cockpit.client.http import HttpClient
 from cockpit.config.files import Files
 from cockpit.config.paths import Places
-from cockpit.config.read import load
+from cockpit.config.read import FILE_NAME, load, project_file
 from cockpit.config.shipped import themes_folder
 from cockpit.core.errors import CockpitError, Failed
-from cockpit.core.far_names import host_and_name
 from cockpit.core.ids import PaneId, agent_name
 from cockpit.ports.panes import Launch
 from cockpit.wire.verbs import Attach
@@ -82,10 +84,10 @@ def _show(places: Places, config: Path | None, *, in_home_window: bool) -> int:
     here = HttpClient(places.socket)
     views = views_of(places)
     settings = _settings(places, config)
-    far = _far_hosts(settings)
+    hosts = Hosts(here, settings)
 
     async def turn_to(name: str) -> None:
-        if argv := _shown_there(far, name):
+        if argv := hosts.shown_there(name):
             argv = ["/bin/sh", "-c", CALLING, name, *argv]
             await views.show_far(name, Launch(argv, Path.cwd(), dict(os.environ)))
             return
@@ -93,7 +95,7 @@ def _show(places: Places, config: Path | None, *, in_home_window: bool) -> int:
         await views.show(PaneId(done.pane or ""))
 
     async def step_into(name: str) -> None:
-        if argv := _shown_there(far, name):
+        if argv := hosts.shown_there(name):
             await _lend_terminal(argv, f"The pane of {name} could not be shown")
             return
         done = await here.ask(Attach(name=name))
@@ -102,36 +104,39 @@ def _show(places: Places, config: Path | None, *, in_home_window: bool) -> int:
         await _lend_terminal(argv, "tmux could not show the pane")
 
     attach = turn_to if in_home_window else step_into
-    client = _joined(here, far) if far else here
     files = partial(Files.read, places, config, Path.cwd(), dict(os.environ))
-    return _run_screen(client, attach, places, settings, files=files, in_home_window=in_home_window)
+    outside = Outside(hosts.have, partial(watch_files, _watched(places, config)), _letting(views))
+    return _run_screen(
+        hosts.client, attach, places, settings,
+        files=files, in_home_window=in_home_window, outside=outside,
+    )  # fmt: skip
+
+
+def _watched(places: Places, config: Path | None) -> list[Path]:
+    """What decides on the settings here; a project's file also before there is one."""
+    cwd = Path.cwd()
+    project = cwd / config if config is not None else project_file(cwd)
+    return [places.user_file, places.trusted, project or cwd / FILE_NAME]
+
+
+def _letting(views: TmuxViews) -> Callable[[], None]:
+    """Have tmux pass on messages to the desktop, in the background."""
+    under_way: set[asyncio.Task[None]] = set()
+
+    async def let() -> None:
+        with contextlib.suppress(CockpitError):  # then the bell beside it is all there is
+            await views.let_home_through()
+
+    def begin() -> None:
+        task = asyncio.get_running_loop().create_task(let())
+        under_way.add(task)
+        task.add_done_callback(under_way.discard)
+
+    return begin
 
 
 def _settings(places: Places, config: Path | None) -> Settings:
     return load(places, config, Path.cwd(), os.environ).settings
-
-
-def _far_hosts(settings: Settings) -> dict[str, FarHost]:
-    """The hosts of the configuration, by name: those alone that the pilot trusts."""
-    if not settings.hosts:
-        return {}
-    from cockpit.adapters.far_host import FarHost
-
-    return {one.name: FarHost(one.name, one.connect, one.attach) for one in settings.hosts}
-
-
-def _joined(here: HttpClient, far: dict[str, FarHost]) -> JoinedClient:
-    from cockpit.client.joined import JoinedClient
-    from cockpit.client.named import NamedClient
-
-    others = (NamedClient(name, HttpClient(host, name, beat=BEAT)) for name, host in far.items())
-    return JoinedClient(here, list(others))
-
-
-def _shown_there(far: dict[str, FarHost], told: str) -> list[str]:
-    """What shows the pane of an agent of another machine; nothing for one of ours."""
-    host, name = host_and_name(told)
-    return far[host].attach_command(agent_name(name)) if host in far else []
 
 
 def _run_screen(
@@ -143,6 +148,7 @@ def _run_screen(
     files: Callable[[], Files] | None = None,
     in_home_window: bool = False,
     far: str | None = None,
+    outside: Outside | None = None,
 ) -> int:
     """Run the screen with this pilot's settings; `far` is the host that is looked at."""
     if in_home_window and settings.notifications.terminal in ("osc9", "osc777"):
@@ -161,6 +167,8 @@ def _run_screen(
         glyphs=settings.cockpit.glyphs,
         colours=settings.cockpit.colours,
         notifications=settings.notifications,
+        settings=settings,
+        outside=outside,
     )
 
 

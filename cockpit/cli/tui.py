@@ -11,7 +11,7 @@ import shlex
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from cockpit.core.errors import ProgramMissing
 
@@ -20,9 +20,19 @@ if TYPE_CHECKING:
     from cockpit.client.joined import JoinedClient
     from cockpit.config.files import Files
     from cockpit.config.hooks import Notifications
+    from cockpit.config.schema import Settings
     from cockpit.tui.app import CockpitApp
     from cockpit.tui.attach import Attach
     from cockpit.tui.drawing import Colours, Glyphs
+
+
+class Outside(NamedTuple):
+    """What other settings change out here; see `tui.renewal.Renewal`."""
+
+    hosts: Callable[[Settings], Mapping[str, Supervisor]]
+    watch: Callable[[Callable[[], None]], Callable[[], None]]
+    let_through: Callable[[], None]
+
 
 ENDED_BY_ITSELF = (
     "cockpit: the screen ended without being left; this is a defect. "
@@ -45,29 +55,36 @@ def build(
     glyphs: Glyphs = "auto",
     colours: Colours = "auto",
     notifications: Notifications | None = None,
+    settings: Settings | None = None,
+    outside: Outside | None = None,
 ) -> CockpitApp:
     """The application, not yet running.
 
     `attach` shows an agent's pane, by name. With `direct` the screen owns its terminal and steps
     aside meanwhile; without, `attach` selects a window of the tmux server that we run in.
-    `files` reads the configuration from the disk, for what is to be kept in it.
+    `files` reads the configuration from the disk, for what is to be kept in it. `settings` are
+    what it said at the start, and `outside` is what changes when it says something else.
     """
     from cockpit.tui.app import CockpitApp
     from cockpit.tui.drawing import filters
     from cockpit.tui.pace import pace
+    from cockpit.tui.renewal import Renewal, drawn_as
     from cockpit.tui.ringing import Ringing
     from cockpit.tui.surroundings import Surroundings
+
+    over_ssh = "SSH_CONNECTION" in os.environ
 
     around = Surroundings(
         attach=attach,
         edit=edit,
         direct=direct,
-        pace=pace(refresh, over_ssh="SSH_CONNECTION" in os.environ),
+        pace=pace(refresh, over_ssh=over_ssh),
         keys=dict(keys or {}),
         host=host,
         home=str(Path.home()) if host == "local" else "",
         directory=Path.cwd() if host == "local" else Path("/"),
         files=files,
+        renewal=outside and Renewal(drawn_as(os.environ, over_ssh=over_ssh), *outside),
     )
     behind_tmux = not direct or "TMUX" in os.environ
     ringing = Ringing(notifications, behind_tmux=behind_tmux) if notifications else None
@@ -79,6 +96,7 @@ def build(
         remember_in=remember_in,
         filters=filters(glyphs, colours, os.environ),
         ringing=ringing,
+        settings=settings,
     )
 
 
@@ -97,6 +115,8 @@ def run(
     glyphs: Glyphs = "auto",
     colours: Colours = "auto",
     notifications: Notifications | None = None,
+    settings: Settings | None = None,
+    outside: Outside | None = None,
 ) -> int:
     """Run it until it ends; 0 only if the pilot left it. The supervisor and the agents go on."""
     if not sys.stdout.isatty():
@@ -119,6 +139,8 @@ def run(
         glyphs=glyphs,
         colours=colours,
         notifications=notifications,
+        settings=settings,
+        outside=outside,
     )
     if app.run():
         return 0

@@ -38,6 +38,10 @@ class JoinedClient:
         """Each supervisor by the name of its host, this machine's first."""
         return {LOCAL: self._here, **self._others}
 
+    def have(self, others: Sequence[NamedClient]) -> None:
+        """Be these and this machine's from now on; what is under way goes on with whom it asked."""
+        self._others = {other.host: other for other in others}
+
     async def status(self) -> Status:
         """This machine's, with the agents of every host that answers after its own."""
         answers = await self._all(lambda client: client.status())

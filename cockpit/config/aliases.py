@@ -8,7 +8,7 @@ and in the same form inside `[defaults]` and `[[agents]]`. The table is data: th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from cockpit.config.file import ConfigFile, dotted, shown_path
@@ -165,10 +165,11 @@ class _Renaming:
                 self._rename(table, table, old, (*scope, *at), scope)
         for old, at in self._found(data, ("",)):
             self._rename(data, data.setdefault("defaults", {}), old, at, ("defaults",))
+        for table in (data, *(_at(data, scope) for scope in scopes)):
+            _drop_empty(table)
         if not self.notices:
             return self.file, data, ()
-        there = self.file
-        file = ConfigFile(there.path, there.data, there.lines, there.digest, self.moved)
+        file = replace(self.file, old_places=self.moved)
         return file, data, tuple(text for _, text in sorted(self.notices))
 
     def _found(
@@ -230,6 +231,20 @@ _PRESENT_LEAVES = frozenset(
     }
 )
 """Last words of founding keys that say nothing, or something else, without their own table."""
+
+
+_TABLES = frozenset(old.key.split(".")[0] for old in OLD_NAMES if "." in old.key)
+
+
+def _drop_empty(table: dict[str, Any]) -> None:
+    """A founding table that says nothing is no unknown key: what it said may be said below now."""
+    for name in _TABLES & table.keys():
+        if _says_nothing(table[name]):
+            del table[name]
+
+
+def _says_nothing(value: Any) -> bool:
+    return isinstance(value, dict) and all(map(_says_nothing, value.values()))
 
 
 def _as_value(value: Any) -> str:

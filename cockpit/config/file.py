@@ -37,6 +37,8 @@ class ConfigFile:
     """Where a value stands in the file that was written under a founding name."""
     text: str = field(default="", repr=False)
     """The whole of it, for whoever writes it again with a change."""
+    on_disk: ConfigFile | None = field(default=None, repr=False)
+    """Where this is only what a file would be: the file as it is, whose lines alone are told."""
 
     def line_of(self, path: KeyPath) -> int:
         """The line of a key, whichever name it was written under."""
@@ -45,9 +47,18 @@ class ConfigFile:
                 return self.lines.of(old)
         return self.lines.of(path)
 
+    def standing_line(self, path: KeyPath) -> int | None:
+        """The line that has exactly this key, under whichever name; None where none has."""
+        return self.lines.exactly(self.written_as(path))
+
+    def told_line(self, path: KeyPath) -> int | None:
+        """The line that a refusal may name: one that a pilot finds when looking for it."""
+        return self.line_of(path) if self.on_disk is None else self.on_disk.standing_line(path)
+
     def refusal(self, path: KeyPath, problem: str, hint: str = "", detail: str = "") -> BadConfig:
         """The error that points at a key of this file."""
-        where = f"{shown_path(self.path)}:{self.line_of(path)}"
+        line = self.told_line(path)
+        where = shown_path(self.path) if line is None else f"{shown_path(self.path)}:{line}"
         key = dotted(self.written_as(path))
         return BadConfig(
             f"{where}: {key}: {problem}" if key else f"{where}: {problem}", detail, hint

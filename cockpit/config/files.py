@@ -11,17 +11,33 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from cockpit.config.aliases import with_present_names
+from cockpit.config.changed import changed_text
 from cockpit.config.file import ConfigFile, config_file_of, read_config_file, shown_path
-from cockpit.config.loaded import Loaded
+from cockpit.config.lines import Lines
+from cockpit.config.loaded import Loaded, Source
 from cockpit.config.paths import Places
 from cockpit.config.read import FILE_NAME, load, project_file, repository_root
 from cockpit.config.schema import AgentSettings
 from cockpit.config.trust import is_trusted, trust
-from cockpit.config.write import add_agent, changed_text, replace_file
+from cockpit.config.write import add_agent, check_writable, replace_file
 from cockpit.core.errors import NotNow
 
 Changes = Mapping[tuple[str, ...], Any]
 """By path of keys (`("defaults", "context", "act")`); None takes the key out of the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One change, as it would be made in a file."""
+
+    key: tuple[str, ...]
+    file: Path
+    line: int | None
+    """Where the key stands; None where it gets a line of its own."""
+    removed: bool
+    then: Source | None
+    """Where what holds without it is written; None for the default. Of what is removed only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +62,7 @@ class Files:
         """Read them. `config` is the file of the command line. Raises `BadConfig`."""
         loaded = load(places, config, cwd, environment)
         found = cwd / config if config is not None else project_file(cwd)
-        read = {file: read_config_file(file, follow_links=True) for file in loaded.files}
+        read = {file: _read(file) for file in loaded.files}
         own = read.get(places.user_file)
         project = next((file for path, file in read.items() if path != places.user_file), None)
         trusted = project is not None and (config is not None or is_trusted(places, project))
@@ -99,10 +115,37 @@ class Files:
             return "not trusted by you yet, and it stays so"
         return ""
 
+    def why_not_out(self, key: tuple[str, ...]) -> str | None:
+        """Why a setting cannot be taken out of a file, in words; None where it can."""
+        source = self.loaded.sources.get(".".join(key))
+        known = self._known(self.file_for(key))
+        if known is not None and known.standing_line(key) is not None:
+            return None
+        if source is not None and source.where == "environment":
+            return f"The environment says {key[-1]} for this terminal, and no file does."
+        return f"{key[-1]} is at its default: no file says it."
+
+    def edits(self, changes: Changes, tried: Loaded) -> list[Edit]:
+        """What would be written where; `tried` is what would hold then. Raises `Failed`.
+
+        It refuses what can be seen beforehand not to be writable.
+        """
+        found = []
+        for key, value in changes.items():
+            path = self.file_for(key)
+            known = self._known(path)
+            line = known.standing_line(key) if known else None
+            if value is None and line is None:
+                continue
+            check_writable(path)
+            then = tried.sources.get(".".join(key)) if value is None else None
+            found.append(Edit(key, path, line, value is None, then))
+        return found
+
     def tried(self, changes: Changes) -> Loaded:
         """What would hold with these changes. Raises `BadConfig`."""
         pages = {
-            path: self._page(path, changed_text(self._text(path), inside))
+            path: self._page(path, self._changed(path, inside))
             for path, inside in self._by_file(changes).items()
         }
         config = self.project_path if self.named else None
@@ -118,8 +161,9 @@ class Files:
         by_file = self._by_file(changes)
         for path in by_file:
             self._check_unchanged(path)
+            check_writable(path)
         for path, inside in by_file.items():
-            replace_file(path, changed_text(self._text(path), inside))
+            replace_file(path, self._changed(path, inside))
             self._trust_again(path)
         return tuple(by_file)
 
@@ -141,15 +185,26 @@ class Files:
     def _known(self, path: Path) -> ConfigFile | None:
         return next((f for f in (self.own, self.project) if f and f.path == path), None)
 
-    def _text(self, path: Path) -> str:
+    def _changed(self, path: Path, inside: Changes) -> str:
+        """The file's text with changes; a founding name gives way to the present one."""
         known = self._known(path)
-        return "" if known is None else known.text
+        if known is None:
+            return changed_text("", inside)
+        text = known.text
+        for key, value in inside.items():
+            written = tuple(str(part) for part in known.written_as(key))
+            text = changed_text(
+                text, {written: None, key: value} if written != key else {key: value}
+            )
+        return text
 
     def _page(self, path: Path, text: str) -> ConfigFile:
         """The changed file with the old digest: it is trusted exactly if the file was."""
         page = config_file_of(path, text.encode())
         known = self._known(path)
-        return page if known is None else replace(page, digest=known.digest)
+        if known is None:
+            return replace(page, on_disk=ConfigFile(path, {}, Lines({}), ""))
+        return replace(page, digest=known.digest, on_disk=known)
 
     def _check_unchanged(self, path: Path) -> None:
         known = self._known(path)
@@ -158,10 +213,15 @@ class Files:
             raise NotNow(
                 f"{shown_path(path)} was changed by somebody else meanwhile",
                 "Nothing is written.",
-                "Leave the settings and open them again.",
+                "Read it again, and then change it.",
             )
 
     def _trust_again(self, path: Path) -> None:
         """What the pilot trusted and then changed here is trusted; the rest stays as it was."""
         if self.project is not None and path == self.project.path and self.trusted:
             trust(self.places, path)
+
+
+def _read(path: Path) -> ConfigFile:
+    """A file, and where it says things under their founding names."""
+    return with_present_names(read_config_file(path, follow_links=True))[0]

@@ -29,6 +29,10 @@ class Lines:
                 return line
         return 1
 
+    def exactly(self, path: KeyPath) -> int | None:
+        """The line of this very key; None where it is not written."""
+        return self._found.get(path)
+
 
 def lines_of(text: str) -> Lines:
     """Find every key of a valid TOML text."""

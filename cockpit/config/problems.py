@@ -56,13 +56,15 @@ def refusal(file: ConfigFile, error: ValidationError) -> BadConfig:
         told.append((file.line_of(path), problem, hint, path))
     told.sort(key=lambda one: one[0])
     _, problem, hint, path = told[0]
-    more = "\n".join(
-        f"line {line}: {dotted(file.written_as(where))}: {what}"
-        for line, what, _, where in told[1:10]
-    )
+    more = "\n".join(f"{_at(file, where)}: {what}" for _, what, _, where in told[1:10])
     if len(told) > 10:
         more += f"\n… and {len(told) - 10} more"
     return file.refusal(path, problem, hint, more)
+
+
+def _at(file: ConfigFile, path: KeyPath) -> str:
+    line, key = file.told_line(path), dotted(file.written_as(path))
+    return key if line is None else f"line {line}: {key}"
 
 
 def usage_refusal(subject: str, error: ValidationError) -> BadUsage:

@@ -1,4 +1,4 @@
-"""Writing configuration: a first file, an agent added to a file, settings changed in it.
+"""Writing configuration: a first file, an agent added to a file, a file replaced.
 
 Everything goes through tomlkit, so that no value can become syntax and no comment is lost.
 A file is replaced whole or not at all.
@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -103,7 +102,7 @@ def write_first_file(path: Path, text: str) -> None:
             "Change it by hand; `cockpit config check` says whether it is right.",
         ) from None
     except OSError as error:
-        raise Failed(f"{shown_path(path)} cannot be written", error.strerror or "") from None
+        raise _unwritten(path, error.strerror or str(error)) from None
     with os.fdopen(handle, "w", encoding="utf-8") as stream:
         stream.write(text)
 
@@ -151,26 +150,31 @@ def _beside(path: Path, folder: Path) -> str:
     return str(path.relative_to(absolute)) if path.is_relative_to(absolute) else str(path)
 
 
-def changed_text(text: str, changes: Mapping[tuple[str, ...], Any]) -> str:
-    """The text of a file with settings changed by path of keys; None takes a key out.
+def check_writable(path: Path) -> None:
+    """See, as far as can be told without writing, that the file can be. Raises `Failed`.
 
-    Comments, order and everything else stay. A table that is not there yet is added at the end.
+    A file that its owner made read-only is left alone, whoever we are.
     """
-    document = tomlkit.parse(text)
-    for path, value in changes.items():
-        table: Any = document
-        for part in path[:-1]:
-            if part not in table:
-                if value is None:
-                    break
-                table[part] = tomlkit.table(is_super_table=part != path[-2])
-            table = table[part]
-        else:
-            if value is not None:
-                table[path[-1]] = value
-            elif path[-1] in table:
-                del table[path[-1]]
-    return tomlkit.dumps(document)
+    target = path.resolve()
+    if target.exists() and not target.stat().st_mode & stat.S_IWUSR:
+        raise Failed(
+            f"{shown_path(path)} is read-only",
+            "It is left as it is.",
+            f"If it may be changed: chmod u+w {shown_path(target)}",
+        )
+    there = next(folder for folder in target.parents if folder.exists())
+    if not os.access(there, os.W_OK | os.X_OK) or (
+        target.exists() and not os.access(target, os.W_OK)
+    ):
+        raise _unwritten(path, "You may not write there")
+
+
+def _unwritten(path: Path, why: str) -> Failed:
+    return Failed(
+        f"{shown_path(path)} cannot be written",
+        f"{why}.",
+        f"See who may, and whether there is room: ls -ld {shown_path(path.resolve().parent)}",
+    )
 
 
 def replace_file(path: Path, text: str) -> None:
@@ -178,6 +182,7 @@ def replace_file(path: Path, text: str) -> None:
 
     Its folder is made if need be: the pilot's own file may be the first thing there.
     """
+    check_writable(path)
     target = path.resolve()
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o644
     try:
@@ -194,4 +199,4 @@ def replace_file(path: Path, text: str) -> None:
             Path(name).unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise Failed(f"{shown_path(path)} cannot be written", error.strerror or "") from None
+        raise _unwritten(path, error.strerror or str(error)) from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path, PurePath
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
@@ -19,15 +19,18 @@ from cockpit.client.joined import JoinedClient
 from cockpit.core.safetext import safe_line
 from cockpit.tui import themes
 from cockpit.tui.actions import ACTIONS
-from cockpit.tui.background import in_background
 from cockpit.tui.bindings import keymap
-from cockpit.tui.follow import follow
 from cockpit.tui.frugal import FrugalDriver
 from cockpit.tui.model import Change, Model
 from cockpit.tui.remembered import Memory
+from cockpit.tui.renewal import SettingsRead
 from cockpit.tui.ringing import Ringing
 from cockpit.tui.screens.fleet import FleetScreen
 from cockpit.tui.surroundings import Surroundings
+from cockpit.tui.taking_up import TakingUp
+
+if TYPE_CHECKING:
+    from cockpit.config.schema import Settings
 
 
 class CockpitApp(App[bool]):
@@ -58,7 +61,9 @@ class CockpitApp(App[bool]):
         remember_in: Path | None = None,
         filters: Sequence[LineFilter] = (),
         ringing: Ringing | None = None,
+        settings: Settings | None = None,
     ) -> None:
+        """`settings` are those that it is begun with."""
         super().__init__()
         self.animation_level = "none"
         self._client = client
@@ -70,6 +75,7 @@ class CockpitApp(App[bool]):
         self._memory = Memory(remember_in)
         here, *others = followed(client, around.host)
         self.model = Model(self._memory.view.selected, here, others)
+        self._taking_up = TakingUp(self, self.model, around, ringing, settings)
 
     async def action_quit(self) -> None:
         self.exit(True)
@@ -122,9 +128,20 @@ class CockpitApp(App[bool]):
         self.watch_sub_title(self.sub_title)
         self.set_keymap(keymap(self._around.keys))
         self.model.listen(self._heard)
-        for host, supervisor in followed(self._client, self._around.host).items():
-            part = self.model.parts[host]
-            in_background(self, partial(follow, supervisor, part), group="follow")
+        self._taking_up.begin(followed(self._client, self._around.host))
+
+    def on_unmount(self) -> None:
+        self._taking_up.end()
+
+    def on_settings_read(self, message: SettingsRead) -> None:
+        self._taking_up.take_up(message.loaded)
+
+    def draw_through(self, filters: Sequence[LineFilter]) -> None:
+        """Have every line pass these from now on."""
+        self._drawn_through = tuple(filters)
+        for screen in self.screen_stack:
+            for widget in screen.walk_children(with_self=True):
+                widget.refresh()
 
     def _use_theme(self) -> None:
         for found in self._themes.themes.values():

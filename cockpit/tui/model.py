@@ -210,6 +210,25 @@ class Model:
         if self.held != before:
             self.tell(Change.FLEET)
 
+    # Who there is.
+
+    def have(self, hosts: Sequence[str]) -> None:
+        """These are the hosts beside the one that is looked at; of others nothing is left."""
+        main = next(host for host, part in self.parts.items() if part is self.main)
+        gone = [part for host, part in self.parts.items() if host not in (main, *hosts)]
+        lost = {name for name in self.agents if self.part_of(name) in gone}
+        for part in gone:
+            self.forget_events(part)
+        known = self.parts
+        self.parts = {main: self.main, **{h: known.get(h) or Part(self, h) for h in hosts}}
+        for name in lost:
+            del self.agents[name]
+            self.heard_at.pop(name, None)
+        if self.selected in lost:
+            self.select(None)
+        self.tell(Change.CONNECTION)
+        self.tell(Change.FLEET)
+
     # What a part hears.
 
     def replace(self, part: Part, status: Status, now: float) -> None:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Literal
 
 from textual.message_pump import MessagePump
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Pace:
-    """Seconds between two drawings."""
+    """Seconds between two drawings; changed where it stands when the pilot chooses another."""
 
     rows: float
     pane: float
+
+    def become(self, other: Pace) -> None:
+        self.rows, self.pane = other.rows, other.pane
 
 
 PACES: dict[str, Pace] = {"auto": Pace(rows=0.1, pane=0.25), "low": Pace(rows=1.0, pane=1.0)}
@@ -23,13 +26,15 @@ PACES: dict[str, Pace] = {"auto": Pace(rows=0.1, pane=0.25), "low": Pace(rows=1.
 
 def pace(refresh: Literal["auto", "low"], over_ssh: bool) -> Pace:
     """`auto` means `low` over SSH."""
-    return PACES["low" if over_ssh else refresh]
+    return replace(PACES["low" if over_ssh else refresh])
 
 
 class Coalesced:
     """A call that is wanted often and made seldom; the first one after a silence at once."""
 
-    def __init__(self, pump: MessagePump, every: float, call: Callable[[], object]) -> None:
+    def __init__(
+        self, pump: MessagePump, every: Callable[[], float], call: Callable[[], object]
+    ) -> None:
         self._pump = pump
         self._every = every
         self._call = call
@@ -40,7 +45,7 @@ class Coalesced:
         """Have it called, now or when it is time. Wanting twice is the same as once."""
         if self._waiting:
             return
-        wait = self._last + self._every - monotonic()
+        wait = self._last + self._every() - monotonic()
         if wait <= 0:
             self._make()
         else:

@@ -43,6 +43,10 @@ class Ringing:
         self._gathered: list[str] = []
         self._last = float("-inf")
 
+    def ring_by(self, settings: Notifications) -> None:
+        """These settings count from now on."""
+        self._settings = settings
+
     def heard(self, event: Event, pump: MessagePump, send: Callable[[str], None]) -> None:
         """Something has happened just now; `send` writes to the terminal, when it is time."""
         settings = self._settings

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cockpit.tui.attach import Attach, Edit
 from cockpit.tui.pace import PACES, Pace
+from cockpit.tui.renewal import Renewal
 
 if TYPE_CHECKING:
     from cockpit.config.files import Files
@@ -22,7 +23,7 @@ class Surroundings:
     edit: Edit
     direct: bool = False
     """The screen owns its terminal, so attaching means to step aside."""
-    pace: Pace = PACES["auto"]
+    pace: Pace = field(default_factory=lambda: replace(PACES["auto"]))
     keys: dict[str, str] = field(default_factory=dict)
     """The pilot's own, by action; changed where it stands when the pilot changes them."""
     host: str = "local"
@@ -33,3 +34,5 @@ class Surroundings:
     """Where the pilot stood: a new agent starts there unless another is named."""
     files: Callable[[], Files] | None = None
     """Reads the configuration that holds here, from the disk; None where nothing can be kept."""
+    renewal: Renewal | None = None
+    """Has other settings count at once; None where they count at the next start."""

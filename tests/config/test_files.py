@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from cockpit.config.changed import changed_text
 from cockpit.config.files import Files
 from cockpit.config.paths import Places
 from cockpit.config.read import load
 from cockpit.config.schema import AgentSettings
 from cockpit.config.trust import is_trusted, trust
-from cockpit.config.write import changed_text
-from cockpit.core.errors import BadConfig, NotNow
+from cockpit.core.errors import BadConfig, Failed, NotNow
 
 ACT = ("defaults", "context", "act")
 THEME = ("cockpit", "theme")
@@ -71,6 +71,86 @@ def test_every_way_of_writing_a_table_can_be_changed(text: str, places: Places) 
     settings = load(places, None, places.config, {}).settings
     assert (settings.defaults.context.act, settings.cockpit.theme) == ("65%", "day")
     assert "act" not in changed_text(changed, {ACT: None})
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ('[defaults.context]\n# a\nact = "70%"   # late\nwarn = "5%"\n',
+         '[defaults.context]\n# a\n# late\nwarn = "5%"\n'),
+        ('[defaults]\ncontext.act = "70%" # late\ncontext.warn = "5%"\n',
+         '[defaults]\n# late\ncontext.warn = "5%"\n'),
+        ('[defaults]\ncontext = { act = "70%", warn = "5%" } # both\n',
+         '[defaults]\ncontext = {  warn = "5%" } # both\n'),
+        ('[cockpit]\ntheme = "day"\n', '[cockpit]\ntheme = "day"\n'),
+    ],
+)  # fmt: skip
+def test_a_key_that_is_taken_out_leaves_every_word_of_the_pilots(text: str, left: str) -> None:
+    assert changed_text(text, {ACT: None}) == left
+
+
+def test_every_change_is_told_with_its_line_before_it_is_made(
+    places: Places, repository: Path
+) -> None:
+    file = project(repository)
+    places.config.mkdir()
+    places.user_file.write_text('[defaults.context]\nact = "66%"\n')
+    places.user_file.chmod(0o600)
+    found = Files.read(places, None, repository, {"COCKPIT_REFRESH": "low"})
+    changes = {ACT: None, ("defaults", "context", "warn"): "50%", ("defaults", "mode"): "auto"}
+    act, warn, mode = found.edits(changes, found.tried(changes))
+    assert (act.file, act.line, act.removed, str(act.then)) == (
+        file, 5, True, f"{places.user_file}:2"
+    )  # fmt: skip
+    assert (warn.line, warn.removed, mode.line) == (3, False, None)
+    assert found.why_not_out(ACT) is None
+    assert "at its default" in str(found.why_not_out(("defaults", "mode")))
+    assert "environment" in str(found.why_not_out(("cockpit", "refresh")))
+
+
+def test_a_founding_name_gives_way_to_the_present_one(places: Places, repository: Path) -> None:
+    old = "[context_monitor]\n# ours\nwarning_threshold = 100000   # early\n"
+    file = project(repository, old)
+    warn = ("defaults", "context", "warn")
+    found = Files.read(places, None, repository, {})
+    (edit,) = found.edits({warn: "50%"}, found.tried({warn: "50%"}))
+    assert (edit.file, edit.line) == (file, 3)
+    found.write({warn: "50%"})
+    assert "warning_threshold" not in file.read_text()
+    assert "# early" in file.read_text()
+    assert Files.read(places, None, repository, {}).loaded.settings.defaults.context.warn == "50%"
+
+    project(repository, old)
+    found = Files.read(places, None, repository, {})
+    found.write({warn: None})
+    assert Files.read(places, None, repository, {}).loaded.settings.defaults.context.warn == "60%"
+
+
+def test_a_refusal_names_no_line_that_the_file_does_not_have(
+    places: Places, repository: Path
+) -> None:
+    file = project(repository)
+    found = Files.read(places, None, repository, {})
+    with pytest.raises(BadConfig) as new:
+        found.tried({("defaults", "context", "force"): "nonsense"})
+    assert new.value.title.startswith(f"{file}: defaults.context.force: ")
+    with pytest.raises(BadConfig) as there:
+        found.tried({("defaults", "context", "force"): "90%", ACT: "nonsense"})
+    assert there.value.title.startswith(f"{file}:5: defaults.context.act: ")
+
+
+def test_a_file_that_is_read_only_is_left_alone_whoever_we_are(
+    places: Places, repository: Path
+) -> None:
+    file = project(repository)
+    file.chmod(0o400)
+    found = Files.read(places, None, repository, {})
+    with pytest.raises(Failed, match="is read-only") as refused:
+        found.write({ACT: "60%"})
+    assert "chmod u+w" in refused.value.hint
+    with pytest.raises(Failed):
+        found.edits({ACT: "60%"}, found.loaded)
+    assert file.read_text() == TEXT
 
 
 def test_marks_go_to_the_project_and_the_theme_to_the_pilots_own(

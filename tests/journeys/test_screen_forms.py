@@ -45,7 +45,7 @@ def test_marks_and_keys_that_are_changed_count_at_once(fleet: Flight) -> None:
 
     terminal.press(",")
     terminal.until("Settings", "Nothing is changed yet", "api")
-    terminal.press("Tab", "Tab", "5", "5", "%")
+    terminal.press("Tab", "Tab", "Tab", "Tab", "5", "5", "%")
     terminal.until("Ctrl-S writes")
     terminal.press("C-s")
     terminal.until("Wrote ", "── api ", gone=("Settings",))

@@ -12,10 +12,12 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
+from cockpit.client.joined import JoinedClient
 from cockpit.client.memory import MemoryClient
 from cockpit.config.files import Files
 from cockpit.tui.app import CockpitApp
 from cockpit.tui.pace import Pace
+from cockpit.tui.renewal import Renewal
 from cockpit.tui.screens.fleet import FleetScreen
 from cockpit.tui.surroundings import Surroundings
 from cockpit.wire.verbs import Plan, Verb
@@ -96,6 +98,8 @@ def fly() -> Fly:
         directory: Path = Path("/"),
         files: Callable[[], Files] | None = None,
         toasts: bool = False,
+        renewal: Renewal | None = None,
+        join: Callable[[MemoryClient], JoinedClient] | None = None,
     ) -> AsyncIterator[Flight]:
         flight = Flight(client)
         around = Surroundings(
@@ -105,9 +109,15 @@ def fly() -> Fly:
             pace=Pace(rows=0.0, pane=0.0),
             directory=directory,
             files=files,
+            renewal=renewal,
         )
         flight.app = CockpitApp(
-            client, around, theme=theme, theme_folders=[THEMES], remember_in=remember_in
+            join(client) if join else client,
+            around,
+            theme=theme,
+            theme_folders=[THEMES],
+            remember_in=remember_in,
+            settings=files().loaded.settings if files and renewal else None,
         )
         if selected:
             flight.app.model.select(selected)

@@ -112,7 +112,7 @@ SCREENS = {
     "help": ("question_mark",),
     "send": ("s", *"Now the changelog"),
     "start": ("n", *"Big"),
-    "settings": ("comma", "tab", "tab", *"55%"),
+    "settings": ("comma", *["tab"] * 4, *"55%"),
     "keys": ("comma", "ctrl+k", *"sort", "tab", "x"),
     "stop": ("x",),
     "filter": ("slash", *"pytest"),

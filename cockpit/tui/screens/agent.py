@@ -82,8 +82,8 @@ class AgentScreen(Place):
         self._shown_links: dict[str, Link] = {}
         self._history_lines = 0
         self._make_widgets()
-        self._rows = Coalesced(self, around.pace.rows, self._draw)
-        self._lookings = Coalesced(self, max(AFTER_WRITING, around.pace.rows), self._read)
+        self._rows = Coalesced(self, lambda: around.pace.rows, self._draw)
+        self._lookings = Coalesced(self, lambda: max(AFTER_WRITING, around.pace.rows), self._read)
 
     def _make_widgets(self) -> None:
         keys = self.around.keys
@@ -325,7 +325,7 @@ class AgentScreen(Place):
     def _look(self) -> None:
         """Follow the pane. A new look takes the place of the old one."""
         self._pane_looked_at = self._pane_now()
-        every, lines = self.around.pace.pane, self._history_lines
+        every, lines = self.around.pace, self._history_lines
         task = partial(look, self.client, self.agent, self.pane, every, history=lines)
         in_background(self, task, group="pane", alone=True)
 

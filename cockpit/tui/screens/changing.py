@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from textual.widgets import Static
 
 from cockpit.client.client import Client
-from cockpit.core.errors import CockpitError, NoSupervisor
+from cockpit.core.errors import CockpitError, NoSupervisor, NotNow
 from cockpit.core.safetext import safe_line
 from cockpit.tui.background import in_background
 from cockpit.tui.present.paths import short_path
@@ -67,10 +67,23 @@ class ChangeForm(Form[bool]):
         try:
             self._files = await asyncio.to_thread(self._read_files)
         except CockpitError as error:
-            self.say(f"{in_one_line(error)} Nothing can be changed before.", wrong=True)
+            again = "Nothing can be changed before. Mend it, then Ctrl-S reads it again."
+            self.say(f"{in_one_line(error)} {again}", wrong=True)
             return
         self.show(self._files.loaded)
         self.judge()
+
+    async def _read_again(self, why: str) -> None:
+        """The file is another one by now: what is typed stays, and is tried on that one."""
+        try:
+            self._files = await asyncio.to_thread(self._read_files)
+        except CockpitError as error:
+            self._files = None
+            again = "Mend it, then Ctrl-S reads it again."
+            self.say(f"{why}. {in_one_line(error)} {again}", wrong=True)
+            return
+        self.show(self._files.loaded)
+        self.say(f"{why}: nothing was written. It is read anew; Ctrl-S again writes.", wrong=True)
 
     def judge(self) -> None:
         """Try what stands in the form, once the pilot pauses."""
@@ -87,29 +100,27 @@ class ChangeForm(Form[bool]):
         changes = self.changes()
         try:
             loaded = await asyncio.to_thread(files.tried, changes)
-            where = await asyncio.to_thread(partial(self._where, files, changes))
+            where = await asyncio.to_thread(partial(self._where, files, changes, loaded))
         except CockpitError as error:
             self.say(in_one_line(error), wrong=True)
             return
         self.show(loaded)
         self.say(f"{self.aside(loaded)} {where}".strip(), wrong=False)
 
-    def _where(self, files: Files, changes: Changes) -> str:
-        """Which files are written, and what there is to know of them."""
-        told = []
-        for path in dict.fromkeys(files.file_for(key) for key in changes):
-            standing = files.standing(path)
-            told.append(short_path(str(path), self._home) + (f" ({standing})" if standing else ""))
-        if not told:
-            return "Nothing is changed yet."
-        return f"Ctrl-S writes {' and '.join(told)}."
+    def _where(self, files: Files, changes: Changes, then: Loaded) -> str:
+        """Which files and lines are written, and what there is to know of them."""
+        from cockpit.tui.present.edits import writing
+
+        return writing(files.edits(changes, then), then, files.standing, self._home)
 
     def say(self, words: str, *, wrong: bool) -> None:
         self.verdict.set_class(wrong, "-wrong")
         self.verdict.update(safe_line(words, 500))
 
     def submit(self) -> None:
-        if self._files is not None and not self._writing:
+        if self._files is None:
+            in_background(self, self._read, group="files", alone=True)
+        elif not self._writing:
             if (trouble := self.trouble()) is not None:
                 self.say(trouble, wrong=True)
             elif not self.changes():
@@ -123,6 +134,10 @@ class ChangeForm(Form[bool]):
         try:
             paths = await asyncio.to_thread(files.write, self.changes())
             self._files = await asyncio.to_thread(self._read_files)
+        except NotNow as error:
+            await self._read_again(error.title)
+            self._writing = False
+            return
         except CockpitError as error:
             self.say(in_one_line(error), wrong=True)
             self._writing = False

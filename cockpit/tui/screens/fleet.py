@@ -80,7 +80,7 @@ class FleetScreen(Screen[None]):
         self._keys = KeyLine(self._key_line)
         self._told_of: str | None = None
         self._afresh = True
-        self._rows = Coalesced(self, around.pace.rows, self._draw)
+        self._rows = Coalesced(self, lambda: around.pace.rows, self._draw)
 
     def compose(self) -> ComposeResult:
         yield self._summary
@@ -250,7 +250,7 @@ class FleetScreen(Screen[None]):
         """Look at the selected agent's pane, and at no other."""
         self._looking_at = self._pane_of()
         agent = self.model.agents.get(self._looking_at[0] or "")
-        task = partial(look, self.client, agent, self.pane, self.around.pace.pane)
+        task = partial(look, self.client, agent, self.pane, self.around.pace)
         in_background(self, task, group="pane", alone=True)
 
     def _summarise(self, width: int) -> list[Any]:

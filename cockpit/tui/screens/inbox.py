@@ -75,7 +75,7 @@ class InboxScreen(Place):
         self._looking_at: tuple[str | None, str | None] = ("", None)
         self._heading = OneLine(self._head, id="inbox-title")
         self._rule = OneLine(lambda width: rule(self._agent(), width, around.home), id="inbox-rule")
-        self._rows = Coalesced(self, around.pace.rows, self._draw)
+        self._rows = Coalesced(self, lambda: around.pace.rows, self._draw)
 
     @property
     def item(self) -> Item | None:
@@ -201,7 +201,7 @@ class InboxScreen(Place):
         seen = (agent.name, agent.pane) if agent else (None, None)
         if seen != self._looking_at:
             self._looking_at = seen
-            task = partial(look, self.client, agent, self.pane, self.around.pace.pane)
+            task = partial(look, self.client, agent, self.pane, self.around.pace)
             in_background(self, task, group="pane", alone=True)
 
     def _agent(self) -> Any:

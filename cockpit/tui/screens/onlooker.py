@@ -12,13 +12,14 @@ from cockpit.client.client import Client
 from cockpit.core.errors import CockpitError, NoSupervisor
 from cockpit.core.far_names import host_and_name
 from cockpit.core.safetext import safe_line
+from cockpit.tui.pace import Pace
 from cockpit.tui.widgets.pane_view import PaneView
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.stream import ScreenShot
 
 
 async def look(
-    client: Client, agent: AgentStatus | None, view: PaneView, every: float, *, history: int = 0
+    client: Client, agent: AgentStatus | None, view: PaneView, pace: Pace, *, history: int = 0
 ) -> None:
     """Show an agent's pane until cancelled; the last of the pictures always gets there.
 
@@ -33,7 +34,7 @@ async def look(
     try:
         shots = client.screen(agent.name, history)
         async with aclosing(cast("_Closing", shots)):
-            await _show_each(agent.name, shots, view, every)
+            await _show_each(agent.name, shots, view, pace)
     except NoSupervisor:
         # The header says it; what was seen last stays, greyed, unless it was another's.
         if view.whose != agent.name:
@@ -44,7 +45,7 @@ async def look(
 
 
 async def _show_each(
-    name: str, shots: AsyncIterator[ScreenShot], view: PaneView, every: float
+    name: str, shots: AsyncIterator[ScreenShot], view: PaneView, pace: Pace
 ) -> None:
     latest: ScreenShot | None = None
     fresh = asyncio.Event()
@@ -59,7 +60,7 @@ async def _show_each(
         last = float("-inf")
         while True:
             await fresh.wait()
-            await asyncio.sleep(max(0.0, last + every - monotonic()))
+            await asyncio.sleep(max(0.0, last + pace.pane - monotonic()))
             fresh.clear()
             if latest is not None:
                 view.show(latest, whose=name)

@@ -15,8 +15,8 @@ from textual.widgets import Input, Static
 from cockpit.client.client import Client
 from cockpit.config.problems import nearest
 from cockpit.tui.actions import ACTIONS, BY_ID, keys_of, spoken
-from cockpit.tui.bindings import keymap
 from cockpit.tui.present.span import Span, fit
+from cockpit.tui.renewal import SettingsRead
 from cockpit.tui.screens.changing import ChangeForm
 from cockpit.tui.screens.form import row
 from cockpit.tui.widgets.field import Field
@@ -88,9 +88,7 @@ class OwnKeysScreen(ChangeForm):
         self._draw(loaded.settings.keys)
 
     def written(self, loaded: Loaded) -> None:
-        self._keys.clear()
-        self._keys.update(loaded.settings.keys)
-        self.app.set_keymap(keymap(self._keys))
+        self.app.post_message(SettingsRead(loaded))
 
     @on(Input.Changed)
     def _typed(self) -> None:

@@ -1,4 +1,7 @@
-"""Settings: where the bands begin, shown on the agents that fly now; the theme, shown at once."""
+"""Settings: where the bands begin, shown on the agents that fly now; how the screen looks, at once.
+
+Which there are is `settings_fields`; any of them can go back to its default.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
@@ -16,8 +19,16 @@ from cockpit.client.client import Client
 from cockpit.core.bands import MARK_NAMES
 from cockpit.tui.model import Model
 from cockpit.tui.present.preview import example_lines, lowered_words, preview_line
+from cockpit.tui.renewal import SettingsRead
 from cockpit.tui.screens.changing import ChangeForm
-from cockpit.tui.screens.form import row
+from cockpit.tui.screens.settings_fields import (
+    CONTEXT,
+    MEANINGS,
+    MODE,
+    THEME,
+    Setting,
+    settings,
+)
 from cockpit.tui.widgets.choice import Choice, Option
 from cockpit.tui.widgets.field import Field
 from cockpit.tui.widgets.lines import Lines
@@ -29,14 +40,13 @@ if TYPE_CHECKING:
 
 LOW = 20
 """Rows below which a form takes the whole screen."""
-BESIDES = 18
+BESIDES = 21
 """Rows of the form that are not the preview, with its border."""
-MEANINGS = {
-    "notice": "the bar changes colour",
-    "warn": "the row says so",
-    "act": "the handoff",
-    "force": "waits no longer",
+ELSEWHERE = {
+    ("cockpit", "theme"): "COCKPIT_THEME",
+    ("cockpit", "refresh"): "COCKPIT_REFRESH",
 }
+"""What the environment may say for one terminal, over every file."""
 
 
 class SettingsScreen(ChangeForm):
@@ -44,11 +54,17 @@ class SettingsScreen(ChangeForm):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+k", "keys", "keys", show=False, priority=True),
+        Binding("ctrl+r", "reset", "default", show=False, priority=True),
     ]
 
     EXPLAINED = (
         ("marks", 'A share ("70%"), tokens ("130k"), or what is left ("30% left").'),
-        ("theme", "Seen at once; kept with Ctrl-S."),
+        ("cap", "The same mark in tokens, for windows of 500k and more; the lower one wins."),
+        ("window", '"auto", or tokens such as "200k", where the CLI or its model misleads.'),
+        ("mode", "For agents that start from then on; those that live keep theirs."),
+        ("theme", "Seen at once; kept with Ctrl-S. So are refresh, glyphs and colours then."),
+        ("terminal", "How this terminal tells you: a bell, or a message on the desktop."),
+        ("Ctrl-R", "Back to the default: takes the setting out of the file. Again: not so."),
         ("Ctrl-K", "The keys of every action."),
     )
 
@@ -65,75 +81,122 @@ class SettingsScreen(ChangeForm):
         self._open_keys = open_keys
         self._theme_before = ""
         self._loaded: Loaded | None = None
-        self.marks = {name: Field(id=f"mark-{name}") for name in MARK_NAMES}
-        self.theme = Choice([Option("", "")], "", id="theme")
+        self._note = ""
+        """Why a setting did not go back to its default."""
+        self._asked_back: Setting | None = None
+        """The one that was to, before the files were read."""
+        self.settings = settings()
         self.preview = Lines(id="preview")
         self.preview.can_focus = False
+
+    @property
+    def theme(self) -> Setting:
+        return self.settings[THEME]
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog -form -settings"):
             yield Static("Settings", classes="dialog--title", markup=False)
-            for name, field in self.marks.items():
-                with Horizontal(classes="form--row"):
-                    yield Static(name, classes="dialog--label", markup=False)
-                    yield field
-                    yield Static(MEANINGS[name], classes="form--meaning", markup=False)
-            yield row("theme", self.theme)
+            with VerticalScroll(classes="form", can_focus=False):
+                for name in MARK_NAMES:
+                    yield self._mark_row(name)
+                yield self._row((*CONTEXT, "window"), MODE)
+                yield self._row(THEME)
+                yield self._row(("cockpit", "refresh"), ("cockpit", "glyphs"))
+                yield self._row(("cockpit", "colours"), ("notifications", "terminal"))
             yield self.preview
             yield self.verdict
-            yield Static("Tab next  Ctrl-S write  Ctrl-G back  Ctrl-K keys", classes="dialog--keys")
+            yield Static(
+                "Tab next  Ctrl-S write  Ctrl-R default  Ctrl-G back  Ctrl-K keys",
+                classes="dialog--keys",
+            )
+
+    def _mark_row(self, name: str) -> Horizontal:
+        return Horizontal(
+            _label(name),
+            self.settings[(*CONTEXT, name)].field,
+            _label("cap", "-cap"),
+            self.settings[(*CONTEXT, "cap", name)].field,
+            Static(MEANINGS[name], classes="form--meaning", markup=False),
+            classes="form--row",
+        )
+
+    def _row(self, *paths: tuple[str, ...]) -> Horizontal:
+        found = [self.settings[path] for path in paths]
+        each: list[Widget] = []
+        for one in found:
+            each += [_label(one.word, "-second" if each else ""), one.field]
+        return Horizontal(*each, classes="form--row")
 
     def on_mount(self) -> None:
         self._theme_before = self.app.theme
         names = sorted(self.app.available_themes)
-        self.theme.offer([Option(name, name) for name in names])
-        self.theme.value = self._theme_before
+        assert isinstance(self.theme.field, Choice)
+        self.theme.field.offer([Option(name, name) for name in names])
+        self.theme.field.value = self._theme_before
         super().on_mount()
 
     def first_field(self) -> Widget:
-        return self.marks["notice"]
+        return self.settings[(*CONTEXT, "notice")].field
 
     def fields(self) -> list[Widget]:
-        return [*self.marks.values(), self.theme]
+        return [setting.field for setting in self.settings.values()]
 
     def changes(self) -> dict[tuple[str, ...], Any]:
-        found: dict[tuple[str, ...], Any] = {
-            ("defaults", "context", name): field.value.strip()
-            for name, field in self.marks.items()
-            if field.value.strip()
-        }
-        if self.theme.value != self._theme_before:
-            found["cockpit", "theme"] = self.theme.value
-        return found
+        return {path: one.change for path, one in self.settings.items() if one.is_changed}
 
     def aside(self, loaded: Loaded) -> str:
-        return lowered_words(loaded.settings.defaults.context, self._typed_marks())
+        typed = {path[-1] for path in self.changes() if path[:2] == CONTEXT and len(path) == 3}
+        words = [self._note, lowered_words(loaded.settings.defaults.context, typed)]
+        if MODE in self.changes() and any(one.pid for one in self._model.agents.values()):
+            words.append("mode counts for agents that start from then on.")
+        words += [
+            f"{name} counts over it in this terminal."
+            for path, name in ELSEWHERE.items()
+            if path in self.changes() and self._says_environment(path)
+        ]
+        return " ".join(filter(None, words))
 
-    def _typed_marks(self) -> set[str]:
-        return {name for name, field in self.marks.items() if field.value.strip()}
+    def _says_environment(self, path: tuple[str, ...]) -> bool:
+        source = self._files and self._files.loaded.sources.get(".".join(path))
+        return bool(source and source.where == "environment")
 
     def show(self, loaded: Loaded) -> None:
         if self._files is not None:
-            holds = self._files.loaded.settings.defaults.context
-            for name, field in self.marks.items():
-                field.placeholder = str(getattr(holds, name))
+            for setting in self.settings.values():
+                setting.hold(self._files.loaded)
+                setting.try_on(loaded)
+            if (asked := self._asked_back) is not None:
+                self._asked_back = None
+                self._turn_back(asked, self._files)
+        if self.theme.back:
+            self.app.theme = self.theme.field.value
         self._loaded = loaded
         self._draw()
 
     def written(self, loaded: Loaded) -> None:
-        self._theme_before = self.theme.value
+        self._theme_before = self.theme.field.value
+        self.app.post_message(SettingsRead(loaded))
 
     @on(Input.Changed)
-    def _typed(self) -> None:
-        self.judge()
+    def _typed(self, message: Input.Changed) -> None:
+        self._touched(message.input)
 
     @on(Input.Submitted)
     def _entered(self) -> None:
         self.action_submit()
 
     @on(Choice.Changed)
-    def _chosen(self) -> None:
-        self.app.theme = self.theme.value
+    def _chosen(self, message: Choice.Changed) -> None:
+        if message.choice is self.theme.field:
+            self.app.theme = self.theme.field.value
+        self._touched(message.choice)
+
+    def _touched(self, field: Widget) -> None:
+        """What the pilot writes or chooses is wanted, and the default is not."""
+        self._note = ""
+        for setting in self.settings.values():
+            if setting.field is field:
+                setting.back = False
         self.judge()
 
     def on_resize(self) -> None:
@@ -149,6 +212,38 @@ class SettingsScreen(ChangeForm):
         else:
             self.dismiss(False)
             self._open_keys()
+
+    def action_reset(self) -> None:
+        """Take the setting that has the focus back to its default, or leave it after all."""
+        self.after_what_was_typed(self._reset)
+
+    def _reset(self) -> None:
+        setting = next((s for s in self.settings.values() if s.field is self.focused), None)
+        self._note = ""
+        if self._files is None:
+            self._asked_back = setting
+        elif setting is not None:
+            self._turn_back(setting, self._files)
+
+    def _turn_back(self, setting: Setting, files: Files) -> None:
+        if setting.back:
+            setting.take_back(files.loaded)
+            self.app.theme = self.theme.field.value
+        elif (why := files.why_not_out(setting.path)) is not None and not setting.is_changed:
+            self._note = why
+        else:
+            self._want_back(setting, files)
+        self.judge()
+
+    def _want_back(self, setting: Setting, files: Files) -> None:
+        """What was typed and not written goes first: no file says it."""
+        setting.back = files.why_not_out(setting.path) is None
+        if isinstance(setting.field, Field):
+            with setting.field.prevent(Input.Changed):
+                setting.field.value = ""
+        elif not setting.back:
+            setting.take_back(files.loaded)
+            self.app.theme = self.theme.field.value
 
     def _draw(self) -> None:
         width = self.preview.size.width
@@ -172,3 +267,7 @@ class SettingsScreen(ChangeForm):
         return next(
             (agent.context for agent in self._loaded.settings.agents if agent.name == name), None
         )
+
+
+def _label(word: str, kind: str = "") -> Static:
+    return Static(word, classes=f"dialog--label {kind}".rstrip(), markup=False)

@@ -52,6 +52,12 @@ def reader(shop: Path) -> Callable[[], Files]:
     return partial(Files.read, places, None, shop, {})
 
 
+async def says(flight: Any, *texts: str) -> None:
+    """Wait until the form says all of it, however its lines are broken."""
+    for text in texts:
+        await flight.until(lambda text=text: text in str(flight.app.screen.verdict.content), text)
+
+
 def flying() -> MemoryClient:
     names = {"api": 130_000, "careful": 90_000, "other": 10_000}
     return MemoryClient(Status(agents=[agent(name, tokens=held) for name, held in names.items()]))
@@ -64,7 +70,7 @@ def test_marks_are_tried_on_the_agents_and_written_where_it_says(fly: Fly, shop:
         async with fly(flying(), size=(100, 30), files=reader(shop)) as flight:
             await flight.press("comma")
             await flight.reads("Settings", "70%", "Nothing is changed yet", "other file")
-            await flight.press("tab", "tab", *"62%")
+            await flight.press("tab", "tab", "tab", "tab", *"62%")
             await flight.reads("warn → act", "Ctrl-S writes", "shop/cockpit.toml")
             await flight.reads("trusted by you yet")
             assert file.read_text() == TEXT
@@ -105,12 +111,12 @@ def test_a_theme_is_seen_at_once_and_taken_back(fly: Fly, shop: Path) -> None:
 
     async def play() -> None:
         async with fly(flying(), size=(100, 30), files=reader(shop)) as flight:
-            await flight.press("comma", "shift+tab", "right")
+            await flight.press("comma", *["shift+tab"] * 5, "right")
             await flight.until(lambda: flight.app.theme != "night", "another theme")
             await flight.reads("home/cockpit.toml", "(a new")
             await flight.press("ctrl+g")
             assert flight.app.theme == "night"
-            await flight.press("comma", "shift+tab", "left", "ctrl+s")
+            await flight.press("comma", *["shift+tab"] * 5, "left", "ctrl+s")
             await flight.until(own.exists, "the file")
             await flight.until(lambda: len(flight.app.screen_stack) == 1, "the fleet")
             assert own.read_text() == f'[cockpit]\ntheme = "{flight.app.theme}"\n'
@@ -163,6 +169,126 @@ def test_keys_are_changed_with_their_clashes_said_and_count_at_once(fly: Fly, sh
             assert flight.fleet.fleet.sort == "context"
             await flight.press("comma", "ctrl+k", *"sort", "tab", "minus", "ctrl+s")
             await flight.until(lambda: "sort" not in own.read_text(), "its own key again")
+
+    asyncio.run(play())
+
+
+def test_a_mark_goes_back_to_its_default_and_its_words_stay(fly: Fly, shop: Path) -> None:
+    file = shop / "cockpit.toml"
+
+    async def play() -> None:
+        async with fly(flying(), size=(140, 30), files=reader(shop)) as flight:
+            await flight.press("comma", "ctrl+r")
+            await says(flight, "notice is at its default: no file says it")
+            await flight.press("tab", "tab", "tab", "tab", "ctrl+r")
+            await says(flight, "cockpit.toml (not trusted", "act taken off line 3 (then 70%, the")
+            await flight.press("ctrl+r")
+            await says(flight, "Nothing is changed yet")
+            await flight.press(*"66%")
+            await says(flight, "act on line 3")
+            await flight.press("ctrl+r")
+            await says(flight, "act taken off line 3")
+            await flight.reads("→ 70%")
+            assert file.read_text() == TEXT
+            await flight.press("ctrl+s")
+            await flight.until(lambda: len(flight.app.screen_stack) == 1, "the fleet")
+        assert file.read_text() == TEXT.replace('act = "70%"   # late', "# late")
+
+    asyncio.run(play())
+
+
+def test_a_lower_file_counts_where_the_upper_one_says_nothing_any_more(
+    fly: Fly, shop: Path
+) -> None:
+    own = shop.parent / "home" / "cockpit.toml"
+    own.parent.mkdir()
+    own.write_text('[defaults]\nmode = "observe"\n[defaults.context]\nact = "66%"\n')
+    own.chmod(0o600)
+
+    async def play() -> None:
+        async with fly(flying(), size=(140, 30), files=reader(shop)) as flight:
+            await flight.press("comma", "tab", "tab", "tab", "tab", "ctrl+r")
+            await says(flight, "(then 66%, from", "home/cockpit.toml:4)")
+            await flight.press("ctrl+r", *["tab"] * 5)
+            await flight.reads("observe", "only show")
+            await flight.press("ctrl+r")
+            await says(flight, "mode taken off line 2")
+            await flight.reads("ask me before a handoff")
+
+    asyncio.run(play())
+
+
+def test_every_choice_is_written_where_it_belongs(fly: Fly, shop: Path) -> None:
+    own = shop.parent / "home" / "cockpit.toml"
+
+    async def play() -> None:
+        async with fly(flying(), size=(140, 34), files=reader(shop)) as flight:
+            await flight.press("comma", "tab", *"150k", *["tab"] * 7, *"300k")
+            await flight.press("tab", "right", "tab", "tab")
+            await flight.press(*["right", "tab"] * 3, "right")
+            await says(flight, "mode counts for agents that start from then on")
+            await flight.press("ctrl+s")
+            await flight.until(lambda: len(flight.app.screen_stack) == 1, "the fleet")
+        assert own.read_text() == (
+            '[cockpit]\nrefresh = "low"\nglyphs = "unicode"\ncolours = "all"\n\n'
+            '[notifications]\nterminal = "osc9"\n'
+        )
+        text = (shop / "cockpit.toml").read_text()
+        assert all(line in text for line in ('notice = "150k"', 'window = "300k"'))
+        assert 'mode = "auto"' in text
+
+    asyncio.run(play())
+
+
+def test_a_file_that_changed_meanwhile_is_read_anew_and_what_is_typed_stays(
+    fly: Fly, shop: Path
+) -> None:
+    file = shop / "cockpit.toml"
+
+    async def play() -> None:
+        async with fly(flying(), size=(140, 30), files=reader(shop)) as flight:
+            await flight.press("comma", *"40%")
+            await says(flight, "notice on a new line")
+            file.write_text("# somebody's\n" + TEXT)
+            await flight.press("ctrl+s")
+            await says(flight, "was changed by somebody else meanwhile: nothing was written")
+            assert file.read_text() == "# somebody's\n" + TEXT
+            file.write_text("broken = \n")
+            await flight.press("ctrl+s")
+            await says(flight, "cockpit.toml:1: not valid TOML")
+            file.write_text("# mended\n" + TEXT)
+            await flight.press("ctrl+s")
+            await says(flight, "meanwhile: nothing was written")
+            await flight.press("ctrl+s")
+            await flight.until(lambda: len(flight.app.screen_stack) == 1, "the fleet")
+        assert file.read_text().startswith("# mended\n")
+        assert 'notice = "40%"' in file.read_text()
+
+    asyncio.run(play())
+
+
+def test_a_file_that_is_mended_is_read_without_opening_the_form_again(fly: Fly, shop: Path) -> None:
+    file = shop / "cockpit.toml"
+    file.write_text("nonsense = 1\n")
+
+    async def play() -> None:
+        async with fly(flying(), size=(140, 30), files=reader(shop)) as flight:
+            await flight.press("comma", *"40%")
+            await says(flight, "cockpit.toml:1: nonsense: unknown key", "Ctrl-S reads it again")
+            file.write_text(TEXT)
+            await flight.press("ctrl+s")
+            await says(flight, "notice on a new line")
+
+    asyncio.run(play())
+
+
+def test_a_read_only_file_is_said_to_be_before_anything_is_written(fly: Fly, shop: Path) -> None:
+    (shop / "cockpit.toml").chmod(0o400)
+
+    async def play() -> None:
+        async with fly(flying(), size=(140, 30), files=reader(shop)) as flight:
+            await flight.press("comma", *"40%")
+            await says(flight, "is read-only", "chmod u+w")
 
     asyncio.run(play())
 

@@ -1,0 +1,65 @@
+"""What a form would write, in words: which file, which line, and what holds after it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cockpit.core.safetext import safe_line
+from cockpit.tui.present.paths import short_path
+
+if TYPE_CHECKING:
+    from cockpit.config.files import Edit
+    from cockpit.config.loaded import Loaded
+
+_IMPLIED = {"cockpit", "defaults", "context", "notifications", "keys"}
+"""Tables whose settings a pilot knows by their own names."""
+
+
+def writing(edits: Sequence[Edit], then: Loaded, standing: Callable[[Path], str], home: str) -> str:
+    """The sentence before it is done; `standing` is what there is to know of a file."""
+    if not edits:
+        return "Nothing is changed yet."
+    files = []
+    for file in dict.fromkeys(edit.file for edit in edits):
+        known = standing(file)
+        note = f" ({known})" if known else ""
+        told = ", ".join(_edit(edit, then, home) for edit in edits if edit.file == file)
+        files.append(f"{short_path(str(file), home)}{note}: {told}")
+    return f"Ctrl-S writes {'; and '.join(files)}."
+
+
+def label(key: Sequence[str]) -> str:
+    """A setting as the form calls it."""
+    words = list(key)
+    while len(words) > 1 and words[0] in _IMPLIED:
+        words.pop(0)
+    return safe_line(".".join(words), 60)
+
+
+def value_at(loaded: Loaded, key: Sequence[str]) -> str:
+    """What holds of a setting, as a file would have it; empty for nothing."""
+    found: Any = loaded.settings
+    if key[0] == "keys":
+        return str(loaded.settings.keys.get(".".join(key[1:]), ""))
+    for part in key:
+        found = found.get(part) if isinstance(found, Mapping) else getattr(found, part, None)
+    return "" if found is None else str(found)
+
+
+def _edit(edit: Edit, then: Loaded, home: str) -> str:
+    name = label(edit.key)
+    if not edit.removed:
+        return f"{name} on line {edit.line}" if edit.line else f"{name} on a new line"
+    value = safe_line(value_at(then, edit.key), 60)
+    whose = f"from {_source(edit, home)}" if edit.then else "the default"
+    after = f"{value}, {whose}" if value else whose
+    return f"{name} taken off line {edit.line} (then {after})"
+
+
+def _source(edit: Edit, home: str) -> str:
+    assert edit.then is not None
+    if edit.then.line is None:
+        return "the environment"
+    return f"{short_path(edit.then.where, home)}:{edit.then.line}"
