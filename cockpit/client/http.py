@@ -23,7 +23,7 @@ from cockpit.wire.course import Course
 from cockpit.wire.diff import WorktreeDiff
 from cockpit.wire.status import Status
 from cockpit.wire.stream import Event, ScreenShot, Snapshot, WatchLine
-from cockpit.wire.verbs import Done, Verb
+from cockpit.wire.verbs import Done, RemoveWorktree, Verb
 from cockpit.wire.worktrees import WorktreeStatus
 
 LOOKING_SECONDS = 10.0
@@ -32,6 +32,8 @@ READING_SECONDS = 60.0
 """How long whole records, or a large repository, may take to be read."""
 DOING_SECONDS = 90.0
 """How long a verb may take: ending a stubborn agent is TERM, a wait, KILL and a wait."""
+REMOVING_SECONDS = 1800.0
+"""How long a worktree of many gigabytes may take: git reads all of it twice."""
 MISSED_BEATS = 3
 
 _watch_line: TypeAdapter[WatchLine] = TypeAdapter(Annotated[WatchLine, Field(discriminator="type")])
@@ -81,7 +83,8 @@ class HttpClient:
     async def ask(self, verb: Verb) -> Done:
         """Have something done; answers when it is done or under way."""
         body = verb.model_dump_json(exclude_none=True).encode()
-        answer = await self._fetch("POST", f"/v1/{verb.verb}", body, DOING_SECONDS)
+        patience = REMOVING_SECONDS if isinstance(verb, RemoveWorktree) else DOING_SECONDS
+        answer = await self._fetch("POST", f"/v1/{verb.verb}", body, patience)
         return Done.model_validate_json(answer)
 
     async def events(self, *, after: int = 0, limit: int = 200) -> list[Event]:

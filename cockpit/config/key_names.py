@@ -125,6 +125,8 @@ DEFAULT_KEYS: Mapping[str, tuple[str, ...]] = {
     "worktrees.page-up": ("pageup",),
     "worktrees.first": ("g", "home"),
     "worktrees.last": ("G", "end"),
+    "worktrees.remove": ("x",),
+    "worktrees.salvage": ("X",),
     "worktrees.again": ("r", "ctrl+r"),
     "worktrees.help": ("question_mark", "f1"),
     "worktrees.back": ("q", "escape", "W"),

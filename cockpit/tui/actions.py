@@ -297,7 +297,23 @@ ACTIONS: tuple[Action, ...] = (
         "comparing.back", "back", "Back to the history.",
         ("q", "escape", "c"), "comparing", shown=True,
     ),
-    *_scrolled("worktrees"),
+    Action("worktrees.down", "down", "Select the next one.", ("j", "down"), "worktrees"),
+    Action("worktrees.up", "up", "Select the one before.", ("k", "up"), "worktrees"),
+    Action(
+        "worktrees.page-down", "page down", "Go a page down.", ("pagedown", "space"), "worktrees",
+    ),
+    Action("worktrees.page-up", "page up", "Go a page up.", ("pageup",), "worktrees"),
+    Action("worktrees.first", "first", "Select the first one.", ("g", "home"), "worktrees"),
+    Action("worktrees.last", "last", "Select the last one.", ("G", "end"), "worktrees"),
+    Action(
+        "worktrees.remove", "remove", "Remove it; its branch stays. Asks for a second key.",
+        ("x",), "worktrees", reasons.needs_any_supervisor, shown=True,
+    ),
+    Action(
+        "worktrees.salvage", "keep and remove",
+        "Keep all the work in it in git, then remove it. Asks for a second key.",
+        ("X",), "worktrees", reasons.needs_any_supervisor, shown=True,
+    ),
     Action(
         "worktrees.again", "look again", "Look at all of them once more.",
         ("r", "ctrl+r"), "worktrees", reasons.needs_any_supervisor, shown=True,

@@ -10,6 +10,7 @@ from rich.cells import cell_len
 
 from cockpit.tui.actions import ACTIONS, BY_ID, Action, Context, keys_of, spoken
 from cockpit.tui.model import Model
+from cockpit.tui.present import words
 from cockpit.tui.present.span import Span, merged
 
 KEPT = (
@@ -84,7 +85,7 @@ def key_line(
         if column + cells - 2 > width:
             break
         spans += [
-            Span(_key(action, keymap), "key"),
+            Span(shown_key(action, keymap), "key"),
             Span(f" {action.title}  ", "muted"),
         ]
         hints.append(KeyHint(action.id, column, column + cells - 2))
@@ -98,9 +99,10 @@ def _worth(action: Action) -> int:
     return KEPT.index(last) if last in KEPT else len(KEPT)
 
 
-def _key(action: Action, keymap: Mapping[str, str]) -> str:
-    return spoken(keys_of(action, keymap)[0])
+def shown_key(action: Action, keymap: Mapping[str, str]) -> str:
+    """The key that is told for an action, as it is printed on a keyboard; a dash for none."""
+    return next(map(spoken, keys_of(action, keymap)), words.DASH)
 
 
 def _cells(action: Action, keymap: Mapping[str, str]) -> int:
-    return cell_len(_key(action, keymap)) + 1 + cell_len(action.title) + 2
+    return cell_len(shown_key(action, keymap)) + 1 + cell_len(action.title) + 2

@@ -11,6 +11,7 @@ from cockpit.tui.attach import step_aside
 from cockpit.tui.background import in_background
 from cockpit.tui.frugal import RedrawWanted
 from cockpit.tui.present.sorting import ORDERS, next_order
+from cockpit.tui.removals import Removals
 from cockpit.tui.screens.agent import AgentScreen
 from cockpit.tui.screens.confirm import ConfirmScreen
 from cockpit.tui.screens.errands import Errands, cannot, say, tell
@@ -37,6 +38,7 @@ class Commands:
         self._screen = screen
         self._model = screen.model
         self._errands = Errands(screen, screen.client)
+        self._removals = Removals(screen.client)
 
     def do(self, action: str) -> None:
         """Do an action by its id, or say why it cannot be done now."""
@@ -197,7 +199,9 @@ class Commands:
 
     def _worktrees(self) -> None:
         screen = self._screen
-        screen.app.push_screen(WorktreesScreen(self._model, screen.client, screen.around))
+        screen.app.push_screen(
+            WorktreesScreen(self._model, screen.client, screen.around, self._removals)
+        )
 
     def _filter(self) -> None:
         self._screen.filter_line.display = True

@@ -1,13 +1,18 @@
-"""The worktrees of all agents on a screen: read, looked at again, and told how to remove."""
+"""The worktrees of all agents on a screen: read, looked at again, and removed."""
 
 from __future__ import annotations
 
 import asyncio
 from contextlib import AbstractAsyncContextManager
+from functools import partial
 from typing import Any, Protocol
 
+from cockpit.client.joined import JoinedClient
 from cockpit.client.memory import MemoryClient
+from cockpit.client.named import NamedClient
+from cockpit.core.errors import NotNow
 from cockpit.tui.scene import scene
+from cockpit.wire.verbs import Done, RemoveWorktree, Verb
 from cockpit.wire.worktrees import Obstacle, WorktreeStatus
 
 
@@ -33,7 +38,7 @@ def test_each_worktree_with_what_stands_against_removing_it(fly: Fly) -> None:
             await flight.press("W")
             await flight.reads(
                 "Worktrees", "2 worktrees", "/r/.worktrees/api", "api, agent/api, clean",
-                "to remove it: cockpit worktrees remove /r/.worktrees/api",
+                "x removes it",
                 "2 files changed", "before it is removed:", "· web works in it → cockpit stop web",
             )  # fmt: skip
             client.trees = [tree("api")]
@@ -43,6 +48,152 @@ def test_each_worktree_with_what_stands_against_removing_it(fly: Fly) -> None:
             await flight.until(lambda: len(flight.app.screen_stack) == 1)
 
     asyncio.run(play())
+
+
+def gone(client: MemoryClient, verb: RemoveWorktree) -> Done:
+    client.trees = [each for each in client.trees if each.directory != verb.tree]
+    kept = "refs/cockpit/salvage/api/1"
+    return Done(message=f"Removed {verb.tree}; all of it is kept: {kept}", text=kept)
+
+
+def test_removing_takes_two_different_keys_and_tells_how_to_have_it_back(fly: Fly) -> None:
+    async def play() -> None:
+        client = scene()
+        client.trees = [tree("api"), tree("web")]
+        client.when(RemoveWorktree, partial(gone, client))
+        async with fly(client) as flight:
+            await flight.press("W")
+            await flight.reads("x removes it")
+            await flight.press("x", "x", "x", "n")
+            assert flight.asked == []
+            await flight.press("x")
+            await flight.reads("Remove /r/.worktrees/api?", "Its branch agent/api stays")
+            await flight.press("y")
+            await flight.reads(
+                "1 worktree", "✓ removed /r/.worktrees/api", "kept as refs/cockpit/salvage/api/1",
+                "git -C /r worktree add /r/.worktrees/api agent/api",
+                "git -C /r/.worktrees/api restore --source refs/cockpit/salvage/api/1 .",
+            )  # fmt: skip
+            assert flight.asked == [RemoveWorktree(tree="/r/.worktrees/api")]
+            await flight.press("q", "W")
+            await flight.reads("✓ removed /r/.worktrees/api")
+
+    asyncio.run(play())
+
+
+def test_why_one_cannot_be_removed_is_said_before_anything_is_asked(fly: Fly) -> None:
+    works = Obstacle(why="web works in it", next="cockpit stop web")
+    files = Obstacle(why="it has 2 changed files, 0 untracked", next="Commit it", salvageable=True)
+
+    async def play() -> None:
+        client = scene()
+        client.trees = [
+            tree("api", changed=2, obstacles=[files]),
+            tree("web", obstacles=[works, files]),
+            tree("own", made=False, agent=None, obstacles=[
+                Obstacle(why="cockpit has not made it", next="If it is yours: git worktree remove")
+            ]),
+        ]  # fmt: skip
+        async with fly(client) as flight:
+            await flight.press("W")
+            await flight.reads("3 worktrees", "removes it never")
+            await flight.press("x")
+            await flight.until(lambda: "X keeps all of that in git" in str(flight.toasts()))
+            await flight.press("X")
+            await flight.reads("Remove /r/.worktrees/api?", "2 files changed")
+            await flight.press("n", "j", "X")
+            await flight.until(lambda: "web works in it. cockpit stop web" in str(flight.toasts()))
+            await flight.press("j", "x")
+            await flight.until(lambda: "cockpit has not made it" in str(flight.toasts()))
+            assert flight.asked == []
+            await flight.press("g", "X", "y")
+            await flight.until(lambda: flight.asked, "the removal")
+            assert flight.asked == [RemoveWorktree(tree="/r/.worktrees/api", salvage=True)]
+
+    asyncio.run(play())
+
+
+def test_a_removal_is_seen_to_go_on_and_outlives_the_screen(fly: Fly) -> None:
+    async def play() -> None:
+        client = Slow()
+        client.trees = [tree("api")]
+        async with fly(client) as flight:
+            await flight.press("W")
+            await flight.reads("x removes it")
+            await flight.press("x", "y")
+            await flight.reads("is being removed, for")
+            await flight.press("x")
+            await flight.until(lambda: "being removed already" in str(flight.toasts()))
+            await flight.press("q", "W")
+            await flight.reads("is being removed, for")
+            await flight.press("q")
+            client.go_on.set()
+            await flight.until(lambda: "refs/cockpit/salvage/api/1" in str(flight.toasts()))
+
+    asyncio.run(play())
+
+
+def test_a_refusal_stands_at_the_worktree_until_it_is_looked_at_again(fly: Fly) -> None:
+    async def play() -> None:
+        client = scene()
+        client.trees = [tree("api")]
+        client.refuse(
+            RemoveWorktree,
+            NotNow("/r/.worktrees/api is not removed", "- process 7 works in it\x1b[2J\n  End it",
+                   "Nothing was touched."),
+        )  # fmt: skip
+        async with fly(client) as flight:
+            await flight.press("W")
+            await flight.reads("x removes it")
+            await flight.press("x", "y")
+            await flight.reads("is not removed", "process 7 works in it", "Nothing was touched.")
+            assert "\x1b" not in flight.text()
+            await flight.press("r")
+            await flight.reads("x removes it")
+
+    asyncio.run(play())
+
+
+def test_one_of_another_machine_is_asked_for_by_its_name(fly: Fly) -> None:
+    far = scene()
+    far.trees = [tree("far")]
+
+    async def play() -> None:
+        here = scene()
+        join = partial(joined, far)
+        async with fly(here, size=(140, 30), join=join) as flight:
+            await flight.reads("gpu1 ●")
+            await flight.press("W")
+            await flight.reads("gpu1:/r/.worktrees/far", "x removes it")
+            await flight.press("x")
+            await flight.reads("Remove gpu1//r/.worktrees/far?")
+            await flight.press("y")
+            await flight.until(lambda: far.asked, "the far supervisor")
+            assert far.asked == [RemoveWorktree(tree="/r/.worktrees/far")]
+            assert here.asked == []
+            far.disconnect()
+            await flight.reads("gpu1 does not answer")
+
+    asyncio.run(play())
+
+
+def joined(far: MemoryClient, here: MemoryClient) -> JoinedClient:
+    return JoinedClient(here, [NamedClient("gpu1", far)])
+
+
+class Slow(MemoryClient):
+    """A supervisor that takes its time for a removal."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.go_on = asyncio.Event()
+
+    async def ask(self, verb: Verb) -> Done:
+        done = await super().ask(verb)
+        if isinstance(verb, RemoveWorktree):
+            await self.go_on.wait()
+            return gone(self, verb)
+        return done
 
 
 def test_without_one_it_says_how_to_get_one(fly: Fly) -> None:

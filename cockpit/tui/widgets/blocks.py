@@ -1,0 +1,90 @@
+"""A list whose things take several lines each: one is selected, and stands in view as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from rich.style import Style
+from textual import events
+from textual.geometry import Region
+from textual.message import Message
+
+from cockpit.tui.present.span import Span
+from cockpit.tui.widgets.lines import Lines, Spans, under
+
+Say = Callable[[int, int], Sequence[Spans]]
+"""A thing by its place, in so many cells."""
+
+
+class Blocks(Lines, can_focus=True, inherit_bindings=False):
+    """`say` tells a thing; `after` what stands below all of them, which nobody can select."""
+
+    class Moved(Message):
+        """Another one is selected."""
+
+    def __init__(self, say: Say, after: Callable[[int], Sequence[Spans]], *, id: str) -> None:  # noqa: A002 (Textual's word)
+        super().__init__(id=id)
+        self._say = say
+        self._after = after
+        self._keys: Sequence[str] = ()
+        self._starts: list[int] = []
+        self._ends: list[int] = []
+        self.selected = 0
+
+    def show(self, keys: Sequence[str] | None = None) -> None:
+        """Have these, or say anew what there is; what was selected stays so."""
+        if keys is not None:
+            before = self._keys[self.selected] if self.selected < len(self._keys) else None
+            self._keys = tuple(keys)
+            if before in self._keys:
+                self.selected = self._keys.index(before)
+            self.selected = min(self.selected, max(0, len(self._keys) - 1))
+        self._draw()
+
+    def move(self, steps: int) -> None:
+        """Select another one, so many further down; the ends hold."""
+        place = min(max(self.selected + steps, 0), max(0, len(self._keys) - 1))
+        if place != self.selected:
+            self.selected = place
+            self._draw()
+            self.post_message(self.Moved())
+        self._bring_into_view()
+
+    def line_style(self, line: int) -> Style | None:
+        if not self._keys or self.selected >= len(self._starts):
+            return None
+        chosen = self._starts[self.selected] <= line < self._ends[self.selected]
+        return under(self.app, "row-selected") if chosen else None
+
+    def on_click(self, event: events.Click) -> None:
+        line = self.scroll_offset.y + event.y
+        for place, (start, end) in enumerate(zip(self._starts, self._ends, strict=True)):
+            if start <= line < end:
+                self.move(place - self.selected)
+
+    def resized(self) -> None:
+        self._draw()
+        self.call_after_refresh(self._bring_into_view)
+
+    def _draw(self) -> None:
+        width = self.size.width
+        if not width:
+            return
+        lines: list[Spans] = []
+        self._starts, self._ends = [], []
+        for place in range(len(self._keys)):
+            self._starts.append(len(lines))
+            mark = Span("▌", "cursor") if place == self.selected else Span(" ")
+            lines += [[mark, *line] for line in self._say(place, width - 2)]
+            self._ends.append(len(lines))
+            lines.append([])
+        lines += self._after(width - 1)
+        self._strips.clear()
+        self.set_lines(lines)
+        self.refresh()
+
+    def _bring_into_view(self) -> None:
+        if self.selected < len(self._starts):
+            start, end = self._starts[self.selected], self._ends[self.selected]
+            height = min(end - start, max(1, self.size.height))
+            self.scroll_to_region(Region(0, start, 1, height), animate=False, force=True)
