@@ -9,7 +9,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
+
+from cockpit.config.terminal_keys import as_sent
 
 DEFAULT_KEYS: Mapping[str, tuple[str, ...]] = {
     "approve": ("a",),
@@ -147,15 +150,13 @@ _SHORT = {
 }  # fmt: skip
 _PUNCTUATION = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
 _MODIFIED = re.compile(r"((?:(?:ctrl|alt|shift)[+-])+)(.+)", re.IGNORECASE | re.DOTALL)
-_SENT_AS = {"ctrl+i": "tab", "ctrl+m": "enter", "ctrl+left_square_bracket": "escape"}
-"""What no terminal can tell from the key that it also is."""
 _TAKEN = {
     "f12": "it comes back from an agent's pane",
     "ctrl+q": "it leaves the screen",
     "ctrl+p": "it opens the command palette",
 }
 """Keys that are somebody else's wherever the pilot is."""
-_ASKING = frozenset({"stop", "undo", "agent.undo"})
+_ASKING = frozenset({"stop", "undo", "agent.undo", "worktrees.remove", "worktrees.salvage"})
 """They ask for a second key, which is `y`."""
 _JUMPS = "123456789"
 """They select the agent of that number, on the fleet."""
@@ -168,16 +169,16 @@ def key_name(written: str) -> str:
     """
     found = _MODIFIED.fullmatch(written)
     if found is None:
-        return _plain_name(written, written)
-    before, word = found[1].lower().replace("-", "+"), found[2].lower()
-    if before == "shift+" and len(word) == 1 and word.isalpha():
-        return word.upper()  # which is what a terminal sends
-    name = before + _plain_name(word, written)
-    return _SENT_AS.get(name, name)
+        return as_sent((), _plain_name(written, written))
+    held = found[1].lower().replace("-", "+").rstrip("+").split("+")
+    word = found[2] if len(found[2]) == 1 else found[2].lower()
+    return as_sent(held, _plain_name(word, written))
 
 
 def key_names(written: object) -> object:
     """One key, several in one text with commas between, or a list, as names with commas between.
+
+    None of them is a wish too: the action has no key then, and is reached from the palette.
 
     What is neither text nor a list of texts is left as it is. Raises `ValueError`.
     """
@@ -185,7 +186,7 @@ def key_names(written: object) -> object:
         apart = [written] if len(written) == 1 else written.split(",")
         written = [key.strip() for key in apart if key.strip()]
     if isinstance(written, list) and all(isinstance(key, str) for key in written):
-        return ",".join(key_name(key) for key in written)
+        return ",".join(dict.fromkeys(key_name(key) for key in written))
     return written
 
 
@@ -204,10 +205,11 @@ def _plain_name(word: str, written: str) -> str:
     if len(word) == 1 and word.isalnum():
         return word
     lower = _SPOKEN.get(word.lower(), word.lower())
-    if len(word) == 1 and word in _PUNCTUATION:
-        return _punctuation(word)
     if lower in _NAMED or lower in _PUNCTUATION_NAMES:
         return lower
+    if len(word) == 1 and word.isprintable():
+        with suppress(ValueError):  # a character that has no name yet
+            return _punctuation(word)
     shown = written if written.isprintable() else ascii(written)
     raise ValueError(f'{shown} is no key; expected one such as "x", "?", "ctrl+l" or "pageup"')
 
@@ -230,7 +232,7 @@ def clash(own: Mapping[str, str]) -> tuple[str, str, str] | None:
             return key, action, ""
         for other, keys in DEFAULT_KEYS.items():
             if other != action and _place(other) == _place(action):
-                theirs = tuple(own[other].split(",")) if own.get(other) else keys
+                theirs = tuple(own[other].split(",")) if other in own else keys
                 if key in theirs:
                     return key, action, other
     return None

@@ -7,7 +7,10 @@ here, so that printing the keys stays quick.
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
@@ -328,24 +331,41 @@ ACTIONS: tuple[Action, ...] = (
 BY_ID: Mapping[str, Action] = {action.id: action for action in ACTIONS}
 
 _SPOKEN = {
-    "slash": "/", "question_mark": "?", "enter": "Enter", "tab": "Tab", "escape": "Esc",
-    "down": "↓", "up": "↑", "home": "Home", "end": "End", "pageup": "PgUp", "pagedown": "PgDn",
-    "f1": "F1", "space": "Space", "left": "←", "right": "→", "shift+tab": "Shift-Tab",
-    "plus": "+", "minus": "-", "comma": ",",
+    "slash": "/", "enter": "Enter", "tab": "Tab", "escape": "Esc", "down": "↓", "up": "↑",
+    "home": "Home", "end": "End", "pageup": "PgUp", "pagedown": "PgDn", "space": "Space",
+    "left": "←", "right": "→", "plus": "+", "minus": "-", "comma": ",", "at": "@",
+    "backslash": "\\", "underscore": "_", "insert": "Ins", "delete": "Del",
+    "backspace": "Backspace",
 }  # fmt: skip
 
 
 def spoken(key: str) -> str:
     """A key as it is printed on a keyboard: `ctrl+l` is `Ctrl-L`."""
-    if key.startswith("ctrl+"):
-        return f"Ctrl-{key.removeprefix('ctrl+').upper()}"
-    return _SPOKEN.get(key, key)
+    *held, last = key.split("+")
+    if key == "ctrl+@":
+        return "Ctrl-Space"
+    if held == ["alt", "shift"] and len(last) == 1:
+        return f"Alt-{last.upper()}"
+    word = _SPOKEN.get(last) or _character(last)
+    if (held == ["ctrl"] and len(last) == 1) or re.fullmatch(r"f\d+", last):
+        word = last.upper()
+    return "-".join([*(name.capitalize() for name in held), word])
+
+
+def _character(key: str) -> str:
+    """The character of a key that is named after it, as `question_mark` is."""
+    for name in (key.replace("_", " "), key.replace("_", "-")) if len(key) > 1 else ():
+        with suppress(KeyError):
+            return unicodedata.lookup(name.upper())
+    return key
 
 
 def keys_of(action: Action, keymap: Mapping[str, str]) -> tuple[str, ...]:
     """The keys of an action after the pilot's own `[keys]` (comma-separated, as Textual has it)."""
     own = keymap.get(action.id)
-    return tuple(key.strip() for key in own.split(",") if key.strip()) if own else action.keys
+    if own is None:
+        return action.keys
+    return tuple(key.strip() for key in own.split(",") if key.strip())
 
 
 def table(keymap: Mapping[str, str] | None = None) -> list[tuple[str, str, str, str]]:
@@ -353,7 +373,7 @@ def table(keymap: Mapping[str, str] | None = None) -> list[tuple[str, str, str, 
     rows = [
         (
             action.context,
-            " ".join(spoken(key) for key in keys_of(action, keymap or {})),
+            " ".join(spoken(key) for key in keys_of(action, keymap or {})) or "–",
             action.id,
             action.sentence,
         )

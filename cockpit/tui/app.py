@@ -22,6 +22,7 @@ from cockpit.tui.actions import ACTIONS
 from cockpit.tui.bindings import keymap
 from cockpit.tui.frugal import FrugalDriver
 from cockpit.tui.model import Change, Model
+from cockpit.tui.present.keys import shown_key
 from cockpit.tui.remembered import Memory
 from cockpit.tui.renewal import SettingsRead
 from cockpit.tui.ringing import Ringing
@@ -121,7 +122,8 @@ class CockpitApp(App[bool]):
         for action in ACTIONS:
             if action.context == context:
                 do = partial(act, action.id)
-                yield SystemCommand(action.title.capitalize(), action.sentence, do)
+                key = shown_key(action, self._around.keys)
+                yield SystemCommand(action.title.capitalize(), f"{key}  {action.sentence}", do)
 
     def on_mount(self) -> None:
         self._use_theme()

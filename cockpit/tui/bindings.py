@@ -39,6 +39,10 @@ def bindings(context: Context) -> list[BindingType]:
 
 
 def keymap(own: Mapping[str, str]) -> dict[str, str]:
-    """What the pilot wrote under `[keys]`, without ids that nobody knows."""
+    """What the pilot wrote under `[keys]`, without ids that nobody knows.
+
+    For an action without a key a name that no terminal sends: Textual takes none for its own.
+    """
     known = {action.id for action in ACTIONS}
-    return {action: keys for action, keys in own.items() if action in known and keys}
+    return {action: keys or f"no key for {action}" for action, keys in own.items()
+            if action in known}  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -38,6 +39,19 @@ def test_what_is_printed_as_a_key_is_understood_as_one() -> None:
         ("Esc", "escape"),
         ("Return", "enter"),
         ("ü", "ü"),
+        ("shift+ctrl+up", "ctrl+shift+up"),
+        ("Alt-x", "alt+x"),
+        ("Alt-X", "alt+shift+x"),
+        ("alt+shift+x", "alt+shift+x"),
+        ("ctrl+space", "ctrl+@"),
+        ("ctrl+/", "ctrl+underscore"),
+        ("shift+f1", "shift+f1"),
+        ("€", "euro_sign"),
+        ("Ctrl-J", "ctrl+j"),
+        ("ctrl+i", "tab"),
+        ("Ctrl-M", "enter"),
+        ("ctrl+h", "backspace"),
+        ("ctrl+[", "escape"),
     ],
 )
 def test_a_key_has_one_name(written: str, name: str) -> None:
@@ -48,6 +62,47 @@ def test_a_key_has_one_name(written: str, name: str) -> None:
 def test_what_is_no_key_is_refused(written: str) -> None:
     with pytest.raises(ValueError, match="is no key"):
         key_name(written)
+
+
+@pytest.mark.parametrize(
+    ("written", "instead"),
+    [
+        ("ctrl+shift+x", 'a terminal sends ctrl+x for it; write "ctrl+x"'),
+        ("ctrl+alt+x", 'write "ctrl+x"'),
+        ("ctrl+1", "has no word for it"),
+        ("ctrl+enter", "has no word for it"),
+        ("shift+enter", "has no word for it"),
+        ("shift+1", 'such as "!"'),
+        ("alt+1", "has no word for it"),
+        ("ctrl+tab", "has no word for it"),
+        ("ctrl+?", "has no word for it"),
+        ("ctrl+ü", "has no word for it"),
+        ("shift+ß", "write the character"),
+        ("f13", 'write "shift+f1"'),
+    ],
+)
+def test_what_no_terminal_can_send_is_refused_with_what_it_can(written: str, instead: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(instead)):
+        key_name(written)
+
+
+def test_a_key_that_never_comes_is_told_with_its_file_and_line(project: Any) -> None:
+    with pytest.raises(BadConfig) as refused:
+        project.load_named('# mine\n[keys]\nstop = ["X", "ctrl+shift+x"]\n')
+    assert refused.value.title.startswith(f"{project.file}:3: keys.stop: ctrl+shift+x never")
+
+
+@pytest.mark.parametrize(
+    "key", ["ctrl+@", "ctrl+underscore", "ctrl+backslash", "alt+x", "alt+shift+x", "shift+f1",
+            "ctrl+shift+up", "euro_sign", "question_mark", "backspace", "insert", "alt+up"]
+)  # fmt: skip
+def test_other_keys_are_printed_as_they_may_be_written(key: str) -> None:
+    assert key_name(spoken(key)) == key
+
+
+def test_an_action_without_a_key_leaves_its_own_to_others() -> None:
+    assert clash({"stop": "", "handoff": "x"}) is None
+    assert clash({"stop": ""}) is None
 
 
 def test_the_keys_of_the_screen_are_each_for_one_thing() -> None:

@@ -6,9 +6,10 @@ import subprocess
 import sys
 from typing import Any
 
-from textual.binding import Binding
+from textual.binding import Binding, BindingsMap
 
 from cockpit.cli.keys import markdown, text
+from cockpit.config.key_names import clash
 from cockpit.tui.actions import ACTIONS, BY_ID, Context, keys_of, table
 from cockpit.tui.bindings import bindings, keymap
 from cockpit.tui.model import Model
@@ -139,3 +140,51 @@ def test_handing_off_is_on_the_key_line_of_every_agent() -> None:
     for name in ("checkout", "search", "cron"):
         assert "handoff" in [action.id for action in possible(model(name), "fleet")]
     assert "handoff" not in [action.id for action in possible(model(None), "fleet")]
+
+
+def bound(context: Context, own: dict[str, str]) -> dict[str, set[str]]:
+    """What each key does in a place, with the pilot's own keys, as Textual has it.
+
+    It may have an action more than once: the first one acts, and no other.
+    """
+    found = BindingsMap(bindings(context)).copy()
+    found.apply_keymap(keymap(own))
+    by_key = {
+        key: {each.id for each in every if each.id} for key, every in found.key_to_bindings.items()
+    }
+    return {key: ids for key, ids in by_key.items() if ids}
+
+
+def expected(context: Context, own: dict[str, str]) -> dict[str, set[str]]:
+    return {
+        key: {action.id}
+        for action in ACTIONS
+        if action.context == context
+        for key in keys_of(action, own) or (f"no key for {action.id}",)
+    }
+
+
+def test_every_action_can_have_another_key_or_none() -> None:
+    for action in ACTIONS:
+        for keys in ("ctrl+backslash", "alt+x,f9", ""):
+            own = {action.id: keys}
+            assert bound(action.context, own) == expected(action.context, own)
+
+
+def test_actions_can_change_places_with_each_other() -> None:
+    for own in (
+        {"approve": "r", "refuse": "a"},
+        {"approve": "r", "refuse": "z", "snooze": "a"},
+        {"down": "k,up", "up": "j,down"},
+        {"handoff": "x", "stop": ""},
+        {"stop": "h", "handoff": "ctrl+t"},
+        {"first": "G", "last": "g"},
+    ):
+        assert clash(own) is None
+        assert bound("fleet", own) == expected("fleet", own)
+
+
+def test_the_list_of_keys_has_every_place() -> None:
+    said = text({"worktrees.remove": "", "inbox.open": "alt+shift+x"})
+    assert all(action.id in said for action in ACTIONS)
+    assert "Alt-X" in said

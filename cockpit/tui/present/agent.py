@@ -10,9 +10,9 @@ from rich.cells import cell_len
 
 from cockpit.core.far_names import LONGEST_NAME
 from cockpit.core.safetext import safe_line
-from cockpit.tui.actions import BY_ID, keys_of, spoken
+from cockpit.tui.actions import BY_ID
 from cockpit.tui.present.bar import context_bar
-from cockpit.tui.present.keys import KeyHint
+from cockpit.tui.present.keys import KeyHint, shown_key
 from cockpit.tui.present.row import row_of
 from cockpit.tui.present.span import Span, fit, merged
 from cockpit.tui.present.states import last_known, look_of
@@ -90,7 +90,7 @@ def tabs(here: str, keymap: Mapping[str, str], width: int) -> tuple[list[Span], 
     spans, hints, column = [Span(" ")], [], 1
     for section in SECTIONS:
         action = BY_ID[f"agent.{section.key}"]
-        key = spoken(keys_of(action, keymap)[0])
+        key = shown_key(action, keymap)
         cells = cell_len(key) + 1 + cell_len(section.title)
         if column + cells > width:
             break

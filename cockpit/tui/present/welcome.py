@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cockpit.tui.actions import BY_ID, keys_of, spoken
+from cockpit.tui.actions import BY_ID
+from cockpit.tui.present.keys import shown_key
 from cockpit.tui.present.span import Span, fit
 
 _WAYS = (
@@ -22,7 +23,7 @@ _COMMANDS = (
 def welcome(keys: Mapping[str, str]) -> list[list[Span]]:
     """Ten lines of at most 60 cells, so that the smallest terminal shows them all."""
     ways = [
-        [Span(f"  {fit(spoken(keys_of(BY_ID[action], keys)[0]), 12)}  ", "key"), Span(words)]
+        [Span(f"  {fit(shown_key(BY_ID[action], keys), 12)}  ", "key"), Span(words)]
         for action, words in _WAYS
         if action in BY_ID
     ]

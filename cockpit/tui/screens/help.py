@@ -47,7 +47,8 @@ class Explanation(ModalScreen[None]):
     """What is to be pressed, or filled in, and what each does."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("q,escape,question_mark,f1,enter", "dismiss", "back", show=False),
+        # Where the key arrives: what follows it is for what lies below.
+        Binding("q,escape,question_mark,f1,enter", "dismiss", "back", show=False, priority=True),
         Binding("j,down,pagedown,space", "scroll(1)", show=False),
         Binding("k,up,pageup", "scroll(-1)", show=False),
     ]

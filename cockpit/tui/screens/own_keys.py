@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from textual import on
@@ -14,8 +14,9 @@ from textual.widgets import Input, Static
 
 from cockpit.client.client import Client
 from cockpit.config.problems import nearest
-from cockpit.tui.actions import ACTIONS, BY_ID, keys_of, spoken
+from cockpit.tui.actions import ACTIONS, BY_ID, Action, keys_of, spoken
 from cockpit.tui.present.span import Span, fit
+from cockpit.tui.present.words import DASH
 from cockpit.tui.renewal import SettingsRead
 from cockpit.tui.screens.changing import ChangeForm
 from cockpit.tui.screens.form import row
@@ -34,7 +35,8 @@ class OwnKeysScreen(ChangeForm):
         ("action", "Words show the actions that have them; then the id of one."),
         (
             "keys",
-            'Such as "x", "?", "ctrl+l" or "pageup", several with commas; "-" takes yours away.',
+            'Such as "x", "?", "ctrl+l" or "pageup", several with commas; "-" takes yours away, '
+            '"[]" leaves none.',
         ),
     )
 
@@ -51,7 +53,7 @@ class OwnKeysScreen(ChangeForm):
         self.action = Field(
             placeholder="words, then an id of the list", suggester=SuggestFromList(ids), id="action"
         )
-        self.keys = Field(placeholder="X, ctrl+k; - gives it its own keys back", id="keys-of")
+        self.keys = Field(placeholder="X, ctrl+k; - its own again; [] none", id="keys-of")
         self.table = Lines(id="preview")
         self.table.can_focus = False
 
@@ -82,7 +84,8 @@ class OwnKeysScreen(ChangeForm):
         action, written = self.action.value.strip(), self.keys.value.strip()
         if action not in BY_ID or not written or self._files is None:
             return {}
-        return {self._files.key_path(action): None if written == "-" else written}
+        said: Any = [] if written == "[]" else written
+        return {self._files.key_path(action): None if written == "-" else said}
 
     def show(self, loaded: Loaded) -> None:
         self._draw(loaded.settings.keys)
@@ -112,10 +115,14 @@ class OwnKeysScreen(ChangeForm):
         self.table.set_lines(
             [
                 [
-                    Span(f"  {fit(' '.join(map(spoken, keys_of(action, keys))), 14)} ", "key"),
+                    Span(f"  {fit(_keys(action, keys), 14)} ", "key"),
                     Span(f"{fit(action.id, 24)} ", "name"),
                     Span(action.sentence, "muted"),
                 ]
                 for action in shown
             ]
         )
+
+
+def _keys(action: Action, own: Mapping[str, str]) -> str:
+    return " ".join(map(spoken, keys_of(action, own))) or DASH

@@ -21,11 +21,12 @@ from cockpit.client.client import Client
 from cockpit.core.errors import BadUsage, CockpitError
 from cockpit.core.front_matter import load
 from cockpit.core.safetext import safe_text
-from cockpit.tui.actions import BY_ID, Context, keys_of, spoken
+from cockpit.tui.actions import BY_ID, Context
 from cockpit.tui.attach import step_aside
 from cockpit.tui.background import in_background
 from cockpit.tui.bindings import bindings
 from cockpit.tui.model import Change, Model
+from cockpit.tui.present.keys import shown_key
 from cockpit.tui.present.review import (
     facts_line,
     question_spans,
@@ -192,8 +193,7 @@ class ReviewScreen(Place):
             self._refusal.say([])
             return
         edit, refuse = (
-            spoken(keys_of(BY_ID[f"review.{action}"], self.around.keys)[0])
-            for action in ("edit", "refuse")
+            shown_key(BY_ID[f"review.{action}"], self.around.keys) for action in ("edit", "refuse")
         )
         self._question.say([])
         self._refusal.say(refusal_spans(self._refused, edit, refuse))

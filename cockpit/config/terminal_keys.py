@@ -1,0 +1,74 @@
+"""Which keys a terminal can tell apart, and by what name the one that was pressed arrives.
+
+Tried in tmux, behind which the screen always runs: it passes on what every terminal can say and no
+more, so Ctrl-Shift-X is Ctrl-X there and Ctrl-Enter is nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+_TRAVEL = {
+    "up", "down", "left", "right", "home", "end", "pageup", "pagedown", "insert", "delete",
+    *(f"f{number}" for number in range(1, 13)),
+}  # fmt: skip
+"""Keys that say which of Alt, Ctrl and Shift are held with them."""
+_SAME = {
+    "ctrl+i": "tab", "ctrl+m": "enter", "ctrl+h": "backspace",
+    "ctrl+left_square_bracket": "escape",
+}  # fmt: skip
+"""What no terminal can tell from the key that it also is."""
+_ARRIVES = {
+    "ctrl+space": "ctrl+@", "ctrl+at": "ctrl+@", "ctrl+slash": "ctrl+underscore",
+}  # fmt: skip
+_CONTROLS = {"backslash", "right_square_bracket", "circumflex_accent", "underscore"}
+_NEVER_HELD = {"enter", "space", "escape", "backspace", "tab"}
+
+
+def as_sent(held: Collection[str], key: str) -> str:
+    """The name under which a key with these held arrives; `key` is a letter, a digit or a name.
+
+    Raises `ValueError` with the reason, and what may be written instead.
+    """
+    held = sorted(set(held))
+    name = "+".join([*held, key])
+    if not held:
+        return _alone(key)
+    if key in _TRAVEL or name == "shift+tab":
+        return name
+    if len(key) == 1 and key.isalpha():
+        return _letter(held, key)
+    if name in _ARRIVES or name in _SAME:
+        return _ARRIVES.get(name) or _SAME[name]
+    if held == ["ctrl"] and key in _CONTROLS:
+        return name
+    raise ValueError(_never(name, key, held))
+
+
+def _alone(key: str) -> str:
+    if key.startswith("f") and key[1:].isdigit() and int(key[1:]) > 12:
+        instead = f"shift+f{int(key[1:]) - 12}"
+        raise ValueError(f'{key} never arrives: to a terminal it is {instead}; write "{instead}"')
+    return key
+
+
+def _letter(held: list[str], key: str) -> str:
+    lower, upper = key.lower(), key.upper()
+    if held == ["shift"] and len(upper) == 1:
+        return upper
+    if held == ["alt"] and key != lower:
+        return f"alt+shift+{lower}"
+    if held in (["alt"], ["alt", "shift"]):
+        return "+".join([*held, lower])
+    if held == ["ctrl"] and key.isascii():
+        name = f"ctrl+{lower}"
+        return _SAME.get(name, name)
+    raise ValueError(_never("+".join([*held, lower]), lower, held))
+
+
+def _never(name: str, key: str, held: list[str]) -> str:
+    if held == ["shift"] and (len(key) == 1 or key not in _NEVER_HELD):
+        return f'{name} never arrives: write the character that it gives, such as "!"'
+    if "ctrl" in held and len(key) == 1 and key.isascii() and key.isalpha():
+        return f'{name} never arrives: a terminal sends ctrl+{key} for it; write "ctrl+{key}"'
+    return f'{name} never arrives: a terminal has no word for it; write one such as "ctrl+l"'
