@@ -69,6 +69,9 @@ class Git:
     async def home(self, directory: Path) -> Home | None:
         return await self._making.home(directory)
 
+    async def foresee(self, repository: Path, directory: Path, branch: str, base: str) -> bool:
+        return await self._making.foresee(repository, directory, branch, base)
+
     async def ensure(
         self,
         repository: Path,

@@ -53,6 +53,18 @@ class GitWorktrees:
         pointed = (common.parent / ".git").is_file()
         return Home(common.parent if pointed else common, bare=True, within=within)
 
+    async def foresee(self, repository: Path, directory: Path, branch: str, base: str) -> bool:
+        """Look at all that `ensure` looks at before it makes anything."""
+        await self._check_branch(repository, branch)
+        if await self._occupied(directory):
+            await self._check_adoptable(repository, directory, branch)
+            return True
+        if await self._exists(repository, branch):
+            await self._check_free(repository, branch)
+            return True
+        await self._commit(repository, base or "HEAD")
+        return False
+
     async def ensure(
         self, repository: Path, directory: Path, branch: str, base: str, agent: str, job: str
     ) -> Worktree:

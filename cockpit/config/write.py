@@ -9,13 +9,14 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import tomlkit
 from tomlkit.items import AoT, Table
 
-from cockpit.config.file import read_config_file, shown_path
+from cockpit.config.file import LARGEST_FILE, read_config_file, shown_path
 from cockpit.config.schema import AgentSettings
 from cockpit.core.errors import BadConfig, Failed
 from cockpit.core.ids import suggested_name
@@ -140,8 +141,17 @@ def _as_table(agent: AgentSettings, folder: Path) -> Table:
         said["prompt_file"] = _beside(agent.prompt_file, folder)
     table = tomlkit.table()
     for key in ("name", *(key for key in said if key != "name")):
-        table.add(key, said[key])
+        table.add(key, _over_lines(said[key]))
     return table
+
+
+def _over_lines(value: Any) -> Any:
+    """A text of several lines as it would be written by hand, where that says the same."""
+    if not isinstance(value, str) or "\n" not in value:
+        return value
+    written = tomlkit.string(value, multiline=True)
+    same = tomllib.loads(f"text = {written.as_string()}") == {"text": value}
+    return written if same else value
 
 
 def _beside(path: Path, folder: Path) -> str:
@@ -182,6 +192,12 @@ def replace_file(path: Path, text: str) -> None:
 
     Its folder is made if need be: the pilot's own file may be the first thing there.
     """
+    if len(text.encode()) > LARGEST_FILE:
+        raise BadConfig(
+            f"{shown_path(path)} would be too large",
+            f"A configuration has at most {LARGEST_FILE // 1024} KiB; nothing is written.",
+            "Put long prompts into files and name them with prompt_file.",
+        )
     check_writable(path)
     target = path.resolve()
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o644

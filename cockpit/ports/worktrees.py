@@ -173,6 +173,12 @@ class Worktrees(Protocol):
     async def home(self, directory: Path) -> Home | None:
         """The repository of a directory; None where there is none."""
 
+    async def foresee(self, repository: Path, directory: Path, branch: str, base: str) -> bool:
+        """Whether `ensure` would take up a branch that is there already; raises as it would.
+
+        Nothing is made.
+        """
+
     async def ensure(
         self,
         repository: Path,

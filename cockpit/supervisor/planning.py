@@ -31,9 +31,13 @@ async def plan(supervisor: Supervisor, asked: Plan) -> Done:
     worktrees = supervisor.instruments.worktrees
     place = await place_of(worktrees, settings, None)
     found = await worktrees.facts(settings.directory)
-    words = _place_words(place) if place else _directory_words(settings, found)
+    if place:
+        there = await worktrees.foresee(place.root, place.target, place.branch, place.base)
+        words = _place_words(place, there)
+    else:
+        words = _directory_words(settings, found)
     told = [f"{name} starts {'as configured' if file else 'as a new agent'} {words}"]
-    if found.root is None:
+    if found.root is None and place is None:
         told.append("No git there: nothing of a handoff's document can be checked.")
     told += _company(supervisor, name, settings, place)
     return Done(message=" ".join(told), name=name)
@@ -50,10 +54,12 @@ def _refuse_runtime(settings: AgentSettings) -> None:
         raise BadUsage('runtime "command" needs a command', "", "Write it in cockpit.toml.")
 
 
-def _place_words(place: Place) -> str:
+def _place_words(place: Place, there: bool) -> str:
+    """`there`: its branch is."""
     if place.left:
         return f"in the worktree {place.target} again, on branch {place.branch}."
     base = f" from {place.base}" if place.base else ""
+    base = ", which is there already" if there else base
     return f"in a new worktree {place.target} on branch {place.branch}{base}."
 
 

@@ -57,7 +57,7 @@ def settings_for(
     """The settings that `seat_for` would start with, and the file that names the agent."""
     said: dict[str, Any] = {}
     if asked.directory:
-        said["directory"] = Path(asked.directory)
+        said["directory"] = straight(Path(asked.directory))
     if asked.runtime:
         said["runtime"] = asked.runtime
     if asked.mode:
@@ -67,6 +67,11 @@ def settings_for(
     if in_place:
         said["worktree"] = {"strategy": "none"}
     return _settings(supervisor, name, said, asked.cwd)
+
+
+def straight(path: Path) -> Path:
+    """Without `..`, which leads elsewhere behind a link than it seems to; else as it is."""
+    return path.resolve() if ".." in path.parts else path
 
 
 def _settings(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cockpit.config.schema import AgentSettings
@@ -90,6 +91,32 @@ def test_an_added_agent_keeps_comments_and_reads_as_itself(project: Any) -> None
 def test_an_agent_is_added_to_a_file_that_is_not_there(project: Any) -> None:
     add_agent(project.file, _agent(project.folder))
     assert project.load_named().agent("new").directory == project.folder
+
+
+@given(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])))
+@example("\n")
+@example("\nfirst\r\n\ttab \"\"\" ''' \\ \\\n# [x]\n")
+@example('ends in a quote\n"')
+def test_a_prompt_of_several_lines_reads_as_itself(prompt: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "cockpit.toml"
+        add_agent(file, _agent(Path(folder), prompt=prompt))
+        assert tomllib.loads(file.read_text())["agents"][0]["prompt"] == prompt
+
+
+def test_a_prompt_of_several_lines_stands_on_several_lines(project: Any) -> None:
+    add_agent(project.file, _agent(project.folder, prompt="one\ntwo # no comment\n"))
+    assert "one\ntwo # no comment\n" in project.file.read_text()
+
+
+def test_a_file_never_becomes_larger_than_what_is_read(project: Any) -> None:
+    add_agent(project.file, _agent(project.folder, prompt="x" * 600_000))
+    before = project.file.read_bytes()
+    second = _agent(project.folder, prompt="x" * 600_000).model_copy(update={"name": "b"})
+    with pytest.raises(BadConfig, match="would be too large") as refused:
+        add_agent(project.file, second)
+    assert "prompt_file" in refused.value.hint
+    assert project.file.read_bytes() == before
 
 
 def test_a_prompt_file_stays_a_file(project: Any) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -53,6 +55,41 @@ def test_a_plan_is_refused_as_the_start_would_be(cockpit: Cockpit) -> None:
             assert "not in a git repository" in bare.title
             plain = await cockpit.ask(Plan(name="new", directory=outside))
             assert "No git there" in plain.message
+
+    asyncio.run(journey())
+
+
+def test_a_plan_sees_what_git_would_refuse(cockpit: Cockpit) -> None:
+    def git(*words: str, at: Path = cockpit.repository) -> None:
+        subprocess.run(["git", "-C", str(at), *words], check=True, capture_output=True)
+
+    async def journey() -> None:
+        here = str(cockpit.repository)
+        worktree = '[defaults.worktree]\nwork_item = "lin-42"'
+        async with cockpit.flying(cockpit.agent(mode="observe"), defaults=worktree):
+            git("branch", "agent/one/lin-42")
+            there = await cockpit.ask(Plan(name="one", directory=here, worktree=True))
+            assert "on branch agent/one/lin-42, which is there already." in there.message
+            git("worktree", "add", "-b", "agent/two/lin-42", str(cockpit.home / "elsewhere"))
+            taken = await cockpit.refused(Plan(name="two", directory=here, worktree=True))
+            assert "agent/two/lin-42 is checked out elsewhere" in taken.title
+            in_the_way = cockpit.repository / ".worktrees" / "three-lin-42"
+            in_the_way.mkdir(parents=True)
+            (in_the_way / "file").touch()
+            other = await cockpit.refused(Plan(name="three", directory=here, worktree=True))
+            assert "is no worktree of this repository" in other.title
+            for name, words in (("empty", ["init", "-q"]), ("bare", ["init", "-q", "--bare"])):
+                place = cockpit.home / name
+                place.mkdir()
+                git(*words, at=place)
+                empty = await cockpit.refused(Plan(name="x", directory=str(place), worktree=True))
+                assert (empty.detail, empty.hint) == (
+                    "The repository has no commit yet.", "Make a first commit."
+                )  # fmt: skip
+            odd = cockpit.home / 'sp ace\'s "q"\n\u202eünï'
+            git("clone", "-q", here, str(odd))
+            told = await cockpit.ask(Plan(name="odd", directory=str(odd), worktree=True))
+            assert "odd starts as a new agent in a new worktree" in told.message
 
     asyncio.run(journey())
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -246,7 +247,7 @@ class StartScreen(Form[Start]):
         if self.keep.value and self._host is not None:
             words += f" It is not saved: the files of {self._host} are there."
         if self._is_kept and not bad and self._files is not None:
-            file = await asyncio.to_thread(self._files.agents_file, self._place())
+            file = await asyncio.to_thread(_file_for, self._files, self._place())
             standing = await asyncio.to_thread(self._files.standing, file)
             known = f" ({standing})" if standing else ""
             words += f" Saved to {short_path(str(file), self._home)}{known}."
@@ -288,9 +289,19 @@ class StartScreen(Form[Start]):
     def _keep(self, filled: Filled, files: Files) -> Start:
         """Write the agent into the file, once, and have it started from there."""
         if self._kept_in is None:
+            filled = replace(filled, directory=_straight(filled.directory))
             file = files.agents_file(filled.directory)
             files.add(file, kept_settings(filled))
             self._kept_in = file
         named = files.named and self._kept_in == files.project_path
         config = None if self._kept_in == files.places.user_file else str(self._kept_in)
         return Start(name=filled.name, config=config, named=named)
+
+
+def _straight(path: Path) -> Path:
+    """Without `..`; looks at the disk, as links have to be followed for that."""
+    return path.resolve() if ".." in path.parts else path
+
+
+def _file_for(files: Files, place: Path) -> Path:
+    return files.agents_file(_straight(place))
