@@ -71,7 +71,7 @@ def test_in_the_middle_of_a_review(fleet: Flight) -> None:
     terminal.press("2", "h")
     terminal.until("◆ review", "d document")
     terminal.press("d")
-    terminal.until("Handoff api", "a approve")
+    terminal.until("Handoff api", "Yes ends this session")
 
     fleet.cockpit.kill()
     terminal.until("Handoff api", "Current Task", gone=("a approve",))

@@ -121,7 +121,7 @@ def test_an_edit_that_breaks_the_document_is_refused(fleet: Flight) -> None:
 
     terminal.press("e")
     fleet.wait_for(left(fleet).exists)
-    terminal.until("Handoff api", "a approve")
+    terminal.until("Handoff api", "Yes ends this session")
     terminal.press("a")
 
     terminal.until("The edited document is not complete", "`## Next Steps` is missing")

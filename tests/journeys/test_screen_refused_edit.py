@@ -31,7 +31,7 @@ def test_the_reasons_stand_in_the_review_until_it_is_mended(flight: Flight) -> N
     document.write_text("## Goal\n\nsomething\n", "utf-8")
 
     terminal.press("d")
-    terminal.until("Handoff api", "a approve")
+    terminal.until("Handoff api", "Yes ends this session")
     terminal.press("a")
     terminal.until("The edited document is not complete", "Press e to mend")
     terminal.press("e")

@@ -34,6 +34,7 @@ from cockpit.tui.present.review import (
     title_spans,
     without_title,
 )
+from cockpit.tui.present.span import Span
 from cockpit.tui.present.verdicts import verdicts, with_continuation
 from cockpit.tui.reasons import waiting_reviews
 from cockpit.tui.screens.errands import Errands, say, tell
@@ -77,6 +78,10 @@ class ReviewScreen(Place):
         self.front = load("")[0]
         self._shown: tuple[str | None, str | None] = (None, None)
         self._drawn = self._told_then = ""
+        self._is_read = False
+        """What is shown is the document as it was when it was looked at last, and no older one."""
+        self._unread: str | None = None
+        """Why it could not be looked at, when it could not."""
         self._verdicts = verdicts("")
         self._refused: CockpitError | None = None
         """Why the document that is shown was not taken."""
@@ -118,10 +123,23 @@ class ReviewScreen(Place):
             self._show()
 
     def _approve(self) -> None:
-        self._answer(self._yes(straight=False))
+        self._agree(straight=False)
 
     def _approve_straight(self) -> None:
-        self._answer(self._yes(straight=True))
+        self._agree(straight=True)
+
+    def _agree(self, *, straight: bool) -> None:
+        """Yes, to what stands on the screen: what is on its way there has been read by nobody."""
+        if self._is_read or self._shown[0] != "review":
+            self._answer(self._yes(straight=straight))
+            return
+        key = shown_key(BY_ID["review.approve"], self.around.keys)
+        again = f"press {key} again once it stands here."
+        if self._unread is None:
+            cannot(self, f"The document is being read: {again}")
+        else:
+            cannot(self, f"{self._unread}: it is looked at again, {again}")
+            self._look_anew()
 
     def _yes(self, *, straight: bool) -> Approve:
         """To the question and, under review, the document that are shown, and to no other."""
@@ -184,10 +202,14 @@ class ReviewScreen(Place):
             self._ask()
         else:
             tell(self, error)
-            in_background(self, self._load, group="load", alone=True)
+            self._look_anew()
 
     def _ask(self) -> None:
         """The question that stands, or why the answer to it was refused."""
+        if self._shown[0] == "review" and not self._is_read:
+            self._question.say([Span(" The document is being read …", "muted")])
+            self._refusal.say([])
+            return
         if self._refused is None:
             self._question.say(question_spans(self.agent))
             self._refusal.say([])
@@ -198,12 +220,20 @@ class ReviewScreen(Place):
         self._question.say([])
         self._refusal.say(refusal_spans(self._refused, edit, refuse))
 
+    def _look_anew(self) -> None:
+        """Show the document as it is by now; until then nobody can agree to it."""
+        self._is_read, self._unread = False, None
+        self._ask()
+        in_background(self, self._load, group="load", alone=True)
+
     async def _edit_file(self, file: Path) -> None:
+        self._is_read = False
+        self._ask()
         try:
             await step_aside(self.app, lambda: self.around.edit(file))
         except Exception as error:  # noqa: BLE001 (whatever went wrong out there is told here)
             tell(self, error)
-        await self._load()
+        self._look_anew()
 
     def _heard(self, change: Change, name: str | None) -> None:
         if change in {Change.FLEET, Change.CONNECTION} or name == self.name_of_agent:
@@ -227,7 +257,7 @@ class ReviewScreen(Place):
         shown = (handoff.phase, handoff.document) if handoff else (None, None)
         if shown != self._shown:
             self._shown = shown
-            in_background(self, self._load, group="load", alone=True)
+            self._look_anew()
 
     def _stands(self, agent: AgentStatus | None) -> bool:
         return bool(agent and agent.handoff and agent.handoff.id == self.handoff_id)
@@ -236,9 +266,12 @@ class ReviewScreen(Place):
         try:
             text = await self.client.document(self.handoff_id)
         except CockpitError as error:
+            self._unread = error.title
             tell(self, error)
             return
         self._draw(text, await self._told())
+        self._is_read = True
+        self._ask()
 
     async def _told(self) -> str:
         """What the new session will be told; nothing before there is a document to tell of."""

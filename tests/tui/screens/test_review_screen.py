@@ -276,3 +276,62 @@ def test_nothing_in_a_document_is_a_link_an_image_or_html(hostile: str) -> None:
     tokens = plain_parser().parse(hostile)
     kinds = {child.type for token in tokens for child in (token.children or [token])}
     assert kinds <= {"text", "paragraph_open", "paragraph_close", "text_special"}
+
+
+class Slow(MemoryClient):
+    """A supervisor that gives a document out when it is let."""
+
+    def __init__(self, like: MemoryClient) -> None:
+        super().__init__()
+        self.__dict__.update(like.__dict__)
+        self.let = asyncio.Event()
+        self.let.set()
+
+    async def document(self, handoff: str) -> str:
+        await self.let.wait()
+        return await super().document(handoff)
+
+
+def shown(words: str) -> str:
+    return hashlib.sha256(f"## Goal\n\n{words}\n".encode()).hexdigest()
+
+
+def test_nobody_agrees_to_a_document_that_is_not_there_yet(fly: Fly) -> None:
+    async def play() -> None:
+        client = Slow(scene())
+        client.lay("h-api", "## Goal\n\nat last\n")
+        client.let.clear()
+        async with fly(client) as flight:
+            await flight.press("d", "a", "A")
+            await flight.until(lambda: "is being read" in str(flight.toasts()))
+            assert client.asked == []
+            client.let.set()
+            await flight.reads("at last")
+            await flight.press("a")
+            await flight.until(lambda: client.asked, "the answer")
+            assert client.asked == [Approve(name="api", handoff="h-api", sha256=shown("at last"))]
+
+    asyncio.run(play())
+
+
+def test_coming_back_from_the_editor_nobody_agrees_to_what_was_there_before(fly: Fly) -> None:
+    async def play() -> None:
+        client = Slow(scene())
+        client.lay("h-api", "## Goal\n\nbefore\n")
+        async with fly(client) as flight:
+            await flight.press("d")
+            await flight.reads("before")
+            client.let.clear()
+            client.lay("h-api", "## Goal\n\nedited\n")
+            await flight.press("e")
+            await flight.until(flight.toasts, "back from where no editor can be had")
+            await flight.press("a")
+            await flight.until(lambda: "is being read" in str(flight.toasts()))
+            assert client.asked == []
+            client.let.set()
+            await flight.reads("edited")
+            await flight.press("a")
+            await flight.until(lambda: client.asked, "the answer")
+            assert client.asked == [Approve(name="api", handoff="h-api", sha256=shown("edited"))]
+
+    asyncio.run(play())
