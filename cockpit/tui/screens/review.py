@@ -37,7 +37,7 @@ from cockpit.tui.present.review import (
 from cockpit.tui.present.span import Span
 from cockpit.tui.present.verdicts import verdicts, with_continuation
 from cockpit.tui.reasons import waiting_reviews
-from cockpit.tui.screens.errands import Errands, say, tell
+from cockpit.tui.screens.errands import Errands, cannot, say, tell
 from cockpit.tui.screens.place import Place
 from cockpit.tui.widgets.line import OneLine, Wrapped
 from cockpit.wire.status import AgentStatus
