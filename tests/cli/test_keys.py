@@ -13,8 +13,8 @@ def test_every_action_of_every_place_is_told() -> None:
 
 
 def test_a_key_of_the_pilots_own_takes_the_place_of_the_usual_one() -> None:
-    assert "  f5 ? " in text({"help": "f5,question_mark"})
-    assert "  f5 " not in text()
+    assert "  F5 ? " in text({"help": "f5,question_mark"})
+    assert "  F5 " not in text()
 
 
 def test_the_first_day_needs_few() -> None:

@@ -129,7 +129,9 @@ class WorktreesScreen(Place):
                 task = partial(self._have_removed, tree, salvage=salvage)
                 in_background(self.app, task, group="removals")
 
-        self.app.push_screen(ConfirmScreen(f"Remove {name_of(tree)}?", question(tree)), decided)
+        self.app.push_screen(
+            ConfirmScreen(f"Remove {name_of(tree)}?", question(tree), "remove it"), decided
+        )
 
     async def _have_removed(self, tree: WorktreeStatus, *, salvage: bool) -> None:
         app = self.app
