@@ -9,7 +9,7 @@ import pytest
 
 HEAVY = {
     "textual", "rich", "claude_agent_sdk", "mcp", "starlette", "uvicorn", "libtmux", "jinja2",
-    "tomlkit", "pydantic", "click", "asyncio",
+    "tomlkit", "pydantic", "click", "asyncio", "markdown_it",
 }  # fmt: skip
 """Each costs between 20 ms and 2 s."""
 
@@ -22,7 +22,9 @@ HEAVY = {
         ("import cockpit.cli.dial", set()),
         ("import cockpit.cli.attach", {"asyncio"}),
         ("import cockpit.cli.screen", {"asyncio"}),
+        ("import cockpit.cli.project, cockpit.cli.launching", set()),
         ("import cockpit.cli.commands", {"click"}),
+        ("import cockpit.cli.asking", {"click"}),
         ("import cockpit.client.http", {"pydantic", "asyncio"}),
         ("import cockpit.config.read", {"pydantic"}),
         ("import cockpit.adapters.agents.claude", {"asyncio"}),
@@ -31,6 +33,7 @@ HEAVY = {
             "import cockpit.supervisor.main",
             {"pydantic", "asyncio", "starlette", "uvicorn", "click"},
         ),
+        ("import cockpit.cli.showing", {"pydantic", "asyncio"}),
         ("import cockpit.tui.app", {"pydantic", "asyncio", "textual", "rich"}),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

@@ -1,24 +1,24 @@
 """Having the supervisor that was asked for do something, and telling the pilot what it answered.
 
-That is this machine's, or with `--host` another's.
+That is this machine's, or with `--host` another's. What speaks to it is loaded when it is spoken
+to: most who come through here only want to know which machine is meant.
 """
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from cockpit.cli.options import LOCAL, Asked, asked
 from cockpit.cli.places import our_places
-from cockpit.client.http import HttpClient
 from cockpit.client.line import Way
 from cockpit.core.errors import BadUsage
-from cockpit.wire.verbs import Done, Verb
 
 if TYPE_CHECKING:
     from cockpit.adapters.far_host import FarHost
+    from cockpit.client.http import HttpClient
+    from cockpit.wire.verbs import Done, Verb
 
 Answer = TypeVar("Answer")
 
@@ -34,6 +34,10 @@ def ask(verb: Verb) -> Done:
 
 def with_client(question: Callable[[HttpClient], Awaitable[Answer]]) -> Answer:
     """Put a question to the supervisor that was asked for. Raises `NoSupervisor`."""
+    import asyncio
+
+    from cockpit.client.http import HttpClient
+
     client = HttpClient(way())
 
     async def put() -> Answer:

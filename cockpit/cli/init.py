@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from cockpit.cli.speech import say
-from cockpit.config.read import FILE_NAME, repository_root
+from cockpit.config.project import FILE_NAME, repository_root
 from cockpit.config.write import first_file, write_first_file
 from cockpit.core.safetext import safe_line
 

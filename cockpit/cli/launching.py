@@ -16,15 +16,17 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from cockpit.cli.fast import collect_from_here
 from cockpit.cli.places import our_places
 from cockpit.cli.speech import say
 from cockpit.client.quick import connect, fetch
 from cockpit.client.refusals import nobody
 from cockpit.config.paths import Places
-from cockpit.core.errors import BY_EXIT_CODE, Failed, NoSupervisor
+from cockpit.core.errors import BY_EXIT_CODE, Failed, NoSupervisor, NotNow
 
 START_SECONDS = 30.0
 END_SECONDS = 60.0
+LOAD_SECONDS = 90.0
 _LOOK_SECONDS = 0.02
 
 
@@ -33,6 +35,7 @@ def run_supervisor(config: Path | None) -> int:
     from cockpit.cli.project import file_to_read
     from cockpit.supervisor.main import run
 
+    collect_from_here()
     file, named = file_to_read(config)
     return run(our_places(), file, named=named)
 
@@ -46,7 +49,7 @@ def start_supervisor(config: Path | None, meanwhile: Callable[[], None] = lambda
     places = our_places()
     running = supervisor_pid(places)
     if running is not None:
-        _load(config)
+        _load(places, config)
         meanwhile()
         return running
     child = _spawn(places, config)
@@ -109,16 +112,15 @@ def _nothing_to_stop(places: Places, *, agents: bool) -> int:
     return 0
 
 
-def _load(config: Path | None) -> None:
+def _load(places: Places, config: Path | None) -> None:
     """Have the running supervisor read a file, if there is one to read."""
-    from cockpit.cli.asking import with_client
     from cockpit.cli.project import file_to_read
-    from cockpit.wire.verbs import Load
 
     file, named = file_to_read(config)
     if file is not None:
-        verb = Load(config=str(file), named=named)
-        with_client(lambda client: client.ask(verb))
+        # The verb `Load`, said without its model: whoever comes back to a screen waits for this.
+        body = {"config": str(file), "named": named}
+        fetch(places.socket, "/v1/load", body=body, patience=LOAD_SECONDS)
 
 
 def _spawn(places: Places, config: Path | None) -> subprocess.Popen[bytes]:
@@ -146,7 +148,9 @@ def _await_answer(places: Places, child: subprocess.Popen[bytes]) -> int:
     while time.monotonic() < deadline:
         with suppress(subprocess.TimeoutExpired):
             code = child.wait(_LOOK_SECONDS)
-            return _ended_early(places, code)
+            if code != NotNow.exit_code or not _another_begins(places, child.pid):
+                return _ended_early(places, code)
+            time.sleep(_LOOK_SECONDS)
         if (pid := supervisor_pid(places)) is not None:
             return pid
     child.terminate()
@@ -156,6 +160,14 @@ def _await_answer(places: Places, child: subprocess.Popen[bytes]) -> int:
         f"It did not answer within {START_SECONDS:g} s, and was ended.",
         f"Its own words: {_first_words(places)}",
     )
+
+
+def _another_begins(places: Places, ours: int) -> bool:
+    """Whether another `up` was first: its supervisor lives and answers in a moment."""
+    with suppress(OSError, ValueError):
+        holder = int(places.lease.read_text())
+        return holder != ours and Path(f"/proc/{holder}").exists()
+    return False
 
 
 def _ended_early(places: Places, code: int) -> int:

@@ -9,7 +9,7 @@ import os
 from pathlib import Path
 
 from cockpit.cli.places import our_places
-from cockpit.config.read import load, project_file
+from cockpit.config.project import project_file
 from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_line
 
@@ -27,6 +27,8 @@ def configured_words(config: Path | None) -> str:
 
     Raises `BadConfig`.
     """
+    from cockpit.config.read import load
+
     file, named = file_to_read(config)
     loaded = load(our_places(), file, Path.cwd(), os.environ, named=named)
     names = {agent.name for agent in loaded.settings.agents}

@@ -1,7 +1,8 @@
 """`cockpit` with no command: everything that is needed runs, and this terminal shows it.
 
 The screen lives in the first window of the private tmux server, where it survives the terminal
-that looks at it; with `--direct` it runs right here.
+that looks at it; with `--direct` it runs right here. Coming back to it is the fast path's, so what
+is heavy stays outside.
 """
 
 from __future__ import annotations
@@ -12,14 +13,13 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
+from cockpit.adapters.tmux_views import TmuxViews
 from cockpit.cli.attach import become, check_terminal, views_of
 from cockpit.cli.launching import start_supervisor, supervisor_pid
 from cockpit.cli.places import our_places
 from cockpit.config.paths import Places
 from cockpit.core.errors import CockpitError
-from cockpit.ports.panes import Launch
-
-PROJECT_FILE = "cockpit.toml"
+from cockpit.ports.panes import Launch, PaneGone
 
 
 def open_screen(config: Path | None) -> int:
@@ -38,32 +38,19 @@ def make_screen(config: Path | None) -> Places:
     places = our_places()
     views = views_of(places)
 
-    def open_home() -> None:
-        asyncio.run(views.open_home(_home_launch(places, config)))
+    async def look_or_open() -> None:
+        # Coming back is the usual thing, and asks tmux for one thing only.
+        if not await _home_runs(views):
+            await views.open_home(_home_launch(places, config))
 
     try:
         # The screen begins while the supervisor does: each needs most of a second.
-        start_supervisor(config, meanwhile=open_home)
+        start_supervisor(config, meanwhile=lambda: asyncio.run(look_or_open()))
     except CockpitError:
         with suppress(CockpitError):
             asyncio.run(views.forsake())
         raise
     return places
-
-
-def reattach() -> None:
-    """Become that terminal at once when everything flies already; otherwise come back.
-
-    The short way leaves out what reads configuration, so it is not for a folder that may have
-    some: the supervisor must be told of that file first.
-    """
-    here = Path.cwd()
-    if any((folder / PROJECT_FILE).exists() for folder in (here, *here.parents)):
-        return
-    check_terminal()
-    places = our_places()
-    if flies(places) and not _needs_its_own(places):
-        become(places, None)
 
 
 def _needs_its_own(places: Places) -> bool:
@@ -74,8 +61,15 @@ def _needs_its_own(places: Places) -> bool:
 def flies(places: Places) -> bool:
     """Whether supervisor and screen run already, as far as can be known."""
     try:
-        return supervisor_pid(places) is not None and asyncio.run(views_of(places).home())[1]
+        return supervisor_pid(places) is not None and asyncio.run(_home_runs(views_of(places)))
     except CockpitError:
+        return False
+
+
+async def _home_runs(views: TmuxViews) -> bool:
+    try:
+        return (await views.home())[1]
+    except PaneGone:
         return False
 
 

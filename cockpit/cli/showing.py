@@ -17,7 +17,6 @@ from cockpit.adapters.watched_files import watch_files
 from cockpit.cli.attach import check_terminal, views_of
 from cockpit.cli.joining import Hosts
 from cockpit.cli.launching import start_supervisor
-from cockpit.cli.options import LOCAL
 from cockpit.cli.places import our_places
 from cockpit.cli.status import BEAT
 from cockpit.cli.tui import Outside, run
@@ -27,6 +26,7 @@ from cockpit.config.paths import Places
 from cockpit.config.read import FILE_NAME, load, project_file
 from cockpit.config.shipped import themes_folder
 from cockpit.core.errors import CockpitError, Failed
+from cockpit.core.far_names import LOCAL, host_and_name
 from cockpit.core.ids import PaneId, agent_name
 from cockpit.ports.panes import Launch
 from cockpit.wire.verbs import Attach

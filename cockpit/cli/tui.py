@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from cockpit.cli.fast import collect_from_here
 from cockpit.core.errors import ProgramMissing
 
 if TYPE_CHECKING:
@@ -142,6 +143,7 @@ def run(
         settings=settings,
         outside=outside,
     )
+    collect_from_here()
     if app.run():
         return 0
     if not app.return_code:

@@ -1,7 +1,8 @@
 """The files that hold where a pilot stands, and what they would say with changes in them.
 
 Changes are tried by reading the changed text exactly as the file would be read, so that what is
-refused here is what would be refused there. Nothing is written before `write`.
+refused here is what would be refused there. Nothing is written before `write`, and what writes is
+loaded then: every screen reads files at its start.
 """
 
 from __future__ import annotations
@@ -12,15 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from cockpit.config.aliases import with_present_names
-from cockpit.config.changed import changed_text
 from cockpit.config.file import ConfigFile, config_file_of, read_config_file, shown_path
 from cockpit.config.lines import Lines
 from cockpit.config.loaded import Loaded, Source
 from cockpit.config.paths import Places
-from cockpit.config.read import FILE_NAME, load, project_file, repository_root
+from cockpit.config.project import FILE_NAME, project_file, repository_root
+from cockpit.config.read import load
 from cockpit.config.schema import AgentSettings
 from cockpit.config.trust import is_trusted, trust
-from cockpit.config.write import add_agent, check_writable, replace_file
 from cockpit.core.errors import NotNow
 
 Changes = Mapping[tuple[str, ...], Any]
@@ -130,6 +130,8 @@ class Files:
 
         It refuses what can be seen beforehand not to be writable.
         """
+        from cockpit.config.write import check_writable
+
         found = []
         for key, value in changes.items():
             path = self.file_for(key)
@@ -157,6 +159,8 @@ class Files:
         Raises `BadConfig` for what would not be right, and `NotNow` when a file is not what it
         was when it was read; then nothing is written.
         """
+        from cockpit.config.write import check_writable, replace_file
+
         self.tried(changes)
         by_file = self._by_file(changes)
         for path in by_file:
@@ -169,6 +173,8 @@ class Files:
 
     def add(self, path: Path, agent: AgentSettings) -> None:
         """Add an agent to a file. Raises as `config.write.add_agent`."""
+        from cockpit.config.write import add_agent
+
         trusted = path.exists() and is_trusted(
             self.places, read_config_file(path, follow_links=True)
         )
@@ -187,6 +193,8 @@ class Files:
 
     def _changed(self, path: Path, inside: Changes) -> str:
         """The file's text with changes; a founding name gives way to the present one."""
+        from cockpit.config.changed import changed_text
+
         known = self._known(path)
         if known is None:
             return changed_text("", inside)

@@ -17,10 +17,9 @@ from cockpit.config.layers import Layer, laid_together
 from cockpit.config.loaded import Loaded
 from cockpit.config.paths import Places
 from cockpit.config.problems import checked
+from cockpit.config.project import is_there, project_file, repository_root
 from cockpit.config.rooted import rooted
 from cockpit.config.trust import is_trusted
-
-FILE_NAME = "cockpit.toml"
 
 
 def load(
@@ -41,7 +40,7 @@ def load(
     pages = pages or {}
     layers: list[Layer] = []
     user = places.user_file
-    if user in pages or _is_there(user):
+    if user in pages or is_there(user):
         layers.append(_layer(user, environment, follow_links=True, page=pages.get(user)))
     if config is None:
         config, named = project_file(cwd), False
@@ -51,26 +50,6 @@ def load(
         page = pages.get(config.absolute())
         layers.append(_project_layer(places, config, environment, named=named, page=page))
     return laid_together(layers, environment)
-
-
-def project_file(cwd: Path) -> Path | None:
-    """The nearest `cockpit.toml` from here up to the root of the repository.
-
-    Outside any repository only `cwd` itself is looked at: what stands above it, in a shared
-    folder perhaps, is nobody's project.
-    """
-    root = repository_root(cwd)
-    for folder in (cwd, *cwd.parents):
-        if _is_there(folder / FILE_NAME):
-            return folder / FILE_NAME
-        if folder == (root or cwd):
-            break
-    return None
-
-
-def repository_root(folder: Path) -> Path | None:
-    """The folder with `.git` in it (a folder, or a worktree's file) at or above this one."""
-    return next((up for up in (folder, *folder.parents) if (up / ".git").exists()), None)
 
 
 def _project_layer(
@@ -101,11 +80,6 @@ def _layer(
     check_file(file, checked(file, data))
     home = environment.get("HOME") or str(Path.home())
     return Layer(file, rooted(data, file.path.parent, home), notices)
-
-
-def _is_there(path: Path) -> bool:
-    """A link that leads nowhere is there too: it is refused, not passed over."""
-    return path.exists() or path.is_symlink()
 
 
 def _same(one: Path, other: Path) -> bool:

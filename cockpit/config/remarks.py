@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 from cockpit.config.hooks import Hook
-from cockpit.config.read import repository_root
+from cockpit.config.project import repository_root
 from cockpit.config.schema import AgentDefaults, AgentSettings, Settings
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from cockpit.config.read import repository_root
+from cockpit.config.project import repository_root
 from cockpit.core.hook_events import Happening
 from cockpit.core.hook_payload import (
     ContextTold,

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from cockpit.config.read import repository_root
+from cockpit.config.project import repository_root
 from cockpit.core.errors import BadUsage, CockpitError
 from cockpit.core.handoff.states import Outcome
 from cockpit.core.ids import SessionId, agent_name

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from cockpit.adapters.transcripts import Tail
-from cockpit.config.read import repository_root
+from cockpit.config.project import repository_root
 from cockpit.config.schema import AgentSettings, ContextSettings
 from cockpit.config.thresholds import thresholds
 from cockpit.core import bands

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cockpit.config.read import project_file
+from cockpit.config.project import project_file
 from cockpit.core.errors import BadConfig, BadUsage
 
 

@@ -1,4 +1,7 @@
-"""What the keys of the fleet do: look up the action, say why not, or do it."""
+"""What the keys of the fleet do: look up the action, say why not, or do it.
+
+A screen is imported where it is opened; `behind.load` does it before anybody asks.
+"""
 
 from __future__ import annotations
 
@@ -12,18 +15,7 @@ from cockpit.tui.background import in_background
 from cockpit.tui.frugal import RedrawWanted
 from cockpit.tui.present.sorting import ORDERS, next_order
 from cockpit.tui.removals import Removals
-from cockpit.tui.screens.agent import AgentScreen
-from cockpit.tui.screens.confirm import ConfirmScreen
 from cockpit.tui.screens.errands import Errands, cannot, say, tell
-from cockpit.tui.screens.help import HelpScreen
-from cockpit.tui.screens.history import HistoryScreen
-from cockpit.tui.screens.inbox import InboxScreen
-from cockpit.tui.screens.own_keys import OwnKeysScreen
-from cockpit.tui.screens.review import ReviewScreen
-from cockpit.tui.screens.send import SendScreen
-from cockpit.tui.screens.settings import SettingsScreen
-from cockpit.tui.screens.start import StartScreen
-from cockpit.tui.screens.worktrees import WorktreesScreen
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Approve, Handoff, Refuse, Send, Snooze, Start, Stop, Undo
 
@@ -86,6 +78,8 @@ class Commands:
         self._errands.send(Refuse(name=self._agent.name, handoff=self._question, compact=True))
 
     def _document(self) -> None:
+        from cockpit.tui.screens.review import ReviewScreen
+
         screen = self._screen
         screen.app.push_screen(ReviewScreen(self._model, screen.client, screen.around))
 
@@ -107,6 +101,8 @@ class Commands:
         self._errands.send(Handoff(name=self._agent.name))
 
     def _send(self) -> None:
+        from cockpit.tui.screens.send import SendScreen
+
         name = self._agent.name
 
         def written(text: str | None) -> None:
@@ -116,6 +112,8 @@ class Commands:
         self._screen.app.push_screen(SendScreen(name), written)
 
     def _start(self) -> None:
+        from cockpit.tui.screens.start import StartScreen
+
         screen = self._screen
 
         def started(order: Start | None) -> None:
@@ -150,6 +148,8 @@ class Commands:
         )
 
     def _confirm(self, title: str, words: str, verb: Stop | Undo, yes: str) -> None:
+        from cockpit.tui.screens.confirm import ConfirmScreen
+
         def decided(yes: bool | None) -> None:
             if yes:
                 self._errands.send(verb)
@@ -183,21 +183,29 @@ class Commands:
         self._screen.pane.page(1)
 
     def _open(self) -> None:
+        from cockpit.tui.screens.agent import AgentScreen
+
         screen = self._screen
         agent = AgentScreen(self._model, screen.client, screen.around, self.do)
         screen.app.push_screen(agent)
 
     def _inbox(self) -> None:
+        from cockpit.tui.screens.inbox import InboxScreen
+
         screen = self._screen
         inbox = InboxScreen(self._model, screen.client, screen.around, self._attach)
         screen.app.push_screen(inbox)
 
     def _history(self) -> None:
+        from cockpit.tui.screens.history import HistoryScreen
+
         screen = self._screen
         history = HistoryScreen(self._model, screen.client, screen.around)
         screen.app.push_screen(history)
 
     def _worktrees(self) -> None:
+        from cockpit.tui.screens.worktrees import WorktreesScreen
+
         screen = self._screen
         screen.app.push_screen(
             WorktreesScreen(self._model, screen.client, screen.around, self._removals)
@@ -239,6 +247,8 @@ class Commands:
             cannot(self._screen, reason)
 
     def _settings(self) -> None:
+        from cockpit.tui.screens.settings import SettingsScreen
+
         screen, around = self._screen, self._screen.around
         if around.files is None:
             cannot(screen, "No configuration belongs to this screen.")
@@ -247,6 +257,8 @@ class Commands:
         screen.app.push_screen(form)
 
     def _own_keys(self) -> None:
+        from cockpit.tui.screens.own_keys import OwnKeysScreen
+
         screen, around = self._screen, self._screen.around
         if around.files is not None:
             form = OwnKeysScreen(screen.client, around.files, around.home, around.keys)
@@ -262,6 +274,8 @@ class Commands:
         self._screen.post_message(RedrawWanted())
 
     def _help(self) -> None:
+        from cockpit.tui.screens.help import HelpScreen
+
         self._screen.app.push_screen(HelpScreen("fleet", self._screen.around.keys))
 
     def _quit(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from functools import partial
 from time import monotonic
 from typing import Any, ClassVar
@@ -27,6 +28,7 @@ from cockpit.tui.present.keys import key_line, possible
 from cockpit.tui.present.summary import joined_summary, summary, title
 from cockpit.tui.present.welcome import welcome
 from cockpit.tui.remembered import Memory
+from cockpit.tui.screens import behind
 from cockpit.tui.screens.commands import Commands
 from cockpit.tui.screens.division import Division
 from cockpit.tui.screens.errands import cannot
@@ -80,6 +82,8 @@ class FleetScreen(Screen[None]):
         self._keys = KeyLine(self._key_line)
         self._told_of: str | None = None
         self._afresh = True
+        self._loaded = False
+        """The screens behind this one are being imported, or are."""
         self._rows = Coalesced(self, lambda: around.pace.rows, self._draw)
 
     def compose(self) -> ComposeResult:
@@ -204,6 +208,12 @@ class FleetScreen(Screen[None]):
         self._keys.show()
         self.app.sub_title = title(self.model.agents.values())
         self.look_where_it_shows()
+        if self.model.any_live and not self._loaded:
+            self._loaded = True
+            self.call_after_refresh(self._load_behind)
+
+    def _load_behind(self) -> None:
+        in_background(self, partial(asyncio.to_thread, behind.load), group="load")
 
     @property
     def reason_lines(self) -> int:
