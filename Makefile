@@ -1,5 +1,6 @@
 # make demo   a whole flight, with no account
 # make test   everything that must hold before a change lands
+# make bench  what it costs, beside its goals and beside others: cockpit/docs/performance.md
 # make faults kill the supervisor, fill its disk, break it, at every point of a handoff
 #
 # Both set up what they need first. PYTHON names the interpreter to use.
@@ -70,4 +71,4 @@ lock: setup
 	@$(BIN)/pip freeze --exclude-editable > requirements.lock
 
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) .bench build dist .mypy_cache .ruff_cache .pytest_cache

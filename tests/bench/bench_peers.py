@@ -1,140 +1,265 @@
 """What a view of the same agents costs: ours, the CLI's own (`claude agents`), and ccmanager.
 
-Real sessions of the bundled CLI on a simulated model. Of each view: bytes to the terminal,
-processor and memory of the view's own processes, its first frame. ccmanager comes from the npm
-registry into a folder that goes again, and shows its list without sessions: its sessions live
-inside it, where they would be counted too. A peer that cannot be had is skipped, with the reason.
+Real sessions of the bundled CLI on a simulated model, in the same folder for all three, in turn.
+Each has a home, a configuration and a made-up key of its own, and nothing of the pilot's. A view is
+what draws on the terminal; what works behind it (our supervisor and tmux, the CLI's daemon and its
+hosts) is told as well, and sessions are in neither. ccmanager's view holds its sessions' terminals
+itself, so with it both are one. A peer that cannot be had is left out, with the reason.
 """
 
 from __future__ import annotations
 
-import fcntl
-import os
-import platform
-import pty
-import pwd
-import select
-import shutil
-import signal
-import struct
+import json
+import statistics
 import subprocess
 import sys
-import termios
 import time
 import tomllib
-from collections.abc import Sequence
-from contextlib import suppress
-from pathlib import Path
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 
 from cockpit.core.errors import CockpitError
 from cockpit.demo.conversation import Reply, Request, TokenCount, ToolCall
 from cockpit.demo.jobs import jobs_for
 from cockpit.demo.model import ModelServer
 from cockpit.demo.scratch import Scratch, make_scratch
-from tests.bench.rows import row
+from tests.bench.npm import CCMANAGER, NotHere, native_binary
+from tests.bench.processes import (
+    command_line,
+    end_marked,
+    family,
+    marked,
+    proportional,
+    resident,
+    spent,
+)
+from tests.bench.rows import note, row
+from tests.bench.terminal import LOOKS, Terminal
 
 AGENTS = 2
-SIZE = (50, 160)
-TICKS = os.sysconf("SC_CLK_TCK")
-WARM_SECONDS = 8.0
-WATCHED_SECONDS = 10.0
+BEGIN_SECONDS = 4.0
+"""For sessions to come up, before a view is opened."""
+WARM_SECONDS = 4.0
+LISTED = 5
+KEYS = 12
 STEPS = 100_000
 """A job that does not end while it is looked at."""
 COCKPIT = [sys.executable, "-P", "-m", "cockpit"]
 FLAGS = ("--permission-mode", "acceptEdits", "--allowedTools=Bash")
+PROMPT = "count please"
+DOWN, UP = b"\x1b[B", b"\x1b[A"
+BEHIND = (b" daemon run ", b"bg-pty-host")
+"""Words of the processes with which the CLI keeps background sessions."""
 
 
-class View:
-    """A program on a pseudo-terminal, and what it costs."""
+@dataclass
+class Cost:
+    """What one of them cost, by the name of the figure."""
 
-    def __init__(self, argv: Sequence[str], environment: dict[str, str], at: Path) -> None:
-        self.begun = time.monotonic()
-        self.pid, self.terminal = pty.fork()
-        if not self.pid:
-            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", *SIZE, 0, 0))
-            os.chdir(at)
-            os.execvpe(argv[0], list(argv), environment)
-        self.seen = b""
+    figures: dict[str, float] = field(default_factory=dict)
 
-    def read(self, patience: float) -> int:
-        if not select.select([self.terminal], [], [], patience)[0]:
-            return 0
+    def watch(
+        self,
+        view: Terminal,
+        of_view: Callable[[], Sequence[int]],
+        behind: Callable[[], Sequence[int]],
+    ) -> None:
+        """Bytes, processor and memory, once it has settled."""
+        view.drained(WARM_SECONDS)
+        others = [pid for pid in behind() if pid not in of_view()]
+        began, clock = spent(others), time.monotonic()
+        self.figures["bytes to the terminal"], self.figures["processor of the view"] = view.watched(
+            of_view
+        )
+        share = 100 * (spent(others) - began) / (time.monotonic() - clock)
+        self.figures["processor with what is behind"] = (
+            self.figures["processor of the view"] + share
+        )
+        self.figures["memory of the view"] = resident(of_view())
+        self.figures["memory with what is behind"] = proportional({*of_view(), *others})
+
+    def lists(self, argv: Sequence[str], environment: dict[str, str]) -> None:
+        """The same list as a script reads it."""
+        times = []
+        for _ in range(LISTED):
+            began = time.monotonic()
+            subprocess.run(argv, env=environment, check=True, stdout=subprocess.DEVNULL)
+            times.append(1000 * (time.monotonic() - began))
+        self.figures["the list as JSON"] = statistics.median(times)
+
+    def answers(self, view: Terminal) -> None:
+        """How soon the list shows a key; only while nothing else is drawn."""
+        times = [view.answer(DOWN if number % 2 == 0 else UP) for number in range(KEYS)]
+        self.figures["key to the first change"] = statistics.median(times)
+
+    def round_trips(self, view: Terminal, into: bytes, back: bytes) -> None:
+        """Into a session's own terminal and back to the list, each to the first change."""
+        there, home = [], []
+        for _ in range(KEYS // 2):
+            there.append(view.answer(into))
+            home.append(view.answer(back))
+        self.figures["into a session"] = statistics.median(there)
+        self.figures["and back"] = statistics.median(home)
+
+
+UNITS = {
+    "first frame": "ms",
+    "coming back to it": "ms",
+    "the list as JSON": "ms",
+    "bytes to the terminal": "B/s",
+    "processor of the view": "%",
+    "processor with what is behind": "%",
+    "memory of the view": "MB",
+    "memory with what is behind": "MB",
+    "key to the first change": "ms",
+    "into a session": "ms",
+    "and back": "ms",
+}
+
+
+def main() -> None:
+    for state, answer in (("busy", counting), ("idle", resting)):
+        with ModelServer(answer) as model:
+            compare(model.url, state)
+
+
+def compare(model_url: str, state: str) -> None:
+    costs: dict[str, Cost] = {}
+    for name, fly in FLOWN.items():
         try:
-            data = os.read(self.terminal, 1 << 20)
-        except OSError:
-            return 0
-        self.seen += data
-        return len(data)
-
-    def until(self, words: Sequence[bytes], within: float = 60.0) -> float:
-        """Seconds from the start until one of the words was seen; raises `TimeoutError`."""
-        while not any(word in self.seen for word in words):
-            if time.monotonic() > self.begun + within:
-                raise TimeoutError(f"never showed {words}: {self.seen[-300:]!r}")
-            self.read(0.05)
-        return time.monotonic() - self.begun
-
-    def drain(self, seconds: float) -> int:
-        """Bytes written in so many seconds."""
-        total, end = 0, time.monotonic() + seconds
-        while (left := end - time.monotonic()) > 0:
-            total += self.read(left)
-        return total
-
-    def processor(self) -> float:
-        """Seconds of processor so far."""
-        return sum(map(spent, family(self.pid)))
-
-    def memory(self) -> float:
-        """Resident megabytes."""
-        pages = (Path(f"/proc/{pid}/statm").read_text().split()[1] for pid in family(self.pid))
-        return sum(map(int, pages)) * os.sysconf("SC_PAGESIZE") / 1e6
-
-    def close(self) -> None:
-        for pid in family(self.pid):
-            kill(pid)
-        os.close(self.terminal)
-        os.waitpid(self.pid, 0)
+            with scratch_for(model_url) as scratch:
+                costs[name] = fly(scratch, environment_of(scratch), state)
+        except (CockpitError, NotHere, OSError, subprocess.SubprocessError) as error:
+            note(f"{name}, {AGENTS} {state} sessions: not measured. {error}")
+    mine = costs.pop("cockpit", Cost()).figures
+    for what, value in mine.items():
+        beside = {name: each.figures[what] for name, each in costs.items() if what in each.figures}
+        row(f"{AGENTS} {state} sessions: {what}", value, UNITS[what], beside=beside)
 
 
-def family(pid: int) -> list[int]:
-    """A process and everything that descends from it."""
+@contextmanager
+def scratch_for(model_url: str) -> Iterator[Scratch]:
+    """A repository and a home for one of them; whatever it began is ended afterwards."""
+    scratch = make_scratch(jobs_for(AGENTS), model_url)
     try:
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    except OSError:
-        return []
-    return [pid, *(one for child in children for one in family(int(child)))]
-
-
-def spent(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / TICKS
-
-
-def kill(pid: int) -> None:
-    with suppress(ProcessLookupError):
-        os.kill(pid, signal.SIGKILL)
-
-
-def measure(name: str, view: View, words: Sequence[bytes], what: str) -> None:
-    try:
-        first = view.until(words)
-        view.drain(WARM_SECONDS)
-        before = view.processor()
-        total = view.drain(WATCHED_SECONDS)
-        used = view.processor() - before
-        row(f"{name}: first frame, {what}", 1e3 * first, "ms")
-        row(f"{name}: bytes to the terminal, {what}", total / WATCHED_SECONDS, "B/s")
-        row(f"{name}: processor of the view, {what}", 100 * used / WATCHED_SECONDS, "%")
-        row(f"{name}: memory of the view, {what}", view.memory(), "MB")
-    except (TimeoutError, OSError) as error:
-        skip(name, str(error))
+        if not scratch.real:
+            raise NotHere(f"there is no real CLI here: {scratch.cli}")
+        yield scratch
     finally:
-        view.close()
+        end_marked(str(scratch.folder))
+        scratch.remove()
 
 
-def skip(name: str, why: str) -> None:
-    print(f"  {name}: skipped, {why}", flush=True)
+# The three of them
+
+
+def ours(scratch: Scratch, environment: dict[str, str], state: str) -> Cost:
+    config = ["--config", str(scratch.config)]
+    cost = Cost()
+    order(environment, *config, "up")
+    try:
+        for name in names(scratch):
+            order(environment, *config, "start", name)
+        time.sleep(BEGIN_SECONDS)
+        with Terminal([*COCKPIT, *config], environment, scratch.repository) as view:
+            cost.figures["first frame"] = view.until([names(scratch)[0].encode()])
+            screen = found(scratch, b"--in-home-window")
+            servers = [*found(scratch, b"up --foreground"), *found(scratch, b"start-server")]
+            cost.watch(view, lambda: [view.pid, *screen], lambda: servers)
+            if state == "idle":
+                cost.answers(view)
+                cost.round_trips(view, b"\r", b"\x1b[24~")
+                cost.lists([*COCKPIT, "status", "--json"], environment)
+        with Terminal([*COCKPIT, *config], environment, scratch.repository) as view:
+            cost.figures["coming back to it"] = view.until([names(scratch)[0].encode()])
+    finally:
+        order(environment, "down", "--agents")
+    return cost
+
+
+def claude_agents(scratch: Scratch, environment: dict[str, str], state: str) -> Cost:
+    claude = str(scratch.folder / "bin" / "claude")
+    for _ in range(AGENTS):
+        subprocess.run(
+            [claude, "--bg", *FLAGS, PROMPT],
+            env=environment, cwd=scratch.repository, check=True, capture_output=True, timeout=60,
+        )  # fmt: skip
+    time.sleep(BEGIN_SECONDS)
+    cost = Cost()
+    with Terminal([claude, "agents"], environment, scratch.repository) as view:
+        cost.figures["first frame"] = view.until([PROMPT.encode(), b"Working", b"working"])
+
+        def behind() -> list[int]:
+            return [pid for word in BEHIND for pid in found(scratch, word)]
+
+        cost.watch(view, lambda: family(view.pid), behind)
+        if state == "idle":
+            cost.answers(view)
+            cost.lists([claude, "agents", "--json"], environment)
+    # It keeps no screen for whoever comes back: it begins anew.
+    with Terminal([claude, "agents"], environment, scratch.repository) as view:
+        cost.figures["coming back to it"] = view.until([PROMPT.encode(), b"Working", b"working"])
+    return cost
+
+
+def ccmanager(scratch: Scratch, environment: dict[str, str], state: str) -> Cost:
+    """With its sessions begun by its own keys: a number opens one, Ctrl-E goes back to the list."""
+    program = native_binary("ccmanager", CCMANAGER)
+    make_worktrees(scratch, environment)
+    write_settings(scratch)
+    cost = Cost()
+    with Terminal([str(program)], environment, scratch.repository) as view:
+        cost.figures["first frame"] = view.until([b"CCManager"])
+        view.until([b"tree-1"])
+        view.quiet()
+        for number in range(1, AGENTS + 1):
+            view.seen = b""
+            view.press(b"%d" % number)
+            view.until([b"count"], within=90)
+            view.press(b"\x05")
+            view.quiet()
+
+        def of_view() -> list[int]:
+            sessions = {pid for one in found(scratch, PROMPT.encode()) for pid in family(one)}
+            return [pid for pid in family(view.pid) if pid not in sessions]
+
+        if len(found(scratch, PROMPT.encode())) < AGENTS:
+            raise TimeoutError("its sessions did not begin")
+        cost.watch(view, of_view, of_view)
+        if state == "idle":
+            cost.answers(view)
+            cost.round_trips(view, b"1", b"\x05")
+    return cost
+
+
+def make_worktrees(scratch: Scratch, environment: dict[str, str]) -> None:
+    """A trusted worktree for each session: ccmanager opens one a worktree."""
+    answers = scratch.folder / "claude" / ".claude.json"
+    told = json.loads(answers.read_text())
+    for number in range(AGENTS):
+        tree = str(scratch.folder / f"tree-{number}")
+        git = ["git", "worktree", "add", "-q", "--detach", tree]
+        subprocess.run(git, cwd=scratch.repository, env=environment, check=True)
+        told["projects"][tree] = {"hasTrustDialogAccepted": True}
+    answers.write_text(json.dumps(told))
+
+
+def write_settings(scratch: Scratch) -> None:
+    preset = {
+        "id": "1", "name": "Main", "command": "claude", "args": [*FLAGS, PROMPT],
+        "detectionStrategy": "claude",
+    }  # fmt: skip
+    folder = scratch.folder / "home" / ".config" / "ccmanager"
+    folder.mkdir(parents=True, exist_ok=True)
+    presets = {"commandPresets": {"presets": [preset], "defaultPresetId": "1"}}
+    (folder / "config.json").write_text(json.dumps(presets))
+
+
+FLOWN = {"cockpit": ours, "claude agents": claude_agents, "ccmanager": ccmanager}
+
+
+# What they stand on
 
 
 def counting(request: Request) -> Reply:
@@ -150,18 +275,6 @@ def resting(_request: Request) -> Reply:
     return Reply("Done.", tokens=TokenCount(cache_read=20_000))
 
 
-def ours(scratch: Scratch, environment: dict[str, str], what: str) -> None:
-    config = ["--config", str(scratch.config)]
-    order(environment, *config, "up")
-    try:
-        for name in names(scratch):
-            order(environment, *config, "start", name)
-        view = View([*COCKPIT, *config, "--direct"], environment, scratch.repository)
-        measure("cockpit", view, [names(scratch)[0].encode()], what)
-    finally:
-        order(environment, "down", "--agents")
-
-
 def order(environment: dict[str, str], *words: str) -> None:
     subprocess.run([*COCKPIT, *words], env=environment, check=True, capture_output=True)
 
@@ -171,93 +284,18 @@ def names(scratch: Scratch) -> list[str]:
     return [line.split('"')[1] for line in lines if line.startswith("name = ")]
 
 
-def claude_agents(scratch: Scratch, environment: dict[str, str], what: str) -> None:
-    claude = str(scratch.folder / "bin" / "claude")
-    before = processes()
-    try:
-        for _ in range(AGENTS):
-            subprocess.run(
-                [claude, "--bg", *FLAGS, "count please"],
-                env=environment, cwd=scratch.repository, check=True, capture_output=True,
-                timeout=60,
-            )  # fmt: skip
-        view = View([claude, "agents"], environment, scratch.repository)
-        measure("claude agents", view, [b"count please", b"Working", b"working"], what)
-    except (subprocess.SubprocessError, OSError) as error:
-        skip("claude agents", str(error))
-    finally:
-        end_what_belongs_to(scratch.folder, before)
-
-
-def ccmanager(scratch: Scratch, environment: dict[str, str]) -> None:
-    npm = shutil.which("npm")
-    if npm is None:
-        skip("ccmanager", "there is no npm")
-        return
-    prefix = scratch.folder / "npm"
-    # Its program is a package of its own, of another version than the one that asks for it.
-    cpu = "arm64" if platform.machine() in ("aarch64", "arm64") else "x64"
-    binary = f"@kodaikabasawa/ccmanager-{sys.platform}-{cpu}"
-    done = subprocess.run(
-        [npm, "install", "--no-audit", "--no-fund", "--prefix", str(prefix), "ccmanager", binary],
-        env={
-            **os.environ,
-            # Where npm is told of its registry; what it writes goes to the folder.
-            "HOME": pwd.getpwuid(os.getuid()).pw_dir,
-            "npm_config_cache": str(scratch.folder / "npm-cache"),
-        },
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    program = prefix / "node_modules" / ".bin" / "ccmanager"
-    if done.returncode or not program.exists():
-        skip("ccmanager", f"npm did not bring it: {done.stderr.strip()[-200:]}")
-        return
-    view = View([str(program)], environment, scratch.repository)
-    measure("ccmanager", view, [b"CCManager"], "no sessions")
-
-
-def processes() -> set[int]:
-    return {int(entry.name) for entry in Path("/proc").glob("[0-9]*")}
-
-
-def end_what_belongs_to(folder: Path, before: set[int]) -> None:
-    """End the processes that came since and carry the folder in their environment."""
-    mark = os.fsencode(folder)
-    for pid in processes() - before - {os.getpid()}:
-        with suppress(OSError):
-            if mark in Path(f"/proc/{pid}/environ").read_bytes():
-                kill(pid)
-
-
-def main() -> None:
-    for what, answer in (("busy", counting), ("idle", resting)):
-        with ModelServer(answer) as model:
-            try:
-                scratch = make_scratch(jobs_for(AGENTS), model.url)
-            except CockpitError as error:
-                skip("all of it", str(error))
-                return
-            try:
-                compare(scratch, f"{AGENTS} real sessions, {what}")
-                if what == "idle":
-                    ccmanager(scratch, environment_of(scratch))
-            finally:
-                scratch.remove()
-
-
-def compare(scratch: Scratch, what: str) -> None:
-    if not scratch.real:
-        skip("the real CLI", scratch.cli)
-        return
-    ours(scratch, environment_of(scratch), what)
-    claude_agents(scratch, environment_of(scratch), what)
+def found(scratch: Scratch, word: bytes) -> list[int]:
+    """The processes of this flight that have these words in their command line."""
+    return [pid for pid in marked(str(scratch.folder)) if word in command_line(pid)]
 
 
 def environment_of(scratch: Scratch) -> dict[str, str]:
     """The flight's, with what leads the CLI to the simulated model wherever it is started."""
     configured = tomllib.loads(scratch.config.read_text())["defaults"]["env"]
-    terminal = {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
-    return {**scratch.environment(), **configured, **terminal}
+    home = scratch.folder / "home"
+    places = {"CONFIG": ".config", "STATE": ".local/state", "DATA": ".local/share"}
+    xdg = {f"XDG_{name}_HOME": str(home / place) for name, place in places.items()}
+    return {**scratch.environment(), **configured, **xdg, **LOOKS}
 
 
 if __name__ == "__main__":

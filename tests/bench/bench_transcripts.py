@@ -1,7 +1,7 @@
 """How fast transcripts are read, beside `ccusage` on the same files.
 
 Makes one large transcript and a corpus of 200 in a temporary folder and removes them. `ccusage`
-comes from npm, by its ordinary client, into the same folder; where npm has none, that is said.
+comes from npm (`tests.bench.npm`); where it has none, that is said.
 Commands are timed with their start-up, ours and theirs in turn.
 """
 
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -22,14 +21,13 @@ from statistics import median
 
 from cockpit.adapters.agents.claude_record import READING_NEEDLES, parse
 from cockpit.adapters.transcript_scan import last_reading
-from tests.bench.rows import row
+from tests.bench.npm import CCUSAGE, NotHere, native_binary
+from tests.bench.rows import note, row
 from tests.bench.synthetic_transcripts import Truth, write_transcript
 
 MEGABYTES = float(os.environ.get("COCKPIT_BENCH_MEGABYTES", "400"))
 RUNS = 5
 CORPUS_FILES = 200
-CCUSAGE = ("ccusage@20.0.26", "@ccusage/ccusage-linux-x64@20.0.24")
-"""The package, and the newest native binary of it that npm has."""
 TRAILING_RESULTS = 27_000_000
 
 
@@ -42,13 +40,11 @@ def main() -> None:
         large = transcripts(one)[0]
         readings(large, folder)
         check(truth, large)
-        peer = ccusage(folder / "npm")
-        if peer is None:
-            print("  (no ccusage: npm is not here, or has none for this machine)")
+        peer = ccusage()
         usage(f"one file of {MEGABYTES:.0f} MB", one, peer)
         usage(f"{CORPUS_FILES} files of {MEGABYTES:.0f} MB", many, peer)
         facts = [timed(["facts", "--json", str(large)]) for _ in range(RUNS)]
-        row(f"cockpit facts, {MEGABYTES:.0f} MB", median(facts), "s", "<= 2")
+        row(f"cockpit facts, {MEGABYTES:.0f} MB", median(facts), "s", at_most=2)
 
 
 def make(folder: Path, megabytes: float, count: int) -> list[Truth]:
@@ -75,18 +71,20 @@ def readings(large: Path, folder: Path) -> None:
         for _ in range(TRAILING_RESULTS // len(line)):
             file.write(line)
     for what, path, reach in (
-        (f"last reading of {MEGABYTES:.0f} MB", large, "<= 2"),
-        ("last reading, behind 27 MB of results", worst, "<= 40"),
+        (f"last reading of {MEGABYTES:.0f} MB", large, 2),
+        ("last reading, behind 27 MB of results", worst, 40),
     ):
         row(
             what,
             1000 * median(seconds(partial(look, path)) for _ in range(20)),
             "ms",
-            reach,
+            at_most=reach,
         )
         tracemalloc.start()
         look(path)
-        row("  memory at its peak", tracemalloc.get_traced_memory()[1] / 1e6, "MB", "<= 5")
+        row(
+            f"{what}: memory at its peak", tracemalloc.get_traced_memory()[1] / 1e6, "MB", at_most=5
+        )
         tracemalloc.stop()
 
 
@@ -104,6 +102,14 @@ def check(truth: Truth, large: Path) -> None:
     assert told["totals"]["output"] == truth.totals.output
 
 
+def ccusage() -> Path | None:
+    try:
+        return native_binary("ccusage", CCUSAGE)
+    except NotHere as error:
+        note(f"ccusage was not measured: {error}")
+        return None
+
+
 def usage(what: str, folder: Path, peer: Path | None) -> None:
     ours, theirs = [], []
     for _ in range(RUNS):
@@ -112,24 +118,10 @@ def usage(what: str, folder: Path, peer: Path | None) -> None:
             environment = {**os.environ, "CLAUDE_CONFIG_DIR": str(folder)}
             argv = [str(peer), "session", "--json", "--offline"]
             theirs.append(seconds(partial(run, argv, environment)))
-    row(f"cockpit usage, {what}", median(ours), "s")
+    beside = {"ccusage": median(theirs)} if theirs else {}
+    row(f"cockpit usage, {what}", median(ours), "s", beside=beside)
     if theirs:
-        row(f"ccusage session, {what}", median(theirs), "s")
-        row("  times as fast as ccusage", median(theirs) / median(ours), "", ">= 1")
-
-
-def ccusage(folder: Path) -> Path | None:
-    """Its native binary, which is faster than its wrapper by the start of node."""
-    if shutil.which("npm") is None:
-        return None
-    folder.mkdir()
-    (folder / "package.json").write_text("{}")
-    argv = ["npm", "install", "--silent", "--no-audit", "--no-fund", "--force", *CCUSAGE]
-    subprocess.run(argv, cwd=folder, capture_output=True, check=False, timeout=300)
-    for path in folder.glob("node_modules/@ccusage/*/bin/ccusage"):
-        path.chmod(0o755)
-        return path
-    return None
+        row(f"{what}: times as fast as ccusage", median(theirs) / median(ours), "", at_least=1)
 
 
 def timed(words: Sequence[str]) -> float:

@@ -1,55 +1,114 @@
-"""The application in this terminal over a supervisor in memory: what `bench_tui` watches.
+"""The application in this terminal over supervisors in memory: what `bench_tui` watches.
 
-python -m tests.bench.fleet_in_memory AGENTS EVENTS_PER_SECOND_EACH REFRESH
+python -m tests.bench.fleet_in_memory AGENTS EVENTS_PER_SECOND_EACH REFRESH HOSTS
+
+Every agent has a reading with a course, a branch, a cost and an activity, and so every column; the
+selected one's pane goes on by a line at each of its events. There is a history to open.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import random
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
+from cockpit.cli.fast import collect_from_here
 from cockpit.cli.tui import build
+from cockpit.client.joined import JoinedClient
 from cockpit.client.memory import MemoryClient
+from cockpit.client.named import NamedClient
+from cockpit.tui.past import chains
 from cockpit.tui.scene import agent, context
-from cockpit.wire.status import Status
+from cockpit.wire.status import AgentStatus, Status
+
+PANE_LINES = 40
+SHOWN = "agent-000"
+"""Who is selected at first: the first of them."""
 
 
 async def nowhere(_name: str) -> None:
     """Nobody attaches in a bench."""
 
 
-async def busy(client: MemoryClient, names: list[str], each: float) -> None:
-    """Let agents work: every event has another activity, every fourth another reading."""
-    chance = random.Random(7)
-    tokens = dict.fromkeys(names, 40_000)
-    number = 0
-    while True:
-        await asyncio.sleep(1 / (each * len(names)))
-        number += 1
-        name = chance.choice(names)
-        changed: dict[str, object] = {"activity": f"Edit src/module_{number % 97}.py"}
+class World:
+    """Supervisors with agents, and what happens to them."""
+
+    def __init__(self, agents: int, hosts: int) -> None:
+        self.names = [f"agent-{number:03}" for number in range(agents)]
+        self.courses = {name: [30_000 + 900 * step for step in range(8)] for name in self.names}
+        self.pane = [_printed(number) for number in range(PANE_LINES)]
+        parts = [self.names[part::hosts] for part in range(hosts)]
+        self.clients = [MemoryClient(Status(agents=list(map(_at_work, part)))) for part in parts]
+        self.whose = {
+            name: client for client, part in zip(self.clients, parts, strict=True) for name in part
+        }
+        self.clients[0].remember(_flown(50))
+        self.whose[SHOWN].show(SHOWN, self.pane)
+
+    def client(self) -> MemoryClient | JoinedClient:
+        here, *others = self.clients
+        named = [NamedClient(f"host{number}", one) for number, one in enumerate(others, 1)]
+        return JoinedClient(here, named) if named else here
+
+    async def work(self, each: float) -> None:
+        """Every event is another activity, every fourth another reading."""
+        chance = random.Random(7)
+        number = 0
+        while True:
+            await asyncio.sleep(1 / (each * len(self.names)))
+            number += 1
+            self.happen(chance.choice(self.names), number, chance)
+
+    def happen(self, name: str, number: int, chance: random.Random) -> None:
+        changed: dict[str, object] = {
+            "activity": f"Edit src/module_{number % 97}.py",
+            "last_activity_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        }
         if number % 4 == 0:
-            tokens[name] += chance.randrange(200, 2_000)
-            changed["context"] = context(tokens[name])
+            course = self.courses[name]
+            course.append((course[-1] + chance.randrange(200, 2_000)) % 190_000)
+            changed["context"] = context(course[-1], trend=course[-8:])
+        client = self.whose[name]
         client.change(name, **changed)
+        if name == SHOWN:
+            self.pane = [*self.pane[1:], _printed(number)]
+            client.show(name, self.pane)
 
 
-async def main(agents: int, each: float, refresh: str) -> None:
-    names = [f"agent-{number}" for number in range(agents)]
-    client = MemoryClient(Status(agents=[agent(name, chain_cost_usd=0.5) for name in names]))
+def _flown(times: int) -> list[dict[str, Any]]:
+    """A history: four jobs, so many times over, each with documents of its own."""
+    once = json.dumps(chains(datetime.now(UTC)))
+    return [one for n in range(times) for one in json.loads(once.replace('"h-', f'"h{n}-'))]
+
+
+def _at_work(name: str) -> AgentStatus:
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    reading = context(40_000, trend=[30_000 + 1_400 * step for step in range(8)])
+    return agent(name, context=reading, chain_cost_usd=0.5, last_activity_at=now)
+
+
+def _printed(number: int) -> str:
+    return f"\x1b[1m\x1b[38;2;200;100;50mstep {number}\x1b[0m some words of an agent at work"
+
+
+async def main(agents: int, each: float, refresh: str, hosts: int) -> None:
+    world = World(agents, hosts)
     app = build(
-        client,
+        world.client(),
         attach=nowhere,
         theme_folders=[Path("themes")],
         refresh="low" if refresh == "low" else "auto",
     )
-    working = asyncio.create_task(busy(client, names, each)) if each else None
+    collect_from_here()
+    working = asyncio.create_task(world.work(each)) if each else None
     await app.run_async()
     if working:
         working.cancel()
 
 
 if __name__ == "__main__":
-    asyncio.run(main(int(sys.argv[1]), float(sys.argv[2]), sys.argv[3]))
+    asyncio.run(main(int(sys.argv[1]), float(sys.argv[2]), sys.argv[3], int(sys.argv[4])))

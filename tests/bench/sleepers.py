@@ -1,0 +1,108 @@
+"""Who writes for agents that only sleep: their transcripts, and the CLI's notes of processes."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.bench.flights import HOME, status, until
+
+EACH_PER_SECOND = 2.0
+
+
+@dataclass
+class Sleepers:
+    """So many agents, each with a transcript of its own."""
+
+    names: list[str]
+    transcripts: list[Path]
+    pids: list[int]
+    sessions: list[str]
+    tokens: int = 20_000
+    written: int = 0
+    at: dict[tuple[str, int], float] = field(default_factory=dict)
+    late: list[float] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, number: int) -> Sleepers:
+        rows = status()["agents"]
+        assert len(rows) == number
+        return cls(
+            [each["name"] for each in rows],
+            [Path(each["transcript"]) for each in rows],
+            [each["pid"] for each in rows],
+            [each["session_id"] for each in rows],
+        )
+
+    def rest(self) -> None:
+        """Everybody has answered once, and waits."""
+        for place in range(len(self.names)):
+            self.transcripts[place].parent.mkdir(parents=True, exist_ok=True)
+            self.reply(place)
+        self.note("idle")
+        until(lambda: all(each["state"] == "idle" for each in status()["agents"]))
+
+    def work(self) -> None:
+        self.note("busy")
+        until(lambda: all(each["state"] == "working" for each in status()["agents"]))
+
+    def note(self, activity: str) -> None:
+        """What the CLI notes of its process."""
+        folder = HOME / "cli" / "sessions"
+        folder.mkdir(parents=True, exist_ok=True)
+        for pid, session in zip(self.pids, self.sessions, strict=True):
+            started = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+            told = {
+                "pid": pid,
+                "procStart": started,
+                "sessionId": session,
+                "status": activity,
+                "updatedAt": time.time() * 1000,
+            }
+            (folder / f"{pid}.json").write_text(json.dumps(told))
+
+    def reply(self, place: int, tokens: int | None = None) -> None:
+        """One more message in a transcript, after a request of so many tokens, or of one more."""
+        self.tokens += 1
+        usage = {"input_tokens": tokens or self.tokens, "output_tokens": 5}
+        message = {
+            "id": f"msg_{self.tokens}",
+            "role": "assistant",
+            "model": "claude-sonnet-4-6",
+            "content": [{"type": "text", "text": "words " * 60}],
+            "usage": usage,
+        }
+        line = {"type": "assistant", "isSidechain": False, "message": message}
+        line |= {"sessionId": self.sessions[place], "uuid": f"{self.tokens:032x}"}
+        data = json.dumps(line).encode() + b"\n"
+        self.at[self.names[place], self.tokens] = time.monotonic()
+        with self.transcripts[place].open("ab", buffering=0) as file:
+            file.write(data)
+
+    def write_for(self, seconds: float) -> list[float]:
+        """Write evenly over all of them; how late each row came that was told, in milliseconds.
+
+        Two lines within one telling are one row; the first of them is not counted.
+        """
+        pause = 1 / (EACH_PER_SECOND * len(self.names))
+        end, due = time.monotonic() + seconds, time.monotonic()
+        chance = random.Random(1)
+        while time.monotonic() < end:
+            self.reply(chance.randrange(len(self.names)))
+            self.written += 1
+            due += pause
+            time.sleep(max(0.0, due - time.monotonic()))
+        time.sleep(0.3)
+        return self.late
+
+    def seen(self, line: dict[str, Any], at: float) -> None:
+        if line.get("type") != "agent":
+            return
+        told = line["agent"]
+        written = self.at.pop((told["name"], told["context"]["tokens"]), None)
+        if written is not None:
+            self.late.append(1000 * (at - written))
