@@ -161,6 +161,7 @@ def ours(scratch: Scratch, environment: dict[str, str], state: str) -> Cost:
     try:
         for name in names(scratch):
             order(environment, *config, "start", name)
+        until_read(environment)
         time.sleep(BEGIN_SECONDS)
         with Terminal([*COCKPIT, *config], environment, scratch.repository) as view:
             cost.figures["first frame"] = view.until([names(scratch)[0].encode()])
@@ -211,12 +212,10 @@ def ccmanager(scratch: Scratch, environment: dict[str, str], state: str) -> Cost
     cost = Cost()
     with Terminal([str(program)], environment, scratch.repository) as view:
         cost.figures["first frame"] = view.until([b"CCManager"])
-        view.until([b"tree-1"])
+        view.until([b"Quit"])
         view.quiet()
         for number in range(1, AGENTS + 1):
-            view.seen = b""
-            view.press(b"%d" % number)
-            view.until([b"count"], within=90)
+            open_session(view, b"%d" % number)
             view.press(b"\x05")
             view.quiet()
 
@@ -231,6 +230,17 @@ def ccmanager(scratch: Scratch, environment: dict[str, str], state: str) -> Cost
             cost.answers(view)
             cost.round_trips(view, b"1", b"\x05")
     return cost
+
+
+def open_session(view: Terminal, key: bytes) -> None:
+    """Until the session shows its prompt; a key that came before the list was there is lost."""
+    view.seen = b""
+    for _ in range(5):
+        view.press(key)
+        view.drained(4)
+        if b"please" in view.seen:
+            return
+    raise TimeoutError(f"the session of key {key!r} never came: {view.seen[-300:]!r}")
 
 
 def make_worktrees(scratch: Scratch, environment: dict[str, str]) -> None:
@@ -277,6 +287,18 @@ def resting(_request: Request) -> Reply:
 
 def order(environment: dict[str, str], *words: str) -> None:
     subprocess.run([*COCKPIT, *words], env=environment, check=True, capture_output=True)
+
+
+def until_read(environment: dict[str, str]) -> None:
+    """Wait until every agent has a reading: then its session has come up. 60 s at most."""
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        argv = [*COCKPIT, "status", "--json"]
+        told = subprocess.run(argv, env=environment, check=True, capture_output=True).stdout
+        if all(one["context"]["tokens"] for one in json.loads(told)["agents"]):
+            return
+        time.sleep(0.2)
+    raise TimeoutError("not every agent had a reading")
 
 
 def names(scratch: Scratch) -> list[str]:

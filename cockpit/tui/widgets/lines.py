@@ -32,6 +32,7 @@ class Lines(ScrollView):
         self._lines: list[Spans] = []
         self._strips: dict[int, Strip] = {}
         self._palette: Palette | None = None
+        self._ground = Style()
 
     def on_mount(self) -> None:
         self.app.theme_changed_signal.subscribe(self, self._theme_changed)
@@ -55,10 +56,15 @@ class Lines(ScrollView):
             self._redraw(y)
         return len(changed)
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        # Asked for once a drawing: the answer is worked out anew from everything above.
+        self._ground = self.rich_style
+        return super().render_lines(crop)
+
     def render_line(self, y: int) -> Strip:
         line = self.scroll_offset.y + y
         if line >= len(self._lines):
-            return Strip.blank(self.size.width, self.rich_style)
+            return Strip.blank(self.size.width, self._ground)
         strip = self._strips.get(line)
         if strip is None:
             strip = self._strips[line] = self._strip(line)
@@ -74,7 +80,7 @@ class Lines(ScrollView):
         strip = strip.adjust_cell_length(self.size.width)
         # A line-API widget paints its own ground: what has no background would have none at all.
         ground = self.line_style(line)
-        return strip.apply_style(self.rich_style + ground if ground else self.rich_style)
+        return strip.apply_style(self._ground + ground if ground else self._ground)
 
     def _redraw(self, line: int) -> None:
         self._strips.pop(line, None)

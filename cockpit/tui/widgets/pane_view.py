@@ -36,6 +36,7 @@ class PaneView(ScrollView, can_focus=False):
         self._known: dict[tuple[str, Pen], tuple[Strip, Pen]] = {}
         self._pens: Pens | None = None
         self._words = ""
+        self._ground = Style()
         self.whose = ""
         """Whose picture it is; empty while there is none."""
 
@@ -82,17 +83,22 @@ class PaneView(ScrollView, can_focus=False):
         """Scroll by most of what is visible: -1 up, 1 down."""
         self.scroll_relative(y=direction * max(1, self.size.height - 2), animate=False, force=True)
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        # Asked for once a drawing: the answer is worked out anew from everything above.
+        self._ground = self.rich_style
+        return super().render_lines(crop)
+
     def render_line(self, y: int) -> Strip:
         width = self.size.width
         if self._words:
             text = f"  {self._words}" if y == min(1, self.size.height - 1) else ""
             words = Strip([Segment(text, Style(dim=True))]).adjust_cell_length(width)
-            return words.apply_style(self.rich_style)
+            return words.apply_style(self._ground)
         line = self.scroll_offset.y + y
         if line >= len(self._lines):
-            return Strip.blank(width, self.rich_style)
+            return Strip.blank(width, self._ground)
         strip, _ = self._taken_apart(*self._lines[line])
-        return strip.crop_extend(0, width, None).apply_style(self.rich_style)
+        return strip.crop_extend(0, width, None).apply_style(self._ground)
 
     def on_resize(self) -> None:
         self._measure()
