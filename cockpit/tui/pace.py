@@ -24,7 +24,7 @@ class Pace:
         self.rows, self.pane = other.rows, other.pane
 
 
-PACES: dict[str, Pace] = {"auto": Pace(rows=0.1, pane=0.25), "low": Pace(rows=1.5, pane=1.5)}
+PACES: dict[str, Pace] = {"auto": Pace(rows=0.1, pane=0.25), "low": Pace(rows=2.0, pane=2.0)}
 
 
 def pace(refresh: Literal["auto", "low"], over_ssh: bool) -> Pace:

@@ -21,11 +21,14 @@ from cockpit.cli.tui import build
 from cockpit.client.joined import JoinedClient
 from cockpit.client.memory import MemoryClient
 from cockpit.client.named import NamedClient
+from cockpit.core.course import Trend
 from cockpit.tui.past import chains
 from cockpit.tui.scene import agent, context
 from cockpit.wire.status import AgentStatus, Status
 
 PANE_LINES = 40
+FIRST = 40_000
+"""Tokens of everybody's first reading."""
 SHOWN = "agent-000"
 """Who is selected at first: the first of them."""
 
@@ -39,7 +42,8 @@ class World:
 
     def __init__(self, agents: int, hosts: int) -> None:
         self.names = [f"agent-{number:03}" for number in range(agents)]
-        self.courses = {name: [30_000 + 900 * step for step in range(8)] for name in self.names}
+        self.tokens = dict.fromkeys(self.names, FIRST)
+        self.courses = {name: _course() for name in self.names}
         self.pane = [_printed(number) for number in range(PANE_LINES)]
         parts = [self.names[part::hosts] for part in range(hosts)]
         self.clients = [MemoryClient(Status(agents=list(map(_at_work, part)))) for part in parts]
@@ -69,9 +73,9 @@ class World:
             "last_activity_at": datetime.now(UTC).isoformat(timespec="seconds"),
         }
         if number % 4 == 0:
-            course = self.courses[name]
-            course.append((course[-1] + chance.randrange(200, 2_000)) % 190_000)
-            changed["context"] = context(course[-1], trend=course[-8:])
+            tokens = self.tokens[name] = self.tokens[name] + chance.randrange(200, 2_000)
+            self.courses[name].take(tokens)
+            changed["context"] = context(tokens, trend=list(self.courses[name].values))
         client = self.whose[name]
         client.change(name, **changed)
         if name == SHOWN:
@@ -87,8 +91,16 @@ def _flown(times: int) -> list[dict[str, Any]]:
 
 def _at_work(name: str) -> AgentStatus:
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    reading = context(40_000, trend=[30_000 + 1_400 * step for step in range(8)])
+    reading = context(FIRST, trend=list(_course().values))
     return agent(name, context=reading, chain_cost_usd=0.5, last_activity_at=now)
+
+
+def _course() -> Trend:
+    """Of a session that has been at it for a while, thinned as the supervisor does it."""
+    course = Trend()
+    for tokens in range(10_000, FIRST + 1, 1_000):
+        course.take(tokens)
+    return course
 
 
 def _printed(number: int) -> str:

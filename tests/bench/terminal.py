@@ -17,8 +17,9 @@ from pathlib import Path
 from tests.bench.processes import spent
 
 SIZE = (50, 160)
-WINDOWS = 3
+WINDOWS = 5
 WINDOW_SECONDS = 2.0
+"""The slowest pace of the screen, so that each window has as many drawings."""
 QUIET = 0.15
 """Seconds without a byte after which a screen is drawn."""
 
