@@ -23,10 +23,11 @@ from cockpit.cli.tui import Outside, run
 from cockpit.client.http import HttpClient
 from cockpit.config.files import Files
 from cockpit.config.paths import Places
-from cockpit.config.read import FILE_NAME, load, project_file
+from cockpit.config.project import FILE_NAME, project_file
+from cockpit.config.read import load
 from cockpit.config.shipped import themes_folder
 from cockpit.core.errors import CockpitError, Failed
-from cockpit.core.far_names import LOCAL, host_and_name
+from cockpit.core.far_names import LOCAL
 from cockpit.core.ids import PaneId, agent_name
 from cockpit.ports.panes import Launch
 from cockpit.wire.verbs import Attach

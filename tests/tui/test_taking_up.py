@@ -14,6 +14,7 @@ from cockpit.client.named import NamedClient
 from cockpit.config.files import Files
 from cockpit.config.paths import Places
 from cockpit.config.schema import Settings
+from cockpit.tui.pace import PACES
 from cockpit.tui.renewal import Renewal, drawn_as
 from cockpit.tui.scene import agent
 from cockpit.wire.status import Status
@@ -138,7 +139,7 @@ def test_glyphs_pace_calls_keys_and_theme_count_at_once(fly: Fly, tmp_path: Path
                 '[notifications]\nterminal = "osc9"\n[keys]\nhandoff = "X"\n'
             )
             await flight.reads("> 1 api", "X hand off")
-            assert flight.fleet.around.pace.rows == 1.0
+            assert flight.fleet.around.pace.rows == PACES["low"].rows
             assert flight.app.theme == "day"
             world.write("")
             await flight.reads("▌ 1 api", "h hand off")
