@@ -229,10 +229,19 @@ def heading(found: Sequence[Item], host: str, width: int, *, lost: bool = False)
     right = f" {safe_line(host, 24)} " if lost else f"{safe_line(host, 24)} "
     right = right if lost or cell_len(right) < width // 3 else ""
     room = width - len(" Inbox ") - 1 - cell_len(right)
-    said = fit(" · ".join(counts) or "nothing needs you", max(0, room))
+    said = fit(_in_room(counts, room) or "nothing needs you", max(0, room))
     role = "group-needs" if waiting else "muted"
     where = Span(right, "error" if lost else "muted")
     return [Span(" Inbox ", "brand"), Span(" "), Span(said, role), where]
+
+
+def _in_room(counts: Sequence[str], room: int) -> str:
+    """The counts that fit, and a sign that there are others."""
+    for shown in range(len(counts), 0, -1):
+        said = " · ".join([*counts[:shown], *(["…"] if shown < len(counts) else [])])
+        if cell_len(said) <= room:
+            return said
+    return " · ".join(counts)
 
 
 def detail(item: Item | None, width: int, most: int, *, told: bool = False) -> list[list[Span]]:

@@ -14,8 +14,8 @@ from cockpit.tui.present import words
 from cockpit.tui.present.span import Span, merged
 
 KEPT = (
-    "approve", "document", "refuse", "attach", "enter", "edit", "snooze", "handoff", "send", "open",
-    "start",
+    "approve", "document", "refuse", "attach", "enter", "edit", "next", "snooze", "handoff", "send",
+    "open", "start",
 )  # fmt: skip
 """Where there is no room for all: which stay longest, by the last word of their ids."""
 

@@ -118,3 +118,12 @@ def test_the_word_of_a_need_is_not_said_twice() -> None:
     needs = Needs(kind="handoff", detail="hand off? 76% of the context is used")
     (item,) = items([asked.model_copy(update={"needs": needs})])
     assert (item.word, item.what) == ("hand off?", "76% of the context is used")
+
+
+def test_counts_at_the_top_are_left_out_whole() -> None:
+    kinds: list[NeedKind] = ["permission", "failed", "trust", "review", "usage_limit"]
+    found = items([needing(kind, kind) for kind in kinds])
+    for width in range(30, 100):
+        said = plain(heading(found, "local", width)).removeprefix(" Inbox ").strip()
+        counts = said.removesuffix("local").strip().removesuffix("…").strip(" ·").split(" · ")
+        assert set(counts) <= {"1 permission", "1 failed", "1 trust?", "1 review", "1 usage limit"}
