@@ -32,7 +32,7 @@ def fit_words(text: str, width: int) -> str:
     ends = [index for index, sign in enumerate(kept) if sign in " /"]
     if text[len(kept.rstrip()) : len(kept.rstrip()) + 1] == " ":
         ends.append(len(kept.rstrip()))
-    if ends and cell_len(kept[: ends[-1]]) * 3 >= width * 2:
+    if ends and cell_len(kept[: ends[-1]]) * 2 >= width:
         kept = kept[: ends[-1] + (kept[ends[-1] : ends[-1] + 1] == "/")]
     return fit(kept.rstrip() + "…", width)
 

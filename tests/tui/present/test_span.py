@@ -17,6 +17,7 @@ from cockpit.tui.present.span import fit_words
         ("Bash pytest -q tests/cart", 24, "Bash pytest -q tests/…  "),
         ("Bash pytest -q tests/cart", 19, "Bash pytest -q…    "),
         ("Bash pytest -q tests/cart", 15, "Bash pytest -q…"),
+        ("72% of the context is used", 18, "72% of the…       "),
         ("configured, not started", 20, "configured, not…    "),
         ("Write handoff-2026-11-21-201712.md", 20, "Write handoff-2026-…"),
         ("", 3, "   "),
