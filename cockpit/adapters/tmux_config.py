@@ -35,9 +35,10 @@ if -F "#{{{RETURN_OPTION}}}" kill-session {{
   select-window -t :{HOME_WINDOW}
 }}
 """
-_BINDINGS = "".join(
-    f"bind -n {key} {_BACK}" for key in (RETURN_KEY, OTHER_RETURN_KEY, "MouseDown1StatusRight")
-)
+
+_CLICKED = [f"{click}1StatusRight" for click in ("MouseDown", "SecondClick", "TripleClick")]
+"""What tmux calls a click depends on how long ago the last one was, wherever that was."""
+_BINDINGS = "".join(f"bind -n {key} {_BACK}" for key in (RETURN_KEY, OTHER_RETURN_KEY, *_CLICKED))
 
 TEXT = f"""\
 # Written by cockpit at each start of its tmux server; changes here are lost.
@@ -98,12 +99,21 @@ unbind -n M-MouseDown3Pane
 unbind -n MouseDown3Status
 unbind -n MouseDown3StatusLeft
 unbind -n MouseDown3StatusRight
+bind -n DoubleClick1Pane if -F "#{{&&:#{{mouse_any_flag}},#{{==:#{{pane_in_mode}},0}}}}" "" {{
+  if -F "#{{pane_in_mode}}" {{ send-keys -M }} {{
+    copy-mode -H
+    send-keys -X select-word
+    run-shell -d 0.3
+    send-keys -X copy-pipe-and-cancel
+  }}
+}}
 {_BINDINGS}"""
 """`focus-events off`: tmux <= 3.4 crashes, and takes every agent along, where a program that asked
 for them was killed while it was looked at. `status-interval 0`: an idle line sends nothing. The
-mouse menus are gone because they offer to kill a pane. `aggressive-resize`: only the window that a
-pilot looks at takes the size of that pilot's terminal, so two pilots do not resize each other's
-agents."""
+mouse menus are gone because they offer to kill a pane. `DoubleClick1Pane`: by default a program
+that has the mouse is told of a second press twice, and waits for an end of it that never comes.
+`aggressive-resize`: only the window that a pilot looks at takes the size of that pilot's terminal,
+so two pilots do not resize each other's agents."""
 
 
 def write_configuration(path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cockpit.tui.actions import BY_ID, Context, keys_of, spoken, table
+from cockpit.tui.actions import BY_ID, PALETTE, Context, keys_of, spoken, table
 
 _TITLES: Mapping[Context, str] = {
     "fleet": "On the fleet",
@@ -54,7 +54,8 @@ def text(keymap: Mapping[str, str] | None = None) -> str:
             for where, pressed, action, sentence in rows
             if where == context
         ]
-    lines += ["", "In an agent's pane, F12 comes back."]
+    lines += ["", f"Anywhere, Ctrl-P: {PALETTE}"]
+    lines += ["", "In an agent's pane, F12 comes back, and so does Ctrl-F12."]
     return "\n".join(lines) + "\n"
 
 
@@ -70,7 +71,8 @@ def markdown() -> str:
             if where == context
         ]
         parts.append("")
-    parts += ["## In an agent's pane", "", f"`F12`: {_FROM_A_PANE}"]
+    parts += ["## Anywhere", "", f"`Ctrl-P`: {PALETTE}", ""]
+    parts += ["## In an agent's pane", "", f"`F12` `Ctrl-F12`: {_FROM_A_PANE}"]
     return "\n".join(parts) + "\n"
 
 

@@ -328,6 +328,8 @@ ACTIONS: tuple[Action, ...] = (
     ),
 )  # fmt: skip
 
+PALETTE = "Everything that can be done here, by its name."
+
 BY_ID: Mapping[str, Action] = {action.id: action for action in ACTIONS}
 
 _SPOKEN = {

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import events
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.driver import Driver
@@ -113,17 +114,26 @@ class CockpitApp(App[bool]):
     def get_default_screen(self) -> Screen[None]:
         return FleetScreen(self.model, self._client, self._around, self._memory)
 
+    def on_click(self, event: events.Click) -> None:
+        """On the line at the top, where nothing of its own takes it: everything there is to do."""
+        if event.screen_y == 0 and not self.screen.is_modal:
+            self.action_command_palette()
+
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        yield from super().get_system_commands(screen)
+        """What can be done where the pilot is, or why not now; and of Textual's own the theme."""
         act = getattr(screen, "action_act", None)
         context = getattr(screen, "CONTEXT", None)
-        if act is None:
-            return
         for action in ACTIONS:
-            if action.context == context:
-                do = partial(act, action.id)
+            if act is not None and action.context == context:
+                reason = action.why_not(self.model)
+                said = f"Not now: {safe_line(reason, 200)}" if reason else action.sentence
                 key = shown_key(action, self._around.keys)
-                yield SystemCommand(action.title.capitalize(), f"{key}  {action.sentence}", do)
+                do = partial(act, action.id)
+                yield SystemCommand(action.title.capitalize(), f"{key}  {said}", do)
+        yield SystemCommand("Theme", "Change the colours of this screen.", self.search_themes)
+        if context != "fleet":
+            said = "Leave the screen; agents and supervisor go on."
+            yield SystemCommand("Quit", said, self.action_quit)
 
     def on_mount(self) -> None:
         self._use_theme()

@@ -329,6 +329,11 @@ class AgentScreen(Place):
         task = partial(look, self.client, self.agent, self.pane, every, history=lines)
         in_background(self, task, group="pane", alone=True)
 
+    def on_mouse_scroll_up(self) -> None:
+        """The wheel comes here once the pane cannot scroll any further."""
+        if self.section == "pane":
+            self._look_further_up()
+
     def _look_further_up(self) -> None:
         if not self._history_lines:
             self._history_lines = HISTORY

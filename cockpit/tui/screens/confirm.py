@@ -11,9 +11,8 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from cockpit.core.safetext import safe_line
-from cockpit.tui.present.span import Span
 from cockpit.tui.screens.help import Explanation
-from cockpit.tui.widgets.line import OneLine
+from cockpit.tui.widgets.dialog_keys import ColouredKeys
 
 
 class ConfirmScreen(ModalScreen[bool]):
@@ -33,13 +32,11 @@ class ConfirmScreen(ModalScreen[bool]):
         self._yes = safe_line(yes, 20)
 
     def compose(self) -> ComposeResult:
-        keys = [(Span("y", "key"), Span(f" {self._yes}  ", "muted"))]
-        keys += [(Span("n", "key"), Span(" no  ", "muted"))]
-        keys += [(Span("F1", "key"), Span(" help", "muted"))]
+        keys = [("y", self._yes), ("n", "no"), ("F1", "help")]
         with Vertical(classes="dialog"):
             yield Static(self._question, classes="dialog--title", markup=False)
             yield Static(self._words, classes="dialog--words", markup=False)
-            yield OneLine(lambda _: [each for pair in keys for each in pair], id="confirm-keys")
+            yield ColouredKeys(keys, id="confirm-keys")
 
     def action_answer(self, yes: bool) -> None:
         self.dismiss(yes)

@@ -16,6 +16,7 @@ from cockpit.core.far_names import LONGEST_NAME, far_name, host_and_name
 from cockpit.core.ids import agent_name
 from cockpit.core.safetext import safe_line
 from cockpit.tui.screens.form import Form
+from cockpit.tui.widgets.dialog_keys import DialogKeys
 from cockpit.tui.widgets.field import Field
 from cockpit.wire.verbs import Continue
 
@@ -48,7 +49,7 @@ class ContinueScreen(Form[Continue]):
             yield self._verdict
             yield Static("directory", classes="dialog--label")
             yield self.where
-            yield Static("Enter start  Tab next  Ctrl-G back", classes="dialog--keys")
+            yield DialogKeys("Enter start  Tab next  Ctrl-G back")
 
     def on_mount(self) -> None:
         super().on_mount()

@@ -97,13 +97,16 @@ class Division:
         start = min(view.list_height, max(shown, LEAST + STEP)) if steps > 0 else view.list_height
         return self._set("list_height", start - steps * STEP)
 
-    def drag_to(self, line: int, *, done: bool) -> None:
-        """The rule between list and pane is drawn to this line of the screen, and let go there."""
-        if not self.is_beside:
-            height = max(1, self._screen.app.size.height - 2)
-            share = min(MOST, max(LEAST, round((line - 1) * 100 / height)))
-            self._memory.change(list_height=share)
-            self.arrange()
+    def drag_to(self, line: int, column: int, *, done: bool) -> None:
+        """The rule of the pane is drawn to this line of the screen, or beside the list to this
+        column, and let go there.
+        """
+        size = self._screen.app.size
+        if self.is_beside:
+            self._memory.change(list_width=_share(column - 1, size.width))
+        else:
+            self._memory.change(list_height=_share(line - 1, size.height - 2))
+        self.arrange()
         if done:
             self._memory.keep()
 
@@ -113,3 +116,7 @@ class Division:
         self._memory.keep(**{name: share})
         self.arrange()
         return None
+
+
+def _share(cells: int, of: int) -> int:
+    return min(MOST, max(LEAST, round(cells * 100 / max(1, of))))

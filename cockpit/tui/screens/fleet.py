@@ -118,11 +118,15 @@ class FleetScreen(Screen[None]):
 
     @on(Divider.Dragged)
     def _dragged(self, message: Divider.Dragged) -> None:
-        self.division.drag_to(message.line, done=message.done)
+        self.division.drag_to(message.line, message.column, done=message.done)
 
     @on(FleetList.Picked)
     def _picked(self) -> None:
         self.commands.do("attach")
+
+    @on(FleetList.Headed)
+    def _headed(self) -> None:
+        self.commands.do("sort")
 
     @on(KeyLine.Chosen)
     def _chosen(self, message: KeyLine.Chosen) -> None:

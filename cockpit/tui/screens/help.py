@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.message import Message
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from cockpit.tui.actions import Context, table
+from cockpit.tui.actions import PALETTE, Context, table
 from cockpit.tui.present.span import Span, fit
+from cockpit.tui.widgets.dialog_keys import DialogKeys
 from cockpit.tui.widgets.line import wrapped
 from cockpit.tui.widgets.lines import Lines
 
@@ -31,16 +34,32 @@ MOST = 6
 class Sentences(Lines):
     """Keys or signs with what they mean beside them, over as many lines as that takes."""
 
+    class Chosen(Message):
+        """A sentence was clicked, which is told by its place among them."""
+
+        def __init__(self, place: int) -> None:
+            super().__init__()
+            self.place = place
+
     def __init__(self, sentences: Sequence[Sequence[Span]]) -> None:
         super().__init__(id="help-lines")
         self._sentences = sentences
+        self._places: list[int] = []
+        """Of each line, the sentence that it is of."""
 
     def resized(self) -> None:
         width = self.size.width
         lines: list[list[Span]] = []
-        for sentence in self._sentences:
+        self._places = []
+        for place, sentence in enumerate(self._sentences):
             lines += wrapped(sentence, width, MOST) or [[]]
+            self._places += [place] * (len(lines) - len(self._places))
         self.set_lines(lines)
+
+    def on_click(self, event: events.Click) -> None:
+        line = self.scroll_offset.y + event.y
+        if line < len(self._places):
+            self.post_message(self.Chosen(self._places[line]))
 
 
 class Explanation(ModalScreen[None]):
@@ -65,7 +84,7 @@ class Explanation(ModalScreen[None]):
         with Vertical(classes="dialog -keys"):
             yield Static("Keys", classes="dialog--title", markup=False)
             yield self.lines
-            yield Static("F12 comes back from a pane    q back", classes="dialog--keys")
+            yield DialogKeys("F12 comes back from a pane    q back")
 
     def action_scroll(self, direction: int) -> None:
         step = direction * max(1, self.lines.size.height - 2)
@@ -73,8 +92,20 @@ class Explanation(ModalScreen[None]):
 
 
 class HelpScreen(Explanation):
-    """Every key of one context, and how to read the bar."""
+    """Every key of one context, and how to read the bar; clicking one does what it does."""
 
     def __init__(self, context: Context, keys: Mapping[str, str]) -> None:
-        rows = [(pressed, said) for where, pressed, _, said in table(keys) if where == context]
-        super().__init__(rows, [[], *LEGEND] if context == "fleet" else [])
+        rows = [row for row in table(keys) if row[0] == context]
+        told = [(pressed, said) for _, pressed, _, said in rows]
+        told.append(("Ctrl-P", f"{PALETTE} A click on the top line shows it too."))
+        super().__init__(told, [[], *LEGEND] if context == "fleet" else [])
+        self._actions = [action for _, _, action, _ in rows]
+
+    @on(Sentences.Chosen)
+    def _chosen(self, message: Sentences.Chosen) -> None:
+        """Do it, on the screen that the help is of."""
+        action = next(iter(self._actions[message.place : message.place + 1]), "")
+        if action:
+            act = getattr(self.app.screen_stack[-2], "action_act")  # noqa: B009 (several have it)
+            self.dismiss()
+            self.app.call_later(act, action)

@@ -20,6 +20,7 @@ from cockpit.tui.present.words import DASH
 from cockpit.tui.renewal import SettingsRead
 from cockpit.tui.screens.changing import ChangeForm
 from cockpit.tui.screens.form import row
+from cockpit.tui.widgets.dialog_keys import DialogKeys
 from cockpit.tui.widgets.field import Field
 from cockpit.tui.widgets.lines import Lines
 
@@ -64,7 +65,7 @@ class OwnKeysScreen(ChangeForm):
             yield row("keys", self.keys)
             yield self.table
             yield self.verdict
-            yield Static("Tab next  → complete  Ctrl-S write  Ctrl-G back", classes="dialog--keys")
+            yield DialogKeys("Tab next  → complete  Ctrl-S write  Ctrl-G back")
 
     def first_field(self) -> Widget:
         return self.action

@@ -9,6 +9,7 @@ from textual.widgets import Static
 
 from cockpit.core.safetext import safe_line
 from cockpit.tui.screens.form import Form
+from cockpit.tui.widgets.dialog_keys import DialogKeys
 from cockpit.tui.widgets.field import PromptArea
 
 
@@ -29,9 +30,7 @@ class SendScreen(Form[str]):
         with Vertical(classes="dialog -tall"):
             yield Static(f"Send to {self._to}", classes="dialog--title", markup=False)
             yield self.area
-            yield Static(
-                "Enter send  Ctrl-J line  Ctrl-G back", classes="dialog--keys", markup=False
-            )
+            yield DialogKeys("Enter send  Ctrl-J line  Ctrl-G back")
 
     def first_field(self) -> Widget:
         return self.area

@@ -30,6 +30,7 @@ from cockpit.tui.screens.settings_fields import (
     settings,
 )
 from cockpit.tui.widgets.choice import Choice, Option
+from cockpit.tui.widgets.dialog_keys import DialogKeys
 from cockpit.tui.widgets.field import Field
 from cockpit.tui.widgets.lines import Lines
 
@@ -105,10 +106,7 @@ class SettingsScreen(ChangeForm):
                 yield self._row(("cockpit", "colours"), ("notifications", "terminal"))
             yield self.preview
             yield self.verdict
-            yield Static(
-                "Tab next  Ctrl-S write  Ctrl-R default  Ctrl-G back  Ctrl-K keys",
-                classes="dialog--keys",
-            )
+            yield DialogKeys("Tab next  Ctrl-S write  Ctrl-R default  Ctrl-G back  Ctrl-K keys")
 
     def _mark_row(self, name: str) -> Horizontal:
         return Horizontal(

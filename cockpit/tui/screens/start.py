@@ -31,6 +31,7 @@ from cockpit.tui.screens.errands import in_one_line
 from cockpit.tui.screens.form import Form, row
 from cockpit.tui.screens.start_order import Filled, kept_settings, order
 from cockpit.tui.widgets.choice import Choice, Option
+from cockpit.tui.widgets.dialog_keys import DialogKeys
 from cockpit.tui.widgets.field import Field, PromptArea
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Done, Plan, Start
@@ -117,7 +118,7 @@ class StartScreen(Form[Start]):
                 if self._read_files is not None:
                     yield row("save", self.keep)
             yield self.verdict
-            yield Static("Tab next  Ctrl-S start  Ctrl-G back  ←→ change", classes="dialog--keys")
+            yield DialogKeys("Tab next  Ctrl-S start  Ctrl-G back  ←→ change")
 
     def on_mount(self) -> None:
         super().on_mount()

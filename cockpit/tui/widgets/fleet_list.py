@@ -40,6 +40,9 @@ class FleetList(Lines, can_focus=True):
             super().__init__()
             self.name = name
 
+    class Headed(Message):
+        """A group's title, which names the columns, was clicked."""
+
     class Grew(Message):
         """The number of lines is another, so the screen may share out its height anew."""
 
@@ -147,6 +150,8 @@ class FleetList(Lines, can_focus=True):
     def on_click(self, event: events.Click) -> None:
         line = self.scroll_offset.y + event.y
         place = self._places[line] if line < len(self._places) else None
+        if isinstance(place, Heading):
+            self.post_message(self.Headed())
         if not isinstance(place, Place):
             return
         if place.name == self._model.selected:

@@ -37,31 +37,42 @@ class Divider(OneLine):
     """A line between two parts of the screen, which the mouse can move."""
 
     class Dragged(Message):
-        """It is drawn to this line of the screen; `done` when it is let go there."""
+        """It is drawn to this line of the screen, and the part that it heads to this column.
 
-        def __init__(self, line: int, *, done: bool) -> None:
+        `done` when it is let go there.
+        """
+
+        def __init__(self, line: int, column: int, *, done: bool) -> None:
             super().__init__()
             self.line = line
+            self.column = column
             self.done = done
 
     def __init__(self, say: Callable[[int], Spans], *, id: str | None = None) -> None:  # noqa: A002 (Textual's word)
         super().__init__(say, id=id)
         self._held = False
+        self._at = 0
+        """The cell of it that is held."""
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         self._held = True
+        self._at = event.x
         self.capture_mouse()
         event.stop()
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
         if self._held:
-            self.post_message(self.Dragged(event.screen_y, done=False))
+            self._tell(event, done=False)
 
     def on_mouse_up(self, event: events.MouseUp) -> None:
         if self._held:
             self._held = False
             self.release_mouse()
-            self.post_message(self.Dragged(event.screen_y, done=True))
+            self._tell(event, done=True)
+
+    def _tell(self, event: events.MouseEvent, *, done: bool) -> None:
+        column = event.screen_x - self._at
+        self.post_message(self.Dragged(event.screen_y, column, done=done))
 
 
 class Wrapped(Lines):

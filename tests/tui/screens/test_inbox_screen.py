@@ -138,3 +138,19 @@ def test_all_of_it_by_mouse_and_by_the_palette(fly: Fly) -> None:
             await flight.until(lambda: isinstance(flight.app.screen, ReviewScreen))
 
     asyncio.run(play())
+
+
+def test_the_palette_says_why_not_now(fly: Fly) -> None:
+    async def play() -> None:
+        async with fly(scene()) as flight:
+            await flight.press("G")
+            commands = list(flight.app.get_system_commands(flight.app.screen))
+            said = {each.title: each.help for each in commands}
+            agent = flight.app.model.selected
+            assert said["Snooze"] == f"Not now: {agent} asks nothing of you."
+            assert said["Down"] == "Select the next agent."
+            assert len(said) == len(commands), "one name for each"
+            await flight.pilot.click("#summary", offset=(2, 0))
+            await flight.until(lambda: flight.app.screen.id == "--command-palette")
+
+    asyncio.run(play())

@@ -1,0 +1,53 @@
+"""The keys at the bottom of a dialog, as words to be read and to be clicked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+
+from rich.cells import cell_len
+from textual import events
+from textual.widget import Widget
+from textual.widgets import Static
+
+from cockpit.config.key_names import key_name
+from cockpit.tui.present.span import Span
+from cockpit.tui.widgets.line import OneLine
+
+_HINT = re.compile(r"(\S+)(?: \S+)*")
+
+
+class DialogKeys(Static):
+    """`KEY word` pairs with two blanks or more between them; clicking one presses its key."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text, classes="dialog--keys", markup=False)
+        self._text = text
+
+    def on_click(self, event: events.Click) -> None:
+        _press_at(self, self._text, event.x)
+
+
+class ColouredKeys(OneLine):
+    """The same from keys and their words, the keys in their own colour."""
+
+    def __init__(self, keys: Sequence[tuple[str, str]], *, id: str | None = None) -> None:  # noqa: A002 (Textual's word)
+        pairs = [(Span(key, "key"), Span(f" {word}  ", "muted")) for key, word in keys]
+        spans = [span for pair in pairs for span in pair]
+        spans[-1] = Span(spans[-1].text.rstrip(), "muted")
+        super().__init__(lambda _width: spans, id=id)
+        self._text = "".join(span.text for span in spans)
+
+    def on_click(self, event: events.Click) -> None:
+        _press_at(self, self._text, event.x)
+
+
+def _press_at(widget: Widget, text: str, column: int) -> None:
+    """Press the key whose word stands there; nothing where none does."""
+    for found in _HINT.finditer(text):
+        start = cell_len(text[: found.start()])
+        if start <= column < start + cell_len(found[0]):
+            # What is no key is a range of them, or one of another place.
+            with suppress(ValueError):
+                widget.app.simulate_key(key_name(found[1]))
