@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from cockpit.adapters.around import is_kept
+from cockpit.adapters.tmux import Tmux
+from cockpit.adapters.tmux_views import TmuxViews
+from cockpit.ports.panes import Launch
+
+if TYPE_CHECKING:
+    from tests.adapters.conftest import Terminal, Waiting
+
+OpenTerminal = Callable[..., "Terminal"]
 
 KNOWN = """\
 import os
@@ -73,6 +83,24 @@ def test_whether_the_pilots_own_tmux_keeps_a_key(
     outer: Outer, configuration: str, kept: bool
 ) -> None:
     assert is_kept("F12", outer(configuration)) is kept
+
+
+@pytest.mark.tmux
+def test_the_other_return_key_is_told_of_where_the_first_is_kept(
+    outer: Outer, tmux: Tmux, own_home: Path, waiting: Waiting, terminal: OpenTerminal
+) -> None:
+    views, environment = TmuxViews(tmux), outer("bind -n F12 new-window")
+    run = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"]}
+
+    async def fly() -> list[str]:
+        await views.open_home(Launch(("/bin/sh", "-c", "echo home; exec cat"), own_home, run))
+        pane = await tmux.open("a", Launch(("/bin/sh", "-c", "echo in; exec cat"), own_home, run))
+        return await views.attach_command(pane.id, environment)
+
+    pilot = terminal(asyncio.run(fly()))
+    waiting(lambda: b"Ctrl-F12 back to the cockpit" in pilot.seen)
+    pilot.type(b"\x1b[24;5~")
+    waiting(lambda: b"home" in pilot.seen)
 
 
 def test_a_tmux_that_is_gone_keeps_no_key(own_home: Path) -> None:

@@ -80,6 +80,10 @@ class Terminal:
         """The same as `run`, but `cockpit` can see that this is a tmux of somebody's."""
         self._open([*COCKPIT, *words], at, {}, seen_as=[])
 
+    def run_program(self, argv: Sequence[str], at: Path, **environment: str) -> None:
+        """Open it with another program, such as one that reaches a `cockpit` elsewhere."""
+        self._open(list(argv), at, environment)
+
     def _open(
         self,
         argv: list[str],
@@ -276,6 +280,15 @@ class Flight:
         terminal = Terminal(self.cockpit.home, size)
         self._opened.append(terminal)
         terminal.run_shell(*words, at=self.cockpit.home)
+        return terminal
+
+    def through(
+        self, argv: Sequence[str], size: tuple[int, int] = (100, 30), **more: str
+    ) -> Terminal:
+        """A terminal that draws, with a program in it that leads to a `cockpit`."""
+        terminal = Terminal(self.cockpit.home, size)
+        self._opened.append(terminal)
+        terminal.run_program(argv, self.cockpit.home, **more)
         return terminal
 
     def inside_tmux(self, *words: str) -> Terminal:
