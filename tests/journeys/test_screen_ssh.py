@@ -58,7 +58,7 @@ def there_and_back(terminal: Terminal, row: str = "▌ 2 api") -> None:
 
 def test_a_connection_is_lost_and_only_the_connection(fleet: Flight, sshd: Sshd) -> None:
     reach = [*sshd.ssh[:1], "-t", *sshd.ssh[1:], "cockpit"]
-    terminal = fleet.through(reach, TERM="xterm-of-tomorrow")
+    terminal = fleet.through(["env", "TERM=xterm-of-tomorrow", *reach])
     terminal.until("▌ 1 able", "q quit")
     terminal.press("j")
     terminal.until("▌ 2 api", "── api ")
