@@ -17,8 +17,8 @@ LEFT, DRAG = 0, 32
 
 
 @pytest.fixture
-def terminal(flight: Flight) -> Terminal:
-    """A terminal at two agents that wait for a prompt; `api` is in mode prompt."""
+def fleet(flight: Flight) -> Flight:
+    """Two agents that wait for a prompt; `api` is in mode prompt."""
     agent = flight.cockpit.agent
     flight.fly(
         agent("able", "observe", pause=2, step_tokens=1000),
@@ -27,7 +27,13 @@ def terminal(flight: Flight) -> Terminal:
     flight.start("able", "api")
     for name in ("able", "api"):
         flight.until(lambda row: row.state == "idle", name)
-    terminal = flight.terminal()
+    return flight
+
+
+@pytest.fixture
+def terminal(fleet: Flight) -> Terminal:
+    """A terminal that looks at them."""
+    terminal = fleet.terminal()
     terminal.until("▌ 1 able", "h hand off", "q quit")
     return terminal
 
@@ -98,9 +104,9 @@ def test_every_action_has_a_way_without_a_key(terminal: Terminal) -> None:
     terminal.until("▌ 1 able", gone=("Send to able",))
 
 
-def test_the_pane_beside_the_list_is_drawn_larger(terminal: Terminal) -> None:
-    terminal.resize(200, 30)
-    terminal.until("│── able ")
+def test_the_pane_beside_the_list_is_drawn_larger(fleet: Flight) -> None:
+    terminal = fleet.terminal(size=(200, 30))
+    terminal.until("│── able ", "? for shortcuts", "h hand off")
     column, line = place(terminal, "── able ")
     mouse(terminal, LEFT, column + 4, line)
     mouse(terminal, DRAG, column - 26, line)

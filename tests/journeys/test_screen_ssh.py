@@ -165,7 +165,7 @@ def test_a_host_over_ssh_is_lost_and_regained(fleet: Flight, sshd: Sshd, here: P
     sshd.end()
     terminal.until("box ○ lost", "~ idle", "Connection refused", "▌ 3 box/api")
     terminal.press("Enter")
-    terminal.until("Connection refused", "ended with status 255. F12 goes back.")
+    terminal.until("Connection refused", "F12 back", gone=("▌",))
     terminal.press("F12")
     terminal.until("▌ 3 box/api")
     sshd.begin()

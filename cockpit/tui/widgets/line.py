@@ -54,11 +54,14 @@ class Divider(OneLine):
         self._at = 0
         """The cell of it that is held."""
 
-    def on_mouse_down(self, event: events.MouseDown) -> None:
-        self._held = True
-        self._at = event.x
-        self.capture_mouse()
-        event.stop()
+    def _forward_event(self, event: events.Event) -> None:
+        """Take hold before the next event is sent on its way: over a slow line a press, the way
+        and the end come together, and where the last two go is decided before the first is heard.
+        """
+        if isinstance(event, events.MouseDown):
+            self._held, self._at = True, event.x
+            self.capture_mouse()
+        super()._forward_event(event)
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
         if self._held:
