@@ -51,7 +51,8 @@ $(READY): pyproject.toml requirements.lock
 	@$(BIN)/pip install --quiet --disable-pip-version-check --constraint requirements.lock --no-build-isolation --editable '.[dev]'
 	@touch $(READY)
 
-# What pip cannot bring. As root on Debian it is installed; otherwise it is named. With CI set, so is
+# What pip cannot bring. As root on Debian it is installed; otherwise it is named. What only some
+# journeys go through is installed where CI says that the machine is nobody's. With CI set, so is
 # what only some journeys need: without it they are skipped, and say so.
 programs:
 	@missing=; \
@@ -67,10 +68,10 @@ programs:
 		exit 6; \
 	fi
 	@if [ -n "$$CI" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then \
-		missing=; for program in sshd ssh mosh; do command -v $$program >/dev/null 2>&1 || missing=yes; done; \
-		[ -z "$$missing" ] || { timeout 120 apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
-			timeout 300 apt-get install -y -qq --no-install-recommends openssh-server openssh-client mosh >&2; } || \
-			echo "Without sshd and mosh, the journeys through them are skipped." >&2; \
+		missing=; for program in sshd ssh mosh chromium; do command -v $$program >/dev/null 2>&1 || missing=yes; done; \
+		[ -z "$$missing" ] || { timeout 120 apt-get update -qq && DEBIAN_FRONTEND=noninteractive timeout 600 \
+			apt-get install -y -qq --no-install-recommends openssh-server openssh-client mosh chromium >&2; } || \
+			echo "Without sshd, mosh and chromium, the journeys through them are skipped." >&2; \
 		mkdir -p /run/sshd; \
 	fi
 
