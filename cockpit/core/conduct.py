@@ -46,6 +46,10 @@ class Conduct:
     turns: int = 0
     """Turns that ended."""
     dialog: DialogOpened | None = None
+    asked_at: float = 0.0
+    """When it was heard what the dialog asks; 0 where only the CLI's note tells of one."""
+    remembered: tuple[DialogOpened, float] | None = None
+    """What a dialog asked when somebody last watched, and when; unproved that it still stands."""
     broken: TurnBroken | None = None
     """The error that ended the last turn, until the next prompt."""
     subagents: dict[str, str] = field(default_factory=dict)
@@ -122,6 +126,14 @@ class Conduct:
         if at >= self.words_at:
             self.last_words, self.words_at = words, at
 
+    def remember(self, dialog: DialogOpened, at: float) -> None:
+        """What was asked at that time, written down by one who watched then.
+
+        It is not shown before the CLI's own note says that the same dialog still stands.
+        """
+        self.remembered = (dialog, at)
+        self.last_moment = max(at, self.last_moment)
+
     def interrupted(self, at: float) -> None:
         """The record shows that the pilot pressed Esc; subagents die with the turn."""
         self.cut_at = max(at, self.cut_at)
@@ -141,6 +153,8 @@ class Conduct:
         `stood` is for how many seconds it has said so: after a while it is no race with a hook
         any more, but the word of a hook that was lost.
         """
+        if turn is Turn.DIALOG and self._recognised(at):
+            return
         lag = NOTE_LAG if stood < NOTE_STANDS else 0.0
         if turn is Turn.UNKNOWN or at < self.last_moment + lag:
             if turn is Turn.DIALOG and self.dialog is None and at >= self.last_moment:
@@ -161,22 +175,38 @@ class Conduct:
         known = self.dialog
         says_less = moment.kind == "permission" and not moment.tool
         if known is None or not says_less or not (known.tool or known.kind == "question"):
-            self.dialog = moment
+            self.dialog, self.asked_at = moment, at
+        if not says_less:
+            self.remembered = None
         self._turn(Turn.DIALOG, at)
+
+    def _recognised(self, at: float) -> bool:
+        """Whether a dialog that is open since then is the one that is remembered.
+
+        The CLI notes anew when the next one opens; a note that is older than our word of what is
+        asked, or as old, is of the same. Twenty milliseconds lie between the two (2.1.330).
+        """
+        known, self.remembered = self.remembered, None
+        if known is None or at > known[1] + NOTE_LAG:
+            return False
+        self.dialog, self.asked_at = known
+        self._turn(Turn.DIALOG, self.asked_at)
+        return True
 
     def _open(self, waiting_for: str | None, at: float) -> None:
         if self.dialog is None:
             words = waiting_for or "a dialog is open"
             kind = "permission" if "permission" in words else "question"
             self.dialog = DialogOpened(kind, words)  # type: ignore[arg-type]
+            self.asked_at = 0.0
         self._turn(Turn.DIALOG, at)
 
     def _work(self, at: float) -> None:
-        self.dialog = None
+        self.dialog = self.remembered = None
         self._turn(Turn.WORKING, at)
 
     def _rest(self, at: float) -> None:
-        self.dialog = None
+        self.dialog = self.remembered = None
         self._turn(Turn.IDLE, at)
 
     def _turn(self, turn: Turn, at: float) -> None:

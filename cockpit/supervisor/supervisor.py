@@ -28,6 +28,7 @@ from cockpit.supervisor.board import Board
 from cockpit.supervisor.compactions import Compactions
 from cockpit.supervisor.courses import Courses
 from cockpit.supervisor.deciding import Deciding
+from cockpit.supervisor.dialogs import Dialogs
 from cockpit.supervisor.endings import without_panes
 from cockpit.supervisor.engine import Engine
 from cockpit.supervisor.feed import rfc3339
@@ -82,6 +83,7 @@ class Supervisor:
             instruments, self.sessions, lambda: self.fleet, spool.take, self._news, self._compacted
         )
         self.indexing = Indexing(instruments)
+        self.dialogs = Dialogs(instruments.store)
         self.vanishing = Vanishing(instruments, self.fleet, self.board.changed)
         self.retention = Retention(instruments, self.fleet)
         self.courses = Courses(instruments)
@@ -144,6 +146,7 @@ class Supervisor:
         swapping = {record.agent for record in self.instruments.store.open_handoffs()}
         for seat in self.fleet:
             found = await find(self.instruments, self.sessions, seat, panes)
+            self.dialogs.recall(seat)
             if not found and regain(self.instruments, self.sessions, seat, panes.values()):
                 if seat in unknown:
                     say_unknown(self.instruments, seat)
@@ -262,6 +265,7 @@ class Supervisor:
     async def _news(self, seat: Seat) -> None:
         """Something about this seat is new."""
         seat.unconsidered = True
+        self.dialogs.settle(seat)
         await self.compactions.settle(seat)
         await self.supplements.consider(seat)
         if seat.handoff is not None:
@@ -297,6 +301,7 @@ class Supervisor:
         if seat.process != process:
             return  # another one was started in the meantime
         seat.exit = known
+        self.dialogs.settle(seat)
         if not swapping:
             self.sessions.finish(seat)
             ending = f"{known}. {known.words}".strip()

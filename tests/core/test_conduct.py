@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from cockpit.core.conduct import NOTE_LAG, NOTE_STANDS, Conduct
 from cockpit.core.handoff.events import Turn
 from cockpit.core.moments import (
@@ -143,6 +145,62 @@ def test_a_later_word_of_the_same_dialog_takes_nothing_of_it_away() -> None:
     assert heard(PromptTaken("go"), other, later).dialog == other
     another = DialogOpened("permission", "Bash ls", "Bash", "ls")
     assert heard(PromptTaken("go"), asked, another).dialog == another
+
+
+ASKED = DialogOpened("permission", "Bash rm -r build", "Bash", "rm -r build")
+LATER = DialogOpened("permission", "Claude needs your permission to use Bash")
+
+
+def remembering() -> Conduct:
+    conduct = Conduct()
+    conduct.remember(ASKED, 100.0)
+    return conduct
+
+
+@pytest.mark.parametrize("noted", [99.96, 100.04])
+def test_what_is_remembered_of_a_dialog_is_shown_once_the_note_is_of_the_same(noted: float) -> None:
+    conduct = remembering()
+    assert (conduct.turn, conduct.dialog) == (Turn.UNKNOWN, None)
+    conduct.noted(Turn.DIALOG, "permission prompt", noted, stood=500.0)
+    assert (conduct.turn, conduct.dialog, conduct.since) == (Turn.DIALOG, ASKED, 100.0)
+
+
+def test_what_is_remembered_is_never_shown_for_another_dialog() -> None:
+    conduct = remembering()
+    conduct.noted(Turn.DIALOG, "permission prompt", 130.0, stood=5.0)
+    assert conduct.dialog == DialogOpened("permission", "permission prompt")
+    other = DialogOpened("permission", "Bash ls", "Bash", "ls")
+    known = remembering()
+    known.hear(other, 130.0)
+    known.noted(Turn.DIALOG, "permission prompt", 99.9, stood=500.0)
+    assert known.dialog == other
+    late = remembering()
+    late.hear(LATER, 136.0)
+    late.noted(Turn.DIALOG, "permission prompt", 130.0, stood=9.0)
+    assert late.dialog == LATER
+
+
+def test_a_notification_takes_nothing_of_what_is_remembered() -> None:
+    conduct = remembering()
+    conduct.hear(LATER, 106.0)
+    conduct.noted(Turn.DIALOG, "permission prompt", 99.96, stood=500.0)
+    assert conduct.dialog == ASKED
+
+
+@pytest.mark.parametrize("over", [ToolUsed("Bash rm"), TurnOver("done")])
+def test_what_is_remembered_is_forgotten_once_it_is_over(over: ToolUsed | TurnOver) -> None:
+    conduct = remembering()
+    conduct.hear(over, 140.0)
+    assert conduct.remembered is None
+    for turn in (Turn.WORKING, Turn.IDLE):
+        noted = remembering()
+        noted.noted(turn, None, 140.0)
+        assert noted.remembered is None
+    cut = remembering()
+    cut.interrupted(90.0)
+    assert cut.remembered is not None
+    cut.interrupted(140.0)
+    assert cut.remembered is None
 
 
 def test_an_interrupt_counts_until_the_next_prompt() -> None:

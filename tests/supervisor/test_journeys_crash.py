@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import sqlite3
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -116,6 +117,28 @@ def test_a_question_survives_a_kill(cockpit: Cockpit, question: str) -> None:
         last = await cockpit.until(lambda row: row.handoffs == 1 and row.handoff is None)
         check_whole(cockpit, first, last)
         await check_papers(cockpit)
+
+    asyncio.run(journey())
+
+
+def test_what_a_dialog_asks_survives_a_kill_and_goes_with_the_dialog(cockpit: Cockpit) -> None:
+    """The hook that told it comes once; the CLI's note only says that something is asked."""
+
+    async def journey() -> None:
+        await cockpit.launch(cockpit.agent(mode="observe", faults="permission", step_tokens=1000))
+        await cockpit.start()
+        asked = await cockpit.until(lambda row: row.needs and row.needs.tool)
+        for _ in range(2):
+            cockpit.kill()
+            await cockpit.launch()
+            again = await cockpit.until(lambda row: row.needs)
+            assert again.needs == asked.needs
+        cockpit.tmux("send-keys", "-t", str(asked.pane), "Enter")
+        await cockpit.until(lambda row: row.needs is None and row.state != "needs_you")
+        cockpit.kill()
+        database = sqlite3.connect(cockpit.places.database)
+        assert database.execute("select * from dialogs").fetchall() == []
+        database.close()
 
     asyncio.run(journey())
 

@@ -116,6 +116,15 @@ def m007_gave_up(database: sqlite3.Connection) -> None:
     database.execute("alter table seats add column gave_up text")
 
 
+def m008_dialogs(database: sqlite3.Connection) -> None:
+    """What each agent's open dialog asks, until it is over."""
+    database.execute(
+        """create table dialogs (
+             agent text primary key, session text not null, at real not null, kind text not null,
+             detail text not null, tool text not null, command text not null) strict"""
+    )
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     m001_first,
     m002_ended,
@@ -124,4 +133,5 @@ MIGRATIONS: tuple[Migration, ...] = (
     m005_search,
     m006_threads,
     m007_gave_up,
+    m008_dialogs,
 )

@@ -85,6 +85,7 @@ class Store:
 
     def forget_seat(self, name: AgentName) -> None:
         self._run("delete from seats where name = ?", name)
+        self._run("delete from dialogs where agent = ?", name)
 
     # Jobs and sessions
 

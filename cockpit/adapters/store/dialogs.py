@@ -1,0 +1,48 @@
+"""What the dialog asks that an agent stands at, in the supervisor's database.
+
+A CLI tells it once, by a hook, while the dialog may stand for days. One row an agent, and none
+once its dialog is over.
+"""
+
+from __future__ import annotations
+
+from typing import get_args
+
+from cockpit.adapters.store.store import Store
+from cockpit.core.moments import DialogKind, DialogOpened
+
+
+class DialogTable:
+    """The table of one store."""
+
+    def __init__(self, store: Store) -> None:
+        self._run = store._run
+
+    def of(self, agent: str, session: str) -> tuple[DialogOpened, float] | None:
+        """What was asked in this session, and when it was heard, in steady seconds."""
+        row = self._run(
+            "select kind, detail, tool, command, at from dialogs where agent = ? and session = ?",
+            agent,
+            session,
+        ).fetchone()
+        if row is None or row["kind"] not in get_args(DialogKind):
+            return None
+        asked = DialogOpened(row["kind"], row["detail"], row["tool"], row["command"])
+        return asked, float(row["at"])
+
+    def keep(self, agent: str, session: str, asked: DialogOpened, at: float) -> None:
+        """This is what stands now. Secrets must be out of it already."""
+        self._run(
+            "insert or replace into dialogs values (?, ?, ?, ?, ?, ?, ?)",
+            agent,
+            session,
+            at,
+            asked.kind,
+            asked.detail,
+            asked.tool,
+            asked.command,
+        )
+
+    def forget(self, agent: str) -> None:
+        """Nothing stands. Twice is as once."""
+        self._run("delete from dialogs where agent = ?", agent)
