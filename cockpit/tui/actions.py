@@ -39,6 +39,8 @@ class Action:
     """On the key line whenever it can be done."""
     stays: bool = False
     """On the key line of every agent that can be asked; where it cannot be done, it says why."""
+    weighs: bool = False
+    """It does something to an agent, or leaves the screen: not taken from what looks pasted."""
 
 
 def _scrolled(context: Context) -> tuple[Action, ...]:
@@ -63,27 +65,27 @@ def _help(context: Context) -> Action:
 ACTIONS: tuple[Action, ...] = (
     Action(
         "approve", "approve", "Say yes to the question that stands.",
-        ("a",), why_not=reasons.cannot_answer, shown=True,
+        ("a",), why_not=reasons.cannot_answer, shown=True, weighs=True,
     ),
     Action(
         "approve-straight", "approve straight", "Say yes, and to the review that would follow.",
-        ("A",), why_not=reasons.cannot_approve_straight, shown=True,
+        ("A",), why_not=reasons.cannot_approve_straight, shown=True, weighs=True,
     ),
     Action(
         "refuse", "refuse", "Say no; the agent goes on as it is.",
-        ("r",), why_not=reasons.cannot_answer, shown=True,
+        ("r",), why_not=reasons.cannot_answer, shown=True, weighs=True,
     ),
     Action(
         "snooze", "snooze", "Be asked again in ten minutes.",
-        ("z",), why_not=reasons.cannot_answer, shown=True,
+        ("z",), why_not=reasons.cannot_answer, shown=True, weighs=True,
     ),
     Action(
         "snooze-more", "snooze more", "Be asked again when 10 % more of the window is used.",
-        ("Z",), why_not=reasons.cannot_answer,
+        ("Z",), why_not=reasons.cannot_answer, weighs=True,
     ),
     Action(
         "let-compact", "let compact", "Say no, and be asked again only after a compaction.",
-        ("c",), why_not=reasons.cannot_answer,
+        ("c",), why_not=reasons.cannot_answer, weighs=True,
     ),
     Action(
         "document", "document", "Read the handoff's document, or the draft of it.",
@@ -91,11 +93,11 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "attach", "attach", "Go into the agent's own pane; F12 comes back.",
-        ("enter",), why_not=reasons.needs_running, shown=True,
+        ("enter",), why_not=reasons.needs_running, shown=True, weighs=True,
     ),
     Action(
         "handoff", "hand off", "Hand the job to a fresh session.",
-        ("h",), why_not=reasons.cannot_hand_off, shown=True, stays=True,
+        ("h",), why_not=reasons.cannot_hand_off, shown=True, stays=True, weighs=True,
     ),
     Action(
         "send", "send", "Write a prompt and send it into the agent's composer.",
@@ -143,10 +145,13 @@ ACTIONS: tuple[Action, ...] = (
     Action("events", "events", "Show or hide what happened last.", ("e",)),
     Action("redraw", "redraw", "Draw the whole screen again.", ("ctrl+l",)),
     Action("help", "help", "Show the keys.", ("question_mark", "f1"), shown=True),
-    Action("quit", "quit", "Leave the screen; agents and supervisor go on.", ("q",), shown=True),
+    Action(
+        "quit", "quit", "Leave the screen; agents and supervisor go on.",
+        ("q",), shown=True, weighs=True,
+    ),
     Action(
         "agent.enter", "attach", "Go into the pane; in the context section, read a document.",
-        ("enter",), "agent", reasons.is_gone, shown=True,
+        ("enter",), "agent", reasons.is_gone, shown=True, weighs=True,
     ),
     Action("agent.pane", "pane", "Show the live pane.", ("1",), "agent"),
     Action(
@@ -172,7 +177,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "agent.handoff", "hand off", "Hand the job to a fresh session.",
-        ("h",), "agent", reasons.cannot_hand_off, shown=True,
+        ("h",), "agent", reasons.cannot_hand_off, shown=True, weighs=True,
     ),
     Action(
         "agent.send", "send", "Write a prompt and send it into the agent's composer.",
@@ -205,31 +210,31 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "review.approve", "approve", "Say yes to what is on the screen.",
-        ("a",), "review", reasons.cannot_answer, shown=True,
+        ("a",), "review", reasons.cannot_answer, shown=True, weighs=True,
     ),
     Action(
         "review.approve-straight", "approve straight", "Say yes, and to the review that follows.",
-        ("A",), "review", reasons.cannot_approve_straight, shown=True,
+        ("A",), "review", reasons.cannot_approve_straight, shown=True, weighs=True,
     ),
     Action(
         "review.edit", "edit", "Change the document in $EDITOR.",
-        ("e",), "review", reasons.cannot_edit, shown=True,
+        ("e",), "review", reasons.cannot_edit, shown=True, weighs=True,
     ),
     Action(
         "review.refuse", "refuse", "Say no; the agent goes on as it is.",
-        ("r",), "review", reasons.cannot_answer, shown=True,
+        ("r",), "review", reasons.cannot_answer, shown=True, weighs=True,
     ),
     Action(
         "review.snooze", "snooze", "Be asked again in ten minutes.",
-        ("z",), "review", reasons.cannot_answer, shown=True,
+        ("z",), "review", reasons.cannot_answer, shown=True, weighs=True,
     ),
     Action(
         "review.snooze-more", "snooze more", "Be asked again when 10 % more is used.",
-        ("Z",), "review", reasons.cannot_answer,
+        ("Z",), "review", reasons.cannot_answer, weighs=True,
     ),
     Action(
         "review.let-compact", "let compact", "Say no, and be asked again only after a compaction.",
-        ("c",), "review", reasons.cannot_answer,
+        ("c",), "review", reasons.cannot_answer, weighs=True,
     ),
     Action(
         "review.next", "next", "Show the next question that waits.",
@@ -243,7 +248,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("review.back", "back", "Decide later.", ("q", "escape", "d"), "review", shown=True),
     Action(
         "inbox.open", "go there", "Go to where it is answered: the document, or the agent's pane.",
-        ("enter",), "inbox", shown=True,
+        ("enter",), "inbox", shown=True, weighs=True,
     ),
     Action("inbox.down", "down", "Select the next one.", ("j", "down", "tab"), "inbox"),
     Action("inbox.up", "up", "Select the one before.", ("k", "up"), "inbox"),

@@ -12,6 +12,7 @@ from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
+from textual.events import Event, Key
 from textual.filter import LineFilter, Monochrome, NoColor
 from textual.screen import Screen
 
@@ -21,6 +22,7 @@ from cockpit.core.safetext import safe_line
 from cockpit.tui import themes
 from cockpit.tui.actions import ACTIONS
 from cockpit.tui.bindings import keymap
+from cockpit.tui.bursts import Burst, burst_of
 from cockpit.tui.frugal import FrugalDriver
 from cockpit.tui.model import Change, Model
 from cockpit.tui.present.keys import shown_key
@@ -68,6 +70,8 @@ class CockpitApp(App[bool]):
         """`settings` are those that it is begun with."""
         super().__init__()
         self.animation_level = "none"
+        self.burst: Burst | None = None
+        """That of the key which is acted on now: bindings know their key, but not how it came."""
         self._client = client
         self._around = around
         self._drawn_through = tuple(filters)
@@ -78,6 +82,16 @@ class CockpitApp(App[bool]):
         here, *others = followed(client, around.host)
         self.model = Model(self._memory.view.selected, here, others)
         self._taking_up = TakingUp(self, self.model, around, ringing, settings)
+
+    async def on_event(self, event: Event) -> None:
+        if not isinstance(event, Key):
+            await super().on_event(event)
+            return
+        self.burst = burst_of(event)
+        try:
+            await super().on_event(event)
+        finally:
+            self.burst = None
 
     async def action_quit(self) -> None:
         self.exit(True)

@@ -1,12 +1,23 @@
-"""Textual's driver for Unix terminals, sending only the cells that differ."""
+"""Textual's driver for Unix terminals: sends only cells that differ, tells how keys came."""
 
 from __future__ import annotations
 
+import os
+import selectors
+from codecs import getincrementaldecoder
+from time import monotonic
+
+from textual._xterm_parser import XTermParser
 from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
 
+from cockpit.tui.bursts import Bursts
 from cockpit.tui.shadow import Shadow
 
+READ = 4096
+"""Bytes that are read at once, as much as a terminal holds of a line."""
+LOOK = 0.1
+"""Seconds after which an Esc that nothing followed is the key, and whether it is over is seen."""
 _TITLE = "\x1b]2;{}\x07"
 _KEEP_TITLE, _GIVE_TITLE_BACK = "\x1b[22;2t", "\x1b[23;2t"
 
@@ -30,6 +41,24 @@ class FrugalDriver(LinuxDriver):
         reduced = self._shadow.reduced(data)
         if reduced:
             super().write(reduced)
+
+    def run_input_thread(self) -> None:
+        """Read keys until the end. Textual's own hands them on before it has seen the whole read,
+        and so nobody could know what came together."""
+        parser = XTermParser(self._debug)
+        decode = getincrementaldecoder("utf-8")(errors="replace").decode
+        bursts = Bursts()
+        with selectors.SelectSelector() as selector:
+            selector.register(self.fileno, selectors.EVENT_READ)
+            while not self.exit_event.is_set():
+                given = os.read(self.fileno, READ) if selector.select(LOOK) else None
+                if given == b"":  # nobody types there any more
+                    self.exit_event.wait(LOOK)
+                events = [*parser.feed(decode(given)), *parser.tick()] if given else parser.tick()
+                events = list(events)
+                bursts.mark(events, monotonic())
+                for event in events:
+                    self.process_message(event)
 
     def entitle(self, title: str) -> None:
         """Have the terminal's own title say this. Our own words only: no text of others."""

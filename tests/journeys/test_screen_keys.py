@@ -168,6 +168,23 @@ def test_a_prompt_of_several_lines(fleet: Flight) -> None:
     assert "first line\nsecond $(line)" in fleet.cockpit.prompts(fleet.row())
 
 
+def test_a_paste_that_no_terminal_marks_ends_nobody(fleet: Flight) -> None:
+    """As a Linux console hands it on: every letter of it is a key."""
+    terminal = fleet.terminal()
+    terminal.until("▌ 1 able")
+    pid = fleet.row("able").pid
+
+    terminal.type("xy")
+    terminal.until("Stop able?", "y came at once with other keys")
+    terminal.press("n")
+    terminal.until("▌ 1 able", gone=("Stop able?",))
+    terminal.type("make cache\n")
+    terminal.until("looked like a paste: 11 keys at once", "▌ 1 able")
+
+    assert (fleet.row("able").pid, fleet.row("able").handoff) == (pid, None)
+    assert fleet.do(fleet.cockpit.events("handoff.begun")) == []
+
+
 def test_stopping_takes_two_different_keys_and_starting_a_form(fleet: Flight) -> None:
     terminal = fleet.terminal()
     terminal.until("▌ 1 able")

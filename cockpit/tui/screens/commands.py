@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 from cockpit.tui.actions import BY_ID
 from cockpit.tui.attach import step_aside
 from cockpit.tui.background import in_background
+from cockpit.tui.bursts import key_in_hand
 from cockpit.tui.frugal import RedrawWanted
 from cockpit.tui.present.sorting import ORDERS, next_order
 from cockpit.tui.removals import Removals
-from cockpit.tui.screens.errands import Errands, cannot, say, tell
+from cockpit.tui.screens.errands import Errands, cannot, out_of_a_paste, say, tell
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Approve, Handoff, Refuse, Send, Snooze, Start, Stop, Undo
 
@@ -34,6 +35,8 @@ class Commands:
 
     def do(self, action: str) -> None:
         """Do an action by its id, or say why it cannot be done now."""
+        if out_of_a_paste(self._screen, BY_ID[action]):
+            return
         reason = BY_ID[action].why_not(self._model)
         if reason:
             cannot(self._screen, reason)
@@ -109,7 +112,9 @@ class Commands:
             if text:
                 self._errands.send(Send(name=name, text=text))
 
-        self._screen.app.push_screen(SendScreen(name), written)
+        form = SendScreen(name)
+        form.opened_in = key_in_hand(self._screen)
+        self._screen.app.push_screen(form, written)
 
     def _start(self) -> None:
         from cockpit.tui.screens.start import StartScreen
@@ -127,6 +132,7 @@ class Commands:
         form = StartScreen(
             agents, self._model.selected, place, screen.client, around.files, around.home
         )
+        form.opened_in = key_in_hand(screen)
         screen.app.push_screen(form, started)
 
     def _stop(self) -> None:

@@ -11,8 +11,11 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from cockpit.core.safetext import safe_line
+from cockpit.tui.bursts import key_in_hand
 from cockpit.tui.screens.help import Explanation
 from cockpit.tui.widgets.dialog_keys import ColouredKeys
+
+TOGETHER = "y came at once with other keys, as in a paste, and was not taken. Press it by itself."
 
 
 class ConfirmScreen(ModalScreen[bool]):
@@ -39,6 +42,10 @@ class ConfirmScreen(ModalScreen[bool]):
             yield ColouredKeys(keys, id="confirm-keys")
 
     def action_answer(self, yes: bool) -> None:
+        burst = key_in_hand(self)
+        if yes and burst is not None and burst.keys > 1:
+            self.notify(TOGETHER, severity="warning", markup=False, timeout=5)
+            return
         self.dismiss(yes)
 
     def action_explain(self) -> None:

@@ -11,7 +11,9 @@ from textual.screen import Screen
 from cockpit.client.client import Client
 from cockpit.core.errors import CockpitError
 from cockpit.core.safetext import safe_line, safe_text
+from cockpit.tui.actions import Action
 from cockpit.tui.background import in_background
+from cockpit.tui.bursts import key_in_hand, looked_like_a_paste
 from cockpit.wire.verbs import Done, Verb
 
 SOON = 10.0
@@ -58,6 +60,14 @@ def say(screen: Screen[Any], message: str) -> None:
 def cannot(screen: Screen[Any], reason: str) -> None:
     """Say why a key does nothing now."""
     screen.notify(safe_line(reason, 300), severity="warning", markup=False, timeout=5)
+
+
+def out_of_a_paste(screen: Screen[Any], action: Action) -> bool:
+    """Whether the key in hand is not taken, since it weighs and came with many; it is said."""
+    why = looked_like_a_paste(key_in_hand(screen), action.title) if action.weighs else None
+    if why:
+        cannot(screen, why)
+    return why is not None
 
 
 def in_one_line(error: CockpitError) -> str:

@@ -17,6 +17,7 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Static
 
+from cockpit.tui.bursts import Burst
 from cockpit.tui.screens.help import Explanation
 
 Answer = TypeVar("Answer")
@@ -48,6 +49,8 @@ class Form(ModalScreen[Answer]):
 
     def __init__(self) -> None:
         super().__init__()
+        self.opened_in: Burst | None = None
+        """The burst of the key that opened it: Enter is not taken from the same one."""
         self._aim: Widget | None = None
         """Where keys go as long as nothing has the focus; None for the first field."""
 

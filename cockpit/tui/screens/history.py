@@ -20,6 +20,7 @@ from cockpit.core.far_names import far_name, host_and_name
 from cockpit.tui.actions import Context
 from cockpit.tui.background import in_background
 from cockpit.tui.bindings import bindings
+from cockpit.tui.bursts import key_in_hand
 from cockpit.tui.model import Change, Model
 from cockpit.tui.present import history
 from cockpit.tui.present.history import Entry
@@ -200,6 +201,7 @@ class HistoryScreen(Place):
         living = [name for name, agent in agents.items() if not has_ended(agent)]
         first, directory = _free(entry.agent, agents), self.around.directory
         form = ContinueScreen(place, entry.agent, first, living, directory)
+        form.opened_in = key_in_hand(self)
         self.app.push_screen(form, filled_in)
 
     def _continued(self, _done: object) -> None:

@@ -15,7 +15,7 @@ from cockpit.client.client import Client
 from cockpit.tui.actions import BY_ID, Action, Context
 from cockpit.tui.model import Model
 from cockpit.tui.present.keys import key_line, possible
-from cockpit.tui.screens.errands import cannot
+from cockpit.tui.screens.errands import cannot, out_of_a_paste
 from cockpit.tui.screens.help import HelpScreen
 from cockpit.tui.widgets.line import KeyLine
 
@@ -40,6 +40,8 @@ class Place(Screen[None]):
         return possible(self.model, self.CONTEXT)
 
     def action_act(self, action: str) -> None:
+        if out_of_a_paste(self, BY_ID[action]):
+            return
         reason = BY_ID[action].why_not(self.model)
         if reason:
             cannot(self, reason)

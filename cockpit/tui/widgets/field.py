@@ -13,14 +13,32 @@ from textual.events import Key
 from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
+from cockpit.tui.bursts import burst_of, looked_like_a_paste
+
 
 async def in_its_turn(widget: Widget, event: Key) -> None:
     """Run the widget's own binding of a key at once, and let nobody else have the key."""
+    if _is_pasted_end(widget, event):
+        return
     for binding in widget._bindings.key_to_bindings.get(event.key, ()):
         event.stop()
         event.prevent_default()
         await widget.run_action(binding.action)
         return
+
+
+def _is_pasted_end(widget: Widget, event: Key) -> bool:
+    """Whether this Enter would submit what opened its own form: a line that was pasted."""
+    opened_in = getattr(widget.screen, "opened_in", None)
+    if event.key != "enter" or opened_in is None or burst_of(event) is not opened_in:
+        return False
+    why = looked_like_a_paste(opened_in, "enter")
+    if why:
+        widget.notify(why, severity="warning", markup=False, timeout=5)
+    if why is not None:
+        event.stop()
+        event.prevent_default()
+    return why is not None
 
 
 class Field(Input):
@@ -49,7 +67,7 @@ class PromptArea(TextArea):
             event.stop()
             event.prevent_default()
             self.insert("\n")
-        elif event.key == "enter":
+        elif event.key == "enter" and not _is_pasted_end(self, event):
             event.stop()
             event.prevent_default()
             await self.screen.run_action("submit")
