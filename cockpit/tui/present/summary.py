@@ -11,6 +11,7 @@ from cockpit.core.safetext import safe_line
 from cockpit.tui.model import Connection, Part
 from cockpit.tui.present import words
 from cockpit.tui.present.hosts import connections
+from cockpit.tui.present.outage import lost, remedy
 from cockpit.tui.present.span import Span, fit, merged
 from cockpit.tui.present.states import GROUPS, Group, group_of
 from cockpit.wire.status import AgentStatus
@@ -40,8 +41,8 @@ def summary(
         middle = _fitting(everyone, _held(held), width - _length(left))
     else:
         far = host if host != LOCAL else None
-        middle = [Span(_lost(connection, now, far), "error" if connection.lost_at else "muted")]
-        right = [Span(f"{_remedy(connection, far)} ", "muted")]
+        middle = [Span(lost(connection, now, far), "error" if connection.lost_at else "muted")]
+        right = [Span(f"{remedy(connection, far)} ", "muted")]
     used = _length(left) + _length(middle)
     if used + _length(right) + 2 > width:
         right = []
@@ -115,26 +116,6 @@ def _right(agents: list[AgentStatus], host: str) -> str:
 def _cost(agents: list[AgentStatus]) -> str:
     costs = [agent.chain_cost_usd or agent.cost_usd or 0.0 for agent in agents]
     return words.money(sum(costs)) if any(costs) else ""
-
-
-def _lost(connection: Connection, now: float, far: str | None) -> str:
-    if connection.lost_at is None:
-        return f"asking {safe_line(far, 24)}…" if far else "asking the supervisor…"
-    seconds = now - connection.lost_at
-    age = f"{words.age(seconds)} ago" if seconds >= 60 else "just now"
-    if connection.strange:
-        return "the supervisor is of another version"
-    if far:
-        return f"{safe_line(far, 24)} ○ lost {age}: {safe_line(connection.why, 200)}"
-    return f"no supervisor answers · last seen {age}"
-
-
-def _remedy(connection: Connection, far: str | None) -> str:
-    if connection.lost_at is None:
-        return ""
-    if far:
-        return f"by hand: cockpit doctor --host {safe_line(far, 24)}"
-    return "cockpit down, then cockpit up" if connection.strange else "start it: cockpit up"
 
 
 def _length(spans: list[Span]) -> int:

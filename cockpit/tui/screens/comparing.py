@@ -48,10 +48,14 @@ class ComparingScreen(Page):
     def compose(self) -> ComposeResult:
         yield self._title
         yield self.comparison
-        yield self._keys
+        yield from self.foot()
 
     def on_mount(self) -> None:
         in_background(self, self._compare, group="load", alone=True)
+
+    def answered_again(self) -> None:
+        if self._lines is None:
+            in_background(self, self._compare, group="load", alone=True)
 
     def _names(self, width: int) -> list[Span]:
         old, new = (

@@ -98,7 +98,7 @@ class HistoryScreen(Place):
         yield self.list
         yield self.search
         yield self.detail
-        yield self._keys
+        yield from self.foot()
 
     def on_mount(self) -> None:
         self._stop_listening = self.model.listen(self._heard)

@@ -8,16 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, ClassVar
 
+from textual.app import ComposeResult
 from textual.screen import Screen
 from textual.widget import Widget
 
 from cockpit.client.client import Client
 from cockpit.tui.actions import BY_ID, Action, Context
-from cockpit.tui.model import Model
+from cockpit.tui.model import Change, Model
 from cockpit.tui.present.keys import key_line, possible
+from cockpit.tui.present.outage import outage
 from cockpit.tui.screens.errands import cannot, out_of_a_paste
 from cockpit.tui.screens.help import HelpScreen
-from cockpit.tui.widgets.line import KeyLine
+from cockpit.tui.widgets.line import KeyLine, Wrapped
 
 if TYPE_CHECKING:
     from cockpit.tui.surroundings import Surroundings
@@ -33,7 +35,38 @@ class Place(Screen[None]):
         self.model = model
         self.client = client
         self.around = around
+        self._outage = Wrapped(most=2, id="outage")
         self._keys = KeyLine(lambda width: key_line(self.hints(), around.keys, width))
+        self._answered = model.any_live
+
+    def foot(self) -> ComposeResult:
+        """The last lines: that nobody answers, where no other part of the place says so; keys."""
+        yield self._outage
+        yield self._keys
+
+    def on_mount(self) -> None:
+        self._forget_connection = self.model.listen(self._heard_of_connection)
+        self.call_after_refresh(self._say_connection)
+
+    def on_unmount(self) -> None:
+        self._forget_connection()
+
+    def _heard_of_connection(self, change: Change, _name: str | None) -> None:
+        if change is not Change.CONNECTION:
+            return
+        self._say_connection()
+        came_back = self.model.any_live and not self._answered
+        self._answered = self.model.any_live
+        if came_back:
+            self.answered_again()
+
+    def _say_connection(self) -> None:
+        if self._outage.is_attached:
+            self._outage.say(outage(self.model))
+            self._keys.show()
+
+    def answered_again(self) -> None:
+        """Somebody answers who did not: what could not be had may be asked for again."""
 
     def hints(self) -> Iterable[Action]:
         """What the key line offers now."""

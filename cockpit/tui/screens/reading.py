@@ -60,11 +60,15 @@ class ReadingScreen(Page):
         yield self._title
         yield self._facts
         yield self._body
-        yield self._keys
+        yield from self.foot()
 
     def on_mount(self) -> None:
         self._body.focus()
         in_background(self, self._load, group="load", alone=True)
+
+    def answered_again(self) -> None:
+        if not self.document.source:
+            in_background(self, self._load, group="load", alone=True)
 
     def _continue(self) -> None:
         self._go_on(self.entry)

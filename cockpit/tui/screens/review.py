@@ -107,7 +107,7 @@ class ReviewScreen(Place):
         yield self._question
         yield self._refusal
         yield self._body
-        yield self._keys
+        yield from self.foot()
 
     def on_mount(self) -> None:
         self._stop_listening = self.model.listen(self._heard)

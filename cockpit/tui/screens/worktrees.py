@@ -61,7 +61,7 @@ class WorktreesScreen(Place):
     def compose(self) -> ComposeResult:
         yield self._title
         yield self.listing
-        yield self._keys
+        yield from self.foot()
 
     def on_mount(self) -> None:
         self._removals.listen(self._removal_changed)
@@ -72,6 +72,9 @@ class WorktreesScreen(Place):
     def on_unmount(self) -> None:
         self._removals.listen(lambda: None)
         self._stop_listening()
+
+    def answered_again(self) -> None:
+        self._look_again()
 
     def _again(self) -> None:
         self._removals.forget_refusals()

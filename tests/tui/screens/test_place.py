@@ -1,0 +1,62 @@
+"""What every place with keys does, whatever it shows."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Protocol
+
+import pytest
+
+from cockpit.client.memory import MemoryClient
+from cockpit.tui.scene import scene
+
+
+class Fly(Protocol):
+    def __call__(self, client: MemoryClient, **how: Any) -> AbstractAsyncContextManager[Any]: ...
+
+
+WAYS = {
+    "history": ("H",),
+    "reading": ("H", "j", "enter"),
+    "comparing": ("H", "G", "space", "k", "c"),
+    "worktrees": ("W",),
+    "review": ("d",),
+    "inbox": ("i",),
+    "agent": ("o",),
+}
+
+
+@pytest.mark.parametrize("place", WAYS)
+def test_a_lost_supervisor_is_said_on_every_place_until_it_is_back(fly: Fly, place: str) -> None:
+    async def play() -> None:
+        client = scene()
+        async with fly(client, selected="api") as flight:
+            await flight.press(*WAYS[place])
+            await flight.until(lambda: getattr(flight.app.screen, "CONTEXT", "") == place, place)
+            assert "no supervisor answers" not in flight.text()
+            client.disconnect()
+            await flight.reads("no supervisor answers")
+            if place not in {"inbox", "agent"}:
+                await flight.reads("start it: cockpit up")
+            client.reconnect()
+            await flight.until(lambda: "no supervisor answers" not in flight.text(), "back")
+
+    asyncio.run(play())
+
+
+def test_what_could_not_be_had_is_had_once_somebody_answers(fly: Fly) -> None:
+    async def play() -> None:
+        client = scene()
+        async with fly(client, selected="api") as flight:
+            await flight.press("H", "j")
+            await flight.reads("142k → 38k")
+            client.disconnect()
+            await flight.reads("no supervisor answers")
+            await flight.press("enter")
+            await flight.reads("Document api", "no supervisor answers")
+            assert "Current Task" not in flight.text()
+            client.reconnect()
+            await flight.reads("Current Task")
+
+    asyncio.run(play())
