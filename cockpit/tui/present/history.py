@@ -6,7 +6,7 @@ Made of what `cockpit history --json` says. Words of documents are foreign, and 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -52,6 +52,10 @@ class Entry:
     why: str | None
     found: str
     """The line of the document that was searched for."""
+    times: int = 1
+    """How many handoffs it stands for: a run of one agent's that came to nothing is one line."""
+    since: str = ""
+    """When the first of them began; empty where it is one."""
 
     @property
     def can_open(self) -> bool:
@@ -69,6 +73,29 @@ def entries(chains: Iterable[Mapping[str, Any]], agent: str | None = None) -> li
         for handoff in session.get("handoffs") or ()
     ]
     return sorted(found, key=lambda entry: (entry.created, entry.id), reverse=True)
+
+
+def folded(found: Iterable[Entry]) -> list[Entry]:
+    """The same, with each run of one session's handoffs that came to nothing as one entry.
+
+    An agent that compacts by itself calls its handoff off each time. What of other agents lies
+    between breaks no run, or two such agents would fill the list by turns. The entry stands where
+    the newest was, under the id of the oldest, which no further one changes.
+    """
+    lines: list[Entry] = []
+    runs: dict[tuple[str, int, str], int] = {}
+    for entry in found:
+        session = entry.agent, entry.number, entry.goal
+        if entry.outcome != "cancelled" or entry.document is not None:
+            runs.pop(session, None)
+        elif (place := runs.get(session)) is not None:
+            newest = lines[place]
+            lines[place] = replace(newest, id=entry.id, times=newest.times + 1, since=entry.created)
+            continue
+        else:
+            runs[session] = len(lines)
+        lines.append(entry)
+    return lines
 
 
 def _entry(
@@ -115,9 +142,13 @@ def line(entry: Entry, width: int, now: datetime, widest: int, *, marked: bool) 
     if width >= 110:
         spans.append(Span(fit(_written(entry), 14), "muted"))
     room = width - sum(cell_len(span.text) for span in spans)
-    text = entry.found or entry.goal.strip().partition("\n")[0]
+    text = entry.found or _many(entry) or entry.goal.strip().partition("\n")[0]
     spans.append(Span(fit(f" {safe_line(text, 300)}", max(0, room))))
     return merged(spans)
+
+
+def _many(entry: Entry) -> str:
+    return f"{entry.times} cancelled, no document" if entry.times > 1 else ""
 
 
 def _fill(entry: Entry) -> str:
@@ -162,7 +193,7 @@ def heading(
 
     None is for what could not be had yet: no number is said of it.
     """
-    said = [] if found is None else [counted(len(found), "handoff")]
+    said = [] if found is None else [counted(sum(entry.times for entry in found), "handoff")]
     if agent is not None:
         said.append(f"of {safe_line(agent, 32)}")
     if searched:
@@ -181,7 +212,11 @@ def detail(entry: Entry | None, width: int, height: int, home: str = "") -> list
         return []
     _, word, role = outcome_of(entry)
     cost = words.money(entry.cost_usd) if entry.cost_usd is not None else ""
-    ended = [word, _writer(entry), _fill(entry).strip(), cost, words.stamp(entry.created)]
+    begun = words.stamp(entry.created)
+    if entry.times > 1:
+        begun = f"{words.stamp(entry.since)} to {begun}"
+    how = [_many(entry)] if entry.times > 1 else [word, _writer(entry)]
+    ended = [*how, _fill(entry).strip(), cost, begun]
     lines = [
         [Span(fit(f" {safe_line(entry.goal or 'no prompt', 400)}", width))],
         [Span(fit(f" {' · '.join(part for part in ended if part)}", width), role)],

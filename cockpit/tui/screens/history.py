@@ -286,7 +286,7 @@ class HistoryScreen(Place):
         self._draw()
 
     def _draw(self) -> None:
-        found = history.entries(self._chains, self.of_agent)
+        found = history.folded(history.entries(self._chains, self.of_agent))
         self._entries = {entry.id: entry for entry in found}
         self._marked = [ident for ident in self._marked if ident in self._entries]
         if self._had:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from rich.cells import cell_len
 
 from cockpit.tui.past import chain, chains, handoff, session
 from cockpit.tui.present.comparison import compared, drawn
-from cockpit.tui.present.history import detail, entries, heading, line, widest_name
+from cockpit.tui.present.history import detail, entries, folded, heading, line, widest_name
 from cockpit.tui.present.span import plain
 
 NOW = datetime(2026, 11, 21, 21, 0, tzinfo=UTC)
@@ -49,6 +50,35 @@ def test_a_line_has_exactly_the_width_and_says_its_outcome(width: int, marked: b
     below = detail(entry, width, 4)
     assert all(cell_len(plain(spans)) <= width for spans in below)
     assert "\x1b" not in "".join(plain(spans) for spans in below)
+
+
+def nothing(ident: str, hour: int, outcome: str = "cancelled") -> dict[str, Any]:
+    at = f"2026-11-21T{hour:02}:00:00+00:00"
+    return handoff(ident, at, outcome, document=None, copy=None, writer=None, why="it compacted")
+
+
+def test_a_run_that_came_to_nothing_is_one_line_whoever_else_comes_between() -> None:
+    api = session(1, *(nothing(f"a{hour}", hour) for hour in range(1, 15)))
+    web = session(1, *(nothing(f"w{hour}", hour) for hour in (3, 5)), handoff("w", AT))
+    found = folded(entries([chain("api", api), chain("web", web)]))
+
+    assert [(entry.agent, entry.id, entry.times) for entry in found] == [
+        ("web", "w", 1), ("api", "a1", 14), ("web", "w3", 2),
+    ]  # fmt: skip
+    many = found[1]
+    assert "14 cancelled, no document" in plain(line(many, 98, NOW, 8, marked=False))
+    assert plain(line(many, 98, NOW, 8, marked=False)).startswith("    7h  api")
+    below = [plain(spans) for spans in detail(many, 98, 4)]
+    assert "14 cancelled, no document" in below[1]
+    assert "it compacted" in below[2]
+    assert "17 handoffs" in plain(heading(found, 98, agent=None, searched="", marked=0))
+
+
+def test_a_run_ends_where_something_came_of_a_handoff_and_with_its_session() -> None:
+    first = session(1, nothing("a", 1), nothing("f", 2, "failed"), nothing("b", 3))
+    second = session(2, nothing("c", 4))
+    found = folded(entries([chain("api", first, second)]))
+    assert [(entry.id, entry.times) for entry in found] == [("c", 1), ("b", 1), ("f", 1), ("a", 1)]
 
 
 def test_an_outcome_of_another_version_is_shown_as_it_is() -> None:
