@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from cockpit.config.loaded import Loaded
 from cockpit.config.read import load
 from cockpit.config.schema import AgentSettings
 from cockpit.config.trust import trust
-from cockpit.core.errors import CockpitError, NoSuchAgent, NotNow
+from cockpit.core.errors import CockpitError, Hindered, NoSuchAgent, NotNow
 from cockpit.core.gauge import Gauge
 from cockpit.core.handoff.states import Outcome
 from cockpit.core.ids import AgentName, agent_name
@@ -125,25 +126,49 @@ class Fleet:
             directory=str(settings.directory),
         )
         if seat is None:
-            seat = self._new(record, settings)
-        else:
-            # The runtime first: one that is refused must leave the seat as it was.
-            seat.runtime = self._in.runtimes(settings.runtime)
-            seat.settings = settings
-            seat.change(settings=plain(settings), config_file=record.config_file)
-            if seat.record.session is None:
-                seat.change(directory=record.directory)
-        self._environments.keep(name, settings.env)
-        self._hooks.keep(name, _hooks_of(settings))
-        self._in.store.save_seat(seat.record)
+            return self._seat_new(record, settings)
+        # The runtime first: one that is refused must leave the seat as it was.
+        seat.runtime = self._in.runtimes(settings.runtime)
+        seat.settings = settings
+        seat.change(settings=plain(settings), config_file=record.config_file)
+        if seat.record.session is None:
+            seat.change(directory=record.directory)
+        self._write_down(seat)
         return seat
 
+    def _seat_new(self, record: SeatRecord, settings: AgentSettings) -> Seat:
+        """A seat that nobody knew; of one that cannot be written down nothing is left."""
+        seat = self._new(record, settings)
+        try:
+            self._write_down(seat)
+        except BaseException:
+            self.forget(seat)
+            raise
+        return seat
+
+    def _write_down(self, seat: Seat) -> None:
+        """Raises `Hindered` for a disk that takes nothing."""
+        try:
+            self._environments.keep(seat.name, seat.settings.env)
+            self._hooks.keep(seat.name, _hooks_of(seat.settings))
+        except OSError as refused:
+            raise Hindered(
+                f"The environment of {seat.name} cannot be written down",
+                f"{self._in.places.state}: {refused.strerror or refused}.",
+                "Is the disk full?",
+            ) from refused
+        self._in.store.save_seat(seat.record)
+
     def forget(self, seat: Seat) -> None:
-        """Take a seat off the list that nobody sits in."""
+        """Take a seat off the list that nobody sits in, and a job of it that no session began.
+
+        Never raises for a disk that refuses: what it keeps of the seat is dropped by `remember`.
+        """
         self._seats.pop(seat.name, None)
-        self._in.store.forget_seat(seat.name)
-        self._environments.forget(seat.name)
-        self._hooks.forget(seat.name)
+        with suppress(Hindered, OSError):
+            self._in.store.forget_seat(seat.name)
+            self._environments.forget(seat.name)
+            self._hooks.forget(seat.name)
 
     def _new(self, record: SeatRecord, settings: AgentSettings) -> Seat:
         seat = Seat(record, settings, self._in.runtimes(settings.runtime))
@@ -161,6 +186,10 @@ class Fleet:
         """
         self.notified = tuple(self._addresses.recall(PILOT).values())
         for record in self._in.store.seats():
+            if record.config_file is None and record.job is None and record.run is None:
+                # Its start was refused, by a disk that did not take that either.
+                self._in.store.forget_seat(record.name)
+                continue
             try:
                 env = self._environments.recall(record.name)
                 hooks = {

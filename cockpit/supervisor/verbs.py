@@ -74,7 +74,7 @@ async def start(supervisor: Supervisor, asked: Start) -> Done:
     seat = starting.seat_for(supervisor, name, asked)
     try:
         await starting.start(supervisor, seat, asked.prompt, resume=asked.resume)
-    except CockpitError:
+    except (CockpitError, OSError):
         _forget_if_unknown(supervisor, seat)
         raise
     supervisor.board.changed(seat)

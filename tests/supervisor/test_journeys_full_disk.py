@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cockpit.core.errors import Failed
+from cockpit.core.ids import agent_name
+from cockpit.supervisor.starting import settings_for
 from cockpit.wire.status import AgentStatus
-from cockpit.wire.verbs import Approve, Handoff
+from cockpit.wire.verbs import Approve, Handoff, Start
 
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
@@ -84,5 +86,58 @@ def test_what_the_pilot_says_is_refused_while_it_cannot_be_written_down(cockpit:
         clear(pid)
         await cockpit.ask(Approve(name="api"))
         await cockpit.until(swapped)
+
+    asyncio.run(journey())
+
+
+def names(rows: list[AgentStatus]) -> list[str]:
+    return [row.name for row in rows]
+
+
+@pytest.mark.parametrize("defaults", ["", '[defaults.env]\nTOKEN = "of-all-agents"'])
+def test_a_start_that_is_refused_before_anything_ran_leaves_nothing(
+    cockpit: Cockpit, defaults: str
+) -> None:
+    """No row now, and none after a restart; with the room back, it starts as any other."""
+
+    async def journey() -> None:
+        pid = await cockpit.launch(cockpit.agent(), defaults=defaults)
+        two = Start(name="two", directory=str(cockpit.repository), prompt="Count.")
+        fill(pid)
+        refused = await cockpit.refused(two)
+        assert isinstance(refused, Failed)
+        assert "disk full" in refused.hint
+        assert names((await cockpit.client.status()).agents) == ["api"]
+        cockpit.kill()
+        pid = await cockpit.launch()
+        assert names((await cockpit.client.status()).agents) == ["api"]
+        await cockpit.ask(two)
+        assert (await cockpit.row("two")).pid is not None
+
+    asyncio.run(journey())
+
+
+def test_what_a_full_disk_kept_of_a_refused_start_goes_with_the_next_supervisor(
+    cockpit: Cockpit,
+) -> None:
+    async def journey() -> None:
+        async with cockpit.flying(cockpit.agent()) as supervisor:
+            settings, _ = settings_for(
+                supervisor, agent_name("two"), Start(name="two", directory=str(cockpit.repository))
+            )
+            supervisor.fleet.take_up(settings, None)
+        async with cockpit.flying():
+            assert names((await cockpit.client.status()).agents) == ["api"]
+
+    asyncio.run(journey())
+
+
+def test_a_refused_start_leaves_no_job_behind(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        async with cockpit.flying(cockpit.agent()) as supervisor:
+            (inside := cockpit.repository / "new").mkdir()  # in no commit, so in no worktree
+            await cockpit.refused(Start(name="two", directory=str(inside), worktree=True))
+            assert names((await cockpit.client.status()).agents) == ["api"]
+            assert supervisor.instruments.store.jobs() == []
 
     asyncio.run(journey())

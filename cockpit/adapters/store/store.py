@@ -84,8 +84,16 @@ class Store:
         self._upsert("seats", "name", asdict(seat))
 
     def forget_seat(self, name: AgentName) -> None:
-        self._run("delete from seats where name = ?", name)
-        self._run("delete from dialogs where agent = ?", name)
+        """Also its jobs that no session ever began; what was stays."""
+        with self.transaction():
+            self._run("delete from seats where name = ?", name)
+            self._run("delete from dialogs where agent = ?", name)
+            self._run(
+                "delete from jobs where agent = ? and not exists "
+                "(select 1 from sessions where job = jobs.id) and not exists "
+                "(select 1 from handoffs where job = jobs.id)",
+                name,
+            )
 
     # Jobs and sessions
 
