@@ -113,10 +113,6 @@ class ChangeForm(Form[bool]):
 
         return writing(files.edits(changes, then), then, files.standing, self._home)
 
-    def say(self, words: str, *, wrong: bool) -> None:
-        self.verdict.set_class(wrong, "-wrong")
-        self.verdict.update(safe_line(words, 500))
-
     def submit(self) -> None:
         if self._files is None:
             in_background(self, self._read, group="files", alone=True)

@@ -39,14 +39,14 @@ class ContinueScreen(Form[Continue]):
         self._directory = Path("/") if self._host else directory
         self.named = Field(host_and_name(first)[1], placeholder="name", id="name")
         self.where = Field(placeholder="where the document was left", id="where")
-        self._verdict = Static("", classes="dialog--words", markup=False)
+        self.verdict = Static("", classes="dialog--words", markup=False)
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog -tall"):
             yield Static(self._title, classes="dialog--title", markup=False)
             yield Static("name of the new agent", classes="dialog--label")
             yield self.named
-            yield self._verdict
+            yield self.verdict
             yield Static("directory", classes="dialog--label")
             yield self.where
             yield DialogKeys("Enter start  Tab next  Ctrl-G back")
@@ -64,8 +64,7 @@ class ContinueScreen(Form[Continue]):
     @on(Input.Changed)
     def _judge(self) -> None:
         wrong = self._wrong()
-        self._verdict.set_class(bool(wrong), "-wrong")
-        self._verdict.update(safe_line(wrong or "starts from this document", 300))
+        self.say(wrong or "starts from this document", wrong=bool(wrong))
 
     @on(Input.Submitted)
     def _entered(self) -> None:

@@ -17,6 +17,7 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Static
 
+from cockpit.core.safetext import safe_line
 from cockpit.tui.bursts import Burst
 from cockpit.tui.screens.help import Explanation
 
@@ -47,6 +48,9 @@ class Form(ModalScreen[Answer]):
     EXPLAINED: ClassVar[tuple[tuple[str, str], ...]] = ()
     """What each field wants, in a sentence, for the help."""
 
+    verdict: Static
+    """Where a form that has one says what would come of it."""
+
     def __init__(self) -> None:
         super().__init__()
         self.opened_in: Burst | None = None
@@ -65,6 +69,13 @@ class Form(ModalScreen[Answer]):
     def submit(self) -> None:
         """Do what the form is for; everything typed before is in the fields by now."""
         raise NotImplementedError
+
+    def say(self, words: str, *, wrong: bool) -> None:
+        """What would come of it, or why nothing does. Toasts of before must not cover that."""
+        if wrong:
+            self.app.clear_notifications()
+        self.verdict.set_class(wrong, "-wrong")
+        self.verdict.update(safe_line(words, 500))
 
     def on_mount(self) -> None:
         aim = self._aim or self.first_field()

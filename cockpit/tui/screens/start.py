@@ -165,7 +165,7 @@ class StartScreen(Form[Start]):
         known = self._agents.get(self.named.value)
         self._show_what_is_known(known)
         if (wrong := self._wrong_name()) is not None:
-            self._say(wrong, wrong=True)
+            self.say(wrong, wrong=True)
         # Asked also for a name that is wrong, so that an older answer never comes after.
         in_background(self, partial(self._ask_what_would_be, wrong), group="plan", alone=True)
 
@@ -252,15 +252,11 @@ class StartScreen(Form[Start]):
             standing = await asyncio.to_thread(self._files.standing, file)
             known = f" ({standing})" if standing else ""
             words += f" Saved to {short_path(str(file), self._home)}{known}."
-        self._say(words, wrong=bad)
-
-    def _say(self, words: str, *, wrong: bool) -> None:
-        self.verdict.set_class(wrong, "-wrong")
-        self.verdict.update(safe_line(words, 500))
+        self.say(words, wrong=bad)
 
     def submit(self) -> None:
         if (wrong := self._wrong_name()) is not None:
-            self._say(wrong, wrong=True)
+            self.say(wrong, wrong=True)
         elif not self._busy:
             self._busy = True
             self.workers.cancel_group(self, "plan")  # its answer would hide a refusal
@@ -278,7 +274,7 @@ class StartScreen(Form[Start]):
             done = await self._client.ask(asked)
         except CockpitError as error:
             saved = f"It is saved, but not started. {error.title}" if self._kept_in else ""
-            self._say(saved or in_one_line(error), wrong=True)
+            self.say(saved or in_one_line(error), wrong=True)
             self._busy = False
         else:
             self._done(asked, done)

@@ -69,6 +69,23 @@ def test_a_refusal_leaves_what_was_filled_in(fly: Fly) -> None:
     asyncio.run(play())
 
 
+def test_no_toast_of_before_covers_a_refusal(fly: Fly) -> None:
+    async def play() -> None:
+        client = scene()
+        client.refuse(Start, NotNow("the disk is full", "", "Make room."))
+        async with fly(client, size=(60, 15), selected="api", toasts=True) as flight:
+            await flight.press("n", *"big")
+            for number in range(4):
+                flight.app.notify(f"older {number}", timeout=60)
+            await flight.reads("older 3")
+            await flight.press("ctrl+s")
+            await flight.reads("the disk is full. Make room.")
+            assert flight.toasts() == []
+            assert "older" not in flight.text()
+
+    asyncio.run(play())
+
+
 def test_an_agent_is_kept_in_the_file_that_is_named_beforehand(fly: Fly, tmp_path: Path) -> None:
     shop, home = tmp_path / "shop", tmp_path / "home"
     (shop / ".git").mkdir(parents=True)
