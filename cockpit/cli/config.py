@@ -91,13 +91,14 @@ def _tell(loaded: Loaded) -> None:
 
 
 def _tell_of_theme(name: str) -> None:
-    """Say it when the screen would have to use another theme, or leave a broken file out."""
+    """Say it when the screen would have to use another theme, and what is wrong with each file."""
     from cockpit.config.shipped import themes_folder
     from cockpit.tui.themes import chosen, load
 
-    found = load([our_places().themes, themes_folder()])
+    found = load([themes_folder(), our_places().themes])
     _, trouble = chosen(name, found)
-    for line in (*found.troubles, *([trouble] if trouble else [])):
+    others = [line for theme, line in found.troubles.items() if theme != name]
+    for line in (*others, *([trouble] if trouble else [])):
         say(safe_line(f"cockpit.theme: {line}", 400))
 
 

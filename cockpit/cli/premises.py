@@ -30,6 +30,7 @@ def examine_premises(environment: Mapping[str, str], config: Path | None) -> lis
         sockets(places),
         *(folder(path) for path in (places.state, places.runtime)),
         *configuration(places, environment, config),
+        *theme_files(places.themes),
         supervisor(places),
         tmux_server(places),
     ]
@@ -81,6 +82,20 @@ def configuration(
         remedy = "Read the file, then: cockpit config trust FILE"
         found.append(note("config", f"Held until you trust the project's file: {held}", remedy))
     return found
+
+
+def theme_files(folder: Path) -> list[Finding]:
+    """The pilot's own themes, in one line; nothing where there are none."""
+    if not any(folder.glob("*.toml")):
+        return []
+    from cockpit.tui.themes import load
+
+    found = load([folder])
+    if not found.troubles:
+        return [fit("themes", f"{counted(len(found.themes), 'theme')} in {folder}")]
+    names = safe_line(", ".join(f"{name}.toml" for name in found.troubles), 200)
+    said = f"{counted(len(found.troubles), 'file')} left out: {names}"
+    return [note("themes", said, "What is wrong with each: cockpit config check")]
 
 
 def supervisor(places: Places) -> Finding:

@@ -160,7 +160,7 @@ def _run_screen(
         direct=not in_home_window,
         host=far or LOCAL,
         theme=settings.cockpit.theme,
-        theme_folders=[places.themes, themes_folder()],
+        theme_folders=[themes_folder(), places.themes],
         refresh=settings.cockpit.refresh,
         keys=dict(settings.keys),
         files=files,

@@ -174,8 +174,8 @@ class CockpitApp(App[bool]):
             self.register_theme(found)
         name, trouble = themes.chosen(self._theme_wanted, self._themes)
         self.theme = name
-        for line in [*self._themes.troubles, *([trouble] if trouble else [])]:
-            self.notify(safe_line(line, 300), title="theme", severity="warning", markup=False)
+        if trouble:
+            self.notify(safe_line(trouble, 300), title="theme", severity="warning", markup=False)
 
     def _heard(self, change: Change, name: str | None) -> None:
         if change is Change.SELECTION:

@@ -1,7 +1,7 @@
 """Theme files: a palette, and the variables of ours that the screens use.
 
-A file's name is the theme's. Folders are given, later ones win. A file that is broken is told
-in one line and left out; nothing else depends on it.
+A file's name is the theme's. Folders are given, later ones win. A file that is broken is left out,
+and told of to whoever asked for its theme or for all faults; nothing else depends on it.
 """
 
 from __future__ import annotations
@@ -36,29 +36,35 @@ class Themes:
     """What was found."""
 
     themes: Mapping[str, Theme]
-    troubles: tuple[str, ...]
-    """One line for each file that was left out."""
+    troubles: Mapping[str, str]
+    """Of each file that was left out the theme's name, and in one line what is wrong with it."""
 
 
 def load(folders: Iterable[Path]) -> Themes:
     """Every `*.toml` of the folders; a folder that is not there has none."""
     found: dict[str, Theme] = {}
-    troubles: list[str] = []
+    troubles: dict[str, str] = {}
     for folder in folders:
         for file in sorted(folder.glob("*.toml")) if folder.is_dir() else ():
             try:
                 found[file.stem] = _read(file)
             except (OSError, ValueError) as error:
-                troubles.append(f"{file.name}: {error}")
-    return Themes(found, tuple(troubles))
+                troubles[file.stem] = f"{file.name}: {error}"
+    return Themes(found, troubles)
 
 
 def chosen(name: str, themes: Themes) -> tuple[str, str | None]:
     """The theme to use, and what to tell the pilot when it is not the one asked for."""
+    broken = themes.troubles.get(name)
     if name in themes.themes or name in BUILTIN_THEMES:
-        return name, None
+        return (
+            name,
+            f"{broken}. The {name} that comes with cockpit or Textual is used." if broken else None,
+        )
     known = ", ".join(sorted(themes.themes))
     fallback = DEFAULT if DEFAULT in themes.themes else "textual-dark"
+    if broken:
+        return fallback, f"{broken}. {fallback} is used. There are: {known}."
     return fallback, f"There is no theme {name!r}: {fallback} is used. There are: {known}."
 
 

@@ -123,6 +123,20 @@ def test_a_theme_that_is_nowhere_is_told(here: Path) -> None:
     assert "cockpit.theme: There is no theme 'nope': night is used." in done.stderr
 
 
+def test_a_broken_theme_is_told_also_where_one_of_ours_has_its_name(
+    here: Path, own_home: Path
+) -> None:
+    (here / "cockpit.toml").write_text('[cockpit]\ntheme = "night"\n')
+    (own_home / "ck" / "themes").mkdir(parents=True)
+    for name in ("night", "other"):
+        (own_home / "ck" / "themes" / f"{name}.toml").write_text("primary = 7")
+    assert _cockpit(here, "config", "check").stderr.splitlines() == [
+        "cockpit.theme: other.toml: primary = 7 is no colour",
+        "cockpit.theme: night.toml: primary = 7 is no colour. "
+        "The night that comes with cockpit or Textual is used.",
+    ]
+
+
 @pytest.mark.parametrize("name", ["night", "nord", "mine"])
 def test_a_theme_of_ours_of_textual_or_of_the_pilot_is_fine(
     here: Path, own_home: Path, name: str

@@ -167,6 +167,16 @@ def test_a_bad_file_is_named_with_its_line(own_home: Path) -> None:
     assert f"{bad}:3" in finding.said
 
 
+def test_broken_themes_are_one_line(own_home: Path) -> None:
+    mine = own_home / "ck" / "themes"
+    mine.mkdir(parents=True)
+    for number in range(9):
+        (mine / f"t{number}.toml").write_text("primary = 7")
+    (one,) = [each for each in premises() if each.topic == "themes"]
+    assert (one.level, one.said[:26]) == ("note", "9 files left out: t0.toml,")
+    assert "config check" in one.remedy
+
+
 def test_a_project_that_waits_for_trust(own_home: Path, monkeypatch: Any) -> None:
     monkeypatch.chdir(own_home)
     (own_home / "cockpit.toml").write_text('[defaults]\nenv = { PATH = "/tmp/x" }\n')

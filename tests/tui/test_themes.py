@@ -34,7 +34,7 @@ class Fly(Protocol):
 @pytest.mark.parametrize("name", ["night", "day", "high-contrast", "colour-blind"])
 def test_a_shipped_theme_sets_everything(name: str) -> None:
     found = themes.load([SHIPPED])
-    assert found.troubles == ()
+    assert found.troubles == {}
     assert set(VARIABLES) <= set(found.themes[name].variables)
 
 
@@ -155,13 +155,29 @@ def test_a_broken_file_is_named_with_its_fault(tmp_path: Path, text: str, troubl
     (tmp_path / "good.toml").write_text("primary = '#123456'")
     found = themes.load([tmp_path, tmp_path / "nowhere"])
     assert set(found.themes) == {"good"}
-    assert trouble in found.troubles[0]
-    assert found.troubles[0].startswith("mine.toml: ")
+    assert trouble in found.troubles["mine"]
+    assert found.troubles["mine"].startswith("mine.toml: ")
 
 
 def test_the_pilots_own_folder_wins(tmp_path: Path) -> None:
     (tmp_path / "night.toml").write_text("primary = '#123456'")
     assert themes.load([SHIPPED, tmp_path]).themes["night"].primary == "#123456"
+
+
+def test_a_broken_file_is_told_of_only_to_who_asked_for_its_theme(tmp_path: Path) -> None:
+    for name in ("bad", "worse", "night"):
+        (tmp_path / f"{name}.toml").write_text("primary = 7")
+    found = themes.load([SHIPPED, tmp_path])
+    assert themes.chosen("day", found) == ("day", None)
+    used, told = themes.chosen("worse", found)
+    assert used == "night"
+    assert told is not None
+    assert told.startswith("worse.toml: primary = 7 is no colour. night is used.")
+    assert "bad" not in told
+    used, told = themes.chosen("night", found)
+    assert used == "night"
+    assert told is not None
+    assert told.startswith("night.toml: ")
 
 
 def test_a_theme_that_is_not_there_is_said_and_the_default_used(fly: Fly) -> None:
