@@ -147,8 +147,8 @@ def test_the_palette_says_why_not_now(fly: Fly) -> None:
             commands = list(flight.app.get_system_commands(flight.app.screen))
             said = {each.title: each.help for each in commands}
             agent = flight.app.model.selected
-            assert said["Snooze"] == f"Not now: {agent} asks nothing of you."
-            assert said["Down"] == "Select the next agent."
+            assert said["Snooze"] == f"z  Not now: {agent} asks nothing of you."
+            assert said["Down"] == "j  Select the next agent."
             assert len(said) == len(commands), "one name for each"
             await flight.pilot.click("#summary", offset=(2, 0))
             await flight.until(lambda: flight.app.screen.id == "--command-palette")
