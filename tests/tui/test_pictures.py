@@ -18,11 +18,11 @@ from cockpit.tui.pace import Pace
 from cockpit.tui.scene import agent, context, scene
 from cockpit.tui.surroundings import Surroundings
 from cockpit.wire.status import HandoffStatus, Needs, Status
+from cockpit.wire.worktrees import Obstacle, WorktreeStatus
 
 THEMES = Path(__file__).parents[2] / "themes"
-SIZES = {"100x30": (100, 30), "60x15": (60, 15)}
-EVERY_SIZE = {**SIZES, "200x60": (200, 60)}
-MORE_SIZES = {**EVERY_SIZE, "40x10": (40, 10)}
+SIZES = {"100x30": (100, 30), "60x15": (60, 15), "200x60": (200, 60)}
+MORE_SIZES = {**SIZES, "40x10": (40, 10)}
 
 Compare = Callable[..., bool]
 
@@ -88,7 +88,7 @@ def test_fleet_in_each_theme(snap_compare: Compare, theme: str) -> None:
     assert snap_compare(app(scene(), theme), terminal_size=(100, 30), run_before=settled)
 
 
-@pytest.mark.parametrize("size", EVERY_SIZE.values(), ids=EVERY_SIZE)
+@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
 def test_each_band_and_each_confidence(snap_compare: Compare, size: tuple[int, int]) -> None:
     agents = [
         agent("calm", tokens=61_000),
@@ -117,13 +117,56 @@ SCREENS = {
     "stop": ("x",),
     "filter": ("slash", *"pytest"),
     "toast": ("A",),
+    "worktrees": ("W",),
+    "removal": ("W", "x"),
 }
+TREES = [
+    WorktreeStatus(
+        directory="/srv/shop/.worktrees/api", repository="/srv/shop", branch="agent/api/shop-14",
+        agent="api", state="needs_you", made=True, changed=0, untracked=0, alone=0,
+    ),
+    WorktreeStatus(
+        directory="/srv/shop/.worktrees/search", repository="/srv/shop", branch="agent/search",
+        agent="search", state="handing_off", made=True, changed=2, untracked=1, alone=3, behind=4,
+        obstacles=[Obstacle(why="search works in it", next="cockpit stop search")],
+    ),
+    WorktreeStatus(directory="/srv/by-hand", repository="/srv/shop", made=False, missing=True),
+]  # fmt: skip
+HOSTILE = "[/b] \x1b]52;c;eA==\x07漢字 \u202eevil\u2069 [@click=app.quit]x[/] 👩‍👩‍👧"
 
 
 @pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
 @pytest.mark.parametrize("keys", SCREENS.values(), ids=SCREENS)
 def test_screen(snap_compare: Compare, keys: tuple[str, ...], size: tuple[int, int]) -> None:
-    assert snap_compare(app(scene()), terminal_size=size, run_before=pressing(*keys))
+    client = scene()
+    client.trees = TREES
+    assert snap_compare(app(client), terminal_size=size, run_before=pressing(*keys))
+
+
+@pytest.mark.parametrize("place", ["W", "d"], ids=["worktrees", "review"])
+def test_a_place_of_hostile_words(snap_compare: Compare, place: str) -> None:
+    client = scene()
+    client.trees = [
+        one.model_copy(update={"directory": f"/srv/{HOSTILE}", "branch": HOSTILE, "agent": HOSTILE})
+        for one in TREES
+    ]
+    client.lay(
+        "h-api", f"---\nagent: {HOSTILE}\n---\n## Goal\n\n{HOSTILE}\n\n```\n{HOSTILE}\n```\n"
+    )
+    assert snap_compare(app(client), terminal_size=(100, 30), run_before=pressing(place))
+
+
+@pytest.mark.parametrize("place", ["W", "d", "n", "comma"])
+def test_a_place_whose_supervisor_went_away(snap_compare: Compare, place: str) -> None:
+    client = scene()
+    client.trees = TREES
+
+    async def lose(pilot: Pilot[None]) -> None:
+        await pressing(place)(pilot)  # type: ignore[misc]
+        client.disconnect()
+        await at_rest(pilot)
+
+    assert snap_compare(app(client), terminal_size=(100, 30), run_before=lose)
 
 
 @pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
@@ -144,20 +187,20 @@ def test_the_question_before_a_handoff(snap_compare: Compare, size: tuple[int, i
     assert snap_compare(app(client), terminal_size=size, run_before=pressing("d"))
 
 
-@pytest.mark.parametrize("size", EVERY_SIZE.values(), ids=EVERY_SIZE)
+@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
 def test_nobody(snap_compare: Compare, size: tuple[int, int]) -> None:
     empty = app(MemoryClient(), selected=None)
     assert snap_compare(empty, terminal_size=size, run_before=settled)
 
 
-@pytest.mark.parametrize("size", EVERY_SIZE.values(), ids=EVERY_SIZE)
+@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
 def test_a_hundred_agents(snap_compare: Compare, size: tuple[int, int]) -> None:
     agents = [agent(f"agent-{number}", tokens=1_000 * number) for number in range(100)]
     crowd = app(MemoryClient(Status(agents=agents)), selected="agent-60")
     assert snap_compare(crowd, terminal_size=size, run_before=pressing("j"))
 
 
-@pytest.mark.parametrize("size", EVERY_SIZE.values(), ids=EVERY_SIZE)
+@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
 def test_no_supervisor(snap_compare: Compare, size: tuple[int, int]) -> None:
     client = scene()
 
@@ -169,10 +212,9 @@ def test_no_supervisor(snap_compare: Compare, size: tuple[int, int]) -> None:
     assert snap_compare(app(client), terminal_size=size, run_before=lose)
 
 
-@pytest.mark.parametrize("size", EVERY_SIZE.values(), ids=EVERY_SIZE)
+@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
 def test_hostile_names_and_panes(snap_compare: Compare, size: tuple[int, int]) -> None:
-    text = "[/b] \x1b]52;c;eA==\x07漢字 \u202eevil\u2069 [@click=app.quit]x[/] 👩‍👩‍👧"
-    hostile = agent("api", activity=text, branch=text, model=text, note=text)
-    client = MemoryClient(Status(host=text, agents=[hostile]))
-    client.show("api", [text, f"\x1b[41m{text}", "\x1b[2Jcleared?"])
+    hostile = agent("api", activity=HOSTILE, branch=HOSTILE, model=HOSTILE, note=HOSTILE)
+    client = MemoryClient(Status(host=HOSTILE, agents=[hostile]))
+    client.show("api", [HOSTILE, f"\x1b[41m{HOSTILE}", "\x1b[2Jcleared?"])
     assert snap_compare(app(client), terminal_size=size, run_before=settled)

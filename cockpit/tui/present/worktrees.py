@@ -95,7 +95,7 @@ def drawn(
     if said:
         parts += [(text, role) for text, role in said]
     elif not tree.made:
-        parts += [("cockpit has not made it, and removes it never", "muted")]
+        parts += [("cockpit has not made it, and never removes it", "muted")]
     elif tree.obstacles:
         parts += [("before it is removed:", "muted")]
         for one in tree.obstacles:

@@ -96,7 +96,7 @@ def test_why_one_cannot_be_removed_is_said_before_anything_is_asked(fly: Fly) ->
         ]  # fmt: skip
         async with fly(client) as flight:
             await flight.press("W")
-            await flight.reads("3 worktrees", "removes it never")
+            await flight.reads("3 worktrees", "never removes it")
             await flight.press("x")
             await flight.until(lambda: "X keeps all of that in git" in str(flight.toasts()))
             await flight.press("X")
