@@ -166,7 +166,6 @@ class WorktreesScreen(Place):
     def _heard(self, change: Change, _name: str | None) -> None:
         if change is Change.CONNECTION:
             self.listing.show()
-            self._keys.show()
 
     def _key(self, action: str) -> str:
         return shown_key(BY_ID[f"worktrees.{action}"], self.around.keys)
