@@ -34,12 +34,15 @@ from cockpit.adapters.tmux_server import HOME_OPTION, OPEN
 from cockpit.core.charset import MOST, shows, shows_less, speaks_unicode
 from cockpit.core.errors import BadUsage, Failed, NotNow
 from cockpit.core.ids import PaneId
+from cockpit.core.own_wishes import asks_for_another, wishes
 from cockpit.ports.panes import Launch, PaneGone, PaneOccupied
 
 HOME_ORDER = "home"
 HOME = f"#{{pane_id}} #{{pane_dead}} #{{{HOME_OPTION}}}"
 SHOWN_OPTION = "@cockpit_shown"
 """On the home window's pane: what the terminal can show that its screen was opened for."""
+WISHES_OPTION = "@cockpit_wishes"
+"""The same of what that terminal asked for."""
 FAR = "#{window_id} #{pane_dead}"
 TRUE_COLOR = ("truecolor", "24bit")
 
@@ -73,14 +76,14 @@ class TmuxViews:
         try:
             pane, runs = await self.home()
         except PaneGone:
-            return await self._new_home(argv, shows(launch.environment))
+            return await self._new_home(argv, launch)
         end = time.monotonic() + SETTLE
         while not runs:
             try:
                 await self.tmux.server.ask(
                     ["respawn-pane", "-t", pane, "--", *argv],
                     ["set-option", "-p", "-t", pane, HOME_OPTION, OPEN],
-                    ["set-option", "-p", "-t", pane, SHOWN_OPTION, shows(launch.environment)],
+                    *_drawn_for(pane, launch),
                 )
                 break
             except PaneOccupied:
@@ -91,17 +94,23 @@ class TmuxViews:
                 pane, runs = await self.home()
         return pane
 
-    async def is_too_much_for(self, environment: Mapping[str, str]) -> bool:
-        """Whether the screen draws what a terminal with this environment cannot show, or must not.
+    async def is_not_for(self, environment: Mapping[str, str]) -> bool:
+        """Whether a terminal with this environment needs a screen of its own.
 
-        One that can show everything is answered without asking.
+        It cannot show what the one there draws, or must not, or asks for another look. One that can
+        show everything and asks for nothing is answered without asking tmux.
         """
-        if not shows_less(environment, MOST):
+        if not (shows_less(environment, MOST) or asks_for_another(environment, "")):
             return False
-        drawn_for = await self.tmux.server.ask(
-            ["list-panes", "-a", "-f", f"#{{{HOME_OPTION}}}", "-F", f"#{{{SHOWN_OPTION}}}"]
+        kept = f"#{{{SHOWN_OPTION}}} #{{{WISHES_OPTION}}}"
+        lines = await self.tmux.server.ask(
+            ["list-panes", "-a", "-f", f"#{{{HOME_OPTION}}}", "-F", kept]
         )
-        return any(shows_less(environment, one) for one in drawn_for)
+        homes = [line.partition(" ") for line in lines]
+        return any(
+            shows_less(environment, shown) or asks_for_another(environment, wanted)
+            for shown, _, wanted in homes
+        )
 
     async def forsake(self) -> None:
         """End the server if it holds the home window and nothing else. Twice is as once."""
@@ -270,12 +279,19 @@ class TmuxViews:
         )
         return lines[-1]
 
-    async def _new_home(self, argv: list[str], shown: str) -> PaneId:
+    async def _new_home(self, argv: list[str], launch: Launch) -> PaneId:
         home = f"={SESSION}:{HOME_WINDOW}"
         lines = await self.tmux.server.ask(
             ["new-window", "-d", "-k", "-t", home, "-n", SESSION, "--", *argv],
             ["set-option", "-p", "-t", home, HOME_OPTION, OPEN],
-            ["set-option", "-p", "-t", home, SHOWN_OPTION, shown],
+            *_drawn_for(home, launch),
             ["display-message", "-p", "-t", home, "#{pane_id}"],
         )
         return PaneId(lines[0])
+
+
+def _drawn_for(home: str, launch: Launch) -> list[list[str]]:
+    """Have it kept what kind of terminal a screen was opened for."""
+    asked = launch.environment
+    kept = {SHOWN_OPTION: shows(asked), WISHES_OPTION: wishes(asked)}
+    return [["set-option", "-p", "-t", home, name, value] for name, value in kept.items()]

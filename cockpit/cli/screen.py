@@ -54,8 +54,8 @@ def make_screen(config: Path | None) -> Places:
 
 
 def _needs_its_own(places: Places) -> bool:
-    """Whether the screen there is draws more than this terminal can show: characters or colours."""
-    return asyncio.run(views_of(places).is_too_much_for(os.environ))
+    """Whether the screen there is none for this terminal: characters, colours, its own wishes."""
+    return asyncio.run(views_of(places).is_not_for(os.environ))
 
 
 def flies(places: Places) -> bool:

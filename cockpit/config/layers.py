@@ -90,7 +90,7 @@ class _Pile:
         self.agents[name] = (origin, laid_over(self.whole.get("defaults", {}), agent))
 
     def add_environment(self, environment: Mapping[str, str]) -> None:
-        """`COCKPIT_THEME` and `COCKPIT_REFRESH`: for one terminal rather than for every one."""
+        """`COCKPIT_THEME` and the like: for one terminal rather than for every one."""
         for key in CockpitSettings.model_fields:
             if value := environment.get(f"COCKPIT_{key.upper()}"):
                 try:

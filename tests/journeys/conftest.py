@@ -171,6 +171,7 @@ class Line:
             fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
             os.chdir(at)
             os.execve(COCKPIT[0], [*COCKPIT, *words], environment)
+        os.set_inheritable(self.file, False)  # or the next one would hold it open
         self.size = size
         self.bytes = b""
         self.ended: int | None = None

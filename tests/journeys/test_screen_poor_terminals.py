@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import tomllib
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,6 +14,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.tmux
 
+SHIPPED = Path(__file__).parents[2] / "themes"
 PENS = re.compile(rb"\x1b\[([\d;:]*)m")
 TITLES = re.compile(rb"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 
@@ -77,6 +80,34 @@ def test_sixteen_colours_are_sixteen(fleet: Flight, words: tuple[str, ...], term
     assert not pens(line) & {b"38", b"48"}
     line.type("q")
     assert line.wait() == 0
+
+
+def grounds(line: Line) -> set[str]:
+    """Every background that was sent, as in a theme's file."""
+    sent = re.findall(rb"48[;:]2[;:]+(\d+)[;:](\d+)[;:](\d+)", line.bytes)
+    return {"#" + "".join(f"{int(part):02x}" for part in each) for each in sent}
+
+
+def test_a_terminal_that_asks_for_another_look_gets_a_screen_of_its_own(fleet: Flight) -> None:
+    """What the one that runs was opened with stays as it is, for whoever asks for nothing."""
+
+    def fresh(**asked: str) -> Line:
+        able = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "LC_ALL": "", "NO_COLOR": ""}
+        return fleet.line(**{**able, **asked})  # type: ignore[arg-type]
+
+    night, day = (
+        tomllib.loads((SHIPPED / f"{name}.toml").read_text())["background"].lower()
+        for name in ("night", "day")
+    )
+    assert night in grounds(seen(fresh())) - {day}
+    own = seen(fresh(COCKPIT_THEME="day", COCKPIT_REFRESH="low"))
+    assert day in grounds(own) - {night}
+    assert night in grounds(seen(fresh())) - {day}
+    own.type("q")
+    assert own.wait() == 0
+    wrong = fresh(COCKPIT_REFRESH="slow")
+    wrong.until("COCKPIT_REFRESH: refresh: expected auto or low")
+    assert wrong.wait() == 2
 
 
 @pytest.mark.parametrize("poor", [{"LC_ALL": "C"}, {"NO_COLOR": "1"}], ids=["letters", "colours"])
