@@ -1,7 +1,8 @@
 """Giving this terminal to the private tmux server: the cockpit's screen, or an agent's pane.
 
-The last thing such a command does is to become the tmux client, so nothing of ours stands
-between the pilot's keys and the pane.
+The last thing such a command does is to become the tmux client, with a shell of a megabyte behind
+it: nothing of ours stands between the pilot's keys and the pane, and where the client ends because
+the server did, somebody is left to say so.
 """
 
 from __future__ import annotations
@@ -23,6 +24,22 @@ from cockpit.core.ids import PaneId, agent_name
 
 if TYPE_CHECKING:
     from cockpit.adapters.far_host import FarHost
+
+
+WAIT_AND_TELL = """\
+cockpit=$1; shift
+exec 3<&0
+"$@" <&3 3<&- &
+client=$!
+exec 3<&-
+trap 'ended=1; kill "$client" 2>/dev/null' TERM HUP
+wait "$client"; code=$?
+while kill -0 "$client" 2>/dev/null; do wait "$client"; code=$?; done
+[ "$code" -eq 0 ] || [ -n "$ended" ] || exec "$cockpit" -P -m cockpit --client-ended "$code"
+exit "$code"
+"""
+"""Runs a tmux client in the terminal as its own, hands on what would end it, tells of a bad end.
+Everything that varies is an argument, and nothing of it is read by the shell."""
 
 
 def attach(name: str, *, aside: bool = False) -> NoReturn:
@@ -49,7 +66,8 @@ def become(places: Places, pane: PaneId | None, *, aside: bool = False) -> NoRet
     """Become the tmux client that shows a pane, or the home window. Raises `PaneGone`."""
     argv = asyncio.run(views_of(places).attach_command(pane, os.environ, aside=aside))
     sys.stdout.flush()
-    os.execvpe(argv[0], argv, client_terminal(os.environ))
+    shell = ["/bin/sh", "-c", WAIT_AND_TELL, "cockpit", sys.executable, *argv]
+    os.execve(shell[0], shell, client_terminal(os.environ))
 
 
 def views_of(places: Places) -> TmuxViews:

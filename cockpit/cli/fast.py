@@ -49,6 +49,10 @@ def run_fast(arguments: Sequence[str]) -> int | None:
             from cockpit.cli.attach import attach
 
             return guarded(lambda: attach(name, aside=bool(rest)))
+        case ["--client-ended", code]:
+            from cockpit.cli.client_ended import tell
+
+            return guarded(lambda: tell(int(code)))
         case ["dial-stdio"]:
             from cockpit.cli.dial import dial
 

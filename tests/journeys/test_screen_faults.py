@@ -91,8 +91,11 @@ def test_the_tmux_server_is_killed(fleet: Flight) -> None:
 
     fleet.cockpit.tmux("kill-server")
 
-    terminal.until("LEFT 1")
-    fleet.until(lambda row: row.state == "exited", "able")
+    seen = terminal.until("LEFT 1", "its tmux server has ended", "The fleet again: cockpit")
+    session = fleet.until(lambda row: row.state == "exited", "able").session_id
+    assert f"able: exited; go on in its session: cockpit start able --resume {session}" in "".join(
+        seen.splitlines()
+    )
     again = fleet.terminal()
     again.until("▌ 1 able", "× exited", "The tmux server has ended, and all its panes with it")
     again.until("Not running. Press n to start it.", "n start")
@@ -101,6 +104,17 @@ def test_the_tmux_server_is_killed(fleet: Flight) -> None:
     again.press("Enter")
     fleet.until(lambda row: row.state == "idle" and row.pid, "able")
     again.until("── able ", "Step 2 of 9")
+
+
+def test_a_client_that_is_ended_takes_what_waits_for_it_along(fleet: Flight) -> None:
+    """By its own pid, as the shell knows it: no client stays in a terminal that it shares."""
+    line = fleet.line()
+    line.until("able", "2 idle")
+    assert "1" in fleet.cockpit.tmux("list-clients", "-F", "#{session_attached}")
+    os.kill(line.pid, signal.SIGTERM)
+    assert line.wait() != 0
+    assert fleet.cockpit.tmux("list-clients") == ""
+    assert "server has ended" not in line.text()
 
 
 def test_an_agent_is_killed_by_hand(fleet: Flight) -> None:
