@@ -39,7 +39,7 @@ FLYING: Sequence[Shot] = (
         ("n", "t a x e s", "tab", "tab", PROMPT, "tab", "tab", "tab", "right"),
         "sorting",
     ),
-    Shot("settings", ("60%",), ("comma", "tab", "tab", "5 5 %"), "durations"),
+    Shot("settings", ("warn → act",), ("comma", "tab tab tab tab", "5 5 %"), "durations"),
     Shot("worktrees", ("agent/invoices",), ("W",), "durations"),
     Shot("help", ("Hand the job",), ("question_mark",), "durations"),
 )

@@ -40,7 +40,8 @@ class Cockpit:
         hook = self.scratch.folder / "hook"
         note, answer = shlex.quote(str(self.events)), shlex.quote(str(self.answer))
         hook.write_text(
-            f'#!/bin/sh\ncat > {note}/"$(date +%s%N)-$1"\n'
+            "#!/bin/sh\nat=$(date +%s%N)\n"
+            f"cat > {note}/part-$at && mv {note}/part-$at {note}/$at-$1\n"
             f'[ "$1" != PostToolUse ] || {{ mv {answer} {answer}.$$ && cat {answer}.$$; }} '
             "2>/dev/null\nexit 0\n"
         )

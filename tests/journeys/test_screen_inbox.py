@@ -37,13 +37,16 @@ def test_what_waits_is_one_key_away_and_answered_where_it_stands(flight: Flight)
 
     terminal.press("i")
     terminal.until(
-        "Inbox", "1 permission · 1 review", "▌ ◆ permission   asker",
-        f"{asked.tool} wants to do this:",
-        asked.command.splitlines()[0][:40], "do you want to proceed?",
+        "Inbox", "1 permission · 1 review",
+        f"▌ ◆ permission   asker   {asked.tool}: {asked.command.splitlines()[0][:40]}",
+        "do you want to proceed?",
     )  # fmt: skip
     terminal.press("Enter")
     terminal.until("F12 back to the cockpit", gone=("Inbox",))
-    terminal.press("Enter")  # the dialog is the agent's own: its answer is given to it
+    # The dialog is the agent's own: its answer is given to it, once it can be meant for it.
+    where = ["list-panes", "-t", str(flight.row("asker").pane), "-F", "#{pane_input_off}"]
+    flight.until(lambda _: flight.cockpit.tmux(*where).strip() == "0", "asker")
+    terminal.press("Enter")
     flight.until(lambda row: row.needs is None, "asker")
     terminal.press("F12")
     terminal.until("Inbox", "▌ ◆ review       writer", gone=("permission",))

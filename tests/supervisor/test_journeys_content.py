@@ -223,8 +223,14 @@ def test_a_respawn_never_has_a_wider_mode_than_was_last_seen(
             second = await cockpit.until(lambda row: swapped(row) and rests(row))
             assert modes(cockpit, second)[0] == expected
 
+            told = len(modes(cockpit, first))
             await cockpit.ask(Undo(name="api"))
-            await cockpit.until(lambda row: row.session_number == 1 and rests(row))
+            await cockpit.until(
+                lambda row: (
+                    (row.session_number, rests(row)) == (1, True)
+                    and len(modes(cockpit, first)) > told
+                )
+            )
             assert modes(cockpit, first)[-1] == expected
 
     asyncio.run(journey())

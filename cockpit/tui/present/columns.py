@@ -30,11 +30,11 @@ FAR_NAME_LEAST = 20
 """Where names say their host too."""
 BAR_NEEDED = 13
 BAR_MOST = 40
-ACTIVITY_LEAST = 18
+ACTIVITY_LEAST = 16
 ACTIVITY_WANTED = 28
 STATE_WIDEST = 13
 
-_GIVES_WAY = ("trend", "band", "age", "cost", "chain", "turns", "tokens", "activity", "percent")
+_GIVES_WAY = ("band", "trend", "age", "cost", "chain", "turns", "tokens", "activity", "percent")
 """First to go first."""
 
 _TITLES = {

@@ -41,7 +41,7 @@ def test_what_an_agent_does_has_room_for_words_or_none() -> None:
     for width in range(20, 301):
         found = layout(rows(), width)
         for column in found.columns:
-            assert column.key != "activity" or column.width >= 18
+            assert column.key != "activity" or column.width >= 16
 
 
 def test_the_word_of_the_band_leaves_its_mark_behind() -> None:
