@@ -59,8 +59,14 @@ def test_facts_that_were_dropped_go_in_with_the_next_step_and_never_twice(
     cockpit: Cockpit,
 ) -> None:
     async def journey() -> None:
+        # A compaction takes a while, as a real one does: the facts lie ready before it is over.
         agent = cockpit.agent(
-            steps=9, pause=2, step_tokens=100, faults="dropped", more='strategy = "compact"'
+            steps=9,
+            pause=2,
+            step_tokens=100,
+            pace=1,
+            faults="dropped",
+            more='strategy = "compact"',
         )
         async with cockpit.flying(agent):
             row = await cockpit.start()
