@@ -244,6 +244,7 @@ ACTIONS: tuple[Action, ...] = (
         "review.previous", "previous", "Show the question before it.",
         ("p",), "review", reasons.alone,
     ),
+    *_scrolled("review"),
     _help("review"),
     Action("review.back", "back", "Decide later.", ("q", "escape", "d"), "review", shown=True),
     Action(

@@ -38,7 +38,7 @@ from cockpit.tui.present.span import Span
 from cockpit.tui.present.verdicts import verdicts, with_continuation
 from cockpit.tui.reasons import waiting_reviews
 from cockpit.tui.screens.errands import Errands, cannot, say, tell
-from cockpit.tui.screens.place import Place
+from cockpit.tui.screens.place import Page
 from cockpit.tui.widgets.line import OneLine, Wrapped
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Approve, Done, Refuse, Snooze, Verb
@@ -64,7 +64,7 @@ def plain_parser() -> MarkdownIt:
     )
 
 
-class ReviewScreen(Place):
+class ReviewScreen(Page):
     """One agent's handoff. It closes when its question is no longer the one that stands."""
 
     CONTEXT: ClassVar[Context] = "review"
@@ -95,7 +95,7 @@ class ReviewScreen(Place):
         self._question = Wrapped(id="question")
         self._refusal = Wrapped(most=MOST_REASONS, id="refusal")
         self.document = Markdown("", parser_factory=plain_parser, open_links=False)
-        self._body = VerticalScroll(self.document, id="document")
+        self.text = self._body = VerticalScroll(self.document, id="document")
 
     @property
     def agent(self) -> AgentStatus | None:

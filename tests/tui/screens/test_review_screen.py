@@ -265,6 +265,25 @@ def test_all_of_a_document_can_be_seen(fly: Fly, block: str) -> None:
     asyncio.run(play())
 
 
+def test_a_long_document_is_moved_by_the_keys_of_every_long_text(fly: Fly) -> None:
+    async def play() -> None:
+        client = scene()
+        client.lay("h-api", "## Goal\n\n" + "\n\n".join(f"line {at}" for at in range(90)))
+        async with fly(client, size=(60, 15)) as flight:
+            await flight.press("d")
+            await flight.reads("line 0")
+            body = flight.app.screen.query_one("#document")
+            for key, at in (("j", 1), ("down", 2), ("k", 1), ("G", body.max_scroll_y), ("g", 0)):
+                await flight.press(key)
+                await flight.until(lambda at=at: body.scroll_y == at)
+            await flight.press("space")
+            await flight.until(lambda: body.scroll_y > 1)
+            await flight.press("?")
+            await flight.reads("Scroll down.")
+
+    asyncio.run(play())
+
+
 @pytest.mark.parametrize(
     "hostile",
     [
