@@ -605,7 +605,7 @@ def test_the_commands_list_refuse_and_remove(cockpit: Cockpit) -> None:
         await cockpit.until(done)
         assert row.worktree is not None
         shown = await asyncio.to_thread(cli, cockpit, "worktrees")
-        assert f"{row.worktree}  api (done), agent/api, made just now" in shown.stdout
+        assert f"{row.worktree}  api (done), agent/api, less than 1 h old" in shown.stdout
         assert "not removed: api works in it" in shown.stdout
         refused = await asyncio.to_thread(cli, cockpit, "worktrees", "remove", "api")
         assert refused.returncode == 5

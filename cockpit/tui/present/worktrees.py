@@ -152,5 +152,5 @@ def _age(tree: WorktreeStatus, now: datetime) -> str:
         return ""
     hours = max(0, int((now - datetime.fromisoformat(tree.made_at)).total_seconds() // 3600))
     if hours < 1:
-        return "made just now"
+        return "less than 1 h old"
     return f"{hours} h old" if hours < 48 else f"{hours // 24} days old"
