@@ -41,6 +41,7 @@ class ComparingScreen(Page):
         super().__init__(model, client, around)
         self.older, self.newer = older, newer
         self._lines: list[str] | None = None
+        self._failed = False
         self._title = OneLine(self._names, id="comparing-title")
         self.text = self.comparison = Passage(self._say, id="comparison")
         self.comparison.can_focus = True
@@ -68,13 +69,16 @@ class ComparingScreen(Page):
 
     def _say(self, width: int, _height: int) -> list[list[Any]]:
         if self._lines is None:
-            return [[Span("  comparing …", "muted")]]
+            said = "Not compared: one of them could not be read."
+            return [[Span(f"  {said if self._failed else 'comparing …'}", "muted")]]
         return list(drawn(self._lines, width))
 
     async def _compare(self) -> None:
         try:
             before, after = [await self.client.document(one.id) for one in (self.older, self.newer)]
         except CockpitError as error:
+            self._failed = True
+            self.comparison.show()
             tell(self, error)
             return
         self._lines = await asyncio.to_thread(compared, before, after)

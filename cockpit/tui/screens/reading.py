@@ -52,7 +52,8 @@ class ReadingScreen(Page):
         self._go_on = go_on
         self.front = load("")[0]
         self._title = OneLine(self._whose, id="review-title")
-        self._facts = OneLine(lambda width: facts_line(self.front, width), id="facts")
+        self._read = False
+        self._facts = OneLine(self._known, id="facts")
         self.document = Markdown("", parser_factory=plain_parser, open_links=False)
         self.text = self._body = VerticalScroll(self.document, id="document")
 
@@ -67,7 +68,7 @@ class ReadingScreen(Page):
         in_background(self, self._load, group="load", alone=True)
 
     def answered_again(self) -> None:
-        if not self.document.source:
+        if not self._read:
             in_background(self, self._load, group="load", alone=True)
 
     def _continue(self) -> None:
@@ -84,6 +85,10 @@ class ReadingScreen(Page):
             Span(fit(f" {place}", max(0, width - len(title) - len(who))), "muted"),
         ]
 
+    def _known(self, width: int) -> list[Span]:
+        """Nothing is said of a document that is not here yet."""
+        return facts_line(self.front, width) if self._read else []
+
     async def _load(self) -> None:
         try:
             text = await self.client.document(self.entry.id)
@@ -92,6 +97,7 @@ class ReadingScreen(Page):
             return
         if self.is_attached:
             self.front, body = load(text)
+            self._read = True
             self._facts.show()
             # Not awaited: a cancellation would reach Textual's own widgets.
             self.document.update(verdicts(safe_text(body, MOST)).body)

@@ -45,6 +45,21 @@ def test_a_lost_supervisor_is_said_on_every_place_until_it_is_back(fly: Fly, pla
     asyncio.run(play())
 
 
+def test_two_documents_that_cannot_be_had_are_not_being_compared(fly: Fly) -> None:
+    async def play() -> None:
+        client = scene()
+        async with fly(client, selected="api") as flight:
+            await flight.press("H", "j")
+            await flight.reads("142k → 38k")
+            client.disconnect()
+            await flight.reads("no supervisor answers")
+            await flight.press("space", "j", "c")
+            await flight.reads(" Compare ", "one of them could not be read")
+            assert "comparing" not in flight.text()
+
+    asyncio.run(play())
+
+
 def test_what_could_not_be_had_is_had_once_somebody_answers(fly: Fly) -> None:
     async def play() -> None:
         client = scene()
@@ -56,6 +71,7 @@ def test_what_could_not_be_had_is_had_once_somebody_answers(fly: Fly) -> None:
             await flight.press("enter")
             await flight.reads("Document api", "no supervisor answers")
             assert "Current Task" not in flight.text()
+            assert "not verified" not in flight.text()
             client.reconnect()
             await flight.reads("Current Task")
 
