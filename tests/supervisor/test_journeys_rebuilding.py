@@ -70,8 +70,11 @@ def test_history_numbers_costs_and_the_way_back_are_there_again(cockpit: Cockpit
         assert states == [each["state"] for each in chain["sessions"]]
         assert states == ["handed_off", "undone", "handed_off", "live"]
         costs = [each["cost_usd"] for each in chain["sessions"]]
-        assert [each["cost_usd"] for each in again["sessions"]] == [costs[0], None, *costs[2:]]
-        assert costs[0]
+        first, undone, third, live = [each["cost_usd"] for each in again["sessions"]]
+        assert (undone, live) == (None, costs[3])
+        # A document knows the cost up to its own writing; the session may say a word after it.
+        assert 0 < first <= costs[0]
+        assert 0 < third <= costs[2]
         assert again["goal"] == chain["goal"]
         assert again["rebuilt"]
         assert all(each["rebuilt"] for each in again["sessions"])
