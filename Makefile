@@ -2,6 +2,7 @@
 # make test   everything that must hold before a change lands
 # make bench  what it costs, beside its goals and beside others: cockpit/docs/performance.md
 # make faults kill the supervisor, fill its disk, break it, at every point of a handoff
+# make mutants break what must never break, one thing at a time: each must be noticed
 #
 # Both set up what they need first. PYTHON names the interpreter to use.
 
@@ -12,7 +13,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 WORKERS ?= 2
 
-.PHONY: demo test check bench faults branches setup programs lock clean
+.PHONY: demo test check bench faults mutants tracer branches setup programs lock clean
 
 demo: setup
 	@$(BIN)/cockpit demo
@@ -30,15 +31,26 @@ bench: setup
 	@$(BIN)/python -m tests.bench
 
 # ARGUMENTS="--cycles 5000 --seed 2", or what a violation says to fly it again.
-faults: branches
+faults: branches tracer
 	@$(BIN)/python -m tests.faults $(ARGUMENTS)
+
+# ARGUMENTS="--only NAME", or "--list".
+mutants: setup tracer
+	@$(BIN)/python -m tests.faults.mutation $(ARGUMENTS)
+
+# strace is what judges the order in which a handoff reaches the disk; without it that is not judged.
+tracer:
+	@command -v strace >/dev/null 2>&1 || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1 && \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq strace >&2; } || \
+		echo "Without strace the order of writes, signals and starts is not judged: sudo apt-get install strace" >&2
 
 # What decides of handoffs, secrets and permission modes, and what recovers: every branch is tried.
 RECOVERY := endings finding lineage rebuilding regaining stall undoing
 
 branches: setup
-	@$(BIN)/coverage run -m pytest tests/core/handoff/test_advance.py tests/core/test_redaction.py \
-		tests/core/test_permission.py $(RECOVERY:%=tests/supervisor/test_%.py)
+	@$(BIN)/coverage run -m pytest tests/core/handoff/test_advance.py tests/core/handoff/test_details.py \
+		tests/core/test_redaction.py tests/redaction/test_table.py \
+		tests/core/test_permission.py tests/core/test_git_settings.py $(RECOVERY:%=tests/supervisor/test_%.py)
 	@$(BIN)/coverage report
 
 setup: programs $(READY)

@@ -18,6 +18,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
+
+# A busy machine is no fault of the code under test: no example is timed.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 _FOREIGN = ("CLAUDE", "ANTHROPIC", "TMUX", "COCKPIT_", "GIT_", "NO_COLOR", "FORCE_COLOR", "XDG_")
 _GRACE_SECONDS = 3.0
@@ -51,6 +56,9 @@ def own_home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         (home / folder).mkdir(mode=0o700)
         monkeypatch.setenv(name, str(home / folder))
     (home / "home" / ".gitconfig").write_text(_GITCONFIG)
+    # Whatever lies in the folder for temporary files is no repository of a test's.
+    shared = Path(tempfile.gettempdir())
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", f"{shared}:{shared.resolve()}")
     yield home
     left = _still_running(home)
     shutil.rmtree(home, ignore_errors=True)

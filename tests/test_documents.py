@@ -15,7 +15,10 @@ from cockpit.config.shipped import example_file
 
 HOUSE = Path(__file__).parent.parent
 README = HOUSE / "README.md"
-DOCUMENTS = [README, HOUSE / "CHANGELOG.md", *sorted((HOUSE / "cockpit").rglob("*.md"))]
+DOCUMENTS = [
+    *sorted(HOUSE.glob("*.md")),
+    *sorted((HOUSE / "cockpit").rglob("*.md")),
+]
 GUIDE_TO_KEYS = HOUSE / "cockpit" / "docs" / "keys.md"
 KEYS = re.compile(r"<!-- keys: .*? -->\n(.*?)<!-- end of keys -->", re.DOTALL)
 FIRST_KEYS = re.compile(r"<!-- first keys: .*? -->\n(.*?)<!-- end of first keys -->", re.DOTALL)

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.test_foreign_opens import found as plain_opens
+
 HOUSE = Path(__file__).parent.parent / "cockpit"
 
 MAY_IMPORT = {
@@ -31,6 +33,21 @@ MAY_IMPORT = {
     },
 }  # fmt: skip
 """A floor's name -> the floors it may import; a new folder has to be put here first."""
+
+ROOMS = {
+    "supervisor": (
+        "events", "lifetime", "dependencies", "agents", "outbound", "sessions", "handoff", "view",
+        "observe", "history", "api", "supervisor", "serving", "main",
+    ),
+    "adapters": (
+        "files", "process", "clock", "hooks", "transcripts", "documents", "git", "tmux", "agents",
+        "outgoing", "service", "browser", "store", "remote_host",
+    ),
+    "tui": (
+        "terminal", "state", "keys", "present", "widgets", "screens", "reload", "app", "pictures",
+    ),
+}  # fmt: skip
+"""A floor's folders and files from the lowest: each may import those before it, and itself."""
 
 ONLY_IN = {
     "textual": ("tui/",),
@@ -114,8 +131,8 @@ def imports(tree: ast.AST, file: str) -> Iterator[Import]:
         elif isinstance(node, ast.ImportFrom):
             up = package[: len(package) - node.level + 1] if node.level else []
             module = ".".join([*up, *([node.module] if node.module else [])])
-            if module == "cockpit":
-                yield from (Import(file, node.lineno, f"cockpit.{a.name}") for a in node.names)
+            if module == "cockpit" or (module.count(".") == 1 and module.startswith("cockpit.")):
+                yield from (Import(file, node.lineno, f"{module}.{a.name}") for a in node.names)
             else:
                 yield Import(file, node.lineno, module)
         elif isinstance(node, ast.Call) and _names_import(node):
@@ -153,11 +170,26 @@ def _of_import(one: Import) -> Iterator[str]:
 def _of_ours(one: Import, target: str, where: str) -> Iterator[str]:
     if "/" not in one.file or target.startswith("__"):
         return  # cockpit/__main__.py and the like stand outside, and the version belongs to all
+    if target == one.floor in ROOMS:
+        yield from _of_rooms(one, where)
     allowed = MAY_IMPORT.get(one.floor)
     if allowed is None:
         yield f"{where}: the floor {one.floor} is not on the plan"
     elif target not in allowed:
         yield f"{where}: {one.floor} must not import {target}"
+
+
+def _of_rooms(one: Import, where: str) -> Iterator[str]:
+    order, room = ROOMS[one.floor], one.file.split("/")[1].removesuffix(".py")
+    parts = one.module.split(".")
+    if len(parts) < 3 or room == "__init__":
+        return
+    for each in (room, parts[2]):
+        if each not in order:
+            yield f"{where}: the room {one.floor}/{each} is not on the plan"
+            return
+    if order.index(parts[2]) > order.index(room):
+        yield f"{where}: {room} must not import {parts[2]}, which is above it"
 
 
 def _of_core(tree: ast.AST, file: str) -> Iterator[str]:
@@ -173,6 +205,11 @@ def _of_core(tree: ast.AST, file: str) -> Iterator[str]:
 
 def test_the_house_is_as_planned() -> None:
     assert violations(HOUSE) == []
+
+
+def test_foreign_files_are_opened_by_one_module() -> None:
+    """The table of those that may open others is in `test_foreign_opens.py`."""
+    assert plain_opens(HOUSE) == []
 
 
 def test_every_floor_is_on_the_plan() -> None:
@@ -202,6 +239,24 @@ PLANTED = {
         "tui must not import superv",
     ),
     "tui/b.py": ("import subprocess\n", "subprocess belongs to"),
+    "supervisor/sessions/a.py": (
+        "from cockpit.supervisor.handoff.engine import Engine\n",
+        "sessions must not import handoff, which is above it",
+    ),
+    "supervisor/handoff/b.py": (
+        "from typing import TYPE_CHECKING\n"
+        "if TYPE_CHECKING:\n    from cockpit.supervisor import supervisor\n",
+        "handoff must not import supervisor, which is above it",
+    ),
+    "adapters/files/c.py": (
+        "def f():\n    import cockpit.adapters.git.command\n",
+        "files must not import git, which is above it",
+    ),
+    "tui/widgets/d.py": ("from cockpit.tui.screens import help\n", "must not import screens"),
+    "supervisor/attic/e.py": (
+        "from cockpit.supervisor.agents import agent\n",
+        "room supervisor/attic is not on the plan",
+    ),
     "cellar/a.py": ("import cockpit.core.ids\n", "not on the plan"),
 }
 
@@ -209,7 +264,7 @@ PLANTED = {
 @pytest.mark.parametrize("file", PLANTED)
 def test_a_staircase_is_found(file: str, tmp_path: Path) -> None:
     text, complaint = PLANTED[file]
-    (tmp_path / file).parent.mkdir()
+    (tmp_path / file).parent.mkdir(parents=True)
     (tmp_path / file).write_text(text)
 
     found = violations(tmp_path)

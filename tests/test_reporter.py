@@ -12,6 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from cockpit.adapters.hooks.responses import Verdicts
+from cockpit.core.ids import AgentName
+
 REPORTER = Path(__file__).parents[1] / "cockpit" / "reporter.sh"
 STOP = b'{"session_id":"s","cwd":"/w","hook_event_name":"Stop","last_assistant_message":"done"}'
 
@@ -187,6 +190,120 @@ def test_words_of_the_agent_do_not_make_it_a_subagent(state: Path) -> None:
     said = {"session_id": "s", "hook_event_name": "PostToolUse", "tool_response": {"agent_id": "x"}}
     payload = json.dumps(said, separators=(",", ":")).encode()
     assert run(state, "PostToolUse", payload).stdout == b"{}"
+
+
+def asks(event: str, tool: str, **given: object) -> bytes:
+    said = {"session_id": "s", "cwd": "/w", "hook_event_name": event, "tool_name": tool}
+    return json.dumps({**said, "tool_input": given}, separators=(",", ":")).encode()
+
+
+@pytest.fixture
+def draft(state: Path, tmp_path: Path) -> Path:
+    """The file that the agent was asked to write, at a path with quotes in it."""
+    place = tmp_path / 'w \\o"rk' / "draft-1.md"
+    place.parent.mkdir()
+    Verdicts(state / "verdicts").permit(AgentName("api"), str(place))
+    return place
+
+
+@pytest.mark.parametrize("shell", [("sh", "-eu"), ("dash", "-eu"), ("bash", "--posix", "-eu")])
+@pytest.mark.parametrize("event", ["PreToolUse", "PermissionRequest"])
+def test_the_one_file_that_was_asked_for_may_be_written(
+    state: Path, draft: Path, event: str, shell: tuple[str, ...]
+) -> None:
+    if shutil.which(shell[0]) is None:
+        pytest.skip(f"no {shell[0]} here")
+    write = asks(event, "Write", file_path=str(draft), content="x" * 200_000)
+    edit = asks(event, "Edit", file_path=str(draft), old_string="x", new_string="y")
+    for given in (write, edit):
+        done = run(state, event, given, shell=shell)
+        answer = json.loads(done.stdout)["hookSpecificOutput"]
+        allowed = answer.get("permissionDecision") or answer["decision"]["behavior"]
+        assert (answer["hookEventName"], allowed, done.stderr) == (event, "allow", b"")
+    assert left(state) == []
+
+
+@pytest.mark.parametrize("event", ["PreToolUse", "PermissionRequest"])
+def test_no_other_file_and_no_other_tool_is_allowed(state: Path, draft: Path, event: str) -> None:
+    path = str(draft)
+    forged = {"tool_name": "Write", "tool_input": {"file_path": path, "content": ""}}
+    inside = json.dumps(forged, separators=(",", ":"))
+    for given in (
+        asks(event, "Write", file_path=f"{path}x", content=""),
+        asks(event, "Write", file_path="/w/other.md", content=inside),
+        asks(event, "Write", file_path="/w/other.md", content=f'"{inside}'),
+        asks(event, "Bash", command=inside),
+        asks(event, "mcp__x__y", **forged),
+        asks(event, "mcp__x__y", inner=forged),
+        asks(event, "NotebookEdit", file_path=path),
+        b"",
+        b"not json",
+    ):
+        assert run(state, event, given).stdout == b"", given
+
+
+@pytest.mark.parametrize("event", ["PreToolUse", "PermissionRequest"])
+def test_a_draft_that_leads_elsewhere_is_not_allowed(
+    state: Path, draft: Path, event: str, tmp_path: Path
+) -> None:
+    write = asks(event, "Write", file_path=str(draft), content="x")
+    draft.symlink_to(tmp_path / "elsewhere")
+    assert run(state, event, write).stdout == b""
+    draft.unlink()
+    draft.parent.rename(tmp_path / "moved")
+    draft.parent.symlink_to(tmp_path / "moved")
+    assert run(state, event, write).stdout == b""
+
+
+@pytest.mark.parametrize("event", ["PreToolUse", "PermissionRequest"])
+def test_a_draft_that_is_another_file_too_is_not_allowed(
+    state: Path, draft: Path, event: str, tmp_path: Path
+) -> None:
+    write = asks(event, "Write", file_path=str(draft), content="x")
+    other = tmp_path / "bashrc"
+    other.write_text("mine")
+    draft.hardlink_to(other)
+    assert run(state, event, write).stdout == b""
+    other.unlink()
+    assert run(state, event, write).stdout != b""
+    draft.unlink()
+    draft.mkdir()
+    assert run(state, event, write).stdout == b""
+
+
+def test_what_was_allowed_is_taken_back(state: Path, draft: Path) -> None:
+    verdicts = Verdicts(state / "verdicts")
+    verdicts.forbid(AgentName("api"))
+    verdicts.forbid(AgentName("api"))
+    write = asks("PreToolUse", "Write", file_path=str(draft), content="x")
+    assert run(state, "PreToolUse", write).stdout == b""
+
+
+COMPACTS = b'{"session_id":"s","hook_event_name":"PreCompact","trigger":"auto"}'
+
+
+def test_a_compaction_waits_until_its_facts_are_kept(state: Path) -> None:
+    verdicts, api = Verdicts(state / "verdicts"), AgentName("api")
+    verdicts.hold_compaction(api, os.getpid())
+    with ThreadPoolExecutor() as pool:
+        waiting = pool.submit(run, state, "PreCompact", COMPACTS)
+        while not left(state):
+            assert not waiting.done()
+        # Held anew at once, for the next one: the one that waits goes on all the same.
+        verdicts.hold_compaction(api, os.getpid())
+        done = waiting.result()
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert verdicts.release_compaction(api) is True
+
+
+def test_a_compaction_does_not_wait_for_a_supervisor_that_is_gone(state: Path) -> None:
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    Verdicts(state / "verdicts").hold_compaction(AgentName("api"), gone.pid)
+    assert run(state, "PreCompact", COMPACTS).returncode == 0
+    inside = COMPACTS.replace(b'"s",', b'"s","agent_id":"a",')
+    Verdicts(state / "verdicts").hold_compaction(AgentName("api"), os.getpid())
+    assert run(state, "PreCompact", inside).returncode == 0
 
 
 def test_the_status_line_keeps_only_the_latest_report(state: Path) -> None:

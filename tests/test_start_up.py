@@ -27,7 +27,7 @@ HEAVY = {
         ("import cockpit.cli.asking", {"click"}),
         ("import cockpit.client.http", {"pydantic", "asyncio"}),
         ("import cockpit.config.read", {"pydantic"}),
-        ("import cockpit.adapters.agents.claude", {"asyncio"}),
+        ("import cockpit.adapters.agents.claude.runtime", {"asyncio"}),
         # uvicorn has a command line of its own, hence click.
         (
             "import cockpit.supervisor.main",

@@ -1,7 +1,6 @@
-"""The command line: one file a group of commands, which ask and print and decide nothing.
+"""The command line: one file per command group. Commands ask and print; they decide nothing.
 
-`main` tries the fast path first. Everything else is click's, and loads what it needs when it
-needs it.
+`main` tries the fast path first. Everything else goes through click and is imported on demand.
 """
 
 from __future__ import annotations
@@ -10,11 +9,11 @@ import sys
 
 
 def main() -> None:
-    """Run one command and leave with its exit code."""
+    """Run one command and exit with its exit code."""
     from cockpit.cli.fast import run_fast
-    from cockpit.cli.language import hear_what_was_said
+    from cockpit.cli.language import drop_coerced_locale
 
-    hear_what_was_said()
+    drop_coerced_locale()
     code = run_fast(sys.argv[1:])
     if code is None:
         from cockpit.cli.commands import run

@@ -1,4 +1,4 @@
-"""Completing the names of agents, where a command takes one."""
+"""Tab completion of agent names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cockpit.core.errors import CockpitError
 def agent_names(
     context: click.Context, _parameter: click.Parameter, typed: str
 ) -> list[CompletionItem]:
-    """Names of agents that begin with what was typed; none when nobody can be asked."""
+    """Complete the names of agents; empty when no supervisor answers."""
     from cockpit.cli.asking import way
     from cockpit.cli.status import rows
 

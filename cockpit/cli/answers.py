@@ -1,4 +1,4 @@
-"""`cockpit approve`, `refuse` and `snooze`: the pilot's answer to the question that stands."""
+"""`cockpit approve`, `refuse`, `snooze` and `done`: answer a handoff's question, end a job."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from cockpit.core.safetext import quoted
 @click.command(
     epilog="""\b
 Examples:
-  cockpit approve api              yes to the question that stands
-  cockpit approve api --straight   and to the review that would follow
-  cockpit approve api --sha256 HASH   to the document that you have read, and no other"""
+  cockpit approve api                 approve the handoff, or the document under review
+  cockpit approve api --straight      approve and skip the review
+  cockpit approve api --sha256 HASH   only if the document is the one you read"""
 )
 @everywhere
 @click.argument("name", shell_complete=agent_names)
-@click.option("--straight", is_flag=True, help="Also approve the document, unseen.")
+@click.option("--straight", is_flag=True, help="Approve and skip the review.")
 @click.option(
-    "--sha256", metavar="HASH", help="Only if the document is still this one (sha256sum FILE)."
+    "--sha256", metavar="HASH", help="Only if the document has this SHA-256 (sha256sum FILE)."
 )
 def approve(name: str, straight: bool, sha256: str | None) -> int:
-    """Say yes: hand off, or go on with the reviewed document."""
+    """Approve a handoff, or the document under review."""
     from cockpit.cli.asking import ask
     from cockpit.core.ids import agent_name
     from cockpit.wire.verbs import Approve
@@ -37,13 +37,13 @@ def approve(name: str, straight: bool, sha256: str | None) -> int:
     epilog="""\b
 Examples:
   cockpit refuse api
-  cockpit refuse api --compact   nor ask again before the CLI has compacted"""
+  cockpit refuse api --compact   don't ask again until the CLI has compacted"""
 )
 @everywhere
 @click.argument("name", shell_complete=agent_names)
-@click.option("--compact", is_flag=True, help="Let it compact; do not ask again before.")
+@click.option("--compact", is_flag=True, help="Let the CLI compact; don't ask again until then.")
 def refuse(name: str, compact: bool) -> int:
-    """Say no: the agent goes on in its session."""
+    """Refuse a handoff; the agent keeps its session."""
     from cockpit.cli.asking import ask
     from cockpit.core.ids import agent_name
     from cockpit.wire.verbs import Refuse
@@ -55,15 +55,15 @@ def refuse(name: str, compact: bool) -> int:
 @click.command(
     epilog="""\b
 Examples:
-  cockpit snooze api        ten minutes
+  cockpit snooze api        for 10 minutes
   cockpit snooze api 1h
-  cockpit snooze api 10%    when so much more of the window is used"""
+  cockpit snooze api 10%    until another 10% of the window is used"""
 )
 @everywhere
 @click.argument("name", shell_complete=agent_names)
 @click.argument("duration", metavar="[FOR]", default="10m")
 def snooze(name: str, duration: str) -> int:
-    """Ask again later: after 90s, 10m, 1h, or 10% more."""
+    """Ask again later: in 90s, 10m or 1h, or in 10% more."""
     from cockpit.cli.asking import ask
     from cockpit.core.ids import agent_name
     from cockpit.wire.verbs import Snooze
@@ -76,13 +76,34 @@ def snooze(name: str, duration: str) -> int:
     return 0
 
 
+@click.command(
+    epilog="""\b
+Example:
+  cockpit done api    same as when the agent prints its completion marker"""
+)
+@everywhere
+@click.argument("name", shell_complete=agent_names)
+def done(name: str) -> int:
+    """Mark an agent's job as done.
+
+    This runs what waits for the end of the job: push_on_success, create_pr and the after_run hooks.
+    The next prompt to the agent reopens the job.
+    """
+    from cockpit.cli.asking import ask
+    from cockpit.core.ids import agent_name
+    from cockpit.wire.verbs import Finish
+
+    ask(Finish(name=agent_name(name)))
+    return 0
+
+
 def _percent(written: str) -> float:
     try:
         percent = float(written.strip().removesuffix("%"))
     except ValueError:
         percent = 0.0
     if not 0 < percent <= 100:
-        raise BadUsage(f"{quoted(written)} is no share of the window", hint="Try: 10%")
+        raise BadUsage(f"{quoted(written)} is not a percentage between 0 and 100", hint="Try: 10%")
     return percent
 
 
@@ -92,7 +113,7 @@ def _seconds(written: str) -> float:
     try:
         seconds = duration(written)
     except ValueError as error:
-        raise BadUsage(f"{quoted(written)} is not a length of time", str(error)) from None
+        raise BadUsage(f"{quoted(written)} is not a duration", str(error)) from None
     if seconds <= 0:
-        raise BadUsage("A snooze of no time is no snooze", hint="Try: 10m")
+        raise BadUsage("A snooze must be longer than 0", hint="Try: 10m")
     return seconds

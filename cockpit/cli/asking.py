@@ -1,7 +1,6 @@
-"""Having the supervisor that was asked for do something, and telling the pilot what it answered.
+"""Send requests to the supervisor (local, or remote with `--host`) and print its answers.
 
-That is this machine's, or with `--host` another's. What speaks to it is loaded when it is spoken
-to: most who come through here only want to know which machine is meant.
+The HTTP client is imported on use: most callers only need to know which host is meant.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from cockpit.client.line import Way
 from cockpit.core.errors import BadUsage
 
 if TYPE_CHECKING:
-    from cockpit.adapters.far_host import FarHost
+    from cockpit.adapters.remote_host import FarHost
     from cockpit.client.http import HttpClient
     from cockpit.wire.verbs import Done, Verb
 
@@ -24,7 +23,7 @@ Answer = TypeVar("Answer")
 
 
 def ask(verb: Verb) -> Done:
-    """Send one verb and say the supervisor's one line on stderr."""
+    """Send one request and print the supervisor's message on stderr."""
     from cockpit.cli.speech import say
 
     done = with_client(lambda client: client.ask(verb))
@@ -33,7 +32,7 @@ def ask(verb: Verb) -> Done:
 
 
 def with_client(question: Callable[[HttpClient], Awaitable[Answer]]) -> Answer:
-    """Put a question to the supervisor that was asked for. Raises `NoSupervisor`."""
+    """Run `question` with a client of the chosen supervisor. Raises `NoSupervisor`."""
     import asyncio
 
     from cockpit.client.http import HttpClient
@@ -47,15 +46,15 @@ def with_client(question: Callable[[HttpClient], Awaitable[Answer]]) -> Answer:
 
 
 def way(said: Asked | None = None) -> Path | Way:
-    """How the supervisor that was asked for is reached. Raises `BadUsage` and `BadConfig`.
+    """Return the address of the chosen supervisor. Raises `BadUsage` and `BadConfig`.
 
-    What was `said` is that of the command that is running, unless it is given.
+    `said` defaults to the options of the running command.
     """
     return far_host(said) or our_places().socket
 
 
 def far_host(said: Asked | None = None) -> FarHost | None:
-    """The other machine that was asked for; None for this one. Raises `BadUsage`, `BadConfig`."""
+    """Return the host named by `--host`; None for this machine. Raises `BadUsage`, `BadConfig`."""
     said = said or asked()
     if said.host is None or said.host == LOCAL:
         return None
@@ -65,9 +64,9 @@ def far_host(said: Asked | None = None) -> FarHost | None:
 
 
 def not_a_file_here(path: Path, what: str) -> None:
-    """With `--host`, refuse a path that could only mean a file of this machine."""
+    """With `--host`, refuse a relative path: it could only name a file on this machine."""
     if far_host() is not None and not path.is_absolute():
         raise BadUsage(
             f"{what} must be an absolute path on {asked().host}",
-            "A relative one would be looked for on this machine.",
+            "A relative path would be resolved on this machine.",
         )

@@ -1,8 +1,8 @@
-"""Giving this terminal to the private tmux server: the cockpit's screen, or an agent's pane.
+"""Attach this terminal to the private tmux server: cockpit's screen, or an agent's pane.
 
-The last thing such a command does is to become the tmux client, with a shell of a megabyte behind
-it: nothing of ours stands between the pilot's keys and the pane, and where the client ends because
-the server did, somebody is left to say so.
+The process replaces itself with a small shell that runs the tmux client. No Python process stays
+between the keyboard and the pane, and the shell can still report a client that ends because its
+server did.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import os
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
-from cockpit.adapters.around import client_terminal
-from cockpit.adapters.tmux import Tmux
-from cockpit.adapters.tmux_views import TmuxViews
+from cockpit.adapters.tmux.outer_terminal import client_terminal
+from cockpit.adapters.tmux.panes import Tmux
+from cockpit.adapters.tmux.views import TmuxViews
 from cockpit.cli.places import our_places
 from cockpit.client.quick import fetch
 from cockpit.config.paths import Places
@@ -23,7 +23,7 @@ from cockpit.core.errors import BadUsage, NotNow
 from cockpit.core.ids import PaneId, agent_name
 
 if TYPE_CHECKING:
-    from cockpit.adapters.far_host import FarHost
+    from cockpit.adapters.remote_host import FarHost
 
 
 WAIT_AND_TELL = """\
@@ -38,14 +38,14 @@ while kill -0 "$client" 2>/dev/null; do wait "$client"; code=$?; done
 [ "$code" -eq 0 ] || [ -n "$ended" ] || exec "$cockpit" -P -m cockpit --client-ended "$code"
 exit "$code"
 """
-"""Runs a tmux client in the terminal as its own, hands on what would end it, tells of a bad end.
-Everything that varies is an argument, and nothing of it is read by the shell."""
+"""Run a tmux client in the foreground, forward TERM and HUP to it, and report a failed exit.
+Everything variable is passed as an argument; the shell evaluates none of it."""
 
 
 def attach(name: str, *, aside: bool = False) -> NoReturn:
-    """Become a terminal that shows the agent's pane. Raises what the supervisor refuses with.
+    """Show the agent's pane in this terminal; never returns. Raises the supervisor's errors.
 
-    With `aside` the key that leads back leaves, although a screen is open in the home window.
+    With `aside`, F12 detaches even when a screen is open in the home window.
     """
     places = our_places()
     body = {"name": agent_name(name)}
@@ -55,7 +55,7 @@ def attach(name: str, *, aside: bool = False) -> NoReturn:
 
 
 def attach_there(host: FarHost, name: str) -> NoReturn:
-    """Become a terminal that shows an agent's pane on another machine."""
+    """Show an agent's pane from another machine in this terminal; never returns."""
     from cockpit.cli.hosts import become_there
 
     check_terminal()
@@ -63,7 +63,7 @@ def attach_there(host: FarHost, name: str) -> NoReturn:
 
 
 def become(places: Places, pane: PaneId | None, *, aside: bool = False) -> NoReturn:
-    """Become the tmux client that shows a pane, or the home window. Raises `PaneGone`."""
+    """Replace this process with a tmux client for a pane, or the home window. Raises `PaneGone`."""
     argv = asyncio.run(views_of(places).attach_command(pane, os.environ, aside=aside))
     sys.stdout.flush()
     shell = ["/bin/sh", "-c", WAIT_AND_TELL, "cockpit", sys.executable, *argv]
@@ -71,28 +71,28 @@ def become(places: Places, pane: PaneId | None, *, aside: bool = False) -> NoRet
 
 
 def views_of(places: Places) -> TmuxViews:
-    """What terminals can be made to show on this cockpit's tmux server."""
+    """Return the views that terminals can open on this cockpit's tmux server."""
     return TmuxViews(Tmux(places.tmux_socket, places.tmux_config, os.environ))
 
 
 def check_terminal() -> None:
-    """Refuse where there is no terminal to give, or where it is one of ours already."""
+    """Refuse without a terminal, with a dumb one, or inside an agent's pane."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise BadUsage(
-            "This needs a terminal",
-            "Standard input and output are not both one.",
-            "Without one: cockpit status, cockpit events --follow",
+            "This command needs a terminal",
+            "Standard input or standard output is not a terminal.",
+            "Without a terminal: cockpit status, cockpit events --follow",
         )
     if (term := os.environ.get("TERM", "")) in ("", "dumb", "unknown"):
         raise BadUsage(
-            f"This terminal cannot show a screen (TERM={term})",
-            "It can only write one line after the other.",
-            "For such a terminal: cockpit status --watch --plain. If it can do more than it says: "
+            f"This terminal cannot show a full screen (TERM={term})",
+            "It can only print line by line.",
+            "Use: cockpit status --watch --plain. If the terminal can do more than TERM says: "
             "TERM=xterm-256color cockpit",
         )
     if agent := os.environ.get("COCKPIT_AGENT"):
         raise NotNow(
-            "This terminal is in the cockpit already",
-            f"It is the pane of agent {agent!a}.",
-            "F12 leads back to the cockpit's screen.",
+            "This terminal is already inside cockpit",
+            f"It shows the pane of agent {agent!a}.",
+            "Press F12 to go back to cockpit's screen.",
         )

@@ -1,6 +1,6 @@
-"""A context reading as words and a bar of characters, for a terminal without a screen.
+"""Draw a context reading as text and a bar, for a terminal without a screen.
 
-What is not known is drawn as not known: no empty bar, no zero.
+Unknown values are drawn as unknown: no empty bar, no zero.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ _CELLS = 10
 
 
 def context_words(context: dict[str, Any]) -> str:
-    """`███████░░░  71% 142k/200k act      ~6 turns`, always of one width."""
+    """Return `███████░░░  71% 142k/200k act      ~6 left`, padded to a fixed width."""
     used, tokens, window = context.get("used"), context.get("tokens"), context.get("window")
     if used is None:
         figures = f"{'·' * _CELLS}    ? {_size(tokens)}/{_size(window)}"
@@ -22,7 +22,7 @@ def context_words(context: dict[str, Any]) -> str:
 
 
 def bar(used: float) -> str:
-    """Ten cells, filled to the share; full only when the window is."""
+    """Return ten cells, filled in proportion; completely full only at 100%."""
     filled = min(_CELLS, int(used * _CELLS))
     return "█" * filled + "░" * (_CELLS - filled)
 

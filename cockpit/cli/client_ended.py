@@ -1,6 +1,6 @@
-"""What is said in a terminal whose tmux client has ended badly: what is left, and how to go on.
+"""Report a tmux client that ended with an error: which agents are left, and how to go on.
 
-Says nothing where the tmux server lives: then the client itself has said what was wrong.
+Prints nothing while the tmux server runs: the client has then printed the cause itself.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from cockpit.core.errors import CockpitError
 from cockpit.core.safetext import safe_line
 
 PATIENCE = 3.0
-"""Seconds that the supervisor has to see the end of every agent."""
+"""Seconds to wait for the supervisor to notice that every agent has ended."""
 LOOK = 0.1
 
 
 def tell(code: int) -> int:
-    """Answers the exit code that was the client's."""
+    """Print the report and return the client's exit code."""
     places = our_places()
     if not _lives(places):
-        say("cockpit: its tmux server has ended, and with it the screen and every agent's pane")
+        say("cockpit: the tmux server ended, and with it the screen and every agent's pane")
         for line in _agents(places):
             say(f"  {line}")
-        say("  The fleet again: cockpit")
+        say("  To start again: cockpit")
     return code
 
 
@@ -44,16 +44,16 @@ def _lives(places: Places) -> bool:
 
 
 def _agents(places: Places) -> list[str]:
-    """Each agent that was there, with what its row says of it now."""
+    """One line per agent that was running, with its current state."""
     try:
         rows = _settled(places)
     except CockpitError as error:
-        return [f"{error.title}; agents' worktrees and sessions are kept."]
+        return [f"{error.title}; worktrees and sessions are kept."]
     return [_line(row) for row in rows if row.get("session_id")]
 
 
 def _settled(places: Places) -> list[dict[str, Any]]:
-    """The rows once no process is on them any more, or at the end of patience."""
+    """Return the rows once no agent has a process, or when the wait times out."""
     end = time.monotonic() + PATIENCE
     while True:
         rows: list[dict[str, Any]] = json.loads(fetch(places.socket, "/v1/status"))["agents"]
@@ -66,4 +66,6 @@ def _line(row: dict[str, Any]) -> str:
     name, state, session = (safe_line(str(row[key]), 40) for key in ("name", "state", "session_id"))
     if row.get("pid"):
         return f"{name}: {state}"
-    return f"{name}: {state}; go on in its session: cockpit start {name} --resume {session}"
+    # The screen shows what an agent needs; here it matters only that its process has ended.
+    state = "ended" if state == "needs_you" else state
+    return f"{name}: {state}; reopen its session: cockpit start {name} --resume {session}"

@@ -1,7 +1,6 @@
-"""Every command, gathered under `cockpit`; and what `cockpit` does when none is named.
+"""Every command of `cockpit`, and what a bare `cockpit` does.
 
-A command is a function in the file of its group; adding one is writing it there and naming it
-in `COMMANDS`.
+To add a command, write a function in the file of its group and list it in `COMMANDS`.
 """
 
 from __future__ import annotations
@@ -14,17 +13,18 @@ from typing import Any
 import click
 
 from cockpit import __version__
-from cockpit.cli.answers import approve, refuse, snooze
+from cockpit.cli.answers import approve, done, refuse, snooze
 from cockpit.cli.completion import completion
 from cockpit.cli.doctor import doctor
 from cockpit.cli.events import events
 from cockpit.cli.handoffs import continue_, handoff, undo
 from cockpit.cli.history import history, show
 from cockpit.cli.hooks import hooks
-from cockpit.cli.lifecycle import down, start, stop, up
+from cockpit.cli.lifecycle import down, restart, start, stop, up
 from cockpit.cli.looking import dial_stdio, status
-from cockpit.cli.offline import demo, facts, keys, usage
+from cockpit.cli.offline import demo, facts, keys, redact, usage
 from cockpit.cli.options import asked, everywhere
+from cockpit.cli.service import service
 from cockpit.cli.serving import serve
 from cockpit.cli.settings import config, init
 from cockpit.cli.speech import guarded
@@ -34,14 +34,15 @@ from cockpit.core.errors import BadUsage
 from cockpit.core.safetext import quoted
 
 COMMANDS: tuple[click.Command, ...] = (
-    demo, init, up, down, start, stop, attach, send, status, handoff, approve, refuse, snooze,
-    undo, continue_, history, show, usage, facts, events, worktrees, doctor, config, hooks, keys,
-    completion, dial_stdio, serve,
+    demo, init, up, restart, down, start, stop, attach, send, status, handoff, approve, refuse,
+    snooze, done, undo, continue_, history, show, usage, facts,
+    redact, events, worktrees, doctor, config, hooks, keys,
+    completion, dial_stdio, serve, service,
 )  # fmt: skip
 
 
 class Commands(click.Group):
-    """The group keeps the order in which a newcomer meets the commands, and knows near misses."""
+    """A group that lists commands in the order a newcomer needs them, and suggests near misses."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)
@@ -51,12 +52,12 @@ class Commands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and not args[0].startswith("-") and args[0] not in self.commands:
             near = " or ".join(f"cockpit {name}" for name in self._near(args[0]))
-            hint = f"Did you mean: {near}" if near else "All of them: cockpit --help"
-            raise BadUsage(f"There is no command {quoted(args[0])}", hint=hint)
+            hint = f"Did you mean: {near}?" if near else "List all commands: cockpit --help"
+            raise BadUsage(f"Unknown command {quoted(args[0])}", hint=hint)
         return super().resolve_command(ctx, args)
 
     def _near(self, word: str) -> list[str]:
-        """The commands that a word is the beginning of, else the one that looks most like it."""
+        """Return the commands that start with `word`, else the most similar one."""
         begun = [name for name in self.commands if name.startswith(word.lower())]
         return begun[:3] or difflib.get_close_matches(word.lower(), self.commands, n=1)
 
@@ -66,23 +67,24 @@ class Commands(click.Group):
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="""\b
-First flight, no account needed:   cockpit demo
-In your repository:                cockpit init; cockpit start NAME; cockpit
-Is this machine fit:               cockpit doctor
+Try it, no account needed:   cockpit demo
+In your repository:          cockpit init; cockpit start NAME; cockpit
+Check your setup:            cockpit doctor
 
 \b
 Exit codes: 0 done, 1 failed, 2 bad usage or bad config, 3 no such agent, 4 no supervisor,
 5 not now (with the reason), 6 a needed program is missing.""",
 )
 @everywhere
-@click.option("--direct", is_flag=True, help="Run the screen in this terminal, not under tmux.")
+@click.option("--direct", is_flag=True, help="Run the screen in this terminal instead of in tmux.")
 @click.option("--in-home-window", is_flag=True, hidden=True)
 @click.version_option(__version__, "-V", "--version", message="cockpit %(version)s")
 @click.pass_context
 def cockpit(context: click.Context, direct: bool, in_home_window: bool) -> Any:
-    """Fly many coding agents in one terminal, and hand each on before its context fills.
+    """Run many coding agents in one terminal, and hand each job to a new session before its context
+    fills up.
 
-    Without a command: the screen. It starts what does not run yet, then attaches.
+    Without a command, open the screen. This starts the supervisor if needed, then attaches.
     """
     if context.invoked_subcommand is not None:
         return 0
@@ -107,7 +109,7 @@ for _command in COMMANDS:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run what was typed; answers the exit code."""
+    """Run the given command line; return the exit code."""
     return guarded(lambda: _run(list(arguments)))
 
 

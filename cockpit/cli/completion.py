@@ -1,4 +1,4 @@
-"""`cockpit completion`: the script that makes a shell complete our commands and agents."""
+"""`cockpit completion`: print the shell script that completes commands and agent names."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Examples:
 @click.argument("shell", type=click.Choice(SHELLS))
 @click.pass_context
 def completion(context: click.Context, shell: str) -> int:
-    """Print the tab completion for a shell."""
+    """Print the tab completion script for a shell."""
     kind = get_completion_class(shell)
     assert kind is not None, f"click completes {shell}"
     print(kind(context.find_root().command, {}, "cockpit", COMPLETING).source())

@@ -1,4 +1,4 @@
-"""`cockpit config check|show|schema|trust`: what the files say, and what comes out of them."""
+"""`cockpit config check|show|schema|trust`: check the files, and show the resulting settings."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from cockpit.core.reading import DEFAULT_WINDOW, LARGE_WINDOW
 from cockpit.core.safetext import safe_line
 
 _SECRET_TABLES = ("env", "headers", "urls", "url")
-"""Settings whose values may be keys and tokens; that they are set is shown, and no more."""
+"""Settings whose values may be secret; only the number of entries is shown."""
 
 
 def check(config: Path | None) -> int:
-    """Say that the files are right, and where the bands of the agents begin.
+    """Report that the files are valid, and print each agent's thresholds.
 
-    Raises `BadConfig` with file, line, key and nearest name when they are not.
+    Raises `BadConfig` with file, line, key and nearest name if they are not.
     """
     loaded = load(our_places(), config, Path.cwd(), os.environ)
     _tell(loaded)
@@ -38,14 +38,14 @@ def check(config: Path | None) -> int:
     for path in loaded.files:
         print(f"  {safe_line(str(path))}")
     if not loaded.files:
-        print("  no file; everything is default")
+        print("  no file; all settings are defaults")
     for line in _bands(loaded.settings):
         print(line)
     return 0
 
 
 def show(config: Path | None) -> int:
-    """Print every value that holds, in TOML's spelling, and where it was written."""
+    """Print every setting in effect, in TOML syntax, with the file it comes from."""
     loaded = load(our_places(), config, Path.cwd(), os.environ)
     _tell(loaded)
     for key, value in _leaves(loaded.settings):
@@ -55,7 +55,7 @@ def show(config: Path | None) -> int:
 
 
 def schema() -> int:
-    """Print the JSON Schema of a file, and under `$defs` that of what hooks are told."""
+    """Print the JSON Schema of a configuration file, with that of hook payloads under `$defs`."""
     described = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **Settings.model_json_schema(),
@@ -67,14 +67,16 @@ def schema() -> int:
 
 
 def trust(file: Path) -> int:
-    """Trust a file as it is now, and say what that lets it decide."""
+    """Trust a file as it is now, and list the settings that take effect."""
+    from cockpit.cli.inside import refuse_inside_agent
     from cockpit.config.trust import trust as remember
 
+    refuse_inside_agent("trust a file")
     places = our_places()
     path = file.absolute()
     held = load(places, path, Path.cwd(), os.environ, named=False).held
     remember(places, path)
-    say(f"trusted as it is now: {safe_line(str(path))}")
+    say(f"Trusted until it changes: {safe_line(str(path))}")
     for one in held:
         say(f"  {safe_line(f'line {one.line}: {one.key}')}")
     return 0
@@ -87,13 +89,13 @@ def _tell(loaded: Loaded) -> None:
         say(safe_line(str(held), 400))
     if loaded.held:
         file = safe_line(str(loaded.held[0].file))
-        say(f"Read the file, then: cockpit config trust {file}")
+        say(f"Read the file, then run: cockpit config trust {file}")
 
 
 def _tell_of_theme(name: str) -> None:
-    """Say it when the screen would have to use another theme, and what is wrong with each file."""
+    """Print what is wrong with theme files, and any fallback to another theme."""
     from cockpit.config.shipped import themes_folder
-    from cockpit.tui.themes import chosen, load
+    from cockpit.tui.terminal.themes import chosen, load
 
     found = load([themes_folder(), our_places().themes])
     _, trouble = chosen(name, found)
@@ -103,7 +105,7 @@ def _tell_of_theme(name: str) -> None:
 
 
 def _bands(settings: Settings) -> Iterator[str]:
-    """The marks in tokens, once for all agents that have the same."""
+    """Print thresholds in tokens, once for all agents that share them."""
     groups: dict[tuple[Any, ...], list[tuple[str, AgentDefaults]]] = {}
     seats: list[tuple[str, AgentDefaults]] = [(agent.name, agent) for agent in settings.agents]
     for name, agent in seats or [("defaults", settings.defaults)]:
@@ -112,7 +114,7 @@ def _bands(settings: Settings) -> Iterator[str]:
         kind = (agent.runtime, agent.context.model_dump_json(), frozenset(agent.env.items()))
         groups.setdefault(kind, []).append((name, agent))
     for members in groups.values():
-        yield f"\nbands of {', '.join(name for name, _ in members)}"
+        yield f"\nthresholds of {', '.join(name for name, _ in members)}"
         yield from _marks_of(members[0][1])
 
 
@@ -120,8 +122,8 @@ def _marks_of(agent: AgentDefaults) -> Iterator[str]:
     override = agent.context.override
     for window in (override,) if override else (DEFAULT_WINDOW, LARGE_WINDOW):
         compacts_at = _compacts_at(agent, window)
-        compacts = f", compacts at {compacts_at:,}" if compacts_at else ""
-        yield f"  window of {window:,}{compacts}"
+        compacts = f", the CLI compacts at {compacts_at:,} (computed)" if compacts_at else ""
+        yield f"  window {window:,}{compacts}"
         found = marks(thresholds(agent.context), window, compacts_at)
         for name in MARK_NAMES:
             mark = getattr(found, name)
@@ -131,13 +133,13 @@ def _marks_of(agent: AgentDefaults) -> Iterator[str]:
 def _compacts_at(agent: AgentDefaults, window: int) -> int | None:
     if agent.runtime != "claude":
         return None
-    from cockpit.adapters.agents.claude_models import compacts_at
+    from cockpit.adapters.agents.claude.models import compacts_at
 
     return compacts_at(window, {**os.environ, **agent.env})
 
 
 def _leaves(settings: Settings) -> Iterator[tuple[str, str]]:
-    """Every setting with its dotted key, agents and hosts by name."""
+    """Yield every setting with its dotted key; agents and hosts by name."""
     told = settings.model_dump(mode="json")
     for agent in told.pop("agents"):
         told.setdefault("agents", {})[agent["name"]] = agent
@@ -157,7 +159,7 @@ def _walk(name: str, value: Any) -> Iterator[tuple[str, str]]:
     elif last in _SECRET_TABLES and value:
         yield name, '"(hidden)"'
     elif isinstance(value, list) and any(isinstance(one, Mapping) for one in value):
-        yield name, f'"{len(value)} written"'
+        yield name, f'"{len(value)} hidden"'
     elif last == "prompt" and len(value) > 200:
         yield name, spelled(f"{value[:200]}…")
     else:

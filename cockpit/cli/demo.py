@@ -1,4 +1,4 @@
-"""`cockpit demo`: a flight with no account, on screen or without one."""
+"""`cockpit demo`: run the demo, on a screen or without one."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ def demo(
     keep: bool = False,
     pictures: Path | None = None,
 ) -> int:
-    """Fly; 0 when all is well. Raises `CockpitError` with the reason otherwise.
+    """Run the demo; 0 if all jobs finished. Raises `CockpitError` with the reason otherwise.
 
-    Events and the summary are data, so they go to stdout. However the flight is ended, it takes
-    everything of its own with it.
+    Events and the summary are data and go to stdout. The demo removes its processes and files
+    however it ends.
     """
     from cockpit.core.errors import BadUsage
     from cockpit.demo.flight import fly_headless, fly_on_screen
 
     if pictures is not None and agents is not None:
-        raise BadUsage("The pictures have a cast of their own", hint="Leave --agents out.")
+        raise BadUsage("--pictures has its own set of agents", hint="Drop --agents.")
     for number in _ENDING:
         signal.signal(number, _leave)
     if pictures is not None:
@@ -40,7 +40,7 @@ def demo(
     if headless:
         return fly_headless(flying, keep=keep, say=_say)
     if not sys.stdin.isatty() or not sys.stdout.isatty():
-        raise BadUsage("There is no terminal for the cockpit here", hint="Add --headless.")
+        raise BadUsage("The demo's screen needs a terminal", hint="Add --headless.")
     return fly_on_screen(flying, keep=keep, say=_say)
 
 
@@ -49,7 +49,7 @@ def _say(text: str) -> None:
 
 
 def _leave(_number: int, _frame: FrameType | None) -> NoReturn:
-    """End as by Ctrl-C, so that the flight lands; once is enough, and landing is not hurried."""
+    """End as with Ctrl-C, so that cleanup runs; further signals do not interrupt the cleanup."""
     for number in _ENDING:
         signal.signal(number, signal.SIG_IGN)
     raise KeyboardInterrupt

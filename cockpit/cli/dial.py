@@ -1,6 +1,6 @@
-"""`cockpit dial-stdio`: joins standard input and output to the supervisor's socket.
+"""`cockpit dial-stdio`: connect standard input and output to the supervisor's socket.
 
-What `ssh` runs on a host. It copies bytes and understands none of them.
+`ssh` runs this on a remote host. It copies bytes and does not interpret them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _BLOCK = 65536
 
 
 def dial() -> int:
-    """Copy both ways until the supervisor hangs up. Raises `NoSupervisor` if nobody answers."""
+    """Copy in both directions until the supervisor hangs up. Raises `NoSupervisor`."""
     with connect(our_places().socket) as channel:
         channel.settimeout(None)
         join(channel, sys.stdin.fileno(), sys.stdout.fileno())
@@ -27,7 +27,7 @@ def dial() -> int:
 def join(channel: socket.socket, source: int, sink: int) -> None:
     """Copy `source` to the channel and the channel to `sink`, until the channel ends.
 
-    The end of `source` is passed on as a half-close, so that an answer still comes back.
+    The end of `source` is forwarded as a half-close, so that the answer still arrives.
     """
     readers: list[int] = [channel.fileno(), source]
     while True:

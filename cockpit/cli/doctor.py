@@ -1,4 +1,4 @@
-"""`cockpit doctor`: is this machine, and this cockpit on it, fit to fly."""
+"""`cockpit doctor`: check this machine and this cockpit installation."""
 
 from __future__ import annotations
 
@@ -18,26 +18,27 @@ _MARKS = {"fit": "ok  ", "note": "note", "unfit": "BAD "}
 @click.command(
     epilog="""\b
 Examples:
-  cockpit doctor           each fault with its remedy; exit 1 if something is unfit
+  cockpit doctor           print each problem with its fix; exit 1 if one is serious
   cockpit doctor --json"""
 )
 @everywhere
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def doctor(as_json: bool) -> int:
-    """Is everything here that cockpit needs.
+    """Check that required tools are installed.
 
-    Each fault has its line, and its remedy below it.
+    Also checks folders, configuration, supervisor and tmux server. Prints each problem on a line,
+    with its fix below.
     """
     from cockpit.cli.asking import far_host
     from cockpit.cli.machine import examine_machine
-    from cockpit.cli.premises import examine_premises
+    from cockpit.cli.premises import agents_environment, examine_premises
 
     if host := far_host():
         from cockpit.cli.hosts import become_there
 
         become_there(host.command("doctor", *(["--json"] if as_json else [])))
     findings = [
-        *examine_machine(os.environ, Path.cwd()),
+        *examine_machine(os.environ, Path.cwd(), agents_environment(os.environ, asked().config)),
         *examine_premises(os.environ, asked().config),
     ]
     is_fit = all(finding.level != "unfit" for finding in findings)

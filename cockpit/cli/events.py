@@ -1,4 +1,4 @@
-"""`cockpit events`: what happened, as it happens."""
+"""`cockpit events`: print what happened, and follow what happens."""
 
 from __future__ import annotations
 
@@ -12,16 +12,24 @@ from cockpit.core.safetext import safe_line
     epilog="""\b
 Examples:
   cockpit events                     the newest 200
-  cockpit events --follow --json     one object a line, for ever"""
+  cockpit events --follow --json     one JSON object per line, until Ctrl-C
+  cockpit events --kinds             list every kind with its meaning"""
 )
 @everywhere
-@click.option("--follow", is_flag=True, help="Go on, and print each event as it happens.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
-@click.option("--after", metavar="ID", type=int, default=0, help="Only what came after this event.")
-def events(follow: bool, as_json: bool, after: int) -> int:
-    """What happened, oldest first."""
+@click.option("--follow", is_flag=True, help="Keep printing new events.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
+@click.option("--after", metavar="ID", type=int, default=0, help="Only events after this one.")
+@click.option("--kinds", is_flag=True, help="List every kind of event, and exit.")
+def events(follow: bool, as_json: bool, after: int, kinds: bool) -> int:
+    """Print events, oldest first."""
     import asyncio
 
+    if kinds:
+        from cockpit.core.event_kinds import MEANINGS
+
+        for kind, meaning in MEANINGS.items():
+            print(f"{kind:<24} {meaning}")
+        return 0
     asyncio.run(_print_events(follow=follow, as_json=as_json, after=after))
     return 0
 

@@ -1,6 +1,6 @@
-"""`cockpit facts`: what one session set out to do and did, told by its record and by git.
+"""`cockpit facts`: print a session's goal and results, from its transcript and from git.
 
-No model is asked. Git is asked only about the directory that the record names, if it is there.
+Uses no model. Runs git only in the directory that the transcript names, if it exists.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from cockpit.adapters.agents.claude_skim import parse_facts
-from cockpit.adapters.launch_order import prompt_file
+from cockpit.adapters.agents.claude.skim import parse_facts
 from cockpit.cli.usage import Reader, read_into
 from cockpit.core.collect import Collector
 from cockpit.core.errors import CockpitError, Failed
+from cockpit.core.prompt_files import prompt_files
 from cockpit.core.safetext import safe_line
 from cockpit.core.session import SessionEvent, Skipped
 from cockpit.core.session_report import facts_report
@@ -34,7 +34,7 @@ def facts(path: Path, as_json: bool) -> int:
 
 
 def read_facts(path: Path) -> dict[str, Any]:
-    """The form of the contract. Raises `Failed` when the transcript cannot be read."""
+    """Return the facts in their documented JSON form. Raises `Failed`."""
     reader, collector = Reader(), Collector()
 
     def feed(event: SessionEvent | Skipped) -> None:
@@ -46,7 +46,7 @@ def read_facts(path: Path) -> dict[str, Any]:
         raise Failed(
             f"{safe_line(str(path), 300)} cannot be read",
             error,
-            "Name a session's .jsonl file; `cockpit status --json` has those of your agents.",
+            "Pass a .jsonl file; `cockpit status --json` lists those of your agents.",
         )
     git = _ask_git(reader.cwd)
     return facts_report(
@@ -59,10 +59,10 @@ def read_facts(path: Path) -> dict[str, Any]:
 
 
 def _ask_git(directory: str | None) -> GitFacts | None:
-    """None where there is no such directory, no repository or no git."""
+    """Return git's facts; None without the directory, a repository or git."""
     if directory is None or not Path(directory).is_dir():
         return None
-    from cockpit.adapters.git import Git
+    from cockpit.adapters.git.worktrees import Git
 
     try:
         found = asyncio.run(Git().facts(Path(directory)))
@@ -72,11 +72,12 @@ def _ask_git(directory: str | None) -> GitFacts | None:
 
 
 def _told(report: dict[str, Any]) -> Iterator[str]:
-    """The facts for a person; every line of foreign text made harmless."""
-    yield f"Goal      {safe_line(report['goal'] or 'not known', 500)}"
-    if (file := prompt_file(report["goal"] or "")) is not None:
-        gone = "" if os.access(file, os.F_OK) else ", which is gone"
-        yield f"          The prompt itself is in that file{gone}."
+    """Yield the facts as text lines; text from outside is escaped."""
+    yield f"Goal      {safe_line(report['goal'] or 'unknown', 500)}"
+    if files := prompt_files(report["goal"] or ""):
+        gone = "" if all(os.access(file, os.F_OK) for file in files) else ", which no longer exists"
+        named = "that file" if len(files) == 1 else "those files"
+        yield f"          The full prompt is in {named}{gone}."
     branch, head = report["branch"], report["head"]
     if head is not None or branch is not None:
         yield f"Git       {safe_line(branch or 'detached', 200)} at {(head or 'no commit')[:12]}"
@@ -90,6 +91,13 @@ def _told(report: dict[str, Any]) -> Iterator[str]:
             [
                 f"{one['id']} {one['type']} {one['status']}: {one['task']}"
                 for one in report["subagents"]
+            ],
+        ),
+        (
+            "Tasks",
+            [
+                f"{one['id']} {one['type']} {one['status']}: {one['command'] or one['description']}"
+                for one in report["background"]
             ],
         ),
         ("Last", report["recent_activity"]),

@@ -1,8 +1,7 @@
-"""The commands that must answer at once, recognised before anything heavy is imported: what a pilot
-types all day, and the two processes behind a first start.
+"""The commands that must start quickly, run before anything heavy is imported: what is typed all
+day, and the two processes behind a first start.
 
-Only the plainest spellings are taken here; every other one goes through click and comes to the
-same functions.
+Only the simplest spellings are handled here. All others go through click to the same functions.
 """
 
 from __future__ import annotations
@@ -13,13 +12,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 COMPLETING = "_COCKPIT_COMPLETE"
-"""Set by a shell that asks click what could stand next."""
+"""Set by a shell when it asks click for completions."""
 
 
 def run_fast(arguments: Sequence[str]) -> int | None:
     """Run the screen, the supervisor, `status`, `attach` or `dial-stdio`.
 
-    None when the arguments are for the whole command line.
+    Return None when the arguments need the full command line.
     """
     if COMPLETING in os.environ:
         return None
@@ -62,27 +61,28 @@ def run_fast(arguments: Sequence[str]) -> int | None:
 
 
 def collect_later() -> None:
-    """Collect no garbage while modules are imported: they make much, and none of it is garbage.
+    """Turn garbage collection off while modules are imported: imports allocate a lot and free
+    little.
 
-    `collect_from_here` ends it.
+    `collect_from_here` turns it on again.
     """
     gc.disable()
 
 
 def collect_from_here() -> None:
-    """What is there now stays for good and is not looked through again."""
+    """Turn garbage collection on again, and freeze what is loaded so that it is never scanned."""
     gc.freeze()
     gc.enable()
 
 
 def _plain(words: Sequence[str]) -> bool:
-    """At most one name, and at most `--json` beside it."""
+    """Accept at most one name, and at most `--json` beside it."""
     names = [word for word in words if word != "--json"]
     return len(names) <= 1 and not any(word.startswith("-") for word in names)
 
 
 def _configured(words: Sequence[str]) -> bool:
-    """Nothing but a file to use, or nothing; what is no file is for click to refuse."""
+    """Accept nothing, or `--config FILE`; click reports a path that is not a file."""
     return not words or (len(words) == 2 and words[0] == "--config" and Path(words[1]).is_file())
 
 

@@ -1,4 +1,4 @@
-"""One thing that `cockpit doctor` looked at: how it is, and what to do about it."""
+"""One result of `cockpit doctor`: a status, a text and a fix."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Literal
 from cockpit.core.errors import CockpitError
 
 Level = Literal["fit", "note", "unfit"]
-"""`note` is worth knowing and stops nothing; `unfit` does stop something."""
+"""`note`: worth knowing, no problem. `unfit`: something will not work."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line of the report. Foreign text in it was made safe."""
+    """One line of the report. Text from outside in it is already escaped."""
 
     topic: str
     level: Level
     said: str
     remedy: str = ""
-    """The next step; empty only where nothing is wrong."""
+    """How to fix it; empty only if nothing is wrong."""
 
 
 def fit(topic: str, said: str) -> Finding:
@@ -35,6 +35,6 @@ def unfit(topic: str, said: str, remedy: str) -> Finding:
 
 
 def from_error(topic: str, error: CockpitError) -> Finding:
-    """What a part of cockpit would refuse with, as a finding."""
+    """Convert an error of cockpit into a finding."""
     said = f"{error.title}. {error.detail}" if error.detail else error.title
     return unfit(topic, said, error.hint or "See cockpit/docs/troubleshooting.md.")

@@ -1,4 +1,4 @@
-"""`cockpit handoff`, `undo` and `continue`: moving a job to another session."""
+"""`cockpit handoff`, `undo` and `continue`: move a job to another session."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _ID = re.compile(r"[0-9a-f][0-9a-f-]{0,35}")
 @click.command(
     epilog="""\b
 Examples:
-  cockpit handoff api                  ask for one; you review the document
-  cockpit handoff                      inside an agent's pane: this agent
-  cockpit handoff api --dry-run        what would be done, with which facts
+  cockpit handoff api                  start a handoff; you review the document
+  cockpit handoff                      inside an agent's pane: hand off this agent
+  cockpit handoff api --dry-run        show what would happen, and the facts
   cockpit handoff api --document notes.md"""
 )
 @everywhere
@@ -30,15 +30,15 @@ Examples:
     "--document",
     metavar="FILE",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="A document that is already written.",
+    help="Use this document instead of asking the agent for one.",
 )
-@click.option("--now", is_flag=True, help="Do not wait for the turn to end; the review stays.")
-@click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
+@click.option("--now", is_flag=True, help="Don't wait for the turn to end. You still review.")
+@click.option("--dry-run", is_flag=True, help="Show what would happen; change nothing.")
 def handoff(name: str | None, document: Path | None, now: bool, dry_run: bool) -> int:
-    """Move a job to a fresh session in the same worktree.
+    """Hand off a job to a new session in the same worktree.
 
-    Nothing is ended before the document is safely written. Inside an agent's pane the name
-    comes from COCKPIT_AGENT.
+    No session is ended before its document is on disk. Inside an agent's pane, NAME defaults to
+    that agent (COCKPIT_AGENT).
     """
     from cockpit.cli.asking import ask, far_host
     from cockpit.core.ids import agent_name
@@ -47,15 +47,15 @@ def handoff(name: str | None, document: Path | None, now: bool, dry_run: bool) -
     if name is None:
         raise BadUsage(
             "Which agent?",
-            "Outside an agent's pane COCKPIT_AGENT is not set.",
-            "Name it: cockpit handoff NAME",
+            "COCKPIT_AGENT is only set inside an agent's pane.",
+            "Pass its name: cockpit handoff NAME",
         )
     here = far_host() is None
     if document is not None and not here:
         raise BadUsage(
-            "--document is a file of this machine",
-            f"{asked().host} could not read it.",
-            "Copy it there, and run the command there.",
+            "--document names a file on this machine",
+            f"{asked().host} cannot read it.",
+            "Copy the file there and run the command there.",
         )
     path = None if document is None else str(document.absolute())
     inside = here and os.environ.get("COCKPIT_AGENT") == name
@@ -89,25 +89,25 @@ def undo(name: str) -> int:
     epilog="""\b
 Examples:
   cockpit continue .cockpit/handoffs/handoff-2026-11-21-201500.md
-  cockpit continue 5f0c0f0e            what `cockpit history` names so
+  cockpit continue 5f0c0f0e            an id from `cockpit history`
   cockpit continue notes.md --name api-again --directory ../repository""",
 )
 @everywhere
 @click.argument("document", metavar="DOCUMENT")
 @click.option(
-    "--name", metavar="NAME", help="What the new agent is called; else as the document's agent."
+    "--name", metavar="NAME", help="Name of the new agent; default: the agent in the document."
 )
 @click.option(
     "--directory",
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="Where it works; else where the document was left.",
+    help="Its working directory; default: where the document was written.",
 )
 def continue_(document: str, name: str | None, directory: Path | None) -> int:
     """Start a new agent from a handoff document.
 
-    DOCUMENT is a file, or the id of a handoff or its beginning. Any document with the sections
-    of one will do. It is a new job; the old chain stays as it is.
+    DOCUMENT is a file, or the id of a handoff (or the start of one). Any file with the sections of
+    a handoff document works. This starts a new job; the old chain stays unchanged.
     """
     from cockpit.cli.asking import ask, far_host
     from cockpit.cli.lifecycle import place_here, place_there
@@ -126,9 +126,9 @@ def continue_(document: str, name: str | None, directory: Path | None) -> int:
 
 
 def _place_of(document: str, *, here: bool) -> Path:
-    """The file that is meant; of an id, the document where it lies, else cockpit's own copy.
+    """Return the file for a path or handoff id; falls back to cockpit's own copy.
 
-    Files of another machine are not looked for. Raises `BadUsage` with what would do.
+    Paths on another machine are not checked. Raises `BadUsage`.
     """
     from cockpit.cli.asking import with_client
 
@@ -136,7 +136,7 @@ def _place_of(document: str, *, here: bool) -> Path:
     if path.exists() if here else Path(document).is_absolute():
         return path
     if not _ID.fullmatch(document):
-        raise BadUsage(f"There is no file {shown}", "", "Files and ids: cockpit history")
+        raise BadUsage(f"No such file: {shown}", "", "List files and ids: cockpit history")
     chains = with_client(lambda client: client.history(None))
     handoffs = [each for chain in chains for one in chain["sessions"] for each in one["handoffs"]]
     found = [each for each in handoffs if str(each["id"]).startswith(document)]
@@ -144,9 +144,13 @@ def _place_of(document: str, *, here: bool) -> Path:
     there = [place for place in places if not here or place.is_file()]
     if len(found) == 1 and there:
         return there[0]
-    why = f"{len(found)} handoffs begin with it." if len(found) > 1 else "No handoff has that id."
+    why = (
+        f"{len(found)} handoff ids start with this."
+        if len(found) > 1
+        else "No handoff has that id."
+    )
     raise BadUsage(
-        f"There is no document {shown}",
-        "Neither its file nor our copy is there." if len(found) == 1 else why,
-        "Files and ids: cockpit history",
+        f"No such document: {shown}",
+        "Both the file and cockpit's copy of it are missing." if len(found) == 1 else why,
+        "List files and ids: cockpit history",
     )

@@ -19,11 +19,11 @@ from cockpit.core.safetext import safe_line, safe_text
 from cockpit.core.search import words as words_of_search
 
 TOO_MANY_HANDOFFS = 4
-"""From so many on, a job is told to be too big."""
+"""From this many handoffs on, the user is advised to split the job."""
 
 REBUILT = (
-    "read back from its documents, since the database was lost: "
-    "what stands in none of them is not known"
+    "rebuilt from its documents after the database was lost; "
+    "anything they do not mention is unknown"
 )
 
 
@@ -36,14 +36,14 @@ Examples:
 )
 @everywhere
 @click.argument("name", required=False, shell_complete=agent_names)
-@click.option("--search", metavar="WORDS", help="Only documents that hold all of these words.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--search", metavar="WORDS", help="Only documents that contain all of these words.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def history(name: str | None, search: str | None, as_json: bool) -> int:
-    """The sessions of each job, and their documents.
+    """List the sessions of each job, with their documents.
 
-    A line for each session: its place in the job, how it ended, `162k -> 45k` for what the
-    context held before a handoff and after it, cost, duration; and under it the documents that
-    it left, each with the id that `show` and `continue` take.
+    One line per session: its number, how it ended, context before -> after the handoff (such as
+    `162k -> 45k`), cost and duration. Below it are the documents it left, each with the id that
+    `show` and `continue` take.
     """
     from cockpit.cli.asking import with_client
     from cockpit.core.ids import agent_name
@@ -54,12 +54,14 @@ def history(name: str | None, search: str | None, as_json: bool) -> int:
         print(json.dumps(chains, indent=2, ensure_ascii=False))
         return 0
     if words_of_search(search or ""):
-        print("\n".join(words_of_found(chains)) or "No document holds all these words.")
+        print("\n".join(words_of_found(chains)) or "No document contains all of these words.")
         return 0
     now = datetime.now(UTC)
-    print("\n\n".join("\n".join(words_of_chain(chain, now)) for chain in chains) or "Nothing yet.")
+    print(
+        "\n\n".join("\n".join(words_of_chain(chain, now)) for chain in chains) or "No history yet."
+    )
     if (newest := newest_document(chains)) is not None:
-        say(f"Read a document: cockpit show {newest}. Go on from it: cockpit continue {newest}")
+        say(f"Read a document: cockpit show {newest}. Start from it: cockpit continue {newest}")
     return 0
 
 
@@ -72,10 +74,10 @@ Examples:
 @everywhere
 @click.argument("handoff", metavar="ID")
 def show(handoff: str) -> int:
-    """Print the document of a handoff.
+    """Print a handoff document.
 
-    ID is what `history` and `status --json` name, or the beginning of it, or the document's path;
-    a document whose worktree is gone is printed from cockpit's own copy.
+    ID comes from `history` or `status --json`; its first characters, or the document's path, also
+    work. If the worktree was deleted, cockpit prints its own copy.
     """
     from cockpit.cli.asking import far_host, not_a_file_here, with_client
 
@@ -89,7 +91,7 @@ def show(handoff: str) -> int:
 
 
 def newest_document(chains: list[dict[str, Any]]) -> str | None:
-    """The beginning of the id of the document that was left last; None if none was."""
+    """Return a short id of the newest document; None if there is none."""
     left = [
         (str(session.get("ended_at") or session.get("started_at")), str(session["handoff"]))
         for chain in chains
@@ -100,7 +102,7 @@ def newest_document(chains: list[dict[str, Any]]) -> str | None:
 
 
 def words_of_found(chains: list[dict[str, Any]]) -> list[str]:
-    """The documents that were found, newest first: two lines each, the second what was found."""
+    """Format search results, newest first: two lines each, the second with the matching text."""
     found = [
         (str(handoff["created"]), str(chain["agent"]), handoff)
         for chain in chains
@@ -116,7 +118,7 @@ def words_of_found(chains: list[dict[str, Any]]) -> list[str]:
 
 
 def words_of_chain(chain: dict[str, Any], now: datetime) -> list[str]:
-    """A job in lines: what it is, its sessions in order, and a word if it is too big."""
+    """Format a job: its goal, its sessions in order, and a warning if it needed many handoffs."""
     sessions = chain["sessions"]
     handoffs = int(chain.get("handoffs") or 0)
     spent = [each["cost_usd"] for each in sessions if each.get("cost_usd") is not None]
@@ -128,9 +130,9 @@ def words_of_chain(chain: dict[str, Any], now: datetime) -> list[str]:
     goal = safe_line(str(chain.get("goal") or "no prompt"), 60)
     lines = [f"{safe_line(str(chain['agent']))}  {goal}  ({', '.join(filter(None, sums))})"]
     if sessions and sessions[0].get("began_with"):
-        lines.append(safe_line(f"  begun with {sessions[0]['began_with']}", 400))
+        lines.append(safe_line(f"  started from {sessions[0]['began_with']}", 400))
     if not sessions:
-        lines.append("  no session of it was started")
+        lines.append("  never started")
     for session, after in zip_longest(sessions, sessions[1:]):
         lines.append(f"  {_session_words(session, after, now)}")
         lines += [f"      {_earlier(paper)}" for paper in (session.get("documents") or [])[:-1]]
@@ -139,7 +141,7 @@ def words_of_chain(chain: dict[str, Any], now: datetime) -> list[str]:
     if chain.get("rebuilt"):
         lines.append(f"  {REBUILT}")
     if handoffs >= TOO_MANY_HANDOFFS:
-        lines.append(f"  this job was handed off {handoffs} times: its tasks are too big")
+        lines.append(f"  handed off {handoffs} times: split this job into smaller ones")
     return lines
 
 
@@ -156,7 +158,7 @@ def _session_words(session: dict[str, Any], after: dict[str, Any] | None, now: d
 
 
 def _document_words(session: dict[str, Any]) -> str:
-    """The newest document that the session left; how its handoff ended, if not by a swap."""
+    """Format the session's newest document, and how its handoff ended unless it succeeded."""
     outcome = str(session.get("outcome") or "open").replace("_", " ")
     ended = "" if outcome == "done" else f", {outcome}"
     words = f"{str(session.get('handoff') or '')[:8]}  {session['document']}"
@@ -164,14 +166,14 @@ def _document_words(session: dict[str, Any]) -> str:
 
 
 def _earlier(paper: dict[str, Any]) -> str:
-    """A document that the session left before its newest one."""
+    """Format a document that the session left before its newest one."""
     ended = str(paper.get("outcome") or "open").replace("_", " ")
     words = f"earlier: {str(paper['id'])[:8]}  {paper['path']}"
     return safe_line(f"{words} ({paper.get('writer') or 'unknown writer'}, {ended})", 400)
 
 
 def _fill(session: dict[str, Any], after: dict[str, Any] | None) -> str:
-    """How full the context was at the end, and how full the next session's began."""
+    """Format the context at the session's end, and at the start of the next session."""
     held = _thousands(session.get("tokens"))
     if session.get("outcome") != "done" or session["state"] == "live" or after is None:
         return held
@@ -186,7 +188,7 @@ def _thousands(tokens: int | None) -> str:
 
 
 def _last_sign(sessions: list[dict[str, Any]]) -> str | None:
-    """When the job's last session was over; None while one lives."""
+    """Return when the job's last session ended; None while one runs."""
     ends = [each.get("ended_at") for each in sessions]
     return None if None in ends else max(filter(None, ends), default=None)
 

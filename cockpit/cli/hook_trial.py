@@ -1,4 +1,4 @@
-"""`cockpit hooks test`: one event that never happened, told to real hooks, and what came back."""
+"""`cockpit hooks test`: run real hooks with a sample event and print the results."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cockpit.adapters.hook_shell import ShellHooks
-from cockpit.adapters.processes import LocalProcesses
+from cockpit.adapters.process.hook_shell import ShellHooks
+from cockpit.adapters.process.processes import LocalProcesses
+from cockpit.cli.inside import refuse_inside_agent
 from cockpit.cli.places import our_places
 from cockpit.cli.speech import say
 from cockpit.config.hooks import Hook, Hooks
@@ -23,13 +24,13 @@ from cockpit.core.errors import BadUsage
 from cockpit.core.hook_events import EVENTS, Happening, decision, passed_over, setting_of
 from cockpit.core.hook_payload import sample
 from cockpit.core.safetext import quoted, safe_line, safe_text
-from cockpit.supervisor.hooks import hook_name
-from cockpit.supervisor.sending import Sender
+from cockpit.supervisor.outbound.hooks import hook_name
+from cockpit.supervisor.outbound.sender import Sender
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A hook, and for whom it would be run."""
+    """A hook, and the agent it would run for."""
 
     agent: str
     directory: Path
@@ -38,7 +39,12 @@ class Candidate:
 
 
 def trial(name: str, event: str, config: Path | None) -> int:
-    """Run them; 1 if any failed. Raises `BadUsage` when there is no such hook or event."""
+    """Run the matching hooks; return 1 if any failed. Raises `BadUsage` for an unknown hook or
+    event.
+
+    Raises `NotAllowed` inside an agent: hooks are the user's programs.
+    """
+    refuse_inside_agent("run a hook")
     wanted = _event(event)
     loaded = load(our_places(), config, Path.cwd(), os.environ)
     found = list(_candidates(loaded))
@@ -52,13 +58,13 @@ def _event(text: str) -> str:
     known = {setting_of(event): event for event in EVENTS} | {event: event for event in EVENTS}
     if text not in known:
         close = difflib.get_close_matches(text, known, n=1)
-        hint = f"Did you mean {close[0]}?" if close else f"One of: {', '.join(EVENTS)}"
-        raise BadUsage(f"There is no event {quoted(text)}", hint=hint)
+        hint = f"Did you mean {close[0]}?" if close else f"Events: {', '.join(EVENTS)}"
+        raise BadUsage(f"Unknown event {quoted(text)}", hint=hint)
     return known[text]
 
 
 def _candidates(loaded: Loaded) -> Iterator[Candidate]:
-    """Every hook once for each agent that has it; those of [defaults] also without any."""
+    """Yield each hook once per agent that has it; without agents, those of [defaults]."""
     for agent in loaded.settings.agents:
         yield from _of(agent.name, Path(agent.directory), agent.hooks)
     if not loaded.settings.agents:
@@ -78,11 +84,11 @@ def _names(one: Candidate) -> tuple[str, str]:
 def _nobody(name: str, event: str, found: list[Candidate], loaded: Loaded) -> BadUsage:
     known = sorted({f"{hook_name(one.hook)} ({setting_of(one.event)})" for one in found})
     held = [each for each in loaded.held if "hooks" in each.key]
-    hint = f"There are: {safe_line(', '.join(known), 400)}" if known else "None are configured."
+    hint = f"Hooks: {safe_line(', '.join(known), 400)}" if known else "No hooks are configured."
     if held:
-        hint = f"Read the file, then: cockpit config trust {safe_line(str(held[0].file))}"
+        hint = f"Read the file, then run: cockpit config trust {safe_line(str(held[0].file))}"
     return BadUsage(
-        f"No hook {quoted(name)} of {setting_of(event)}",
+        f"No hook {quoted(name)} for {setting_of(event)}",
         "\n".join(safe_line(str(each)) for each in held),
         hint,
     )
@@ -100,16 +106,16 @@ async def _run_all(chosen: list[Candidate]) -> int:
 
 
 async def _each(chosen: list[Candidate], shell: ShellHooks, sender: Sender) -> bool:
-    """In order; one that ends the rest by its failure ends it for its agent only."""
+    """Run hooks in order; a failure without continue_on_error skips that agent's other hooks."""
     all_went, ended = True, dict[str, str]()
     for one in chosen:
         if one.agent in ended:
             say(f"{hook_name(one.hook)} ({one.hook.type}) of {one.agent}, {setting_of(one.event)}")
-            say(f"  not run: {ended[one.agent]} failed, and has continue_on_error = false")
+            say(f"  not run: {ended[one.agent]} failed with continue_on_error = false")
             continue
         went = await _run(one, shell, sender)
         all_went = all_went and went
-        # What is sent goes by the outbox, and nothing that follows waits for it.
+        # Messages are sent through the outbox, so later hooks never wait for them.
         if not went and one.hook.type == "shell" and not one.hook.continue_on_error:
             ended[one.agent] = hook_name(one.hook)
     return all_went
@@ -119,7 +125,7 @@ async def _run(one: Candidate, shell: ShellHooks, sender: Sender) -> bool:
     payload = sample(one.event, one.agent, str(one.directory))
     say(f"{hook_name(one.hook)} ({one.hook.type}) of {one.agent}, {setting_of(one.event)}")
     if why := passed_over(one.event, payload, one.hook.on_events, one.hook.when):
-        say(f"  it would be passed over: {safe_line(why)}; run all the same")
+        say(f"  this event would skip the hook ({safe_line(why)}); running it anyway")
     if one.hook.type == "shell":
         return await _run_shell(one, payload, shell)
     return await _send(one, payload, sender)
@@ -141,7 +147,7 @@ async def _run_shell(one: Candidate, payload: dict[str, Any], shell: ShellHooks)
         timeout=one.hook.timeout,
     )
     output = run.output.decode("utf-8", "replace")
-    say(f"  {run.problem or 'ended with 0'} after {run.seconds:.2f} s")
+    say(f"  {run.problem or 'exited with 0'} after {run.seconds:.2f} s")
     if output:
         print(safe_text(output), end="" if output.endswith("\n") else "\n")
     if run.complaint:
@@ -150,15 +156,15 @@ async def _run_shell(one: Candidate, payload: dict[str, Any], shell: ShellHooks)
 
 
 def _tell_answer(one: Candidate, output: str) -> bool:
-    """What a hook of the act mark has decided, in words; False for an answer without sense."""
+    """Print the decision of an on_context_threshold hook; False for an invalid answer."""
     if one.event != "context_threshold":
         return True
     try:
         found = decision(output)
     except ValueError as wrong:
-        say(f"  its answer makes no sense: {wrong}")
+        say(f"  invalid answer: {wrong}")
         return False
-    silent = "continue" if one.hook.mode == "replace" else "nothing; the built-in goes on"
+    silent = "continue" if one.hook.mode == "replace" else "none; the built-in handoff goes on"
     say(f"  decision: {found.verdict.value if found else silent}")
     if found and found.document:
         say(f"  document: {safe_line(found.document)}")

@@ -1,4 +1,4 @@
-"""`cockpit hooks`: trying a hook out before anything depends on it."""
+"""`cockpit hooks`: try a hook before anything depends on it."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from cockpit.cli.options import asked, everywhere
     epilog="""\b
 Examples:
   cockpit hooks test save on_context_threshold
-  cockpit hooks test api session_start      all of that agent's"""
+  cockpit hooks test api session_start      all hooks of agent api"""
 )
 @everywhere
 def hooks() -> None:
-    """Try hooks out with a made-up event."""
+    """Test hooks with a sample event."""
 
 
 @hooks.command(
@@ -27,9 +27,9 @@ Example:
 @click.argument("name")
 @click.argument("event")
 def test(name: str, event: str) -> int:
-    """Run the hook NAME, or the hooks of the agent NAME, as if EVENT had happened.
+    """Run the hook NAME, or all hooks of the agent NAME, as if EVENT had happened.
 
-    Shows how each went and what it printed. No supervisor is needed, and none hears of it.
+    Prints each hook's result and output. Needs no supervisor and does not notify one.
     """
     from cockpit.cli.hook_trial import trial
 

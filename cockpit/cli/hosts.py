@@ -1,4 +1,4 @@
-"""The hosts of the configuration that holds here, and running a command on one."""
+"""Look up hosts in the current configuration, and run a command on one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from cockpit.adapters.far_host import FarHost
+from cockpit.adapters.remote_host import FarHost
+from cockpit.cli.inside import refuse_inside_agent
 from cockpit.cli.places import our_places
 from cockpit.config.read import load
 from cockpit.core.errors import BadUsage, ProgramMissing
@@ -16,7 +17,10 @@ from cockpit.core.safetext import quoted, safe_line
 
 
 def host_named(name: str, config: Path | None) -> FarHost:
-    """The configured host of that name. Raises `BadUsage` with those there are, and `BadConfig`."""
+    """Return the configured host with that name. Raises `BadUsage`, listing known hosts, and
+    `BadConfig`.
+    """
+    refuse_inside_agent("ask another machine")
     loaded = load(our_places(), config, Path.cwd(), os.environ)
     for host in loaded.settings.hosts:
         if host.name == name:
@@ -26,12 +30,12 @@ def host_named(name: str, config: Path | None) -> FarHost:
     hint = ""
     if held:
         path = safe_line(str(held[0].file), 400)
-        hint = f"Hosts of a file are held until it is trusted: cockpit config trust {path}"
+        hint = f"Hosts in a file are ignored until you trust the file: cockpit config trust {path}"
     raise BadUsage(f"No host named {quoted(name)} is configured", f"Known: {known}.", hint)
 
 
 def become_there(argv: Sequence[str]) -> NoReturn:
-    """Become the process that runs a command on a host. Raises `ProgramMissing`."""
+    """Replace this process with a command that runs on a host. Raises `ProgramMissing`."""
     sys.stdout.flush()
     kept = {name: value for name, value in os.environ.items() if not name.startswith("TMUX")}
     try:

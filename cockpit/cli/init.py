@@ -1,37 +1,46 @@
-"""`cockpit init`: a first configuration for the repository that the pilot stands in."""
+"""`cockpit init`: write a first configuration for the current repository."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
+from cockpit.adapters.files.foreign_files import read_text
+from cockpit.cli.inside import refuse_inside_agent
 from cockpit.cli.speech import say
-from cockpit.config.project import FILE_NAME, repository_root
+from cockpit.config.project import FILE_NAME, foreign_part, repository_root
 from cockpit.config.write import first_file, write_first_file
+from cockpit.core.errors import Failed
 from cockpit.core.safetext import safe_line
 
 
 def init(folder: Path | None = None) -> int:
-    """Write `cockpit.toml` at the root of the repository, else right here.
+    """Write `cockpit.toml` at the root of the repository, else in the current directory.
 
-    Prints its path. Raises `Failed` when there is one already.
+    Prints its path. Raises `Failed` if the file exists, or if another user owns its folder.
     """
+    refuse_inside_agent("write a configuration")
     here = (folder or Path.cwd()).absolute()
     root = repository_root(here)
     path = (root or here) / FILE_NAME
+    if root is not None and (part := foreign_part(path)) is not None:
+        raise Failed(
+            f"{safe_line(str(root))} is not your own repository",
+            f"{safe_line(str(part))} belongs to another user. No file was written.",
+            "If it is yours, chown it. Otherwise run cockpit init in your own repository.",
+        )
     write_first_file(path, first_file(path.parent.name, default_branch(root) if root else None))
     print(safe_line(str(path)))
     if root is None:
-        say("This is no git repository: agents can work here, but not in worktrees of their own.")
-    say("Say in it what the agents are for, then: cockpit start NAME; cockpit")
+        say("Not a git repository: agents can work here, but cannot get their own worktrees.")
+    say("Edit the agents in it, then run: cockpit start NAME; cockpit")
     return 0
 
 
 def default_branch(root: Path) -> str:
-    """The branch that worktrees would start at: the remote's main one, else the present one.
+    """Return the branch that worktrees start from: the remote's default, else the current one.
 
-    Read from git's own files, so that nothing a repository names is run; `main` where they do
-    not tell.
+    Reads git's files directly, so that nothing from the repository is run. Falls back to `main`.
     """
     git = _git_folder(root)
     common = _first_line(git / "commondir")
@@ -51,7 +60,6 @@ def _git_folder(root: Path) -> Path:
 
 def _first_line(file: Path) -> str:
     try:
-        with file.open(encoding="utf-8", errors="replace") as stream:
-            return stream.readline(4096).strip()
+        return read_text(file, 4096, cut=True).partition("\n")[0].strip()
     except OSError:
         return ""

@@ -1,4 +1,4 @@
-"""The machines of one screen: this one and the hosts of the configuration, as it says now."""
+"""The hosts shown on one screen: this machine and the configured hosts, kept up to date."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from cockpit.core.far_names import host_and_name
 from cockpit.core.ids import agent_name
 
 if TYPE_CHECKING:
-    from cockpit.adapters.far_host import FarHost
+    from cockpit.adapters.remote_host import FarHost
     from cockpit.client.client import Supervisor
     from cockpit.config.hooks import Host
     from cockpit.config.schema import Settings
 
 
 class Hosts:
-    """Those alone that the pilot trusts: the configuration holds others back."""
+    """Clients of the trusted hosts; untrusted hosts never appear in the settings."""
 
     def __init__(self, here: HttpClient, settings: Settings) -> None:
         self.client = JoinedClient(here, [])
@@ -28,16 +28,16 @@ class Hosts:
         self.have(settings)
 
     def have(self, settings: Settings) -> Mapping[str, Supervisor]:
-        """Be these and no others; every supervisor by its host, this machine's first.
+        """Replace the set of hosts; return every supervisor by host name, this machine first.
 
-        A host whose way there is as it was keeps its client.
+        A host whose settings did not change keeps its client.
         """
         self._known = {said.name: self._one(said) for said in settings.hosts}
         self.client.have([client for _, _, client in self._known.values()])
         return self.client.members
 
     def shown_there(self, told: str) -> list[str]:
-        """What shows the pane of an agent of another machine; nothing for one of ours."""
+        """Return the command that shows a remote agent's pane; empty for a local agent."""
         host, name = host_and_name(told)
         if host not in self._known:
             return []
@@ -47,7 +47,7 @@ class Hosts:
         known = self._known.get(said.name)
         if known is not None and known[0] == said:
             return known
-        from cockpit.adapters.far_host import FarHost
+        from cockpit.adapters.remote_host import FarHost
 
         far = FarHost(said.name, said.connect, said.attach)
         return said, far, NamedClient(said.name, HttpClient(far, said.name, beat=BEAT))

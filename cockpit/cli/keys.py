@@ -1,20 +1,20 @@
-"""`cockpit keys`: every key, as text or as the tables in the documents."""
+"""`cockpit keys`: print every key, as text or as tables for the documentation."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cockpit.tui.actions import BY_ID, PALETTE, Context, keys_of, spoken, table
+from cockpit.tui.keys.actions import BY_ID, PALETTE, Context, keys_of, spoken, table
 
 _TITLES: Mapping[Context, str] = {
-    "fleet": "On the fleet",
-    "agent": "On one agent",
-    "review": "On a handoff's document",
-    "inbox": "In the inbox",
-    "history": "In the history",
-    "reading": "On a document of the history",
-    "comparing": "On two documents that are compared",
-    "worktrees": "On the worktrees",
+    "fleet": "Fleet",
+    "agent": "Agent",
+    "review": "Review",
+    "inbox": "Inbox",
+    "history": "History",
+    "reading": "Reading a document",
+    "comparing": "Comparing two documents",
+    "worktrees": "Worktrees",
 }
 FIRST_DAY = (
     "attach",
@@ -32,18 +32,18 @@ FIRST_DAY = (
     "help",
     "quit",
 )
-"""The actions that a pilot needs on the first day, in the order of the README."""
-_FROM_A_PANE = "Come back to the cockpit."
+"""The actions a new user needs, in the order of the README."""
+_FROM_A_PANE = "Go back to cockpit."
 
 
 def keys(keymap: Mapping[str, str] | None = None) -> int:
-    """Print the keys, grouped by where they work; the exit code."""
+    """Print the keys, grouped by screen; return the exit code."""
     print(text(keymap), end="")
     return 0
 
 
 def text(keymap: Mapping[str, str] | None = None) -> str:
-    """Keys, id and sentence in columns."""
+    """Format keys, action ids and descriptions in columns."""
     rows = table(keymap)
     widths = [max(len(row[column]) for row in rows) for column in (1, 2)]
     lines: list[str] = []
@@ -55,12 +55,12 @@ def text(keymap: Mapping[str, str] | None = None) -> str:
             if where == context
         ]
     lines += ["", f"Anywhere, Ctrl-P: {PALETTE}"]
-    lines += ["", "In an agent's pane, F12 comes back, and so does Ctrl-F12."]
+    lines += ["", "In an agent's pane: F12 or Ctrl-F12 goes back to cockpit."]
     return "\n".join(lines) + "\n"
 
 
 def markdown() -> str:
-    """Every key, a table for each place, for `docs/keys.md`."""
+    """Format every key, with one table per screen, for `docs/keys.md`."""
     rows = table()
     parts = []
     for context, title in _TITLES.items():
@@ -77,7 +77,7 @@ def markdown() -> str:
 
 
 def first_day() -> str:
-    """The few keys of the first day, for the README."""
+    """Format the keys a new user needs, for the README."""
     actions = [BY_ID[name] for name in FIRST_DAY]
     rows = [f"| {_code(spoken(keys_of(one, {})[0]))} | {one.sentence} |" for one in actions]
     return (
@@ -86,5 +86,5 @@ def first_day() -> str:
 
 
 def _code(pressed: str) -> str:
-    """Each key as code."""
+    """Format each key as code."""
     return pressed if "…" in pressed else " ".join(f"`{key}`" for key in pressed.split())

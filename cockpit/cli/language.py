@@ -1,4 +1,4 @@
-"""The language of the terminal as its environment says it, and not as Python would like it."""
+"""The terminal's locale as the user set it, without Python's own changes."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from contextlib import suppress
 from pathlib import Path
 
 
-def hear_what_was_said() -> None:
-    """Where `LANG` says C, Python itself writes a `LC_CTYPE` of UTF-8 beside it (PEP 538), and
-    nobody could tell any more that ASCII was asked for. Take it back, if it is none of the pilot's.
+def drop_coerced_locale() -> None:
+    """Undo the `LC_CTYPE` that Python adds when `LANG` is C (PEP 538), unless the user set one.
 
-    Twice is the same as once. Where a process cannot see what it was started with, nothing is done.
+    Without this, a request for ASCII would look like one for UTF-8. Idempotent. Does nothing where
+    a process cannot read its initial environment.
     """
     if os.environ.get("LANG") and "LC_CTYPE" in os.environ:
         with suppress(OSError):

@@ -1,7 +1,7 @@
-"""Starting the supervisor as a process of its own, and waiting for it to be there or gone.
+"""Start the supervisor as a separate process, and wait until it answers or has ended.
 
-It is detached: a session of its own, no terminal, no pipe of ours. What it says before it can
-write its log goes to `logs/up.log`, from where a failed start is told to the pilot.
+The process is detached: its own session, no terminal, none of our pipes. Its output before it can
+open its log goes to `logs/up.log`; a failed start is reported from there.
 """
 
 from __future__ import annotations
@@ -12,17 +12,24 @@ import select
 import subprocess
 import sys
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from cockpit.cli.fast import collect_from_here
+from cockpit.cli.inside import refuse_inside_agent
 from cockpit.cli.places import our_places
 from cockpit.cli.speech import say
+from cockpit.cli.startup_output import StartupOutput
 from cockpit.client.quick import connect, fetch
-from cockpit.client.refusals import nobody
+from cockpit.client.refusals import not_running, unreachable
 from cockpit.config.paths import Places
-from cockpit.core.errors import BY_EXIT_CODE, Failed, NoSupervisor, NotNow
+from cockpit.core.errors import BY_EXIT_CODE, Failed, NoSupervisor, NotNow, Unreachable
+
+if TYPE_CHECKING:
+    from cockpit.config.held import Held
 
 START_SECONDS = 30.0
 END_SECONDS = 60.0
@@ -30,164 +37,276 @@ LOAD_SECONDS = 90.0
 _LOOK_SECONDS = 0.02
 
 
-def run_supervisor(config: Path | None) -> int:
-    """Be the supervisor, in this process, until told to end; answers its exit code."""
+def run_supervisor(config: Path | None, *, again: bool = False) -> int:
+    """Run the supervisor in this process until it is told to end; return its exit code.
+
+    With `again` the file was named to an earlier supervisor: what changed since is not trusted.
+    """
     from cockpit.cli.project import file_to_read
     from cockpit.supervisor.main import run
 
+    refuse_inside_agent("start the supervisor")
     collect_from_here()
     file, named = file_to_read(config)
-    return run(our_places(), file, named=named)
+    return run(our_places(), file, named=named, again=again)
 
 
 def start_supervisor(config: Path | None, meanwhile: Callable[[], None] = lambda: None) -> int:
-    """Make sure that a supervisor answers; its process id. Twice is the same as once.
+    """Make sure that a supervisor answers; return its process id. Idempotent.
 
-    One that runs already takes up the agents of the named file, or of the project's. `meanwhile`
-    is done while a new one starts. Raises what the new process, or `meanwhile`, failed with.
+    A supervisor that already runs loads the agents of the named file, or of the project's file.
+    `meanwhile` runs while a new one starts. Raises the error of the new process, or of `meanwhile`.
     """
+    refuse_inside_agent("open the screen or start the supervisor")
     places = our_places()
-    running = supervisor_pid(places)
+    running = _answering(places)
     if running is not None:
         _load(places, config)
         meanwhile()
         return running
-    child = _spawn(places, config)
-    try:
-        meanwhile()
-    finally:
-        pid = _await_answer(places, child)
+    with _spawned(places, config) as begun:
+        try:
+            meanwhile()
+        finally:
+            pid = _await_answer(places, begun)
     return pid
 
 
 def make_sure_of_supervisor(config: Path | None) -> None:
-    """Start one where none runs, and say so; one that runs is left alone."""
+    """Start a supervisor if none runs, and say so; never changes a running one."""
     places = our_places()
     try:
         connect(places.socket).close()
     except NoSupervisor as error:
-        if error.title != nobody(places.socket).title:
+        if error.title != not_running(places.socket).title and not isinstance(error, Unreachable):
             raise
-        pid = _await_answer(places, _spawn(places, config))
-        say(f"The supervisor runs now (pid {pid}); end it with: cockpit down")
+        refuse_inside_agent("start the supervisor")
+        with _spawned(places, config) as begun:
+            pid = _await_answer(places, begun)
+        say(f"Started the supervisor (pid {pid}); stop it with: cockpit down")
+
+
+@dataclass(frozen=True, slots=True)
+class Restarted:
+    """The result of a restart: the old and the new supervisor."""
+
+    before: int | None
+    """Process id of the old supervisor; None if none ran."""
+    version: str | None
+    """Version of the old supervisor, if known."""
+    after: int
+    held: tuple[Held, ...] = ()
+    """What its file asks for and does not get, because it is not trusted as it is now."""
+
+
+def restart_supervisor(config: Path | None) -> Restarted:
+    """Replace the running supervisor with one of this version; agents keep running.
+
+    The new supervisor reads the named file, or else the file the old one read last, with the trust
+    that its bytes were given: what changed since is held. An invalid file is refused (`BadConfig`)
+    before the old supervisor is ended. Works with any older version.
+    """
+    refuse_inside_agent("restart the supervisor")
+    from cockpit.cli.project import file_to_read
+    from cockpit.config.read import load
+
+    places = our_places()
+    told = running_supervisor(places)
+    if told is None:
+        return Restarted(None, None, start_supervisor(config))
+    file, named = file_to_read(config)
+    again = config is None
+    if again and told.get("config"):
+        file, named = Path(told["config"]), bool(told.get("config_named"))
+    file = file if file is not None and file.exists() else None
+    held = load(places, file, Path.cwd(), os.environ, named=named, again=again).held
+    _end(places, told["pid"], agents=False)
+    with _spawned(places, file if named else None, again=again) as begun:
+        pid = _await_answer(places, begun)
+    if file is not None and not named:
+        _read_there(places, file, named=False)
+    return Restarted(told["pid"], told.get("version"), pid, held)
 
 
 def stop_supervisor(*, agents: bool) -> int:
-    """End the supervisor and wait until its process is gone. None running is no failure."""
+    """End the supervisor and wait for its process to exit. Succeeds if none runs."""
+    refuse_inside_agent("end the supervisor")
     places = our_places()
-    pid = supervisor_pid(places)
-    if pid is None:
-        return _nothing_to_stop(places, agents=agents)
-    said = fetch(places.socket, "/v1/down", body={"agents": agents}, patience=END_SECONDS)
-    if not _gone(pid, END_SECONDS):
-        raise Failed(
-            "The supervisor is still there",
-            f"Process {pid} was asked to end {END_SECONDS:g} s ago.",
-            f"See {places.logs}; if nothing moves any more: kill {pid}",
-        )
-    say(str(json.loads(said)["message"]))
+    try:
+        pid = supervisor_pid(places)
+        if pid is None:
+            _refuse_unreachable(places)
+            return _nothing_to_stop(places, agents=agents)
+    except Unreachable as found:
+        # Not exit code 4: after `down`, "no supervisor" would read as success.
+        raise NotNow(found.title, found.detail, found.hint) from None
+    say(_end(places, pid, agents=agents))
     return 0
 
 
+def _end(places: Places, pid: int, *, agents: bool) -> str:
+    """Ask the supervisor to end and wait for its process to exit; return its last message."""
+    said = fetch(places.socket, "/v1/down", body={"agents": agents}, patience=END_SECONDS)
+    if not _gone(pid, END_SECONDS):
+        raise Failed(
+            "The supervisor is still running",
+            f"Process {pid} was asked to end {END_SECONDS:g} s ago.",
+            f"See {places.logs}. If it is stuck: kill {pid}",
+        )
+    return str(json.loads(said)["message"])
+
+
 def supervisor_pid(places: Places) -> int | None:
-    """The process that answers on the socket, or None when none does."""
+    """Return the pid of the supervisor that answers; None when none runs. Raises `Unreachable`."""
+    told = running_supervisor(places)
+    pid = told.get("pid") if told else None
+    return pid if isinstance(pid, int) else None
+
+
+def running_supervisor(places: Places) -> dict[str, Any] | None:
+    """Return what the supervisor reports of itself; None when none runs. Raises `Unreachable`."""
     try:
         status = json.loads(fetch(places.socket, "/v1/status"))
     except NoSupervisor as error:
-        if error.title == nobody(places.socket).title:
+        if error.title == not_running(places.socket).title:
             return None
         raise
-    pid = status["supervisor"]["pid"]
-    return pid if isinstance(pid, int) else None
+    told = status.get("supervisor")
+    return told if isinstance(told, dict) else {}
+
+
+def _answering(places: Places) -> int | None:
+    """Return the pid of the supervisor that answers; None while it starts or is unreachable."""
+    try:
+        return supervisor_pid(places)
+    except Unreachable:
+        return None
+
+
+def _refuse_unreachable(places: Places) -> None:
+    """Raise `Unreachable` if the lock is held. Tries the lock: not every system lists locks."""
+    from cockpit.supervisor.main import take_lock
+
+    if not places.lease.exists():
+        return
+    try:
+        take_lock(places.lease).close()
+    except NotNow:
+        pid = places.lease.read_text().strip()
+        raise unreachable(places.socket, int(pid) if pid.isdecimal() else 0) from None
 
 
 def _nothing_to_stop(places: Places, *, agents: bool) -> int:
     if agents and places.tmux_socket.exists():
-        raise NoSupervisor(
-            "No supervisor is running to end the agents",
-            f"Their tmux server may still be there: {places.tmux_socket}.",
-            "Run `cockpit up`, then `cockpit down --agents`.",
-        )
+        from cockpit.supervisor.main import end_agents
+
+        say(end_agents(places))
+        return 0
     say("No supervisor was running.")
     return 0
 
 
 def _load(places: Places, config: Path | None) -> None:
-    """Have the running supervisor read a file, if there is one to read."""
+    """Have the running supervisor load a file, if there is one."""
     from cockpit.cli.project import file_to_read
 
     file, named = file_to_read(config)
     if file is not None:
-        # The verb `Load`, said without its model: whoever comes back to a screen waits for this.
-        body = {"config": str(file), "named": named}
-        fetch(places.socket, "/v1/load", body=body, patience=LOAD_SECONDS)
+        _read_there(places, file, named=named)
 
 
-def _spawn(places: Places, config: Path | None) -> subprocess.Popen[bytes]:
+def _read_there(places: Places, file: Path, *, named: bool) -> None:
+    # The verb `Load` without its model: importing models would delay the screen.
+    body = {"config": str(file), "named": named}
+    fetch(places.socket, "/v1/load", body=body, patience=LOAD_SECONDS)
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A supervisor that is starting."""
+
+    child: subprocess.Popen[bytes]
+    words: StartupOutput
+
+
+@contextmanager
+def _spawned(places: Places, config: Path | None, *, again: bool = False) -> Iterator[_Begun]:
     places.make()
-    # -P: a folder of the project that is called like one of our modules must not be imported.
+    # -P: never import a project's folder that has the name of one of our modules.
     command = [sys.executable, "-P", "-m", "cockpit", "up", "--foreground"]
     if config is not None:
         command += ["--config", str(config)]
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
-    log = os.open(_first_words(places), flags, 0o600)
+        command += ["--again"] if again else []
+    words = StartupOutput(places.logs / "up.log")
+    log = words.descriptor
     try:
-        return subprocess.Popen(
+        child = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
         )
+        yield _Begun(child, words)
     finally:
-        os.close(log)
+        words.close()
 
 
-def _first_words(places: Places) -> Path:
-    return places.logs / "up.log"
-
-
-def _await_answer(places: Places, child: subprocess.Popen[bytes]) -> int:
+def _await_answer(places: Places, begun: _Begun) -> int:
+    child = begun.child
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
         with suppress(subprocess.TimeoutExpired):
             code = child.wait(_LOOK_SECONDS)
             if code != NotNow.exit_code or not _another_begins(places, child.pid):
-                return _ended_early(places, code)
+                return _ended_early(places, begun.words, code)
             time.sleep(_LOOK_SECONDS)
-        if (pid := supervisor_pid(places)) is not None:
+        if (pid := _answering(places)) is not None:
             return pid
+    if child.poll() is not None:
+        supervisor_pid(places)  # raises the reason: another supervisor runs but is unreachable
     child.terminate()
     child.wait()
     raise Failed(
-        "The supervisor did not come up",
-        f"It did not answer within {START_SECONDS:g} s, and was ended.",
-        f"Its own words: {_first_words(places)}",
+        "The supervisor did not start",
+        "\n".join(
+            [
+                f"It did not answer within {START_SECONDS:g} s, so it was ended.",
+                *_last_lines(begun.words.read()),
+            ]
+        ),
+        f"{begun.words.where()}, {places.logs / 'supervisor.log'}",
     )
 
 
 def _another_begins(places: Places, ours: int) -> bool:
-    """Whether another `up` was first: its supervisor lives and answers in a moment."""
+    """Return whether another `up` won the race: its supervisor lives and will answer shortly."""
     with suppress(OSError, ValueError):
         holder = int(places.lease.read_text())
         return holder != ours and Path(f"/proc/{holder}").exists()
     return False
 
 
-def _ended_early(places: Places, code: int) -> int:
-    """Another `up` may have been first: then all is well. Otherwise raise the child's reason."""
-    if (pid := supervisor_pid(places)) is not None:
+def _last_lines(words: str) -> list[str]:
+    return [line.strip() for line in words.splitlines()[-8:]]
+
+
+def _ended_early(places: Places, said: StartupOutput, code: int) -> int:
+    """Return the pid of another `up`'s supervisor, if that won the race; else raise the child's
+    error.
+    """
+    if (pid := _answering(places)) is not None:
         return pid
-    words = _first_words(places).read_text(errors="replace").strip().removeprefix("cockpit: ")
+    words = said.read().removeprefix("cockpit: ")
     title, _, rest = words.partition("\n")
     if title.startswith("Traceback"):
-        title = f"The supervisor ended at once: {words.rpartition(chr(10))[2]}"
+        title = f"The supervisor exited during start-up: {words.rpartition(chr(10))[2]}"
     kind = BY_EXIT_CODE.get(code, Failed)
     raise kind(
-        title or "The supervisor ended at once",
-        "\n".join(line.strip() for line in rest.splitlines()[-8:]),
-        "" if kind is not Failed else f"All of it: {_first_words(places)}",
+        title or "The supervisor exited during start-up",
+        "\n".join(_last_lines(rest)),
+        "" if kind is not Failed else said.where(),
     )
 
 
 def _gone(pid: int, seconds: float) -> bool:
-    """Wait until a process has ended."""
+    """Wait for a process to end; return whether it did."""
     try:
         handle = os.pidfd_open(pid)
     except ProcessLookupError:

@@ -1,4 +1,4 @@
-"""`cockpit up`, `down`, `start` and `stop`: what runs and what does not."""
+"""`cockpit up`, `restart`, `down`, `start` and `stop`: start and end the supervisor and agents."""
 
 from __future__ import annotations
 
@@ -6,26 +6,29 @@ from pathlib import Path
 
 import click
 
+from cockpit import __version__
 from cockpit.cli.agent_names import agent_names
 from cockpit.cli.options import asked, everywhere
 from cockpit.core.errors import BadUsage
-from cockpit.core.safetext import quoted
+from cockpit.core.plurals import counted
+from cockpit.core.safetext import quoted, safe_line
 
 
 @click.command(
     epilog="""\b
 Examples:
-  cockpit up                       twice is the same as once
-  cockpit up --config team.toml    take up the agents of that file too
-  cockpit up --foreground          for a service manager; logs on stderr"""
+  cockpit up                       does nothing if one is running
+  cockpit up --config team.toml    also load the agents of that file
+  cockpit up --foreground          for a service manager; logs to stderr"""
 )
 @everywhere
-@click.option("--foreground", is_flag=True, help="Stay in this terminal until told to end.")
-def up(foreground: bool) -> int:
-    """Start the supervisor. It watches and hands off with nobody looking.
+@click.option("--foreground", is_flag=True, help="Stay in the foreground until stopped.")
+@click.option("--again", is_flag=True, hidden=True)
+def up(foreground: bool, again: bool) -> int:
+    """Start the supervisor.
 
-    It takes up the agents of this repository's cockpit.toml. Returns when it answers, and prints
-    its process id.
+    It watches agents and hands off jobs in the background. Loads the agents of this repository's
+    cockpit.toml. Returns once the supervisor answers, and prints its process id.
     """
     from cockpit.cli.asking import far_host
     from cockpit.cli.launching import run_supervisor, start_supervisor
@@ -37,25 +40,96 @@ def up(foreground: bool) -> int:
 
         become_there(host.command("up", *(["--foreground"] if foreground else [])))
     if foreground:
-        return run_supervisor(asked().config)
+        return run_supervisor(asked().config, again=again)
     pid = start_supervisor(asked().config)
     print(pid, flush=True)
-    say(f"The supervisor runs (pid {pid}); {configured_words(asked().config)}")
+    say(f"Supervisor running (pid {pid}); {configured_words(asked().config)}")
+    if words := other_version_words():
+        say(words)
+    if words := cut_off_words():
+        say(words)
+    return 0
+
+
+def other_version_words() -> str:
+    """Return a hint to restart a supervisor of another version; empty if versions match."""
+    from cockpit.cli.launching import running_supervisor
+    from cockpit.cli.places import our_places
+
+    told = running_supervisor(our_places())
+    version = told.get("version") if told else __version__
+    if version == __version__:
+        return ""
+    other = f"version {safe_line(version, 40)}" if version else "an older version"
+    return f"The supervisor is {other}; this is {__version__}. Restart it: cockpit restart"
+
+
+def cut_off_words() -> str:
+    """Return a hint to reopen the agents that a reboot ended; empty if there are none."""
+    from cockpit.cli.places import our_places
+    from cockpit.cli.status import rows
+    from cockpit.core.safetext import safe_line
+
+    found = [
+        row for row in rows(our_places().socket) if (row["needs"] or {}).get("kind") == "resume"
+    ]
+    if not found:
+        return ""
+    names = safe_line(", ".join(row["name"] for row in found), 200)
+    return f"Interrupted by a restart: {names}. Reopen them: cockpit start --all --resume"
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  cockpit restart                      after an upgrade
+  cockpit restart --config team.toml   use that file from now on"""
+)
+@everywhere
+def restart() -> int:
+    """Restart the supervisor; agents keep running.
+
+    Use it after an upgrade: a supervisor of this version replaces the running one. Handoffs in
+    progress continue. Prints the new process id.
+    """
+    from cockpit.cli.asking import far_host
+    from cockpit.cli.launching import restart_supervisor
+    from cockpit.cli.speech import say
+
+    if host := far_host():
+        from cockpit.cli.hosts import become_there
+
+        become_there(host.command("restart"))
+    done = restart_supervisor(asked().config)
+    print(done.after, flush=True)
+    if done.before is None:
+        say(f"No supervisor was running; started one (pid {done.after})")
+        return 0
+    was = f" {safe_line(done.version, 40)}" if done.version not in (None, __version__) else ""
+    change = f"version{was} -> {__version__}, " if was else ""
+    say(f"Restarted the supervisor ({change}pid {done.after}); agents keep running")
+    if done.held:
+        path = safe_line(str(done.held[0].file), 400)
+        say(
+            f"{counted(len(done.held), 'setting')} held until you trust the file as it is now: "
+            f"cockpit config trust {path}"
+        )
     return 0
 
 
 @click.command(
     epilog="""\b
 Examples:
-  cockpit down            agents go on in their panes; `cockpit up` finds them again
-  cockpit down --agents   end the agents and the tmux server too (worktrees stay)"""
+  cockpit down            agents keep running; `cockpit up` finds them again
+  cockpit down --agents   also end the agents and the tmux server (worktrees stay)"""
 )
 @everywhere
-@click.option("--agents", is_flag=True, help="End the agents and their tmux server too.")
+@click.option("--agents", is_flag=True, help="Also end the agents and their tmux server.")
 def down(agents: bool) -> int:
-    """End the supervisor; the agents go on.
+    """Stop the supervisor; agents keep running.
 
-    Returns when it is gone; with --agents, when they and the tmux server are gone too.
+    Returns when the supervisor has exited; with --agents, when the agents and the tmux server have
+    too.
     """
     from cockpit.cli.asking import far_host
     from cockpit.cli.launching import stop_supervisor
@@ -70,34 +144,75 @@ def down(agents: bool) -> int:
 @click.command(
     epilog="""\b
 Examples:
-  cockpit start api                an agent of cockpit.toml
+  cockpit start api                an agent from cockpit.toml
   cockpit start fix-login --prompt 'Fix the login test' --worktree
   cockpit start big --prompt - < task.md
-  cockpit start api --resume 0b6e6c1e-6a3c-4a6e-9a51-2f4b1d0f6c11"""
+  cockpit start api --resume       reopen its last session
+  cockpit start api --resume 0b6e6c1e-6a3c-4a6e-9a51-2f4b1d0f6c11
+  cockpit start --all --resume     every agent that a reboot ended
+  cockpit start --all --resume --dry-run"""
 )
 @everywhere
-@click.argument("name", shell_complete=agent_names)
-@click.option("--prompt", metavar="TEXT", help="What it should do; - reads it from stdin.")
+@click.argument("name", shell_complete=agent_names, required=False)
+@click.option("--prompt", metavar="TEXT", help="The task; - reads it from stdin.")
 @click.option(
     "--directory",
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="Where it works; the current directory for a new agent.",
+    help="Working directory; default for a new agent: the current one.",
 )
-@click.option("--runtime", metavar="NAME", help="Which CLI: claude, command, …")
-@click.option("--worktree", is_flag=True, help="Give it a git worktree and branch of its own.")
-@click.option("--resume", metavar="SESSION", help="Open this session instead of a new one.")
+@click.option("--runtime", metavar="NAME", help="The CLI to run: claude, command, …")
+@click.option("--worktree", is_flag=True, help="Create a git worktree and branch for it.")
+@click.option(
+    "--resume",
+    metavar="[SESSION]",
+    is_flag=False,
+    flag_value="last",
+    help="Reopen this session instead of starting a new one; default: the agent's last session.",
+)
+@click.option(
+    "--all",
+    "everybody",
+    is_flag=True,
+    help="With --resume: every agent that ran when the machine or tmux went down.",
+)
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help="With --all: list those agents, and which of them cannot be reopened.",
+)
 @click.option(
     "--mode",
     type=click.Choice(["observe", "prompt", "auto"]),
-    help="When its context fills: only show, ask you, or hand off by itself.",
+    help="As its context fills: only show it, ask you, or hand off automatically.",
 )
-def start(name: str, prompt: str | None, directory: Path | None, **more: str | bool | None) -> int:
+def start(
+    name: str | None,
+    prompt: str | None,
+    directory: Path | None,
+    everybody: bool,
+    dry_run: bool,
+    **more: str | bool | None,
+) -> int:
     """Start a configured agent, or a new one.
 
-    A new one works in the current directory unless another is named. Where no supervisor runs,
-    it is started first.
+    A new agent works in the current directory unless you pass --directory. Starts the supervisor if
+    needed. With --resume, an agent's own session continues the same job.
     """
+    if everybody or dry_run:
+        others = [value for option, value in more.items() if option != "resume"]
+        given = any([name, directory, *others])
+        if not everybody or more["resume"] != "last" or given:
+            raise BadUsage(
+                "--all and --dry-run only work with --resume",
+                "Every agent is reopened in its own directory, with its own settings.",
+                "Usage: cockpit start --all --resume [--prompt TEXT] [--dry-run]",
+            )
+        return reopen_all(prompt, dry_run=dry_run)
+    if name is None:
+        raise BadUsage(
+            "Missing argument NAME", "", "Usage: cockpit start NAME. More: cockpit start --help"
+        )
     from cockpit.cli.asking import ask, far_host
     from cockpit.cli.launching import make_sure_of_supervisor
     from cockpit.cli.talking import spoken
@@ -118,12 +233,28 @@ def start(name: str, prompt: str | None, directory: Path | None, **more: str | b
     return 0
 
 
+def reopen_all(prompt: str | None, *, dry_run: bool) -> int:
+    """Reopen every agent that a restart ended; print the result for each."""
+    from cockpit.cli.asking import ask, far_host
+    from cockpit.cli.launching import make_sure_of_supervisor
+    from cockpit.cli.talking import spoken
+    from cockpit.wire.verbs import Resume
+
+    if far_host() is None:
+        make_sure_of_supervisor(asked().config)
+    said = None if prompt is None else spoken(prompt)
+    done = ask(Resume(prompt=said, dry_run=dry_run))
+    if done.text:
+        print(done.text, flush=True)
+    return 0
+
+
 def place_here(directory: Path | None) -> dict[str, str | bool | None]:
-    """Where it would work, and which file may configure it. Raises `BadUsage`."""
+    """Return the working directory, and the configuration file that applies. Raises `BadUsage`."""
     from cockpit.cli.project import file_to_read
 
     if directory is not None and not directory.is_dir():
-        raise BadUsage(f"--directory: there is no folder {quoted(str(directory))}")
+        raise BadUsage(f"--directory: no such folder: {quoted(str(directory))}")
     config, named = file_to_read(asked().config)
     return {
         "directory": None if directory is None else str(directory.absolute()),
@@ -134,7 +265,7 @@ def place_here(directory: Path | None) -> dict[str, str | bool | None]:
 
 
 def place_there(directory: Path | None) -> dict[str, str | bool | None]:
-    """The same of another machine, whose supervisor knows its own files."""
+    """The same for another machine, whose supervisor checks its own paths."""
     from cockpit.cli.asking import not_a_file_here
 
     if directory is not None:

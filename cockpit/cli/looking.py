@@ -1,4 +1,4 @@
-"""`cockpit status` and `dial-stdio`, for spellings that the fast path leaves to click."""
+"""`cockpit status` and `dial-stdio`, with options that the fast path does not handle."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from cockpit.cli.options import everywhere
 @click.command(
     epilog="""\b
 Examples:
-  cockpit status                       a line for each agent
+  cockpit status                       one line per agent
   cockpit status api --json            one agent, for scripts
-  cockpit status --watch               prints only what changes
+  cockpit status --watch               print only what changes
   cockpit status --watch --plain       the same in sentences, for a screen reader
-  cockpit status --host gpu1           of another machine
+  cockpit status --host gpu1           agents on another machine
   cockpit status --json | jq -r '.agents[] | select(.needs) | .name'"""
 )
 @everywhere
 @click.argument("name", required=False, shell_complete=agent_names)
-@click.option("--json", "as_json", is_flag=True, help="The fixed JSON form, also GET /v1/status.")
-@click.option("--watch", is_flag=True, help="Go on, and print each line again when it changes.")
-@click.option("--plain", is_flag=True, help="Sentences: no bar, no columns, no colour.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, same as GET /v1/status.")
+@click.option("--watch", is_flag=True, help="Keep running; print each line again when it changes.")
+@click.option("--plain", is_flag=True, help="Print sentences without bars or columns.")
 def status(name: str | None, as_json: bool, watch: bool, plain: bool) -> int:
-    """Every agent: its context, its work, what it needs."""
+    """Show each agent's context, state and what it needs."""
     from cockpit.cli.asking import far_host
     from cockpit.cli.status import show
     from cockpit.cli.status import watch as go_on
@@ -44,7 +44,7 @@ Example:
 )
 @everywhere
 def dial_stdio() -> int:
-    """Join stdin and stdout to the supervisor's socket."""
+    """Connect stdin and stdout to the supervisor's socket."""
     from cockpit.cli.dial import dial
 
     return dial()

@@ -1,6 +1,6 @@
-"""Is this machine fit: its programs, its locale, its disk, and who we are on it.
+"""Check this machine: programs, locale, disk space and user.
 
-Only looks. Each question is a function that answers with a `Finding`.
+Read-only. Each check is a function that returns a `Finding`.
 """
 
 from __future__ import annotations
@@ -13,16 +13,24 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from cockpit.adapters.files.foreign_files import read_text
 from cockpit.cli.finding import Finding, fit, from_error, note, unfit
 from cockpit.core.errors import CockpitError
 
 OLDEST_PYTHON = (3, 11)
 LEAST_BYTES = 200_000_000
-"""Less free space than this and a worktree or a transcript may not fit any more."""
+"""Bytes of free space below which a worktree or a transcript may not fit."""
 
 
-def examine_machine(environment: Mapping[str, str], directory: Path) -> list[Finding]:
-    """Everything about the machine, in the order in which a fault would be met."""
+def examine_machine(
+    environment: Mapping[str, str],
+    directory: Path,
+    agents: Mapping[str, str] | None = None,
+) -> list[Finding]:
+    """Run all checks of the machine, in the order in which a user would hit the problems.
+
+    `agents` is the agents' environment, if it differs from ours.
+    """
     from cockpit.adapters.store.fitness import check_sqlite
 
     return [
@@ -30,7 +38,7 @@ def examine_machine(environment: Mapping[str, str], directory: Path) -> list[Fin
         sqlite(check_sqlite),
         tmux(environment),
         git(environment),
-        *claude(environment, directory),
+        *claude(agents or environment, directory),
         utf8(),
         disk(directory),
         whoami(),
@@ -40,12 +48,12 @@ def examine_machine(environment: Mapping[str, str], directory: Path) -> list[Fin
 def python() -> Finding:
     version = platform.python_version()
     if sys.version_info < OLDEST_PYTHON:
-        return unfit("python", f"{version} is too old", "Install Python 3.11 or later.")
+        return unfit("python", f"{version} is too old", "Install Python 3.11 or newer.")
     return fit("python", f"{version} ({sys.executable})")
 
 
 def sqlite(check: Callable[[], str]) -> Finding:
-    """Whether documents can be searched; without that no supervisor starts."""
+    """Check for full-text search; the supervisor does not start without it."""
     try:
         return fit("sqlite", f"{check()} (with full-text search)")
     except CockpitError as error:
@@ -53,7 +61,7 @@ def sqlite(check: Callable[[], str]) -> Finding:
 
 
 def tmux(environment: Mapping[str, str]) -> Finding:
-    from cockpit.adapters.tmux_command import check_version
+    from cockpit.adapters.tmux.command import check_version
 
     try:
         return fit("tmux", check_version("tmux", environment))
@@ -65,43 +73,43 @@ def git(environment: Mapping[str, str]) -> Finding:
     found = shutil.which("git", path=environment.get("PATH", os.defpath))
     if found is None:
         remedy = "Install it (Debian: apt-get install git; macOS: xcode-select --install)."
-        return unfit("git", "It is not on PATH", remedy)
+        return unfit("git", "Not found on PATH", remedy)
     return fit("git", found)
 
 
 def claude(environment: Mapping[str, str], directory: Path) -> list[Finding]:
-    """The CLI that an agent would run, and what it would ask on its first screen."""
-    from cockpit.adapters.agents.claude_program import find_program
+    """Check the Claude CLI that agents would run, and which first-run screens it would show."""
+    from cockpit.adapters.agents.claude.program import find_program
 
     try:
         program = find_program(environment)
     except CockpitError as error:
         return [from_error("claude", error)]
-    where = "inside claude-agent-sdk; none is on PATH" if program.bundled else str(program.path)
+    where = "from claude-agent-sdk; none on PATH" if program.bundled else str(program.path)
     return [fit("claude", f"{program.version} ({where})"), *_first_screens(environment, directory)]
 
 
 def _first_screens(environment: Mapping[str, str], directory: Path) -> list[Finding]:
-    from cockpit.adapters.agents.claude_first_run import open_questions
+    from cockpit.adapters.agents.claude.first_run import open_questions
 
     repository = _main_checkout(directory)
     questions = open_questions(environment, repository)
     found = []
     if "onboarding" in questions:
         found.append(
-            note("claude", "It was never started here: its welcome screens come first",
+            note("claude", "Never started here: its welcome screens come first",
                  "Run `claude` once, or answer them in the agent's pane.")
         )  # fmt: skip
     if "trust" in questions:
         found.append(
-            note("claude", f"It does not trust {repository} yet, and will ask in the pane",
-                 "Run `claude` there once and accept; until then no hook of cockpit's runs.")
+            note("claude", f"Does not trust {repository} yet, and will ask in the pane",
+                 "Run `claude` there once and accept. Until then cockpit's hooks do not run.")
         )  # fmt: skip
     return found
 
 
 def _main_checkout(directory: Path) -> Path | None:
-    """The root that Claude Code keys trust by; None outside a repository."""
+    """Return the repository root that Claude Code stores trust for; None outside a repository."""
     for folder in (directory, *directory.parents):
         mark = folder / ".git"
         if mark.is_dir():
@@ -112,8 +120,8 @@ def _main_checkout(directory: Path) -> Path | None:
 
 
 def _of_worktree(mark: Path) -> Path | None:
-    """`gitdir: MAIN/.git/worktrees/NAME` names the main checkout."""
-    pointed = mark.read_text(errors="replace").removeprefix("gitdir:").strip()
+    """Return the main checkout named by a worktree's `gitdir: MAIN/.git/worktrees/NAME`."""
+    pointed = read_text(mark, 4096, cut=True).removeprefix("gitdir:").strip()
     for parent in Path(pointed).parents:
         if parent.name == ".git":
             return parent.parent
@@ -131,12 +139,16 @@ def utf8() -> Finding:
 def disk(directory: Path) -> Finding:
     free = shutil.disk_usage(directory).free
     if free < LEAST_BYTES:
-        return unfit("disk", f"{free / 1e6:.0f} MB are left", "Make room; documents must be saved.")
+        return unfit(
+            "disk",
+            f"{free / 1e6:.0f} MB free",
+            "Free some space: cockpit cannot hand off if it cannot save documents.",
+        )
     return fit("disk", f"{free / 1e9:.1f} GB free")
 
 
 def whoami() -> Finding:
     if os.geteuid() == 0:
-        remedy = "Prefer an ordinary user: agents run commands with the rights that you have."
+        remedy = "Use an ordinary user if you can: agents run commands with your permissions."
         return note("user", "Running as root", remedy)
     return fit("user", f"uid {os.geteuid()}")

@@ -1,4 +1,4 @@
-"""Commands that need no supervisor: a demonstration, any transcript, the keys."""
+"""Commands that need no supervisor: the demo, transcripts, redaction and keys."""
 
 from __future__ import annotations
 
@@ -15,24 +15,26 @@ _TRANSCRIPT = click.Path(path_type=Path)
 @click.command(
     epilog="""\b
 Examples:
-  cockpit demo               three agents, in the cockpit
-  cockpit demo --headless    the same without a screen; exit 0 when all jobs are done
-  cockpit demo --pictures docs    every screen as a picture, as in the README"""
+  cockpit demo                    three agents, on the screen
+  cockpit demo --headless         without a screen; exit 0 when all jobs are done
+  cockpit demo --pictures docs    save every screen as a picture, as in the README"""
 )
 @everywhere
-@click.option("--agents", type=click.IntRange(1, 9), show_default="3", help="How many fly.")
-@click.option("--headless", is_flag=True, help="Print what happens, and answer the questions.")
-@click.option("--keep", is_flag=True, help="Leave the scratch folder, and say where it is.")
+@click.option("--agents", type=click.IntRange(1, 9), show_default="3", help="Number of agents.")
+@click.option(
+    "--headless", is_flag=True, help="Run without a screen: print events and approve handoffs."
+)
+@click.option("--keep", is_flag=True, help="Keep the temporary folder, and print its path.")
 @click.option(
     "--pictures",
     metavar="FOLDER",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Fly seven agents without a screen, and leave every screen there as SVG.",
+    help="Run seven agents without a screen and save every screen as SVG.",
 )
 def demo(agents: int | None, headless: bool, keep: bool, pictures: Path | None) -> int:
-    """A whole flight, with no account and no network.
+    """Try cockpit with no account and no network.
 
-    The real Claude Code CLI in real panes; only the model is simulated.
+    Runs the real Claude Code CLI in real panes; only the model is simulated.
     """
     from cockpit.cli.demo import demo as fly
 
@@ -46,9 +48,9 @@ Example:
 )
 @everywhere
 @click.argument("transcripts", nargs=-1, required=True, type=_TRANSCRIPT)
-@click.option("--json", "as_json", is_flag=True, help="The fixed JSON form.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def usage(transcripts: tuple[Path, ...], as_json: bool) -> int:
-    """How full any transcript's context is, and its totals."""
+    """Show a transcript's context use and token totals."""
     from cockpit.cli.usage import usage as read
 
     return read(list(transcripts), as_json)
@@ -61,15 +63,40 @@ Example:
 )
 @everywhere
 @click.argument("transcript", type=_TRANSCRIPT)
-@click.option("--json", "as_json", is_flag=True, help="The fixed JSON form.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def facts(transcript: Path, as_json: bool) -> int:
-    """Goal, todos, files and commits of any transcript.
+    """Show a transcript's goal, todos, files and commits.
 
-    No model is asked, and no supervisor is needed.
+    Uses no model and needs no supervisor.
     """
     from cockpit.cli.facts import facts as read
 
     return read(transcript, as_json)
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  cockpit redact < session.log > clean.log
+  git diff --cached | cockpit redact --check    exit 1 if there is a secret
+  cockpit redact --kinds                        list the kinds of secrets"""
+)
+@everywhere
+@click.option(
+    "--check",
+    is_flag=True,
+    help="Only print the line and kind of each secret; exit 1 if there are any.",
+)
+@click.option("--kinds", is_flag=True, help="List the kinds of secrets that cockpit recognises.")
+def redact(check: bool, kinds: bool) -> int:
+    """Copy stdin to stdout without secrets.
+
+    Uses the same filter as handoff documents and messages; values of secrets in your environment
+    are removed too. Sends nothing anywhere.
+    """
+    from cockpit.cli import redact as filtering
+
+    return filtering.kinds() if kinds else filtering.redact(os.environ, check=check)
 
 
 @click.command(
@@ -79,9 +106,9 @@ Example:
 )
 @everywhere
 def keys() -> int:
-    """Every action of the screen, with its keys.
+    """List every action of the screen with its keys.
 
-    The name of an action is what the [keys] table of cockpit.toml uses.
+    Use the action ids in the [keys] table of cockpit.toml.
     """
     from cockpit.cli.keys import keys as tell
     from cockpit.cli.places import our_places

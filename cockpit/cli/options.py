@@ -1,7 +1,7 @@
-"""The options that go with every command, before it or after it.
+"""The options that every command takes, before or after the command's name.
 
-`--config` and `--host` mean the same in both places; the one nearer to the command wins. A command
-that works with files of this machine only refuses a host, instead of leaving it unheard.
+`--config` and `--host` mean the same in both places; if both are given, the later one wins.
+Commands that only work on local files refuse `--host`.
 """
 
 from __future__ import annotations
@@ -16,35 +16,35 @@ import click
 from cockpit.core.errors import BadUsage
 
 LOCAL = "local"
-"""What `--host` calls this machine."""
+"""The name of this machine for `--host`."""
 
 HERE_ONLY = frozenset({
     "demo", "init", "usage", "facts", "config", "hooks", "keys", "completion", "dial-stdio",
     "serve",
 })  # fmt: skip
-"""Commands that have nothing to ask a supervisor."""
+"""Commands that work on local files only."""
 
 AnyCommand = TypeVar("AnyCommand", bound=Callable[..., Any])
 
 
 @dataclass
 class Asked:
-    """What the pilot said for every command."""
+    """The options common to all commands."""
 
     config: Path | None = None
-    """Absolute; named on the command line, and therefore trusted."""
+    """Absolute path; trusted, because the user named it."""
     host: str | None = None
 
 
 def everywhere(command: AnyCommand) -> AnyCommand:
-    """Give a command (or the group) `--config` and `--host`; the values go to `Asked`."""
+    """Add `--config` and `--host` to a command or group; the values are stored in `Asked`."""
     for option in (_host, _config):
         command = option(command)
     return command
 
 
 def asked() -> Asked:
-    """What was said for the command that is running."""
+    """Return the common options of the running command."""
     return click.get_current_context().ensure_object(Asked)
 
 
@@ -59,14 +59,14 @@ def _keep_host(_context: click.Context, _parameter: click.Parameter, value: str 
     command = " ".join(_context.command_path.split()[1:2])
     if command in HERE_ONLY and asked_in(_context).host not in (None, LOCAL):
         raise BadUsage(
-            f"`cockpit {command}` works with this machine only",
-            "It asks no supervisor.",
-            f"Run it there, for instance: ssh -t HOST cockpit {command}",
+            f"`cockpit {command}` only works on this machine",
+            "It does not use a supervisor.",
+            f"Run it on the host: ssh -t HOST cockpit {command}",
         )
 
 
 def asked_in(context: click.Context) -> Asked:
-    """The same, from where click hands the context over."""
+    """Return the common options of the given click context."""
     return context.ensure_object(Asked)
 
 
@@ -76,12 +76,12 @@ _config = click.option(
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     callback=_keep_config,
     expose_value=False,
-    help="Use this file in place of the project's cockpit.toml; naming it is trusting it.",
+    help="Use this file instead of the project's cockpit.toml, and trust it.",
 )
 _host = click.option(
     "--host",
     metavar="NAME",
     callback=_keep_host,
     expose_value=False,
-    help="Ask the supervisor of this configured host.",
+    help="Use the supervisor on this host (see [[hosts]]).",
 )

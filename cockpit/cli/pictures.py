@@ -1,7 +1,7 @@
-"""`cockpit demo --pictures`: every screen of a real flight, as SVG.
+"""`cockpit demo --pictures`: save every screen of a real demo run as SVG.
 
-Nothing is written before the last picture is taken, so that a flight that fails leaves the
-pictures that there were.
+All files are written after the last picture is taken, so a failed run leaves old pictures as they
+were.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from cockpit.core.plurals import counted
 from cockpit.demo.flight import Flight, Say
 from cockpit.demo.posing import fly_posing
 from cockpit.demo.scratch import Scratch
-from cockpit.tui.picture import Shot, picture
-from cockpit.tui.surroundings import Surroundings
+from cockpit.tui.pictures.picture import Shot, picture
+from cockpit.tui.state.context import UIContext
 
 ALWAYS = "/tmp/ckdemo-pictures"
-"""What every picture calls the scratch folder, whose name is another in every flight."""
+"""Name of the temporary folder in pictures; its real name changes with every run."""
 
 Pictures = Mapping[str, str]
 """SVG by file name."""
 
 
 def fly_for_pictures(folder: Path, *, keep: bool, say: Say, standin: bool = False) -> int:
-    """Leave a picture of every screen there; 0.
+    """Run the demo and save a picture of every screen in `folder`; return 0.
 
-    Raises `BadUsage` at once where nothing can be written there.
+    Raises `BadUsage` up front if the folder is not writable.
     """
     camera = Camera(len(EMPTY) + len(FLYING), say)
 
     async def take(shots: Sequence[Shot], flown: Flight) -> None:
         hidden = str(flown.scratch.folder)
-        await camera.take(shots, flown.client, around(flown.scratch), hidden)
+        await camera.take(shots, flown.client, ui_context(flown.scratch), hidden)
 
     with writable(folder):
         empty, posed = partial(take, EMPTY), partial(take, FLYING)
@@ -53,7 +53,9 @@ def fly_for_pictures(folder: Path, *, keep: bool, say: Say, standin: bool = Fals
 
 @contextmanager
 def writable(folder: Path) -> Iterator[None]:
-    """The folder is there and can be written to; one that was made and stayed empty goes again."""
+    """Check that the folder exists or can be made, and is writable; an empty folder it made is
+    removed.
+    """
     made = not folder.exists()
     try:
         folder.mkdir(exist_ok=True)
@@ -61,7 +63,7 @@ def writable(folder: Path) -> Iterator[None]:
             pass
     except OSError as error:
         reason = f"{folder}: {error.strerror}."
-        raise BadUsage("The pictures cannot be written there", reason) from error
+        raise BadUsage("The pictures cannot be saved there", reason) from error
     try:
         yield
     finally:
@@ -70,18 +72,18 @@ def writable(folder: Path) -> Iterator[None]:
 
 
 def write(pictures: Pictures, folder: Path) -> None:
-    """Put them into the folder, in the place of those of the same names. Raises `Failed`."""
+    """Write the pictures into the folder, replacing those of the same names. Raises `Failed`."""
     try:
         for name, svg in pictures.items():
             (folder / name).write_text(svg, encoding="utf-8")
     except OSError as error:
         raise Failed(
-            "A picture could not be written", f"{error.filename}: {error.strerror}."
+            "A picture could not be saved", f"{error.filename}: {error.strerror}."
         ) from error
 
 
 class Camera:
-    """Takes one picture after the other, and says so."""
+    """Takes pictures one after the other, and reports progress."""
 
     def __init__(self, shots: int, say: Say) -> None:
         self.pictures: dict[str, str] = {}
@@ -89,19 +91,19 @@ class Camera:
         self._shots, self._say = shots, say
 
     async def take(
-        self, shots: Iterable[Shot], client: Supervisor, around: Surroundings, hidden: str
+        self, shots: Iterable[Shot], client: Supervisor, ui: UIContext, hidden: str
     ) -> None:
-        """Pictures of what is there now; the folder that is to be hidden is called `ALWAYS`."""
+        """Take pictures of the current state; the folder to hide is shown as `ALWAYS`."""
         for shot in shots:
             self._say(f"picture {len(self.pictures) + 1} of {self._shots}: {shot.name}")
-            svg = await picture(client, shot, around, [themes_folder()])
+            svg = await picture(client, shot, ui, [themes_folder()])
             self.pictures[f"{shot.name}.svg"] = svg.replace(hidden, ALWAYS)
 
 
-def around(scratch: Scratch) -> Surroundings:
-    """What surrounds a screen that somebody opens in the flight's repository."""
+def ui_context(scratch: Scratch) -> UIContext:
+    """Return the context of a screen opened in the demo's repository."""
     environment = scratch.environment()
-    return Surroundings(
+    return UIContext(
         attach=nowhere,
         edit=nowhere,
         home=str(scratch.home),
@@ -111,4 +113,4 @@ def around(scratch: Scratch) -> Surroundings:
 
 
 async def nowhere(_name: object) -> None:
-    """A picture leads nowhere."""
+    """Do nothing: pictures cannot attach or edit."""

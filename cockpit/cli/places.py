@@ -1,4 +1,4 @@
-"""Which cockpit this command speaks of: the one that the environment names."""
+"""The paths of the cockpit that the environment selects."""
 
 from __future__ import annotations
 
@@ -8,7 +8,11 @@ from cockpit.config.paths import Places
 
 
 def our_places() -> Places:
-    """The places of this environment. Raises `BadUsage` when their sockets could never exist."""
+    """Return this environment's paths.
+
+    Raises `BadUsage` if socket paths would be too long, `Failed` for a home that others can write.
+    """
     places = Places.of(os.environ)
     places.check_sockets()
+    places.check_home()
     return places

@@ -1,6 +1,6 @@
-"""Is this cockpit fit: its folders, its configuration, its supervisor and its tmux server.
+"""Check this cockpit: folders, configuration, supervisor and tmux server.
 
-Only looks, makes nothing and asks nobody to change anything.
+Read-only.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from cockpit import __version__
 from cockpit.cli.finding import Finding, fit, from_error, note, unfit
 from cockpit.client.quick import fetch
-from cockpit.client.refusals import nobody
+from cockpit.client.refusals import not_running
 from cockpit.config.paths import Places
 from cockpit.core.errors import CockpitError, NoSupervisor
 from cockpit.core.plurals import counted
@@ -24,7 +24,7 @@ PRIVATE = 0o700
 
 
 def examine_premises(environment: Mapping[str, str], config: Path | None) -> list[Finding]:
-    """Everything about this cockpit. `config` is a file that was named on the command line."""
+    """Run all checks of this cockpit. `config` is the file from the command line."""
     places = Places.of(environment)
     return [
         sockets(places),
@@ -34,6 +34,17 @@ def examine_premises(environment: Mapping[str, str], config: Path | None) -> lis
         supervisor(places),
         tmux_server(places),
     ]
+
+
+def agents_environment(environment: Mapping[str, str], config: Path | None) -> dict[str, str]:
+    """Return the environment of an agent without its own `env`: ours plus `[defaults] env`."""
+    from cockpit.config.read import load
+
+    try:
+        loaded = load(Places.of(environment), config, Path.cwd(), environment)
+    except CockpitError:
+        return dict(environment)  # reported by `configuration`
+    return {**environment, **loaded.settings.defaults.env}
 
 
 def sockets(places: Places) -> Finding:
@@ -47,26 +58,28 @@ def sockets(places: Places) -> Finding:
 
 
 def folder(path: Path) -> Finding:
-    """A folder of ours: not there yet, private, or somebody else's."""
+    """Check one of our folders: missing, private, or another user's."""
     try:
         found = path.lstat()
     except FileNotFoundError:
-        return fit("folder", f"{path} (will be made)")
+        return fit("folder", f"{path} (will be created)")
     except OSError as error:
         return unfit("folder", f"{path}: {error.strerror}", "Choose another with COCKPIT_HOME.")
     if not stat.S_ISDIR(found.st_mode):
-        return unfit("folder", f"{path} is no folder", "Move it, or set COCKPIT_HOME.")
+        return unfit("folder", f"{path} is not a folder", "Move it, or set COCKPIT_HOME.")
     if found.st_uid != os.geteuid():
         return unfit("folder", f"{path} belongs to user {found.st_uid}", "Set COCKPIT_HOME.")
     if (mode := stat.S_IMODE(found.st_mode)) != PRIVATE:
-        return unfit("folder", f"{path} is open to others (mode {mode:o})", f"chmod 700 {path}")
+        return unfit(
+            "folder", f"{path} is accessible to others (mode {mode:o})", f"chmod 700 {path}"
+        )
     return fit("folder", f"{path} (private)")
 
 
 def configuration(
     places: Places, environment: Mapping[str, str], config: Path | None
 ) -> list[Finding]:
-    """Each file that counts here, what of it waits to be trusted, or what is wrong with it."""
+    """Check each file that applies: errors, and settings ignored until trusted."""
     from cockpit.config.read import load
 
     try:
@@ -79,43 +92,62 @@ def configuration(
     ]
     if loaded.held:
         held = ", ".join(safe_line(str(one)) for one in loaded.held)
-        remedy = "Read the file, then: cockpit config trust FILE"
-        found.append(note("config", f"Held until you trust the project's file: {held}", remedy))
+        remedy = "Read the file, then run: cockpit config trust FILE"
+        found.append(note("config", f"Ignored until you trust the project's file: {held}", remedy))
     return found
 
 
 def theme_files(folder: Path) -> list[Finding]:
-    """The pilot's own themes, in one line; nothing where there are none."""
+    """Check the user's own themes, in one line; none without such themes."""
     if not any(folder.glob("*.toml")):
         return []
-    from cockpit.tui.themes import load
+    from cockpit.tui.terminal.themes import load
 
     found = load([folder])
     if not found.troubles:
         return [fit("themes", f"{counted(len(found.themes), 'theme')} in {folder}")]
     names = safe_line(", ".join(f"{name}.toml" for name in found.troubles), 200)
-    said = f"{counted(len(found.troubles), 'file')} left out: {names}"
-    return [note("themes", said, "What is wrong with each: cockpit config check")]
+    said = f"{counted(len(found.troubles), 'file')} not loaded: {names}"
+    return [note("themes", said, "See why: cockpit config check")]
+
+
+def _out_of_descriptors(places: Places) -> Finding | None:
+    """Check whether a supervisor that does not answer has reached its limit of open files."""
+    try:
+        pid = int(places.lease.read_text())
+        limits = Path(f"/proc/{pid}/limits").read_text().splitlines()
+        most = next(int(line.split()[3]) for line in limits if line.startswith("Max open files"))
+        held = len(os.listdir(f"/proc/{pid}/fd"))  # noqa: PTH208 - names are enough
+    except (OSError, ValueError, StopIteration, IndexError):
+        return None
+    if held < most:
+        return None
+    remedy = "Close some of its clients, or run: ulimit -n 4096; cockpit down; cockpit up"
+    return unfit("supervisor", f"Process {pid} has reached its limit of {most} open files", remedy)
 
 
 def supervisor(places: Places) -> Finding:
     try:
         status = json.loads(fetch(places.socket, "/v1/status", patience=3.0))["supervisor"]
     except NoSupervisor as error:
-        if error.title == nobody(places.socket).title:
-            return note("supervisor", "None is running", "Start it with: cockpit up")
-        return from_error("supervisor", error)
+        if error.title == not_running(places.socket).title:
+            return note("supervisor", "Not running", "Start it with: cockpit up")
+        return _out_of_descriptors(places) or from_error("supervisor", error)
     except CockpitError as error:
         return from_error("supervisor", error)
     version = status.get("version")
     if version is not None and version != __version__:
-        said = f"Process {status['pid']} is of version {safe_line(str(version))}"
-        return note("supervisor", f"{said}, this is {__version__}", "cockpit down && cockpit up")
+        said = f"Process {status['pid']} has version {safe_line(str(version))}"
+        return note("supervisor", f"{said}, this is {__version__}", "cockpit restart")
+    if trouble := status.get("trouble"):
+        return unfit(
+            "supervisor", safe_line(trouble, 400), "Free some disk space, then run: cockpit status"
+        )
     return fit("supervisor", f"process {status['pid']}")
 
 
 def tmux_server(places: Places) -> Finding:
-    """Whether the socket of the private server is there, and takes a connection."""
+    """Check whether the private server's socket exists and accepts connections."""
     import socket
 
     if not places.tmux_socket.exists():
@@ -125,6 +157,6 @@ def tmux_server(places: Places) -> Finding:
         try:
             channel.connect(str(places.tmux_socket))
         except OSError as error:
-            said = f"Nobody answers on {places.tmux_socket} ({error.strerror})"
-            return note("tmux server", said, "The next `cockpit up` sees to it.")
+            said = f"No answer on {places.tmux_socket} ({error.strerror})"
+            return note("tmux server", said, "Run: cockpit up")
     return fit("tmux server", f"answers on {places.tmux_socket}")

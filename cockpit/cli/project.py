@@ -1,6 +1,6 @@
-"""Which configuration file goes with a command, and what the client itself needs of it.
+"""Find the configuration file that goes with a command.
 
-The supervisor reads the file; the client only says which one, and whether the pilot named it.
+The supervisor reads the file; the client only passes its path, and whether the user named it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from cockpit.core.safetext import safe_line
 
 
 def file_to_read(config: Path | None) -> tuple[Path | None, bool]:
-    """The file that goes with `up` and `start`, absolute, and whether it was named."""
+    """Return the absolute file to send with `up` and `start`, and whether the user named it."""
     if config is not None:
         return config, True
     found = project_file(Path.cwd())
@@ -23,7 +23,7 @@ def file_to_read(config: Path | None) -> tuple[Path | None, bool]:
 
 
 def configured_words(config: Path | None) -> str:
-    """How many agents the files that hold here configure, and what waits for the pilot's trust.
+    """Say how many agents the current files configure, and how many settings wait for trust.
 
     Raises `BadConfig`.
     """
@@ -37,7 +37,7 @@ def configured_words(config: Path | None) -> str:
     if loaded.held:
         path = safe_line(str(loaded.held[0].file), 400)
         waiting = counted(len(loaded.held), "setting")
-        words += f"; {waiting} held until trusted: cockpit config trust {path}"
+        words += f"; {waiting} ignored until you trust the file: cockpit config trust {path}"
     elif not loaded.files:
-        words += "; write a first file with: cockpit init"
+        words += "; create a config file with: cockpit init"
     return words

@@ -1,8 +1,8 @@
-"""`cockpit` with no command: everything that is needed runs, and this terminal shows it.
+"""A bare `cockpit`: start what is needed, then show the screen in this terminal.
 
-The screen lives in the first window of the private tmux server, where it survives the terminal
-that looks at it; with `--direct` it runs right here. Coming back to it is the fast path's, so what
-is heavy stays outside.
+The screen runs in the first window of the private tmux server, where it survives the terminal. With
+`--direct` it runs in this process. The fast path uses this module to reattach, so heavy imports are
+deferred.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from cockpit.adapters.tmux_views import TmuxViews
+from cockpit.adapters.tmux.views import TmuxViews
 from cockpit.cli.attach import become, check_terminal, views_of
 from cockpit.cli.launching import start_supervisor, supervisor_pid
 from cockpit.cli.places import our_places
@@ -23,7 +23,7 @@ from cockpit.ports.panes import Launch, PaneGone
 
 
 def open_screen(config: Path | None) -> int:
-    """Start what does not run yet, and become a terminal that shows the home window."""
+    """Start what does not run yet, then attach this terminal to the home window."""
     check_terminal()
     places = make_screen(config)
     if _needs_its_own(places):
@@ -34,17 +34,17 @@ def open_screen(config: Path | None) -> int:
 
 
 def make_screen(config: Path | None) -> Places:
-    """Make sure that supervisor and screen run, with no terminal to show it in yet."""
+    """Make sure that supervisor and screen run, before a terminal shows them."""
     places = our_places()
     views = views_of(places)
 
     async def look_or_open() -> None:
-        # Coming back is the usual thing, and asks tmux for one thing only.
+        # Reattaching is the common case and needs a single tmux command.
         if not await _home_runs(views):
             await views.open_home(_home_launch(places, config))
 
     try:
-        # The screen begins while the supervisor does: each needs most of a second.
+        # Start the screen and the supervisor in parallel: each needs most of a second.
         start_supervisor(config, meanwhile=lambda: asyncio.run(look_or_open()))
     except CockpitError:
         with suppress(CockpitError):
@@ -54,12 +54,12 @@ def make_screen(config: Path | None) -> Places:
 
 
 def _needs_its_own(places: Places) -> bool:
-    """Whether the screen there is none for this terminal: characters, colours, its own wishes."""
+    """Whether the running screen does not suit this terminal: characters, colours, settings."""
     return asyncio.run(views_of(places).is_not_for(os.environ))
 
 
-def flies(places: Places) -> bool:
-    """Whether supervisor and screen run already, as far as can be known."""
+def is_running(places: Places) -> bool:
+    """Whether supervisor and screen already run, as far as this process can tell."""
     try:
         return supervisor_pid(places) is not None and asyncio.run(_home_runs(views_of(places)))
     except CockpitError:
@@ -74,8 +74,8 @@ async def _home_runs(views: TmuxViews) -> bool:
 
 
 def _home_launch(places: Places, config: Path | None) -> Launch:
-    """The process of the home window: this very program, with the screen for itself."""
-    # -P: no folder of the project may pass for one of our modules.
+    """Return the command of the home window: this program, drawing the screen itself."""
+    # -P: never import a project's folder that has the name of one of our modules.
     argv = [sys.executable, "-P", "-m", "cockpit", "--in-home-window"]
     if config is not None:
         argv += ["--config", str(config)]

@@ -1,4 +1,4 @@
-"""An agent as a sentence, for an ear or a Braille line: no bar, no columns, no glyph to spell."""
+"""An agent as a sentence, for speech or Braille: no bar, no columns, no symbols."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from cockpit.core.safetext import safe_line
 
 _STATES = {"needs_you": "needs you", "handing_off": "is being handed off", "idle": "is idle"}
 _STATES |= {"working": "works", "starting": "starts", "done": "is done", "stopped": "is stopped"}
-_STATES |= {"exited": "has ended", "unknown": "does something unknown"}
+_STATES |= {"exited": "has exited", "unknown": "is in an unknown state"}
 
 
 def sentence(row: dict[str, Any]) -> str:
-    """`api works. 71 percent used, 142 of 200 thousand tokens, act. Edit src/auth.py.`"""
+    """Return `api works. 71 percent used, 142 of 200 thousand tokens, act. Edit src/auth.py.`"""
     said = [_who(row), _context(row["context"]), _doing(row)]
     return " ".join(f"{part.rstrip('.')}." for part in said if part)
 
 
 def worth_saying(row: dict[str, Any]) -> tuple[object, ...]:
-    """What must differ before a sentence is said again; tokens and activity do all the time."""
+    """Return what must change to repeat a sentence; tokens and activity change constantly."""
     needs, handoff = row.get("needs") or {}, row.get("handoff") or {}
     return (
         row["state"],
@@ -32,7 +32,7 @@ def worth_saying(row: dict[str, Any]) -> tuple[object, ...]:
 
 
 def doing(row: dict[str, Any]) -> str:
-    """What it does, or else what there is to say of it; a hook's failure comes first."""
+    """Return the agent's activity, or else a note about it; a failed hook comes first."""
     if activity := row.get("activity"):
         return safe_line("; ".join(filter(None, (row.get("warning"), activity))))
     return safe_line(row.get("note") or row.get("warning") or "")
@@ -50,7 +50,7 @@ def _who(row: dict[str, Any]) -> str:
 def _context(context: dict[str, Any]) -> str:
     used, tokens, window = context.get("used"), context.get("tokens"), context.get("window")
     if used is None or tokens is None:
-        return "Context not known"
+        return "Context unknown"
     about = "about " if context.get("confidence") == "assumed" else ""
     band = context.get("band", "unknown")
     said = (

@@ -1,4 +1,4 @@
-"""`cockpit init` and `cockpit config`: writing, checking and explaining configuration files."""
+"""`cockpit init` and `cockpit config`: write, check and explain configuration files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Example:
 def init() -> int:
     """Write a commented cockpit.toml for this repository.
 
-    One that is there is not touched.
+    Never overwrites an existing file.
     """
     from cockpit.cli.init import init as write
 
@@ -30,23 +30,23 @@ def init() -> int:
 @click.group(
     epilog="""\b
 Examples:
-  cockpit config check        is the file right; file, line, key and nearest name if not
-  cockpit config show         every value, and the file that it came from
-  cockpit config schema       JSON Schema, for an editor
+  cockpit config check        validate the config; errors name file, line and key
+  cockpit config show         print every setting and where it comes from
+  cockpit config schema       print the JSON Schema, for an editor
   cockpit config trust FILE   let a project's file set hooks, commands, env and permissions"""
 )
 @everywhere
 def config() -> None:
-    """Check, show, describe or trust a configuration."""
+    """Check, show or trust configuration files."""
 
 
 @config.command()
 @everywhere
 @click.argument("file", required=False, type=_FILE)
 def check(file: Path | None) -> int:
-    """Is the configuration right, and where do the bands begin.
+    """Validate the config and show its thresholds.
 
-    FILE takes the place of the project's.
+    FILE replaces the project's file.
     """
     from cockpit.cli.config import check as run
 
@@ -56,7 +56,7 @@ def check(file: Path | None) -> int:
 @config.command()
 @everywhere
 def show() -> int:
-    """Every value that holds here, and the file that it came from."""
+    """Print every setting and where it comes from."""
     from cockpit.cli.config import show as run
 
     return run(asked().config)
@@ -65,9 +65,9 @@ def show() -> int:
 @config.command()
 @everywhere
 def schema() -> int:
-    """JSON Schema of cockpit.toml.
+    """Print the JSON Schema of cockpit.toml.
 
-    Under $defs.HookPayload is that of what hooks are told.
+    The schema of hook payloads is under $defs.HookPayload.
     """
     from cockpit.cli.config import schema as run
 
@@ -80,7 +80,7 @@ def schema() -> int:
 def trust(file: Path) -> int:
     """Trust FILE as it is now.
 
-    What it runs, sends or widens counts from here on, until it changes.
+    Its hooks, commands, URLs and permissions take effect, until the file changes.
     """
     from cockpit.cli.config import trust as run
 

@@ -1,22 +1,22 @@
-"""What is pictured of a flight: each screen, what leads to it, and what has to be seen there.
+"""The pictures of the demo: for each screen, the keys that lead to it and the text it must show.
 
-Data only. The agents' names and places are those of `more_jobs.py`.
+Data only. Agents and paths come from `more_jobs.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cockpit.tui.picture import Shot
+from cockpit.tui.pictures.picture import Shot
 
 PROMPT = " ".join("Show tax in the report".replace(" ", "␣")).replace("␣", "space")
-"""A prompt, key by key."""
+"""A prompt, one key at a time."""
 
 LOW = (120, 20)
-"""For a screen that has little to say."""
+"""A smaller size, for screens with little content."""
 
 EMPTY: Sequence[Shot] = (Shot("welcome", ("cockpit demo",), size=(120, 18)),)
-"""Before anybody flies."""
+"""Pictures taken before any agent runs."""
 
 FLYING: Sequence[Shot] = (
     Shot("fleet", ("needs you", "working", "accept edits on"), selected="durations"),
@@ -43,4 +43,4 @@ FLYING: Sequence[Shot] = (
     Shot("worktrees", ("agent/invoices",), ("W",), "durations"),
     Shot("help", ("Hand the job",), ("question_mark",), "durations"),
 )
-"""While every agent of the cast is where it waits."""
+"""Pictures taken once every agent waits at its planned point."""

@@ -1,4 +1,4 @@
-"""The screen itself, put together with this cockpit's client, settings, themes and tmux server."""
+"""Build the screen with this cockpit's client, settings, themes and tmux server."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cockpit.adapters.around import client_terminal
-from cockpit.adapters.tmux_views import TmuxViews
-from cockpit.adapters.watched_files import watch_files
+from cockpit.adapters.files.watched_files import watch_files
+from cockpit.adapters.tmux.outer_terminal import client_terminal
+from cockpit.adapters.tmux.views import TmuxViews
 from cockpit.cli.attach import check_terminal, views_of
 from cockpit.cli.joining import Hosts
 from cockpit.cli.launching import start_supervisor
 from cockpit.cli.places import our_places
 from cockpit.cli.status import BEAT
-from cockpit.cli.tui import Outside, run
+from cockpit.cli.tui import Outside, ScreenOptions, run
 from cockpit.client.http import HttpClient
 from cockpit.config.files import Files
 from cockpit.config.paths import Places
@@ -33,45 +33,45 @@ from cockpit.ports.panes import Launch
 from cockpit.wire.verbs import Attach
 
 if TYPE_CHECKING:
-    from cockpit.adapters.far_host import FarHost
+    from cockpit.adapters.remote_host import FarHost
     from cockpit.client.joined import JoinedClient
     from cockpit.config.schema import Settings
-    from cockpit.tui.attach import Attach as ShowPane
+    from cockpit.tui.terminal.attach import Attach as ShowPane
 
-CALLING = 'echo "Calling $0 …"; exec "$@"'
-"""What is said until the other machine answers. Where it does not, tmux has its own last line push
-this one off the screen, and not the reason."""
+CALLING = 'echo "Connecting to $0 …"; exec "$@"'
+"""Prints a line until the other machine answers. If it never does, tmux's own last line scrolls
+this one off the screen instead of the reason."""
 LINE_BEFORE_WIPED = b"\x1b[A\x1b[2K"
 
 
 def show_here(config: Path | None) -> int:
-    """Run the screen in this terminal; an agent's pane takes its place while it is attached."""
+    """Run the screen in this terminal; an agent's pane replaces it while attached."""
     check_terminal()
     start_supervisor(config)
     return _show(our_places(), config, in_home_window=False)
 
 
 def show_far(host: FarHost, config: Path | None) -> int:
-    """Run the screen of another machine in this terminal, with the settings of this one."""
+    """Run another machine's screen in this terminal, with this machine's settings."""
     check_terminal()
 
     async def step_over(name: str) -> None:
         await _lend_terminal(
-            host.attach_command(agent_name(name)), f"The pane on {host.name} could not be shown"
+            host.attach_command(agent_name(name)), f"The pane on {host.name} could not be opened"
         )
 
     places = our_places()
     client = HttpClient(host, host.name, beat=BEAT)
-    # No files: what is kept would be kept on this machine, and an agent there is configured there.
+    # No files: settings are saved on this machine, but remote agents are configured remotely.
     return _run_screen(client, step_over, places, _settings(places, config), far=host.name)
 
 
 def show_in_home_window(config: Path | None) -> int:
-    """Run the screen in the home window, for whoever looks at it.
+    """Run the screen in the home window, for every terminal attached to it.
 
-    Leaving it lets go of the terminal and begins anew, so that the next `cockpit` finds it
-    ready. A screen that ended in any other way keeps the terminal and its last words; the return
-    key begins it again.
+    Leaving the screen detaches the terminal and starts a new screen, so that the next `cockpit`
+    finds one ready. If the screen ended any other way, its last output stays visible until Return
+    restarts it.
     """
     places = our_places()
     code = _show(places, config, in_home_window=True)
@@ -97,12 +97,12 @@ def _show(places: Places, config: Path | None, *, in_home_window: bool) -> int:
 
     async def step_into(name: str) -> None:
         if argv := hosts.shown_there(name):
-            await _lend_terminal(argv, f"The pane of {name} could not be shown")
+            await _lend_terminal(argv, f"The pane of {name} could not be opened")
             return
         done = await here.ask(Attach(name=name))
         pane = PaneId(done.pane or "")
         argv = await views.attach_command(pane, os.environ, aside=True)
-        await _lend_terminal(argv, "tmux could not show the pane")
+        await _lend_terminal(argv, "tmux could not open the pane")
 
     attach = turn_to if in_home_window else step_into
     files = partial(Files.read, places, config, Path.cwd(), dict(os.environ))
@@ -114,18 +114,18 @@ def _show(places: Places, config: Path | None, *, in_home_window: bool) -> int:
 
 
 def _watched(places: Places, config: Path | None) -> list[Path]:
-    """What decides on the settings here; a project's file also before there is one."""
+    """Return the files that decide the settings here, including a project file not created yet."""
     cwd = Path.cwd()
     project = cwd / config if config is not None else project_file(cwd)
     return [places.user_file, places.trusted, project or cwd / FILE_NAME]
 
 
 def _letting(views: TmuxViews) -> Callable[[], None]:
-    """Have tmux pass on messages to the desktop, in the background."""
+    """Return a function that lets tmux pass desktop notifications on, in the background."""
     under_way: set[asyncio.Task[None]] = set()
 
     async def let() -> None:
-        with contextlib.suppress(CockpitError):  # then the bell beside it is all there is
+        with contextlib.suppress(CockpitError):  # then only the bell is left
             await views.let_home_through()
 
     def begin() -> None:
@@ -151,11 +151,10 @@ def _run_screen(
     far: str | None = None,
     outside: Outside | None = None,
 ) -> int:
-    """Run the screen with this pilot's settings; `far` is the host that is looked at."""
+    """Run the screen with the user's settings; `far` is the remote host, if any."""
     if in_home_window and settings.notifications.terminal in ("osc9", "osc777"):
         asyncio.run(views_of(places).let_home_through())
-    return run(
-        client,
+    options = ScreenOptions(
         attach=attach,
         direct=not in_home_window,
         host=far or LOCAL,
@@ -171,13 +170,14 @@ def _run_screen(
         settings=settings,
         outside=outside,
     )
+    return run(client, options)
 
 
 async def _lend_terminal(argv: list[str], trouble: str) -> None:
-    """Give this terminal to a tmux client until it lets go, and wipe its farewell off again.
+    """Run a tmux client in this terminal until it detaches, then erase its exit message.
 
-    The client may run on another machine. Raises `Failed` with the trouble as its title, and then
-    what was said about it stays.
+    The client may run on another machine. Raises `Failed` with `trouble` as the title; the client's
+    error output then stays visible.
     """
     process = await asyncio.create_subprocess_exec(*argv, env=client_terminal(os.environ))
     if code := await process.wait():
@@ -189,4 +189,4 @@ async def _let_go(views: TmuxViews) -> None:
     try:
         await views.detach()
     except CockpitError:
-        return  # nobody looks any more
+        return  # no client is attached any more

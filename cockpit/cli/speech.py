@@ -1,7 +1,7 @@
-"""How the command line talks: data on stdout, speech on stderr, an exit code for each end.
+"""Output of the command line: data on stdout, messages on stderr, an exit code for each outcome.
 
-Nothing here is coloured, so `NO_COLOR` has nothing to switch off. Standard library and `core`
-only: the fast path comes through here.
+Nothing here uses colour, so `NO_COLOR` changes nothing. Standard library and `core` only: the fast
+path uses this module.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from cockpit.core.errors import CockpitError
+from cockpit.core.safetext import safe_text
 
 INTERRUPTED = 130
 
@@ -19,12 +20,12 @@ Code = TypeVar("Code", int, int | None)
 
 
 def say(text: str) -> None:
-    """Tell the pilot something that is not data."""
-    print(text, file=sys.stderr)
+    """Print a message for the user on stderr, without control characters."""
+    print(safe_text(text), file=sys.stderr)
 
 
 def complain(error: CockpitError) -> int:
-    """Say what went wrong and what to do next; answers the exit code."""
+    """Print an error with its detail and hint; return its exit code."""
     say(f"cockpit: {error.title}")
     for part in (error.detail, error.hint):
         for line in part.splitlines():
@@ -33,7 +34,7 @@ def complain(error: CockpitError) -> int:
 
 
 def guarded(call: Callable[[], Code]) -> Code | int:
-    """Run a command; every end that is expected becomes an exit code instead of a traceback."""
+    """Run a command; turn every expected error into an exit code instead of a traceback."""
     try:
         code = call()
         sys.stdout.flush()
@@ -42,7 +43,7 @@ def guarded(call: Callable[[], Code]) -> Code | int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # `cockpit events | head`: whoever reads has had enough. Python flushes once more at exit.
+        # `cockpit events | head` closed the pipe. Python flushes once more at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     return code

@@ -1,7 +1,7 @@
-"""`cockpit status`: every agent, now, as a table for people or as the contract's JSON.
+"""`cockpit status`: every agent now, as a table or as JSON.
 
-Standard library only and one raw request: it answers in a fraction of a second. The table keeps
-one line an agent, so that `--watch` can speak only the lines that changed.
+Standard library only and one raw request, to answer in a fraction of a second. The table has one
+line per agent, so that `--watch` can print only the lines that changed.
 """
 
 from __future__ import annotations
@@ -16,16 +16,17 @@ from typing import Any
 from cockpit.cli.bar import context_words
 from cockpit.cli.places import our_places
 from cockpit.cli.sentence import doing, sentence, worth_saying
+from cockpit.cli.speech import say
 from cockpit.client.line import Way
 from cockpit.client.quick import fetch, lines
 from cockpit.core.errors import NoSuchAgent
 from cockpit.core.safetext import quoted, safe_line
 
 Row = dict[str, Any]
-"""One agent of `status --json`. Only here and in `bar` is it read without its model: see above."""
+"""One agent of `status --json`, read without its model because imports must stay cheap."""
 
 BEAT = 10
-"""Seconds between two signs of life of another machine."""
+"""Seconds between signs of life from another machine."""
 
 _STATES = {"needs_you": "needs you", "handing_off": "handing off"}
 
@@ -38,21 +39,24 @@ def show(
     way: Path | Way | None = None,
     host: str | None = None,
 ) -> int:
-    """Print what is now. Raises `NoSuchAgent` for a name that the supervisor does not know.
+    """Print the current state. Raises `NoSuchAgent` for a name that the supervisor does not know.
 
-    `way` leads to the supervisor, if it is not this cockpit's own; `host` is our name for its
-    machine, because it calls itself local.
+    `way` is the supervisor's address, if it is not this cockpit's own. `host` is our name for its
+    machine, which calls itself local.
     """
     status = _status(way or our_places().socket)
     if host is not None:
         status["host"] = host
     agents = _chosen(status["agents"], name)
+    trouble = (status.get("supervisor") or {}).get("trouble")
+    if trouble and not as_json:
+        say(f"warning: {safe_line(trouble, 400)}")
     if as_json:
         print(json.dumps({**status, "agents": agents}, indent=2, ensure_ascii=False))
     elif agents:
         _print_table(agents, plain=plain)
     else:
-        print("No agents yet. Start one with: cockpit start NAME --prompt 'what it should do'")
+        print("No agents yet. Start one: cockpit start NAME --prompt 'what to do'")
     return 0
 
 
@@ -63,9 +67,9 @@ def watch(
     plain: bool = False,
     way: Path | Way | None = None,
 ) -> int:
-    """Print what is now, then each line again when it changes, until the supervisor goes away.
+    """Print the current state, then each line again when it changes, until the supervisor ends.
 
-    In plain words only what matters is a change: a state, a band, a need, a session.
+    With `plain`, only state, band, need and session count as changes.
     """
     said: dict[str, object] = {}
     if way is None:
@@ -83,12 +87,12 @@ def watch(
 
 
 def rows(way: Path | Way, patience: float = 10.0) -> list[Row]:
-    """Every agent, as the supervisor tells it. Raises `NoSupervisor`."""
+    """Return every agent as the supervisor reports it. Raises `NoSupervisor`."""
     return list(_status(way, patience)["agents"])
 
 
 def table_line(row: Row) -> str:
-    """One agent in one line, cut to the terminal when there is one."""
+    """Format one agent on one line, cut to the terminal's width if there is one."""
     state = str(row["state"])
     cells = [
         f"{safe_line(row['name']):<16}",
@@ -110,7 +114,7 @@ def _chosen(agents: list[Row], name: str | None) -> list[Row]:
     found = [row for row in agents if row["name"] == name]
     if not found:
         known = ", ".join(row["name"] for row in agents) or "none"
-        raise NoSuchAgent(f"No agent is called {quoted(name)}", f"Agents: {known}.")
+        raise NoSuchAgent(f"No agent named {quoted(name)}", f"Agents: {known}.")
     return found
 
 
@@ -133,7 +137,7 @@ def _line(row: Row, *, plain: bool) -> str:
 
 
 def _trouble(row: Row) -> str:
-    """What needs the pilot, or how far the handoff is; it goes before any activity."""
+    """Return what the agent needs, or the phase of its handoff; shown before its activity."""
     needs, handoff = row.get("needs"), row.get("handoff")
     if needs:
         return safe_line(f"{needs['kind']}: {needs['detail']}")

@@ -1,4 +1,4 @@
-"""`cockpit attach` and `send`: an agent's real pane, and a prompt into its composer."""
+"""`cockpit attach` and `send`: open an agent's pane, or send it a prompt."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from cockpit.cli.options import everywhere
 @click.command(
     epilog="""\b
 Example:
-  cockpit attach api               F12 leads back to the cockpit
-  cockpit attach api --host gpu1   an agent of another machine; F12 leaves"""
+  cockpit attach api               press F12 to go back to cockpit
+  cockpit attach api --host gpu1   an agent on another machine; F12 detaches"""
 )
 @everywhere
 @click.argument("name", shell_complete=agent_names)
 @click.option("--aside", is_flag=True, hidden=True)
 def attach(name: str, aside: bool) -> NoReturn:
-    """Go into an agent's pane.
+    """Open an agent's pane.
 
-    It is the real CLI, to type and read as ever; F12 leads back.
+    The pane runs the agent's real CLI. Press F12 to go back.
     """
     from cockpit.cli.asking import far_host
     from cockpit.cli.attach import attach as go
@@ -46,9 +46,9 @@ Examples:
 @click.argument("name", shell_complete=agent_names)
 @click.argument("text", nargs=-1, required=True)
 def send(name: str, text: tuple[str, ...]) -> int:
-    """Put a prompt into an agent's composer and submit it.
+    """Send a prompt to an agent.
 
-    TEXT as - reads the prompt from stdin.
+    cockpit types TEXT into the agent's composer and submits it. If TEXT is -, reads stdin.
     """
     from cockpit.cli.asking import ask
     from cockpit.core.ids import agent_name
@@ -59,9 +59,9 @@ def send(name: str, text: tuple[str, ...]) -> int:
 
 
 def spoken(text: str) -> str:
-    """A text from the command line, or all of stdin when it is a dash.
+    """Return the text from the command line, or all of stdin for a dash.
 
-    Bytes that are no UTF-8 arrive as replacement characters: nothing downstream can take them.
+    Bytes that are not UTF-8 become replacement characters.
     """
     if text == "-":
         return sys.stdin.buffer.read().decode("utf-8", errors="replace")

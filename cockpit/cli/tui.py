@@ -1,6 +1,6 @@
-"""The full-screen cockpit: builds the application around a client and runs it in this terminal.
+"""Build the full-screen application around a client, and run it in this terminal.
 
-Deliberately knows nothing of sockets or tmux: whoever calls says how an agent's pane is shown.
+Knows nothing about sockets or tmux: the caller passes in how to show an agent's pane.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -23,12 +24,12 @@ if TYPE_CHECKING:
     from cockpit.config.hooks import Notifications
     from cockpit.config.schema import Settings
     from cockpit.tui.app import CockpitApp
-    from cockpit.tui.attach import Attach
-    from cockpit.tui.drawing import Colours, Glyphs
+    from cockpit.tui.terminal.attach import Attach
+    from cockpit.tui.terminal.capabilities import Colours, Glyphs
 
 
 class Outside(NamedTuple):
-    """What other settings change out here; see `tui.renewal.Renewal`."""
+    """What a settings reload changes outside the screen; see `tui/state/settings_reload.py`."""
 
     hosts: Callable[[Settings], Mapping[str, Supervisor]]
     watch: Callable[[Callable[[], None]], Callable[[], None]]
@@ -36,113 +37,84 @@ class Outside(NamedTuple):
 
 
 ENDED_BY_ITSELF = (
-    "cockpit: the screen ended without being left; this is a defect. "
-    "Your agents go on: press F12, or run cockpit again."
+    "cockpit: the screen ended unexpectedly; please report this. "
+    "Your agents keep running: press F12, or run cockpit again."
 )
 
 
-def build(
-    client: Supervisor | JoinedClient,
-    *,
-    attach: Attach,
-    direct: bool = False,
-    host: str = "local",
-    theme: str = "night",
-    theme_folders: Iterable[Path] = (),
-    refresh: Literal["auto", "low"] = "auto",
-    keys: Mapping[str, str] | None = None,
-    files: Callable[[], Files] | None = None,
-    remember_in: Path | None = None,
-    glyphs: Glyphs = "auto",
-    colours: Colours = "auto",
-    notifications: Notifications | None = None,
-    settings: Settings | None = None,
-    outside: Outside | None = None,
-) -> CockpitApp:
-    """The application, not yet running.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScreenOptions:
+    """How the screen looks, and what it can do outside of itself."""
 
-    `attach` shows an agent's pane, by name. With `direct` the screen owns its terminal and steps
-    aside meanwhile; without, `attach` selects a window of the tmux server that we run in.
-    `files` reads the configuration from the disk, for what is to be kept in it. `settings` are
-    what it said at the start, and `outside` is what changes when it says something else.
-    """
+    attach: Attach
+    """Shows an agent's pane, by name."""
+    direct: bool = False
+    """The screen owns its terminal and suspends while a pane is shown; otherwise `attach` selects a
+    window of the tmux server that the screen runs in."""
+    host: str = "local"
+    theme: str = "night"
+    theme_folders: Iterable[Path] = ()
+    refresh: Literal["auto", "low"] = "auto"
+    keys: Mapping[str, str] = field(default_factory=dict)
+    files: Callable[[], Files] | None = None
+    """Reads the configuration from disk, to save settings."""
+    remember_in: Path | None = None
+    glyphs: Glyphs = "auto"
+    colours: Colours = "auto"
+    notifications: Notifications | None = None
+    settings: Settings | None = None
+    """The initial ones."""
+    outside: Outside | None = None
+    """Notified when settings change."""
+
+
+def build(client: Supervisor | JoinedClient, options: ScreenOptions) -> CockpitApp:
+    """Return the application, not yet running."""
     from cockpit.tui.app import CockpitApp
-    from cockpit.tui.drawing import filters
-    from cockpit.tui.pace import pace
-    from cockpit.tui.renewal import Renewal, drawn_as
-    from cockpit.tui.ringing import Ringing
-    from cockpit.tui.surroundings import Surroundings
+    from cockpit.tui.state.context import UIContext
+    from cockpit.tui.state.pace import pace
+    from cockpit.tui.state.settings_reload import ReloadDependencies, drawn_as
+    from cockpit.tui.terminal.bell import Bell
+    from cockpit.tui.terminal.capabilities import filters
 
     over_ssh = "SSH_CONNECTION" in os.environ
 
-    around = Surroundings(
-        attach=attach,
+    ui = UIContext(
+        attach=options.attach,
         edit=edit,
-        direct=direct,
-        pace=pace(refresh, over_ssh=over_ssh),
-        keys=dict(keys or {}),
-        host=host,
-        home=str(Path.home()) if host == "local" else "",
-        directory=Path.cwd() if host == "local" else Path("/"),
-        files=files,
-        renewal=outside and Renewal(drawn_as(os.environ, over_ssh=over_ssh), *outside),
+        direct=options.direct,
+        pace=pace(options.refresh, over_ssh=over_ssh),
+        keys=dict(options.keys),
+        host=options.host,
+        home=str(Path.home()) if options.host == "local" else "",
+        directory=Path.cwd() if options.host == "local" else Path("/"),
+        files=options.files,
+        reload=options.outside
+        and ReloadDependencies(drawn_as(os.environ, over_ssh=over_ssh), *options.outside),
     )
-    behind_tmux = not direct or "TMUX" in os.environ
-    ringing = Ringing(notifications, behind_tmux=behind_tmux) if notifications else None
+    behind_tmux = not options.direct or "TMUX" in os.environ
+    bell = Bell(options.notifications, behind_tmux=behind_tmux) if options.notifications else None
     return CockpitApp(
         client,
-        around,
-        theme=theme,
-        theme_folders=theme_folders,
-        remember_in=remember_in,
-        filters=filters(glyphs, colours, os.environ),
-        ringing=ringing,
-        settings=settings,
+        ui,
+        theme=options.theme,
+        theme_folders=options.theme_folders,
+        remember_in=options.remember_in,
+        filters=filters(options.glyphs, options.colours, os.environ),
+        bell=bell,
+        settings=options.settings,
     )
 
 
-def run(
-    client: Supervisor | JoinedClient,
-    *,
-    attach: Attach,
-    direct: bool = False,
-    host: str = "local",
-    theme: str = "night",
-    theme_folders: Iterable[Path] = (),
-    refresh: Literal["auto", "low"] = "auto",
-    keys: Mapping[str, str] | None = None,
-    files: Callable[[], Files] | None = None,
-    remember_in: Path | None = None,
-    glyphs: Glyphs = "auto",
-    colours: Colours = "auto",
-    notifications: Notifications | None = None,
-    settings: Settings | None = None,
-    outside: Outside | None = None,
-) -> int:
-    """Run it until it ends; 0 only if the pilot left it. The supervisor and the agents go on."""
+def run(client: Supervisor | JoinedClient, options: ScreenOptions) -> int:
+    """Run the screen until it ends; 0 only if the user quit. Supervisor and agents keep running."""
     if not sys.stdout.isatty():
-        print("cockpit needs a terminal; try: cockpit status", file=sys.stderr)
+        print("cockpit: the screen needs a terminal. Try: cockpit status", file=sys.stderr)
         return 2
     for name in ("COLUMNS", "LINES"):
-        # A shell's word for the size would stand for ever; the terminal itself knows better.
+        # A size from the shell's environment would never change; ask the terminal instead.
         os.environ.pop(name, None)
-    app = build(
-        client,
-        attach=attach,
-        direct=direct,
-        host=host,
-        theme=theme,
-        theme_folders=theme_folders,
-        refresh=refresh,
-        keys=keys,
-        files=files,
-        remember_in=remember_in,
-        glyphs=glyphs,
-        colours=colours,
-        notifications=notifications,
-        settings=settings,
-        outside=outside,
-    )
+    app = build(client, options)
     collect_from_here()
     if app.run():
         return 0
@@ -159,6 +131,6 @@ async def edit(file: Path) -> None:
         process = await asyncio.create_subprocess_exec(*argv)
     except OSError as error:
         raise ProgramMissing(
-            f"the editor {argv[0]} could not be started", str(error), "Set EDITOR."
+            f"the editor {argv[0]} could not be started", str(error), "Set EDITOR to your editor."
         ) from error
     await process.wait()

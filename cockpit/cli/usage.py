@@ -1,6 +1,6 @@
-"""`cockpit usage`: how full the context of any transcript is, and what the session used.
+"""`cockpit usage`: show how full a transcript's context is, and what the session used.
 
-Reads files and nothing else. Many large files are shared out over the machine's cores.
+Only reads files. Spreads many large files over the machine's cores.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from cockpit.adapters.agents.claude_models import window
-from cockpit.adapters.agents.claude_skim import parse_totals
-from cockpit.adapters.transcript_scan import read_all
-from cockpit.adapters.transcripts import Parse
+from cockpit.adapters.agents.claude.models import window
+from cockpit.adapters.agents.claude.skim import parse_totals
+from cockpit.adapters.transcripts.lines import Parse
+from cockpit.adapters.transcripts.scan import read_all
 from cockpit.core.meter import Meter
 from cockpit.core.reading import resolve_window
 from cockpit.core.safetext import safe_line
@@ -23,15 +23,15 @@ from cockpit.core.session import Identified, SessionEvent, Skipped
 from cockpit.core.session_report import unreadable_report, usage_report
 
 SHARED_FROM = 24_000_000
-"""Bytes from which starting more processes pays."""
+"""Total bytes from which starting more processes pays off."""
 
 Report = dict[str, Any]
 
 
 def usage(paths: Sequence[Path], as_json: bool, *, shared_from: int = SHARED_FROM) -> int:
-    """Print every transcript's usage in the order asked; 1 if any could not be read.
+    """Print every transcript's usage in the given order; return 1 if any could not be read.
 
-    `shared_from` is the bytes in all from which several processes read.
+    From `shared_from` bytes in total, several processes read.
     """
     reports = _read_all(paths, shared_from)
     if as_json:
@@ -45,7 +45,7 @@ def usage(paths: Sequence[Path], as_json: bool, *, shared_from: int = SHARED_FRO
 
 
 class Reader:
-    """Counts one transcript, and remembers what its record says of itself."""
+    """Measures one transcript, and keeps its session id and directory."""
 
     def __init__(self) -> None:
         self.meter = Meter()
@@ -62,7 +62,7 @@ class Reader:
             self.events += 1
 
     def report(self, path: Path) -> Report:
-        """The form of the contract."""
+        """Return the report in its documented JSON form."""
         meter = self.meter
         found = resolve_window(table=window(meter.model, os.environ), seen=meter.peak)
         return usage_report(str(path), meter, found, self.session_id)
@@ -74,13 +74,13 @@ def read_into(
     parse: Parse,
     feed: Callable[[SessionEvent | Skipped], None] | None = None,
 ) -> str | None:
-    """Read a whole transcript; answers why that was not possible, None when it was."""
+    """Read a whole transcript; return the error as text, None on success."""
     try:
-        read_all(path, parse, feed or reader.feed)
+        read_all(path, parse, feed or reader.feed, any_owner=True)
     except OSError as error:
         return (error.strerror or type(error).__name__).lower()
     if reader.meter.skipped and not reader.events:
-        return "not a transcript: no line of it is a record"
+        return "not a transcript: it contains no records"
     return None
 
 
@@ -145,7 +145,7 @@ def _bar(context: dict[str, Any]) -> str:
 
 
 def _short(tokens: int | None) -> str:
-    """Three figures and a unit."""
+    """Format a number with three digits and a unit."""
     if tokens is None:
         return "?"
     for size, unit in ((1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k")):

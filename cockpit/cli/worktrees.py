@@ -1,4 +1,4 @@
-"""`cockpit worktrees`: what worktrees there are, and removing one without losing anything."""
+"""`cockpit worktrees`: list worktrees, and remove one without losing work."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from cockpit.cli.options import everywhere
     invoke_without_command=True,
     epilog="""\b
 Examples:
-  cockpit worktrees                       whose, how old, how dirty, what stands against removal
+  cockpit worktrees                       agent, age, changes, and what blocks removal
   cockpit worktrees --json
-  cockpit worktrees remove api            once its job is over; its branch stays
-  cockpit worktrees remove api --salvage  although there is work in it, which is kept in git
+  cockpit worktrees remove api            when its job is over; the branch stays
+  cockpit worktrees remove api --salvage  also with work in it, which is saved in git
 
 \b
-A worktree is made when an agent with strategy = "git_worktree" is started (or with
-`start --worktree`), stays over all handoffs, and is removed by this command only.
-Where a removal is refused it says by what, and what to do about each.""",
+cockpit creates a worktree when it starts an agent with strategy = "git_worktree" (or with
+`start --worktree`). The worktree stays across handoffs; only this command removes it.
+If a removal is refused, the message lists each reason and what to do about it.""",
 )
 @everywhere
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def worktrees(context: click.Context, as_json: bool) -> int:
-    """List the worktrees of your agents, and remove them.
+    """List and remove the worktrees of your agents.
 
-    Of the repositories of all agents, and of the one that you are in.
+    Covers the repositories of all agents, and the one you are in.
     """
     if context.invoked_subcommand is not None:
         return 0
@@ -58,28 +58,30 @@ Examples:
   cockpit worktrees remove api --salvage --leave-out node_modules
 
 \b
-Before anything is removed, a reference refs/cockpit/salvage/AGENT/TIME keeps the commit it is on
-and everything uncommitted in it, staged, untracked and ignored files too. To have it back:
-  git worktree add PATH BRANCH; git -C PATH restore --source REFERENCE ."""
+Every removal first saves the worktree under refs/cockpit/salvage/AGENT/TIME: its commit and all
+uncommitted files, staged, untracked and ignored ones too. To restore them:
+  cockpit worktrees restore REFERENCE NEW-FOLDER"""
 )
 @everywhere
 @click.argument("tree", metavar="NAME|PATH", shell_complete=agent_names)
 @click.option(
-    "--salvage", is_flag=True, help="Also one with work in it: all of that is kept in git first."
+    "--salvage",
+    is_flag=True,
+    help="Remove a worktree that has work in it, after saving all of it in git.",
 )
-@click.option("--salvage-only", is_flag=True, help="Keep what is in it, and remove nothing.")
+@click.option("--salvage-only", is_flag=True, help="Save the work in git; remove nothing.")
 @click.option(
     "--leave-out",
     metavar="NAME",
     multiple=True,
-    help="An ignored file or folder that need not be kept, such as node_modules.",
+    help="Don't save this ignored file or folder, such as node_modules. Repeatable.",
 )
 def remove(tree: str, salvage: bool, salvage_only: bool, leave_out: tuple[str, ...]) -> int:
-    """Remove a worktree that cockpit has made; its branch stays.
+    """Remove a worktree that cockpit created; its branch stays.
 
-    Refused, with each reason and its next step: uncommitted or ignored files, commits that are
-    nowhere else, a process or an agent in it, a git operation half done, a lock of somebody
-    else, other repositories inside, and worktrees that cockpit has not made.
+    Refused, with each reason and the next step, if the worktree has uncommitted or ignored files,
+    commits that are not pushed or merged, a running process or agent, an unfinished git operation,
+    someone else's lock, or other repositories in it; or if cockpit did not create it.
     """
     from cockpit.cli.asking import ask, far_host, not_a_file_here
     from cockpit.wire.verbs import RemoveWorktree
@@ -99,6 +101,57 @@ def remove(tree: str, salvage: bool, salvage_only: bool, leave_out: tuple[str, .
     )
     if done.text:
         print(done.text)
+    return 0
+
+
+@worktrees.command(
+    epilog="""\b
+Examples:
+  cockpit worktrees restore refs/cockpit/salvage/api/20261122T020000Z ../api-files
+  git for-each-ref refs/cockpit/salvage      list all references
+
+\b
+To get a worktree on its branch again:
+  git worktree add --no-checkout ../again agent/api
+  cockpit worktrees restore refs/cockpit/salvage/api/20261122T020000Z ../again
+  git -C ../again reset -q
+
+\b
+git restore, git checkout and git archive may change bytes, where attributes convert line endings
+or encodings. The parents of REFERENCE are what was staged, and commits that only the worktree's
+own reflog had: git log --graph REFERENCE"""
+)
+@everywhere
+@click.argument("reference")
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option(
+    "--repository",
+    metavar="DIRECTORY",
+    type=click.Path(path_type=Path),
+    help="Repository of REFERENCE; default: FOLDER if a worktree, else the current directory.",
+)
+def restore(reference: str, folder: Path, repository: Path | None) -> int:
+    """Restore the files of a removed worktree into FOLDER, byte for byte.
+
+    FOLDER must be new, empty, or a worktree without files (git worktree add --no-checkout).
+    """
+    import asyncio
+
+    from cockpit.adapters.git.worktrees import Git
+    from cockpit.cli.asking import far_host
+    from cockpit.core.errors import BadUsage
+    from cockpit.core.plurals import counted
+
+    if (host := far_host()) is not None:
+        raise BadUsage(
+            "--host does not work here: files are restored on the machine that has the repository",
+            "",
+            f"Run the command on {host}, without --host.",
+        )
+    target = folder.absolute()
+    source = repository or (target if (target / ".git").exists() else Path.cwd())
+    count = asyncio.run(Git().restore(source.absolute(), reference, target))
+    print(f"Restored {counted(count, 'file')} into {target}")
     return 0
 
 

@@ -1,1 +1,1 @@
-"""Asking the supervisor: over its socket, or from memory for screens without a supervisor."""
+"""Clients of the supervisor: over its socket, and several supervisors as one."""

@@ -1,7 +1,7 @@
-"""What screens and commands are written against.
+"""The interfaces that screens and commands use.
 
-`http.py` and `memory.py` are one supervisor each, `named.py` is one under the name of its host, and
-`joined.py` is several as one.
+`http.py` implements one supervisor, `named.py` prefixes one with its host's name, and `joined.py`
+combines several.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from cockpit.wire.course import Course
 from cockpit.wire.diff import WorktreeDiff
+from cockpit.wire.history import HistoryPage
 from cockpit.wire.status import Status
 from cockpit.wire.stream import Event, ScreenShot, WatchLine
 from cockpit.wire.verbs import Done, Verb
@@ -18,52 +19,66 @@ from cockpit.wire.worktrees import WorktreeStatus
 
 
 class Client(Protocol):
-    """One supervisor or several. Every refusal is a `CockpitError`; a lost one `NoSupervisor`."""
+    """One supervisor or several. Errors are `CockpitError`s; a lost connection is
+    `NoSupervisor`.
+    """
 
     async def status(self) -> Status:
-        """Everything, now."""
+        """Return the current state of everything."""
 
     def screen(self, name: str, history: int = 0) -> AsyncIterator[ScreenShot]:
-        """An agent's pane whenever its picture changes; the supervisor captures only meanwhile.
+        """Yield an agent's pane each time it changes; the supervisor captures it only meanwhile.
 
         Raises `NoSuchAgent`, and `NotNow` when the agent has no pane.
         """
 
     async def ask(self, verb: Verb) -> Done:
-        """Have something done; answers when it is done or under way."""
+        """Send a request; returns when it is done or in progress."""
 
     async def document(self, handoff: str) -> str:
-        """The text of a handoff's document (or its draft of facts)."""
+        """Return the text of a handoff's document, or of its draft."""
 
     async def continuation(self, name: str) -> str:
-        """What the new session of an agent that is handed off will be told; `NotNow` before."""
+        """Return the prompt for the agent's next session; `NotNow` before there is one."""
 
     async def facts(self, name: str) -> dict[str, Any]:
-        """`cockpit facts --json` of the agent's session, now."""
+        """Return the current `cockpit facts --json` of the agent's session."""
 
     async def history(
         self, name: str | None = None, search: str | None = None
     ) -> list[dict[str, Any]]:
-        """`cockpit history --json`; with `search` only what left a document with all the words.
+        """Return `cockpit history --json`; with `search`, only sessions whose document has all
+        words.
 
-        A handoff that was found has `found`: the line of its document where they stand.
+        A handoff that matches has `found`: the matching line of its document.
+        """
+
+    async def history_page(
+        self, limit: int, before: str | None = None, name: str | None = None
+    ) -> HistoryPage:
+        """Return the newest `limit` handoffs, of one agent or all, older than the page `before`.
+
+        `before` is the `next` of the previous page. With several supervisors each returns `limit`
+        handoffs.
         """
 
     async def course(self, name: str) -> Course:
-        """How full an agent's context was, over every session of its job."""
+        """Return an agent's context use over every session of its job."""
 
     async def worktrees(self, directory: str | None = None) -> list[WorktreeStatus]:
-        """The worktrees of every agent's repository, and of the one of a directory."""
+        """Return the worktrees of every agent's repository, and of the repository at a
+        directory.
+        """
 
     async def diff(self, name: str, *, of_job: bool = False) -> WorktreeDiff:
-        """How its worktree differs from the last commit, or from where the job began."""
+        """Return the worktree's diff against the last commit, or against the start of the job."""
 
 
 class Supervisor(Client, Protocol):
-    """One supervisor, which alone can be followed: its events are counted, its stream can end."""
+    """One supervisor. Unlike several, it can be followed: its events are numbered."""
 
     def watch(self) -> AsyncIterator[WatchLine]:
-        """A snapshot, then what changes, until the supervisor goes away (`NoSupervisor`)."""
+        """Yield a snapshot, then changes, until the supervisor ends (`NoSupervisor`)."""
 
     async def events(self, *, after: int = 0, limit: int = 200) -> list[Event]:
-        """What happened after an event, oldest first; `after=0` gives the newest `limit`."""
+        """Return the events after one, oldest first; `after=0` returns the newest `limit`."""

@@ -1,7 +1,7 @@
-"""One HTTP exchange on a unix socket: a request goes out, an answer comes back in pieces.
+"""One HTTP request on a unix socket, with its answer read in pieces.
 
-asyncio for the socket, h11 for the protocol. It knows nothing of what is asked; a connection
-serves one exchange, which on a unix socket costs under a millisecond and leaves no state.
+Uses asyncio for the socket and h11 for the protocol; does not interpret requests. Each connection
+serves one request: on a unix socket that costs under a millisecond and leaves no state.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from pathlib import Path
 
 import h11
 
+from cockpit.client.absence import unanswered
 from cockpit.client.line import Line, SocketLine, Way
-from cockpit.client.refusals import nobody, refusal, silent
+from cockpit.client.refusals import refusal, silent
 from cockpit.core.errors import CockpitError
 
 _BLOCK = 65536
@@ -24,7 +25,7 @@ _SHOWN = 200
 
 
 class Exchange:
-    """A connection on which one request was sent and is being answered."""
+    """A connection with one request and its answer."""
 
     def __init__(
         self, line: Line, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
@@ -34,15 +35,15 @@ class Exchange:
         self._writer = writer
         self._protocol = h11.Connection(h11.CLIENT, max_incomplete_event_size=_LONGEST_HEAD)
         self.longest_silence: float | None = None
-        """Seconds without a byte that are taken for the end; None: as long as it likes."""
+        """Seconds without data that count as a lost connection; None: no limit."""
         self._said = b""
-        """The beginning of what came, to be shown if it is no HTTP."""
+        """The first bytes received, to show if they are not HTTP."""
 
     @classmethod
     async def open(cls, way: Path | Way, patience: float) -> Exchange:
-        """A connection on which nothing was asked yet; `patience` is in seconds.
+        """Open a connection, without sending a request; `patience` is in seconds.
 
-        Raises `NoSupervisor` when nobody listens.
+        Raises `NoSupervisor` when nothing listens.
         """
         if not isinstance(way, Path):
             return await cls._by(way)
@@ -52,7 +53,7 @@ class Exchange:
         except TimeoutError:
             raise silent(way, patience) from None
         except OSError:
-            raise nobody(way) from None
+            raise unanswered(way) from None
         return cls(SocketLine(way, writer.get_extra_info("socket")), reader, writer)
 
     @classmethod
@@ -61,9 +62,9 @@ class Exchange:
         return cls(line, *await asyncio.open_connection(sock=line.channel))
 
     async def ask(self, method: str, target: str, body: bytes = b"") -> None:
-        """Send the one request, and read the head of the answer.
+        """Send the request, and read the head of the answer.
 
-        Raises `NoSupervisor`, or what the supervisor refused with when the status is not 200.
+        Raises `NoSupervisor`, or the supervisor's error if the status is not 200.
         """
         await self._send(method, target, body)
         await self._accepted()
@@ -91,11 +92,11 @@ class Exchange:
             raise refusal(head.status_code, await self.body())
 
     async def body(self) -> bytes:
-        """All that is left of the answer."""
+        """Return the rest of the answer."""
         return b"".join([block async for block in self.blocks()])
 
     async def blocks(self) -> AsyncIterator[bytes]:
-        """The body as it comes. Raises `NoSupervisor` when it breaks off."""
+        """Yield the body as it arrives. Raises `NoSupervisor` if the connection is lost."""
         while True:
             event = await self._next()
             if isinstance(event, h11.Data):
@@ -104,7 +105,7 @@ class Exchange:
                 return
 
     async def lines(self) -> AsyncIterator[bytes]:
-        """The body line by line, whatever their length; empty lines are left out."""
+        """Yield the body line by line, of any length; empty lines are skipped."""
         held = b""
         async for block in self.blocks():
             *whole, held = (held + block).split(b"\n")
@@ -113,7 +114,7 @@ class Exchange:
                     yield line
 
     async def close(self) -> None:
-        """Hang up. Twice is the same as once."""
+        """Close the connection. Idempotent."""
         self._writer.close()
         with contextlib.suppress(OSError):
             await self._writer.wait_closed()
@@ -121,17 +122,17 @@ class Exchange:
             await asyncio.to_thread(self._line.end)
 
     async def broken(self, said: bytes = b"") -> CockpitError:
-        """Why the answer ended, where it should not have."""
+        """Return why the answer ended too early."""
         if self._line.slow_to_end:
             return await asyncio.to_thread(self._line.broken, said)
         return self._line.broken(said)
 
     def silent(self, seconds: float) -> CockpitError:
-        """What to say when nothing came for so long."""
+        """Return the error for an answer that took too long."""
         return self._line.silent(seconds)
 
     async def _heard(self) -> bytes:
-        """What comes next. What does not even begin like HTTP is refused before it has ended."""
+        """Read the next data. Raises early if it does not start like HTTP."""
         try:
             async with asyncio.timeout(self.longest_silence):
                 block = await self._reader.read(_BLOCK)

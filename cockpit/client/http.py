@@ -1,8 +1,7 @@
-"""The client of a running supervisor: HTTP/1.1 and JSON, on its unix socket or by another way.
+"""The client of a running supervisor: HTTP/1.1 and JSON, over a unix socket or another connection.
 
-Each verb and each view has its address here, and nowhere else on this side. It keeps no
-connection and no state between calls, so a supervisor that comes back is simply asked again;
-waiting and trying again is the caller's.
+All addresses of verbs and views on the client side are here. There is no connection or state
+between calls, so a restarted supervisor simply answers the next call; retries are up to the caller.
 """
 
 from __future__ import annotations
@@ -10,62 +9,97 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 from urllib.parse import quote, urlencode
 
 from pydantic import Field, TypeAdapter, ValidationError
 
 from cockpit.client.exchange import Exchange
 from cockpit.client.line import Way
+from cockpit.core.errors import BadUsage, Failed
+from cockpit.core.safetext import safe_line
 from cockpit.wire.course import Course
 from cockpit.wire.diff import WorktreeDiff
+from cockpit.wire.history import HistoryPage
 from cockpit.wire.status import Status
 from cockpit.wire.stream import Event, ScreenShot, Snapshot, WatchLine
 from cockpit.wire.verbs import Done, RemoveWorktree, Verb
 from cockpit.wire.worktrees import WorktreeStatus
 
+Parsed = TypeVar("Parsed")
+
 LOOKING_SECONDS = 10.0
-"""How long an answer about the present may take."""
+"""Time limit for answers about the current state."""
 READING_SECONDS = 60.0
-"""How long whole records, or a large repository, may take to be read."""
+"""Time limit for reading whole transcripts, or a large repository."""
 DOING_SECONDS = 90.0
-"""How long a verb may take: ending a stubborn agent is TERM, a wait, KILL and a wait."""
+"""Time limit for a verb: ending an agent may need TERM, a wait, KILL and another wait."""
 REMOVING_SECONDS = 1800.0
-"""How long a worktree of many gigabytes may take: git reads all of it twice."""
+"""Time limit for a worktree of many gigabytes: git reads all of it twice."""
+PAGE_JOBS = 100
+"""Jobs per request when reading the whole history."""
 MISSED_BEATS = 3
 
 _watch_line: TypeAdapter[WatchLine] = TypeAdapter(Annotated[WatchLine, Field(discriminator="type")])
 
 
+def parsed(parse: Callable[[Any], Parsed], answer: Any) -> Parsed:
+    """Parse a supervisor's answer. Raises `Failed` for one that is not valid."""
+    try:
+        return parse(answer)
+    except (ValueError, LookupError, TypeError, AttributeError) as wrong:
+        raise Failed(
+            "The supervisor's answer is not valid",
+            safe_line(str(wrong), 300),
+            "Client and supervisor may have different versions: cockpit doctor",
+        ) from wrong
+
+
 def in_path(name: str) -> str:
-    """A name as a part of an address. What a shell passed on that is no text matches nothing."""
+    """Quote a name for a URL path. Invalid text from a shell matches nothing."""
     return quote(name, safe="", errors="replace")
 
 
+def _page(answer: Any) -> HistoryPage:
+    """Parse the answer to a page request. An older supervisor has no pages and returns
+    everything.
+    """
+    if not isinstance(answer, list):
+        return HistoryPage.model_validate(answer)
+    handoffs = [
+        each
+        for chain in answer
+        for session in chain.get("sessions") or ()
+        for each in session.get("handoffs") or ()
+    ]
+    return HistoryPage(chains=answer, total=len(handoffs))
+
+
 class HttpClient:
-    """One supervisor, by its socket or a way to it. Every refusal is a `CockpitError`."""
+    """One supervisor, by its socket or another connection. Errors are `CockpitError`s."""
 
     def __init__(self, way: Path | Way, host: str | None = None, beat: int = 0) -> None:
         """`host` is our name for another machine, which calls itself local.
 
-        With a `beat`, in seconds, it has the supervisor say that it is there whenever it said
-        nothing else, and takes three that are missing for the end: a connection to another
-        machine can die without a word.
+        With a `beat`, in seconds, the supervisor sends a sign of life when it has nothing else to
+        send, and three missing ones count as a lost connection: one to another machine can die
+        silently.
         """
         self.way = way
         self.host = host
         self.beat = beat
 
     async def status(self) -> Status:
-        """Everything, now."""
-        return self._named(Status.model_validate_json(await self._get("/v1/status")))
+        """Return the current state of everything."""
+        status = parsed(Status.model_validate_json, await self._get("/v1/status"))
+        return self._named(status)
 
     async def watch(self) -> AsyncIterator[WatchLine]:
-        """A snapshot, then what changes; ends with `NoSupervisor` when the supervisor does.
+        """Yield a snapshot, then changes; ends with `NoSupervisor` when the supervisor does.
 
-        A line of a kind that this version does not know is left out.
+        Lines of a kind that this version does not know are skipped.
         """
         query = f"?beat={self.beat}" if self.beat else ""
         async for line in self._lines(f"/v1/watch{query}", self.beat * MISSED_BEATS or None):
@@ -76,70 +110,102 @@ class HttpClient:
                 yield said
 
     async def screen(self, name: str, history: int = 0) -> AsyncIterator[ScreenShot]:
-        """An agent's pane whenever its picture changes, with `history` lines from above it."""
+        """Yield an agent's pane each time it changes, with `history` lines of scrollback."""
         async for line in self._lines(f"/v1/screen/{in_path(name)}?history={history}"):
-            yield ScreenShot.model_validate_json(line)
+            yield parsed(ScreenShot.model_validate_json, line)
 
     async def ask(self, verb: Verb) -> Done:
-        """Have something done; answers when it is done or under way."""
-        body = verb.model_dump_json(exclude_none=True).encode()
+        """Send a request; returns when it is done or in progress.
+
+        Raises `BadUsage` for a path or text that is not UTF-8.
+        """
+        try:
+            body = verb.model_dump_json(exclude_none=True).encode()
+        except ValueError as wrong:
+            raise BadUsage(
+                "A path or text in this request is not valid UTF-8",
+                "It cannot be sent to the supervisor.",
+                "Rename the directory or file, or use another one.",
+            ) from wrong
         patience = REMOVING_SECONDS if isinstance(verb, RemoveWorktree) else DOING_SECONDS
         answer = await self._fetch("POST", f"/v1/{verb.verb}", body, patience)
-        return Done.model_validate_json(answer)
+        return parsed(Done.model_validate_json, answer)
 
     async def events(self, *, after: int = 0, limit: int = 200) -> list[Event]:
-        """What happened after an event, oldest first; `after=0` gives the newest `limit`."""
+        """Return the events after one, oldest first; `after=0` returns the newest `limit`."""
         query = urlencode({"after": after, "limit": limit})
         lines = (await self._get(f"/v1/events?{query}")).splitlines()
-        return [Event.model_validate_json(line) for line in lines if line.strip()]
+        return [parsed(Event.model_validate_json, line) for line in lines if line.strip()]
 
     async def follow(self, *, after: int = 0) -> AsyncIterator[Event]:
-        """Events after an event, oldest first, and then each as it happens."""
+        """Yield the events after one, oldest first, then each new event."""
         query = urlencode({"after": after, "follow": 1})
         async for line in self._lines(f"/v1/events?{query}"):
-            yield Event.model_validate_json(line)
+            yield parsed(Event.model_validate_json, line)
 
     async def document(self, handoff: str) -> str:
-        """The text of a handoff's document (or its draft of facts)."""
-        return (await self._get(f"/v1/document/{in_path(handoff)}")).decode()
+        """Return the text of a handoff's document, or of its draft."""
+        return parsed(bytes.decode, await self._get(f"/v1/document/{in_path(handoff)}"))
 
     async def continuation(self, name: str) -> str:
-        """What the new session of an agent that is handed off will be told; `NotNow` before."""
-        return (await self._get(f"/v1/continuation/{in_path(name)}")).decode()
+        """Return the prompt for the agent's next session; `NotNow` before there is one."""
+        return parsed(bytes.decode, await self._get(f"/v1/continuation/{in_path(name)}"))
 
     async def facts(self, name: str) -> dict[str, Any]:
-        """`cockpit facts --json` of the agent's session, now."""
-        found: dict[str, Any] = json.loads(await self._get(f"/v1/facts/{in_path(name)}"))
+        """Return the current `cockpit facts --json` of the agent's session."""
+        body = await self._get(f"/v1/facts/{in_path(name)}")
+        found: dict[str, Any] = parsed(json.loads, body)
         return found
 
     async def history(
         self, name: str | None = None, search: str | None = None
     ) -> list[dict[str, Any]]:
-        """`cockpit history --json`, of one agent or of all; `search` gives what has all words."""
-        asked = {"name": name, "search": search}
-        said = urlencode(
-            {key: value for key, value in asked.items() if value is not None}, errors="replace"
-        )
-        query = f"?{said}" if said else ""
-        found: list[dict[str, Any]] = json.loads(await self._get(f"/v1/history{query}"))
-        return found
+        """Return `cockpit history --json`, of one agent or all; `search` filters by all its
+        words.
+        """
+        if search is not None:
+            found: list[dict[str, Any]] = await self._history(name=name, search=search)
+            return found
+        chains: list[dict[str, Any]] = []
+        before: str | None = None
+        while True:
+            answer = await self._history(name=name, limit=PAGE_JOBS, before=before)
+            page = parsed(_page, answer)
+            chains = [*page.chains, *chains]
+            if page.next is None:
+                return chains
+            before = page.next
+
+    async def history_page(
+        self, limit: int, before: str | None = None, name: str | None = None
+    ) -> HistoryPage:
+        """Return the newest `limit` handoffs older than the page `before`."""
+        answer = await self._history(name=name, handoffs=limit, before=before)
+        return parsed(_page, answer)
+
+    async def _history(self, **asked: str | int | None) -> Any:
+        said = {key: value for key, value in asked.items() if value is not None}
+        query = urlencode(said, errors="replace")
+        return parsed(json.loads, await self._get(f"/v1/history?{query}", READING_SECONDS))
 
     async def course(self, name: str) -> Course:
-        """How full an agent's context was, over every session of its job."""
+        """Return an agent's context use over every session of its job."""
         body = await self._fetch("GET", f"/v1/course/{in_path(name)}", b"", READING_SECONDS)
-        return Course.model_validate_json(body)
+        return parsed(Course.model_validate_json, body)
 
     async def diff(self, name: str, *, of_job: bool = False) -> WorktreeDiff:
-        """How its worktree differs from the last commit, or from where the job began."""
+        """Return the worktree's diff against the last commit, or against the start of the job."""
         target = f"/v1/diff/{in_path(name)}" + ("?since=job" if of_job else "")
         body = await self._fetch("GET", target, b"", READING_SECONDS)
-        return WorktreeDiff.model_validate_json(body)
+        return parsed(WorktreeDiff.model_validate_json, body)
 
     async def worktrees(self, directory: str | None = None) -> list[WorktreeStatus]:
-        """The worktrees of every agent's repository, and of the one of a directory."""
+        """Return the worktrees of every agent's repository, and of the repository at a
+        directory.
+        """
         query = "" if directory is None else "?" + urlencode({"directory": directory})
-        found = json.loads(await self._get(f"/v1/worktrees{query}", DOING_SECONDS))
-        return [WorktreeStatus.model_validate(tree) for tree in found]
+        found = parsed(json.loads, await self._get(f"/v1/worktrees{query}", DOING_SECONDS))
+        return [parsed(WorktreeStatus.model_validate, tree) for tree in found]
 
     def _named(self, status: Status) -> Status:
         return status if self.host is None else status.model_copy(update={"host": self.host})
@@ -159,7 +225,9 @@ class HttpClient:
             await exchange.close()
 
     async def _lines(self, target: str, silence: float | None = None) -> AsyncIterator[bytes]:
-        """The lines of a stream; `NoSupervisor` where it ends, or is silent for so long."""
+        """Yield the lines of a stream; `NoSupervisor` when it ends, or sends nothing for too
+        long.
+        """
         exchange = await Exchange.open(self.way, LOOKING_SECONDS)
         try:
             try:

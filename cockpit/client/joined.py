@@ -1,14 +1,15 @@
 """Several supervisors as one client: this machine's, and one for each other host.
 
-A name says whose it is (`host/name`), so every question has one that it goes to. Where all are
-asked, what one of them cannot say is left out: its failure is its own. Following is not done
-here: each of `members` is followed by itself, and can be lost by itself.
+Names include their host (`host/name`), so each request goes to one supervisor. Where all are asked,
+those that fail are left out of the answer. Following events is not possible here: follow each of
+`members` separately.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Container, Sequence
 from typing import Any, TypeVar
 
 from cockpit.client.client import Client, Supervisor
@@ -18,6 +19,7 @@ from cockpit.core.far_names import LOCAL, host_and_name
 from cockpit.core.safetext import quoted
 from cockpit.wire.course import Course
 from cockpit.wire.diff import WorktreeDiff
+from cockpit.wire.history import HistoryPage
 from cockpit.wire.status import Status
 from cockpit.wire.stream import ScreenShot
 from cockpit.wire.verbs import Done, Verb
@@ -27,7 +29,7 @@ Answer = TypeVar("Answer")
 
 
 class JoinedClient:
-    """A `Client` of them all. What names nobody is this machine's."""
+    """A `Client` of all supervisors. Requests without a host go to the local supervisor."""
 
     def __init__(self, here: Supervisor, others: Sequence[NamedClient]) -> None:
         self._here = here
@@ -35,15 +37,15 @@ class JoinedClient:
 
     @property
     def members(self) -> dict[str, Supervisor]:
-        """Each supervisor by the name of its host, this machine's first."""
+        """Every supervisor by its host's name, this machine's first."""
         return {LOCAL: self._here, **self._others}
 
     def have(self, others: Sequence[NamedClient]) -> None:
-        """Be these and this machine's from now on; what is under way goes on with whom it asked."""
+        """Replace the remote hosts; requests in progress continue with the old ones."""
         self._others = {other.host: other for other in others}
 
     async def status(self) -> Status:
-        """This machine's, with the agents of every host that answers after its own."""
+        """Return this machine's status, followed by the agents of every host that answers."""
         answers = await self._all(lambda client: client.status())
         return answers.get(LOCAL, Status()).model_copy(
             update={
@@ -56,7 +58,7 @@ class JoinedClient:
         return self._whose(name).screen(name, history)
 
     async def ask(self, verb: Verb) -> Done:
-        """Raises `BadUsage` for a host that there is not."""
+        """Raises `BadUsage` for an unknown host."""
         told = getattr(verb, "name", None) or getattr(verb, "tree", None) or ""
         return await self._whose(told).ask(verb)
 
@@ -72,17 +74,42 @@ class JoinedClient:
     async def history(
         self, name: str | None = None, search: str | None = None
     ) -> list[dict[str, Any]]:
-        """Every chain; that of another machine says which, as `host`."""
+        """Return every chain; one from another machine has `host`."""
         if name is not None:
             return await self._whose(name).history(name, search)
         found = await self._all(lambda client: client.history(None, search))
         return [chain for each in found.values() for chain in each]
 
+    async def history_page(
+        self, limit: int, before: str | None = None, name: str | None = None
+    ) -> HistoryPage:
+        """Merge one page of each host; the cursor lists every host that has older entries.
+
+        A host that does not answer stays in the cursor, and is asked again with the next page.
+        """
+        if name is not None:
+            return await self._whose(name).history_page(limit, before, name)
+        places = dict.fromkeys(self.members) if before is None else _places(before)
+
+        def question(host: str, client: Client) -> Awaitable[HistoryPage]:
+            return client.history_page(limit, places[host])
+
+        answers = await self._ask_members(question, set(places))
+        older = {host: page.next for host, page in answers.items() if page.next is not None}
+        if before is not None:
+            kept = self.members.keys() & places.keys() - answers.keys()
+            older |= {host: place for host in kept if (place := places[host]) is not None}
+        return HistoryPage(
+            chains=[chain for page in answers.values() for chain in page.chains],
+            next=json.dumps(older) if older else None,
+            total=sum(page.total for page in answers.values()),
+        )
+
     async def course(self, name: str) -> Course:
         return await self._whose(name).course(name)
 
     async def worktrees(self, directory: str | None = None) -> list[WorktreeStatus]:
-        """Those of every host; the directory is this machine's."""
+        """Return the worktrees of every host; the directory is on this machine."""
 
         def question(client: Client) -> Awaitable[list[WorktreeStatus]]:
             return client.worktrees(directory if client is self._here else None)
@@ -93,7 +120,7 @@ class JoinedClient:
         return await self._whose(name).diff(name, of_job=of_job)
 
     def _whose(self, told: str) -> Client:
-        # What begins with a slash is a path, and a path is this machine's.
+        # Anything that starts with a slash is a path on this machine.
         host = host_and_name(told)[0] or LOCAL
         client = self.members.get(host)
         if client is None:
@@ -102,22 +129,46 @@ class JoinedClient:
         return client
 
     async def _all(self, question: Callable[[Client], Awaitable[Answer]]) -> dict[str, Answer]:
-        """What each answers, by its host; those that do not are left out.
+        return await self._ask_members(lambda _, client: question(client))
 
-        One that is known not to answer is not waited for. Where nobody answers, it raises what
-        this machine refused with.
+    async def _ask_members(
+        self,
+        question: Callable[[str, Client], Awaitable[Answer]],
+        hosts: Container[str] | None = None,
+    ) -> dict[str, Answer]:
+        """Return the answers by host; hosts that fail are left out.
+
+        A host known to be unreachable is not waited for. If none answers, raises this machine's
+        error.
         """
         silent = {other.host for other in self._others.values() if other.answers is False}
-        asked = {host: one for host, one in self.members.items() if host not in silent}
-        said = await asyncio.gather(*(_answer(question(one)) for one in asked.values()))
+        asked = {
+            host: one
+            for host, one in self.members.items()
+            if host not in silent and (hosts is None or host in hosts)
+        }
+        said = await asyncio.gather(*(_answer(question(*member)) for member in asked.items()))
         answers = {
             host: answer
             for host, answer in zip(asked, said, strict=True)
             if not isinstance(answer, CockpitError)
         }
-        if not answers and isinstance(said[0], CockpitError):
+        if not answers and said and isinstance(said[0], CockpitError):
             raise said[0]
         return answers
+
+
+def _places(cursor: str) -> dict[str, str | None]:
+    """Return the cursor of each host. Raises `BadUsage` for one that `history_page` did not
+    return.
+    """
+    try:
+        places = json.loads(cursor)
+    except ValueError:
+        places = None
+    if not isinstance(places, dict):
+        raise BadUsage("Invalid cursor", "", "Start again without `before`.")
+    return {str(host): str(place) for host, place in places.items()}
 
 
 async def _answer(answer: Awaitable[Answer]) -> Answer | CockpitError:

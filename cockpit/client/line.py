@@ -1,8 +1,8 @@
-"""A line to a supervisor: the socket here, or something that carries bytes to another machine.
+"""A connection to a supervisor: the local socket, or a byte stream to another machine.
 
-A way says where a line leads and opens one; a line is one connection, for one exchange. Ways to
-other machines are given from outside: nothing here starts a process. Standard library and `core`
-only, because the fast path of the command line comes through here.
+A `Way` is an address that opens connections; a `Line` is one connection, for one request. Ways to
+other machines are passed in: nothing here starts a process. Standard library and `core` only,
+because the fast path uses this module.
 """
 
 from __future__ import annotations
@@ -11,43 +11,44 @@ import socket
 from pathlib import Path
 from typing import Protocol
 
-from cockpit.client.refusals import lost, nobody, silent
+from cockpit.client.absence import unanswered
+from cockpit.client.refusals import lost, silent
 from cockpit.core.errors import CockpitError
 
 
 class Line(Protocol):
-    """One connection. Whoever opened it ends it."""
+    """One connection. The code that opened it closes it."""
 
     @property
     def channel(self) -> socket.socket:
-        """A connected stream socket, blocking."""
+        """A connected, blocking stream socket."""
 
     @property
     def slow_to_end(self) -> bool:
-        """Whether `end` and `broken` may wait for something, and so belong in a thread."""
+        """Whether `end` and `broken` may block, and so need a thread."""
 
     def broken(self, said: bytes = b"") -> CockpitError:
-        """Why the answer ended too early, or why what was said instead is none."""
+        """Return why the answer ended too early, or is not an answer."""
 
     def silent(self, seconds: float) -> CockpitError:
-        """What to say when nothing came for so long."""
+        """Return the error for an answer that took too long."""
 
     def end(self) -> None:
-        """Hang up, and leave nothing of it running. Twice is the same as once."""
+        """Close the connection and end everything that belongs to it. Idempotent."""
 
 
 class Way(Protocol):
-    """How another machine's supervisor is reached."""
+    """The address of another machine's supervisor."""
 
     def dial(self) -> Line:
-        """A new line, which need not work: that is known when something is said on it.
+        """Return a new connection, which may still fail on first use.
 
-        Does not wait. Raises `ProgramMissing` and `Failed` when it cannot even be tried.
+        Does not block. Raises `ProgramMissing` and `Failed` when it cannot be tried at all.
         """
 
 
 class SocketLine:
-    """A connection to the socket of a supervisor on this machine."""
+    """A connection to the socket of a local supervisor."""
 
     slow_to_end = False
 
@@ -66,9 +67,9 @@ class SocketLine:
 
 
 def line_to(way: Path | Way, patience: float) -> Line:
-    """A line to the socket of that path, or by that way; `patience` in seconds is each wait's.
+    """Connect to a socket path, or to another machine; `patience` limits each wait, in seconds.
 
-    Raises `NoSupervisor` when nobody listens on the socket.
+    Raises `NoSupervisor` when nothing listens on the socket.
     """
     if not isinstance(way, Path):
         line = way.dial()
@@ -83,5 +84,5 @@ def line_to(way: Path | Way, patience: float) -> Line:
         raise silent(way, patience) from None
     except OSError:
         channel.close()
-        raise nobody(way) from None
+        raise unanswered(way) from None
     return SocketLine(way, channel)

@@ -1,7 +1,7 @@
-"""A supervisor whose agents and handoffs are told under the name of its host, and asked for by it.
+"""A supervisor whose agents and handoffs are prefixed with the name of its host.
 
-Agents become `host/name` and handoffs `host/id` on the way out, and are themselves again on the way
-in. Paths, branches and session ids stay as they are: they mean something on that machine only.
+Agents become `host/name` and handoffs `host/id` in answers; the prefix is removed in requests.
+Paths, branches and session ids are unchanged: they are only valid on that machine.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from cockpit.core.far_names import far_name, host_and_name
 from cockpit.core.safetext import quoted
 from cockpit.wire.course import Course
 from cockpit.wire.diff import WorktreeDiff
+from cockpit.wire.history import HistoryPage
 from cockpit.wire.status import AgentStatus, Status
 from cockpit.wire.stream import (
     AgentChanged,
@@ -30,17 +31,17 @@ from cockpit.wire.verbs import Done, Verb
 from cockpit.wire.worktrees import WorktreeStatus
 
 _NAMES = ("name", "handoff", "tree")
-"""Fields of verbs that name an agent or a handoff; a tree may be a path, which begins with `/`."""
+"""Fields of verbs with an agent or a handoff; a tree may also be a path, starting with `/`."""
 
 
 class NamedClient:
-    """A `Supervisor` on another machine. `host` is the pilot's name for it."""
+    """A `Supervisor` on another machine. `host` is the user's name for it."""
 
     def __init__(self, host: str, client: Supervisor) -> None:
         self.host = host
         self._client = client
         self.answers: bool | None = None
-        """Whether its stream flows; None as long as nobody has begun to follow it."""
+        """Whether its stream is connected; None until something follows it."""
 
     async def status(self) -> Status:
         return self._status(await self._client.status())
@@ -92,6 +93,13 @@ class NamedClient:
         own = None if name is None else self._own(name)
         return [self._chain(chain) for chain in await self._client.history(own, search)]
 
+    async def history_page(
+        self, limit: int, before: str | None = None, name: str | None = None
+    ) -> HistoryPage:
+        own = None if name is None else self._own(name)
+        page = await self._client.history_page(limit, before, own)
+        return page.model_copy(update={"chains": [self._chain(chain) for chain in page.chains]})
+
     async def course(self, name: str) -> Course:
         course = await self._client.course(self._own(name))
         return course.model_copy(update={"agent": name})
@@ -103,7 +111,7 @@ class NamedClient:
         return await self._client.diff(self._own(name), of_job=of_job)
 
     def _own(self, told: str) -> str:
-        """What it is called there. Raises `NoSuchAgent` for what is another machine's."""
+        """Return the name without the host. Raises `NoSuchAgent` for another machine's."""
         host, name = host_and_name(told)
         if host != self.host:
             raise NoSuchAgent(f"{quoted(told)} is not on host {self.host}")
@@ -137,7 +145,7 @@ class NamedClient:
         return agent.model_copy(update={"name": name, "handoff": handoff})
 
     def _event(self, event: Event) -> Event:
-        """Its sentence names the host too: it may be read where no row stands beside it."""
+        """The text gets the host's name too: it may be shown without the agent's row."""
         agent = event.agent and far_name(self.host, event.agent)
         return event.model_copy(update={"agent": agent, "text": f"{self.host}: {event.text}"})
 
@@ -161,6 +169,6 @@ class NamedClient:
 
 
 class _Closing(Protocol):
-    """What every stream of a client has, and the protocol's `AsyncIterator` leaves out."""
+    """An async iterator with `aclose`, which `AsyncIterator` does not declare."""
 
     async def aclose(self) -> None: ...

@@ -1,8 +1,8 @@
-"""One raw request on the supervisor's socket, for commands that must answer at once.
+"""One raw request to the supervisor's socket, for commands that must start quickly.
 
-Standard library only, and of that only what is cheap to import: `cockpit status` and attaching
-come through here before click, pydantic or asyncio would even be loaded. It knows no verbs and
-no models; `http.py` does. It speaks HTTP/1.0, so that no answer is ever chunked.
+Uses only cheap parts of the standard library: `cockpit status` and attaching run this before click,
+pydantic or asyncio are imported. It knows no verbs or models; `http.py` does. It speaks HTTP/1.0,
+so that answers are never chunked.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _HTTP = b"HTTP/1."
 def fetch(
     way: Path | Way, target: str, *, body: dict[str, Any] | None = None, patience: float = 10.0
 ) -> bytes:
-    """The body of the answer to `GET target`, or to `POST target` when there is a body to send.
+    """Return the body of the answer to `GET target`, or to `POST target` with a body.
 
-    `patience` is in seconds, for each read. Raises what the supervisor refused with, and
-    `NoSupervisor` when nobody answers or the answer breaks off.
+    `patience` limits each read, in seconds. Raises the supervisor's error, and `NoSupervisor` when
+    nothing answers or the connection is lost.
     """
     line = line_to(way, patience)
     try:
@@ -50,10 +50,10 @@ def fetch(
 def lines(
     way: Path | Way, target: str, *, patience: float = 10.0, silence: float | None = None
 ) -> Iterator[bytes]:
-    """Each line of a stream that the supervisor pushes; ends with `NoSupervisor` when that goes.
+    """Yield each line of a stream from the supervisor; ends with `NoSupervisor` when it ends.
 
-    `patience` is in seconds, for the beginning of the answer only; a line may take for ever, or
-    as long as `silence`.
+    `patience` limits the start of the answer, in seconds; lines may take any time, or at most
+    `silence`.
     """
     line = line_to(way, patience)
     try:
@@ -77,14 +77,14 @@ def lines(
 
 
 def connect(path: Path, patience: float = 10.0) -> socket.socket:
-    """A connection to the supervisor's socket, for whoever speaks on it himself."""
+    """Return a connection to the supervisor's socket, for a caller with its own protocol."""
     return line_to(path, patience).channel
 
 
 def _begin(
     line: Line, target: str, body: dict[str, Any] | None, patience: float
 ) -> tuple[bytes, bytes]:
-    """Send the request; the head of the answer, and what of the body came along with it."""
+    """Send the request; return the head of the answer, and the part of the body read with it."""
     try:
         line.channel.sendall(_request(target, body))
         return _head(line)
@@ -103,7 +103,7 @@ def _request(target: str, body: dict[str, Any] | None) -> bytes:
 
 
 def _head(line: Line) -> tuple[bytes, bytes]:
-    """The status line with the headers, and what of the body came along with them."""
+    """Return the status line with the headers, and the part of the body read with them."""
     held = b""
     while b"\r\n\r\n" not in held:
         block = line.channel.recv(_BLOCK)

@@ -1,6 +1,6 @@
-"""Turning what the supervisor answers back into the error that it was.
+"""Turn the supervisor's answers back into errors.
 
-Standard library and `core` only: the fast path of the command line uses it too.
+Standard library and `core` only: the fast path uses this module.
 """
 
 from __future__ import annotations
@@ -8,14 +8,21 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from cockpit.core.errors import BY_EXIT_CODE, CockpitError, Failed, NoSupervisor, NotNow
+from cockpit.core.errors import (
+    BY_EXIT_CODE,
+    CockpitError,
+    Failed,
+    NoSupervisor,
+    NotNow,
+    Unreachable,
+)
 
 
 def refusal(status: int, body: bytes) -> CockpitError:
-    """The error behind an answer whose HTTP status is not 200.
+    """Return the error for an answer whose HTTP status is not 200.
 
-    A body that is no `wire.verbs.Refusal` (an older supervisor, a fault inside it) still becomes
-    an error with a reason: 404, 405 and 501 mean that it has no such verb.
+    A body that is not a `wire.verbs.Refusal` (from an older supervisor, or after a bug in it) also
+    becomes an error with a reason: 404, 405 and 501 mean that it does not know the verb.
     """
     try:
         said = json.loads(body)
@@ -28,39 +35,49 @@ def refusal(status: int, body: bytes) -> CockpitError:
 def _unexplained(status: int) -> CockpitError:
     if status in (404, 405, 501):
         return NotNow(
-            "This supervisor cannot do that yet",
+            "The running supervisor does not support this",
             f"It answered {status}.",
-            "Compare `cockpit --version` with the version that `cockpit doctor` names.",
+            "It may be an older version. Run: cockpit doctor",
         )
     return Failed(
-        "The supervisor failed on this request",
+        "The supervisor failed to handle this request",
         f"It answered {status} without a reason.",
-        "Its log, in the state folder that `cockpit doctor` names, has the reason.",
+        "See its log, in the state folder that `cockpit doctor` prints.",
     )
 
 
-def nobody(socket: Path | str) -> NoSupervisor:
-    """Nobody listens on the socket."""
+def not_running(socket: Path | str) -> NoSupervisor:
+    """The error when nothing listens on the socket."""
     return NoSupervisor(
         "No supervisor is running",
-        f"Nobody answers on {socket}.",
-        "Start it with: cockpit up",
+        f"Nothing listens on {socket}.",
+        "Start one with: cockpit up",
+    )
+
+
+def unreachable(socket: Path | str, pid: int) -> Unreachable:
+    """The error when a supervisor holds the lock but does not listen on its socket."""
+    return Unreachable(
+        f"A supervisor runs (pid {pid}) but does not answer on its socket",
+        f"It is starting or ending, or {socket} was removed and will be recreated in seconds.",
+        f"Try again in a moment. If that fails: kill {pid} (agents keep running), then: cockpit up",
+        pid,
     )
 
 
 def silent(socket: Path | str, seconds: float) -> NoSupervisor:
-    """Somebody listens, and says nothing in time."""
+    """The error when the supervisor accepts a connection but does not answer in time."""
     return NoSupervisor(
         "The supervisor does not answer",
-        f"Nothing came from {socket} in {seconds:g} s.",
-        "See what it is doing with: cockpit doctor",
+        f"No data from {socket} in {seconds:g} s.",
+        "Find out why: cockpit doctor",
     )
 
 
 def lost(socket: Path | str) -> NoSupervisor:
-    """The connection ended in the middle of an answer."""
+    """The error when the connection ends in the middle of an answer."""
     return NoSupervisor(
-        "The supervisor went away",
+        "Lost connection to the supervisor",
         f"The connection to {socket} ended in the middle of an answer.",
         "Start it again with: cockpit up",
     )

@@ -1,1 +1,1 @@
-"""What the pilot may choose, and how it is read and written."""
+"""The settings: their schema, and reading and writing configuration files."""

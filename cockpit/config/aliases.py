@@ -1,8 +1,9 @@
-"""The key names of the founding documents, taken for what they are called today.
+"""Aliases: setting names from other tools, converted to cockpit's own.
 
-Each is accepted with one line that names its counterpart, or says why it has none. They count
-where the documents have them (`[session]`, `[context_monitor]`, `[handoff]`, …, for all agents)
-and in the same form inside `[defaults]` and `[[agents]]`. The table is data: the guide prints it.
+Each alias is accepted with a one-line notice that names the current setting, or says why there is
+none. Aliases work in their original tables (`[session]`, `[context_monitor]`, `[handoff]`, …, for
+all agents), and in the same form inside `[defaults]` and `[[agents]]`. The table is data: the
+documentation prints it.
 """
 
 from __future__ import annotations
@@ -13,42 +14,45 @@ from typing import Any
 
 from cockpit.config.file import ConfigFile, dotted, shown_path
 from cockpit.config.lines import KeyPath
+from cockpit.config.old_forms import with_present_forms
 from cockpit.core.bands import parse_threshold
 from cockpit.core.errors import BadUsage
+
+USUAL_WINDOW = 200_000
+"""Window size in tokens for comparing a percentage with a number of tokens."""
 
 
 @dataclass(frozen=True, slots=True)
 class OldName:
-    """One founding key, and what becomes of it."""
+    """One alias and what it is converted to."""
 
     key: str
-    """Dotted, from the top or from an agent's table."""
+    """Dotted key, from the top level or from an agent's table."""
     today: str = ""
-    """The present key, from an agent's table; empty when there is none."""
+    """The current key, from an agent's table; empty when there is none."""
     convert: Callable[[Any], Any] | None = None
-    """From the founding value to the present one; None where that is what happens anyway.
+    """Converts the alias's value; returns None where the value is already the behaviour.
 
-    Raises `ValueError` with what was expected.
-    """
+    Raises `ValueError` saying what was expected."""
     why: str = ""
-    """Why there is none, in a clause."""
+    """Why there is no current setting, as a clause."""
 
 
-_OR_TODAY = 'or a mark such as "65%", "130k" or "30% left"'
+_OR_TODAY = 'or a threshold such as "65%", "130k" or "30% left"'
 
 
 def _remaining(value: Any) -> str:
-    """A share that is left: 0.10 is "10% left"."""
+    """Convert a remaining share: 0.10 becomes "10% left"."""
     return _as_today(value) or f"{_per_cent(value):g}% left"
 
 
 def _used(value: Any) -> str:
-    """A share that is used: 70 and 0.7 are "70%"."""
+    """Convert a used share: 70 and 0.7 become "70%"."""
     return _as_today(value) or f"{_per_cent(value):g}%"
 
 
 def _as_today(value: Any) -> str | None:
-    """A mark in a present spelling, as it is; None for what may be a founding one."""
+    """Return a threshold that already has the current spelling; None for other values."""
     if not isinstance(value, str):
         return None
     try:
@@ -61,7 +65,7 @@ def _as_today(value: Any) -> str | None:
 def _per_cent(value: Any) -> float:
     if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= 100:
         return round(value * 100, 4) if value < 1 else value
-    raise ValueError(f"expected a share such as 0.10 or a percentage such as 70, {_OR_TODAY}")
+    raise ValueError(f"expected a fraction such as 0.10, a percentage such as 70, {_OR_TODAY}")
 
 
 def _tokens(value: Any) -> str:
@@ -87,61 +91,64 @@ def _pattern(value: Any) -> Any:
     return value.replace("{workItem}", "{work_item}").replace("{agent_name}", "{agent}")
 
 
-_FACTS = "the facts of a document are always complete"
+_FACTS = "documents always contain all facts"
 
 OLD_NAMES: tuple[OldName, ...] = (
     OldName("session.context_handoff_threshold", "context.act", _remaining),
     OldName("session.context_threshold", "context.act", _remaining),
     OldName("session.max_handoffs_per_job", "handoff.max_per_job"),
     OldName("session.timeout", "limits.session_time"),
-    OldName("session.mode", why="every session can be gone back to"),
+    OldName("session.mode", why="every session can be reopened"),
     OldName("context_monitor.enabled", "mode", _on_or_off(None, "observe")),
     OldName("context_monitor.warning_threshold", "context.warn", _tokens),
     OldName("context_monitor.critical_threshold", "context.act", _tokens),
     OldName("context_monitor.fallback_tool_count", "context.fallback_tool_calls"),
-    OldName("context_monitor.check_frequency", why="every record is followed as it is written"),
-    OldName("useSDK", why='the "sdk" writer in handoff.writers is the part that uses it'),
+    OldName("context_monitor.check_frequency", why="transcripts are read continuously"),
+    OldName("useSDK", why='include or remove "sdk" in handoff.writers instead'),
     OldName("maxAgentContinuations", "handoff.max_per_job"),
     OldName("maxAgentChainCostUsd", "handoff.max_chain_cost_usd"),
     OldName("maxAgentTurns", "limits.turns"),
     OldName("autonomous_handoff.enabled", "mode", _on_or_off(None, "observe")),
-    OldName("autonomous_handoff.max_turns_to_analyze", why="the whole record is read"),
-    OldName("autonomous_handoff.include_recent_activity", why="it is always the last five"),
-    OldName("autonomous_handoff.extract.gobby_tasks", why="it belongs to another program"),
+    OldName("autonomous_handoff.max_turns_to_analyze", why="the whole transcript is read"),
+    OldName("autonomous_handoff.include_recent_activity", why="always the last five tool calls"),
+    OldName("autonomous_handoff.extract.gobby_tasks", why="a feature of another program"),
     OldName("autonomous_handoff.extract.todowrite", why=_FACTS),
     OldName("autonomous_handoff.extract.files_modified", why=_FACTS),
     OldName("autonomous_handoff.extract.git_commits", why=_FACTS),
     OldName("autonomous_handoff.extract.git_status", why=_FACTS),
     OldName("autonomous_handoff.extract.initial_goal", why=_FACTS),
     OldName("autonomous_handoff.extract.recent_activity", why=_FACTS),
-    OldName("autonomous_handoff.git.max_commits", why="it is always twenty"),
-    OldName("autonomous_handoff.git.include_diff_stats", why="the successor has git itself"),
+    OldName("autonomous_handoff.git.max_commits", why="always twenty commits"),
+    OldName("autonomous_handoff.git.include_diff_stats", why="the new session can run git itself"),
     OldName("autonomous_handoff.injection_format", "handoff.format"),
     OldName("handoff.enabled", "mode", _on_or_off(None, "observe")),
     OldName("handoff.threshold", "context.act", _used),
     OldName("handoff.notify_user_at", "context.notice", _used),
     OldName("handoff.retention_days", "handoff.retention_days"),
     OldName("handoff.auto_continue_cli", "mode", _on_or_off("auto", "prompt")),
-    OldName("handoff.auto_continue_browser", why="agents in a browser are not flown"),
+    OldName("handoff.auto_continue_browser", why="browser agents are not supported"),
     OldName("hooks", "hooks"),
     OldName("workspace.strategy", "worktree.strategy"),
     OldName("workspace.worktree_dir", "worktree.directory"),
     OldName("workspace.branch_pattern", "worktree.branch", _pattern),
     OldName("workspace.push_on_success", "worktree.push_on_success"),
     OldName("workspace.create_pr", "worktree.create_pr"),
+    OldName("working_directory.root", "directory"),
     OldName("working_directory.default_branch", "worktree.base"),
 )
-"""Where two of them mean the same setting and both are written, the first in this order counts."""
+"""If two aliases for the same setting are both written, the first in this order wins; of two
+thresholds, the lower one."""
 
 _BARE_HOMES = ("", "context.", "handoff.")
-"""Where a founding key may also stand without its own table: the agent's, and its present ones."""
+"""Where an alias may also be written outside its original table: in the agent's table and some
+of its current sub-tables."""
 
 
 def with_present_names(file: ConfigFile) -> tuple[ConfigFile, dict[str, Any], tuple[str, ...]]:
-    """The file with its old places noted, its data in present names, and the notices.
+    """Return the file with aliases replaced by current names, and the notices.
 
-    A present name counts over a founding one. Raises `BadConfig` for a value that cannot be
-    what the founding key took.
+    A current name takes precedence over an alias. Raises `BadConfig` for a value that the alias
+    never accepted.
     """
     renaming = _Renaming(file)
     return renaming.done()
@@ -150,15 +157,19 @@ def with_present_names(file: ConfigFile) -> tuple[ConfigFile, dict[str, Any], tu
 class _Renaming:
     def __init__(self, file: ConfigFile) -> None:
         self.file = file
+        self.data: dict[str, Any] = _copy(file.data)
         self.moved: dict[KeyPath, KeyPath] = {}
-        self.notices: list[tuple[int, str]] = []
+        self.notices: list[tuple[int, KeyPath, str]] = []
 
     def done(self) -> tuple[ConfigFile, dict[str, Any], tuple[str, ...]]:
-        data = _copy(self.file.data)
+        data = self.data
         scopes: list[KeyPath] = [("defaults",)] if isinstance(data.get("defaults"), dict) else []
         agents = data.get("agents")
         if isinstance(agents, list):
             scopes += [("agents", n) for n, one in enumerate(agents) if isinstance(one, dict)]
+        for scope in ((), *scopes):
+            for at, what in with_present_forms(_at(data, scope), scope):
+                self._tell(at, what)
         for scope in scopes:
             table = _at(data, scope)
             for old, at in self._found(table, _BARE_HOMES):
@@ -170,12 +181,16 @@ class _Renaming:
         if not self.notices:
             return self.file, data, ()
         file = replace(self.file, old_places=self.moved)
-        return file, data, tuple(text for _, text in sorted(self.notices))
+        told = (
+            f"{shown_path(file.path)}:{line}: {dotted(was)} {what}"
+            for line, was, what in sorted(self.notices, key=lambda each: (each[0], str(each[1])))
+        )
+        return file, data, tuple(told)
 
     def _found(
         self, table: Mapping[str, Any], homes: tuple[str, ...]
     ) -> Iterator[tuple[OldName, KeyPath]]:
-        """Every founding key in a table: in a table of its own, or bare in one of the homes."""
+        """Yield every alias in a table: in its original table, or directly in an agent's table."""
         for old in OLD_NAMES:
             places = {tuple(old.key.split("."))}
             leaf = old.key.rsplit(".", 1)[-1]
@@ -194,10 +209,16 @@ class _Renaming:
         was: KeyPath,
         scope: KeyPath,
     ) -> None:
-        """Take a founding key out of a table, and put what it means into the agent's."""
+        """Remove an alias from a table, and add its value to the agent's table."""
         value = _take(table, was if table is not target else was[len(scope) :])
         if not old.today:
-            self._tell(was, f"is accepted and ignored: {old.why}")
+            self._tell(was, f"is ignored: {old.why}")
+            return
+        if old.today == "directory" and scope == ("defaults",):
+            # There is no such default any more: it becomes each agent's own directory.
+            for agent in _tables_of(self.data.get("agents")):
+                agent.setdefault("directory", value)
+            self._tell(was, "is now the directory of each agent that sets none")
             return
         try:
             value = old.convert(value) if old.convert else value
@@ -206,16 +227,23 @@ class _Renaming:
         now = tuple(old.today.split("."))
         present = dotted((*scope, *now))
         if value is None:
-            self._tell(was, f"is accepted and changes nothing: {present} decides")
+            self._tell(was, f"has no effect; use {present}")
         elif _put(target, now, value):
             self.moved[(*scope, *now)] = was
             self._tell(was, f"is now {present}{_as_value(value)}")
+        elif (*scope, *now) in self.moved and _is_lower(value, _at(target, now)):
+            earlier = self.moved[(*scope, *now)]
+            _set(target, now, value)
+            self.moved[(*scope, *now)] = was
+            self._tell(was, f"is now {present}{_as_value(value)}")
+            line = self.file.lines.of(was)
+            self.notices = [each for each in self.notices if each[1] != earlier]
+            self._tell(earlier, f"is ignored: line {line} has a lower {present}")
         else:
-            self._tell(was, f"is ignored: {present} is written too")
+            self._tell(was, f"is ignored: {present} is set too")
 
     def _tell(self, was: KeyPath, what: str) -> None:
-        line = self.file.lines.of(was)
-        self.notices.append((line, f"{shown_path(self.file.path)}:{line}: {dotted(was)} {what}"))
+        self.notices.append((self.file.lines.of(was), was, what))
 
 
 _PRESENT_LEAVES = frozenset(
@@ -228,16 +256,36 @@ _PRESENT_LEAVES = frozenset(
         "create_pr",
         "retention_days",
         "timeout",
+        "root",
     }
 )
-"""Last words of founding keys that say nothing, or something else, without their own table."""
+"""Last parts of aliases that are not recognised outside their original table: they are too
+general, or are current names with another meaning."""
+
+
+def _tables_of(value: Any) -> list[dict[str, Any]]:
+    """Return the tables of an array of tables; empty for other values."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def _is_lower(value: Any, other: Any) -> bool:
+    """Whether one threshold is lower than another in a typical window; False if either is
+    invalid.
+    """
+    if not (isinstance(value, str) and isinstance(other, str)):
+        return False
+    try:
+        marks = [parse_threshold(each).tokens(USUAL_WINDOW) for each in (value, other)]
+    except BadUsage:
+        return False
+    return marks[0] < marks[1]
 
 
 _TABLES = frozenset(old.key.split(".")[0] for old in OLD_NAMES if "." in old.key)
 
 
 def _drop_empty(table: dict[str, Any]) -> None:
-    """A founding table that says nothing is no unknown key: what it said may be said below now."""
+    """Remove an alias's table that is empty after conversion, so that it is not an unknown key."""
     for name in _TABLES & table.keys():
         if _says_nothing(table[name]):
             del table[name]
@@ -276,7 +324,7 @@ def _has(table: Any, path: KeyPath) -> bool:
 
 
 def _take(table: dict[str, Any], path: KeyPath) -> Any:
-    """Remove a key, and the tables that are empty without it."""
+    """Remove a key, and tables that become empty."""
     first, *rest = path
     if not rest:
         return table.pop(str(first))
@@ -287,8 +335,13 @@ def _take(table: dict[str, Any], path: KeyPath) -> Any:
     return value
 
 
+def _set(table: Any, path: KeyPath, value: Any) -> None:
+    *tables, last = path
+    _at(table, tuple(tables))[last] = value
+
+
 def _put(table: Any, path: KeyPath, value: Any) -> bool:
-    """Set a key that is not set; False if it is, or if something else stands in its way."""
+    """Set a key that is not set; False if it is, or if a parent is not a table."""
     *tables, last = path
     for part in tables:
         if not isinstance(table, dict):

@@ -1,7 +1,7 @@
-"""The text of a file with settings changed in it: everything else stays as the pilot wrote it.
+"""Change settings in a file's text; everything else stays as the user wrote it.
 
-What comes out is read again and compared with what was meant, so that an oddity of a file, or of
-the library that writes it, is a refusal and never another setting. Writes nothing.
+The result is parsed again and compared with what was meant: if the file or the TOML library behaves
+unexpectedly, the change is refused instead of a wrong value written. Writes nothing.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ Path = tuple[str, ...]
 
 
 def changed_text(text: str, changes: Mapping[Path, Any]) -> str:
-    """The text with settings changed by path of keys; None takes a key out.
+    """Return the text with settings changed, by path of keys; None removes a key.
 
-    A table that is not there yet is added at the end; the comment behind a key that is taken out
-    stays on its line. Raises `Failed` for a text in which that cannot be done.
+    Missing tables are added at the end; the comment after a removed key stays on its line. Raises
+    `Failed` if the change cannot be made.
     """
     for path, value in changes.items():
         text = _without(text, path) if value is None else _with(text, path, value)
@@ -57,7 +57,7 @@ def _without(text: str, path: Path) -> str:
 
 
 def _with_comment(bare: str, text: str, path: Path, comment: str) -> str:
-    """The comment on the line where its key was, if that place is still there."""
+    """Keep the comment of the line that held the key, if there is one."""
     line = lines_of(text).exactly(path)
     before, after = text.splitlines(True), bare.splitlines(True)
     if not comment or line is None or before[: line - 1] != after[: line - 1]:
@@ -70,8 +70,8 @@ def _checked(after: str, before: str, path: Path, value: Any) -> str:
     if _without_empty(tomllib.loads(after)) != _without_empty(meant):
         raise Failed(
             f"{dotted(path)} cannot be changed from here",
-            "The way in which it is written there would not be kept.",
-            "Change it in the file by hand: cockpit config show says where.",
+            "Its formatting in the file would be lost.",
+            "Edit the file by hand; to find the line: cockpit config show",
         )
     return after
 
@@ -88,7 +88,7 @@ def _meant(data: dict[str, Any], path: Path, value: Any) -> dict[str, Any]:
 
 
 def _without_empty(data: Any) -> Any:
-    """Without tables that hold nothing: their headers may stay, or go."""
+    """Drop empty tables: their headers may stay or go."""
     if not isinstance(data, dict):
         return data
     inner = {key: _without_empty(value) for key, value in data.items()}

@@ -1,10 +1,11 @@
-"""What must hold between settings, once they are laid together; refusals point at the file.
+"""Rules between settings, checked after files are merged; errors point at file and line.
 
-A single value is checked by its kind in `config.values`.
+Single values are checked by their types in `config.values`.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from cockpit.config.file import ConfigFile
@@ -15,16 +16,20 @@ from cockpit.config.problems import nearest
 from cockpit.config.schema import AgentDefaults, AgentSettings, ContextSettings, Settings
 from cockpit.config.thresholds import check_marks
 from cockpit.core.errors import BadUsage
+from cockpit.core.slack_bot import METHOD
 
-NOT_FLOWN = frozenset({"codex", "gemini"})
-"""Runtimes that a file may name and that nothing starts yet."""
+UNSUPPORTED_RUNTIMES = frozenset({"codex", "gemini"})
+"""Runtimes that are accepted in a file but not supported yet."""
+
+_CHANNEL = re.compile(r"[CDGU][A-Z0-9]{2,30}")
+"""A Slack channel's ID; U is a user's, to whom the bot sends direct messages."""
 
 Origin = tuple[ConfigFile, KeyPath]
-"""The file an agent is written in, and where in it."""
+"""The file that configures an agent, and the agent's key path in it."""
 
 
 def check_file(file: ConfigFile, said: Settings) -> None:
-    """What one file must not say, whatever the others say. Raises `BadConfig`."""
+    """Check the rules within one file. Raises `BadConfig`."""
     _check_names(file, ("agents",), [agent.name for agent in said.agents], "agents")
     _check_names(file, ("hosts",), [host.name for host in said.hosts], "hosts")
     _check_hooks(file, ("defaults",), said.defaults)
@@ -33,36 +38,36 @@ def check_file(file: ConfigFile, said: Settings) -> None:
         at: KeyPath = ("agents", place)
         if agent.prompt and agent.prompt_file:
             raise file.refusal(
-                (*at, "prompt_file"), "both prompt and prompt_file", "Leave one of them out."
+                (*at, "prompt_file"), "prompt and prompt_file are both set", "Remove one of them."
             )
         _check_hooks(file, at, agent)
 
 
 def check_agent(origin: Origin, agent: AgentSettings) -> None:
-    """One agent, with all that it inherits. Raises `BadConfig`."""
+    """Check one agent with its inherited settings. Raises `BadConfig`."""
     file, at = origin
     if agent.runtime == "command" and not agent.command:
         raise file.refusal(
             (*at, "runtime"),
             'runtime = "command" needs a command',
-            'Add the argument vector: command = ["./my-agent"]',
+            'Add one, as a list: command = ["./my-agent"]',
         )
     check_context(file, at, agent.context)
 
 
 def check_context(file: ConfigFile, at: KeyPath, context: ContextSettings) -> None:
-    """The order of marks, for an agent or for the defaults. Raises `BadConfig`."""
+    """Check the order of an agent's or the defaults' thresholds. Raises `BadConfig`."""
     try:
         check_marks(context)
     except BadUsage as error:
         lower = error.title.split()[0]
         cap = ("cap", lower.removeprefix("cap_")) if lower.startswith("cap_") else (lower,)
-        hint = f'{error.hint} Or say window = "1M", if that is its size.'
+        hint = f'{error.hint} Or set window = "1M", if that is its size.'
         raise file.refusal((*at, "context", *cap), error.title, hint, error.detail) from None
 
 
 def check_branches(agents: Iterable[tuple[Origin, AgentSettings]]) -> None:
-    """Two agents that would share a worktree's branch. Raises `BadConfig`."""
+    """Refuse two agents whose worktrees would use the same branch. Raises `BadConfig`."""
     seen: dict[tuple[str, str], str] = {}
     for (file, at), agent in agents:
         worktree = agent.worktree
@@ -75,36 +80,36 @@ def check_branches(agents: Iterable[tuple[Origin, AgentSettings]]) -> None:
         if other != agent.name:
             raise file.refusal(
                 (*at, "worktree", "branch"),
-                f'agent "{agent.name}" would be on branch {branch!a}, as "{other}" is',
-                "Put {agent} into the branch: a branch can be in one worktree only.",
+                f'agents "{agent.name}" and "{other}" would both use branch {branch!a}',
+                "Use {agent} in the branch: git allows a branch in one worktree only.",
             )
 
 
 def check_keys(file: ConfigFile, own: Mapping[str, str]) -> None:
-    """The `[keys]` of a file, or of all files of which this is the last. Raises `BadConfig`."""
+    """Check the merged `[keys]`; errors point at the last file. Raises `BadConfig`."""
     here = by_action(file.data.get("keys", {}))
-    # What this file says comes first, so that the refusal can point at it.
+    # This file's keys come first, so that the error can point at them.
     own = {action: own[action] for action in here if action in own} | dict(own)
     for action in own:
         if action not in DEFAULT_KEYS:
             close = nearest(action, list(DEFAULT_KEYS))
-            hint = f'Did you mean "{close}"?' if close else "All of them: cockpit keys"
-            raise file.refusal(_place_of(file, action), "there is no such action", hint)
+            hint = f'Did you mean "{close}"?' if close else "List all actions: cockpit keys"
+            raise file.refusal(place_of_key(file, action), "unknown action", hint)
     if (wrong := not_to_have(own)) is not None:
         action, why = wrong
-        raise file.refusal(_place_of(file, action), why, "Choose another key.")
+        raise file.refusal(place_of_key(file, action), why, "Choose another key.")
     if (found := clash(own)) is not None:
         key, action, other = found
-        taken = f'"{other}" has it too' if other else "the digits select agents"
+        taken = f'"{other}" uses it too' if other else "the digits select agents"
         raise file.refusal(
-            _place_of(file, action),
-            f"{key} would do two things: {taken}",
+            place_of_key(file, action),
+            f"{key} is already taken: {taken}",
             f'Choose another key, or give "{other}" another one.' if other else "",
         )
 
 
-def _place_of(file: ConfigFile, action: str) -> KeyPath:
-    """Where an action's keys are written: TOML takes an id with a dot for a table."""
+def place_of_key(file: ConfigFile, action: str) -> KeyPath:
+    """Return where an action's keys are in the file: TOML reads an id with a dot as a table."""
     whole = action in file.data.get("keys", {})
     return ("keys", action) if whole else ("keys", *action.split("."))
 
@@ -115,7 +120,7 @@ def _check_names(file: ConfigFile, at: KeyPath, names: Sequence[str], what: str)
             line = file.line_of((*at, first, "name"))
             raise file.refusal(
                 (*at, place, "name"),
-                f'two {what} are called "{name}"',
+                f'two {what} are named "{name}"',
                 f"The first is on line {line}.",
             )
 
@@ -127,32 +132,66 @@ def _check_hooks(file: ConfigFile, at: KeyPath, agent: AgentDefaults) -> None:
             _check_hook(file, where, hook)
             if hook.mode == "replace" and event != "on_context_threshold":
                 raise file.refusal(
-                    (*where, "mode"), "only a hook of on_context_threshold can replace anything"
+                    (*where, "mode"), 'mode = "replace" only works for on_context_threshold hooks'
                 )
 
 
 def _check_hook(file: ConfigFile, at: KeyPath, hook: Hook) -> None:
+    if hook.token or hook.channel_id:
+        _check_slack_bot(file, at, hook)
+        return
     needs = {"shell": "command", "notify": "urls"}.get(hook.type, "url")
     if not getattr(hook, needs):
         raise file.refusal((*at, "type"), f'a hook of type "{hook.type}" needs {needs}')
-    if needs == "url" and not hook.url.startswith(("http://", "https://", "${")):
-        raise file.refusal((*at, "url"), "expected an http:// or https:// address")
-    if hook.threads and hook.type != "discord":
+    if needs == "url":
+        _check_address(file, at, hook.url)
+    if hook.threads and hook.type == "slack":
         raise file.refusal(
             (*at, "threads"),
-            "only a hook of type discord can open threads",
-            "Slack's incoming webhooks do not say where a message went, so none can follow it.",
+            "a Slack incoming webhook cannot open threads",
+            "Slack does not return the message's ID. Use a bot: set token and channel_id.",
+        )
+    if hook.threads and hook.type != "discord":
+        raise file.refusal(
+            (*at, "threads"), "only hooks of type slack and discord can open threads"
         )
 
 
-def not_run_yet(settings: Settings) -> Iterator[str]:
-    """One line for each setting that is read and not acted on."""
+def _check_slack_bot(file: ConfigFile, at: KeyPath, hook: Hook) -> None:
+    given, missing = ("token", "channel_id") if hook.token else ("channel_id", "token")
+    if hook.type != "slack":
+        raise file.refusal((*at, given), f'only hooks of type "slack" take {given}')
+    if not getattr(hook, missing):
+        raise file.refusal((*at, given), f"a Slack bot also needs {missing}")
+    if not _CHANNEL.fullmatch(hook.channel_id) and "${" not in hook.channel_id:
+        raise file.refusal(
+            (*at, "channel_id"),
+            "expected a channel ID, such as C0123456789",
+            "Slack shows it at the end of the channel's About tab.",
+        )
+    if hook.url:
+        _check_address(file, at, hook.url)
+    if hook.url and "${" not in hook.url and not hook.url.endswith(f"/{METHOD}"):
+        raise file.refusal(
+            (*at, "url"),
+            f"with token, url must end with /{METHOD}",
+            "Remove url to post to slack.com, or remove token to use an incoming webhook.",
+        )
+
+
+def _check_address(file: ConfigFile, at: KeyPath, url: str) -> None:
+    if not url.startswith(("http://", "https://", "${")):
+        raise file.refusal((*at, "url"), "expected an http:// or https:// address")
+
+
+def settings_without_effect(settings: Settings) -> Iterator[str]:
+    """Yield one line per setting that is accepted but has no effect."""
     agents: list[tuple[str, AgentDefaults]] = [
         (f"agents.{agent.name}", agent) for agent in settings.agents
     ]
     for name, agent in agents or [("defaults", settings.defaults)]:
-        if agent.runtime in NOT_FLOWN:
-            yield f'{name}.runtime: "{agent.runtime}" is accepted, not yet flown by this version'
+        if agent.runtime in UNSUPPORTED_RUNTIMES:
+            yield f'{name}.runtime: "{agent.runtime}" is not supported by this version yet'
         for key in ("copy_files", "setup", "push_on_success", "create_pr"):
             if agent.worktree.strategy == "none" and getattr(agent.worktree, key):
-                yield f'{name}.worktree.{key}: does nothing without strategy = "git_worktree"'
+                yield f'{name}.worktree.{key}: has no effect without strategy = "git_worktree"'

@@ -1,7 +1,7 @@
-"""`cockpit.toml.example`, made from the schema: every setting with its sentence and its default.
+"""Generate `cockpit.toml.example` from the schema: every setting, its description and default.
 
-What has a default is written as it is; tables that a pilot has to fill (agents, hooks, hosts,
-keys) are shown commented out, with values that would work.
+Settings with defaults are written as they are. Tables that users must fill in (agents, hooks,
+hosts, keys) are commented out, with working example values.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from cockpit.config.write import spelled
 _HEAD = """\
 # cockpit.toml: every setting, its default, and what it does.
 #
-# A command-line flag counts over the environment (COCKPIT_THEME, COCKPIT_REFRESH), that over the
-# project's cockpit.toml, that over your own in the config folder, that over the defaults here.
-# Write only what you want to differ. Relative paths start at the file they are written in.
-# What a project's file says about hooks, URLs, commands, arguments, env and permission modes
-# counts once you have trusted it: cockpit config trust cockpit.toml
+# Precedence, highest first: command-line flags, the environment (COCKPIT_THEME, COCKPIT_REFRESH),
+# the project's cockpit.toml, your own cockpit.toml in the config folder, the defaults shown here.
+# Include only what you want to change. Relative paths are relative to the file they are in.
+# Until you trust a project's file, cockpit ignores what it sets for hooks, URLs, commands,
+# arguments, env, permission modes, keys, automatic handoffs, loops, templates, higher limits and
+# what agents may do. To trust it: cockpit config trust cockpit.toml
 """
 
 _AGENT = {"name": "api", "prompt": "Implement the endpoint of LIN-42.", "directory": "."}
@@ -40,16 +41,24 @@ _WEBHOOK = {
     "url": "https://monitoring.example.com/hooks",
     "headers": {"Authorization": "Bearer ${MONITORING_TOKEN}"},
 }
+_SLACK = {
+    "type": "slack",
+    "name": "slack",
+    "token": "${SLACK_BOT_TOKEN}",
+    "channel_id": "C0123456789",
+    "threads": True,
+}
 _HOST = {"name": "gpu1", "connect": ["ssh", "gpu1"]}
 
 _WITHOUT_A_SPELLING = frozenset({("defaults.worktree", "directory")})
-"""Defaults that no value can say: this one starts at the agent's repository, not at the file."""
+"""Defaults that cannot be written as a value: the worktree folder defaults to the agent's
+repository, not to this file's folder."""
 
-_TABLES = ("context", "handoff", "limits", "loop", "worktree", "hooks")
+_TABLES = ("context", "handoff", "limits", "loop", "worktree", "may", "hooks")
 
 
 def example() -> str:
-    """The whole text of the example file."""
+    """Return the whole text of the example file."""
     parts = [
         _HEAD,
         _table("cockpit", CockpitSettings),
@@ -64,7 +73,7 @@ def example() -> str:
             "[[agents]]",
             AgentSettings,
             _AGENT,
-            "One table for each agent. Anything of [defaults] can stand in it too.",
+            "One table per agent. It can also contain anything from [defaults].",
             only=tuple(_AGENT),
         ),
         _sample("[agents.worktree]", WorktreeSettings, _WORKTREE, only=tuple(_WORKTREE)),
@@ -72,8 +81,17 @@ def example() -> str:
             "[[agents.hooks.on_context_threshold]]",
             Hook,
             _SHELL,
-            "What to run or send when something happens; also as [[defaults.hooks.EVENT]].",
-            leave_out=("url", "urls", "headers", "secret", "allow_private"),
+            "What to run or send on an event; for all agents: [[defaults.hooks.EVENT]].",
+            leave_out=(
+                "url",
+                "urls",
+                "headers",
+                "secret",
+                "token",
+                "channel_id",
+                "threads",
+                "allow_private",
+            ),
         ),
         _sample(
             "[[agents.hooks.on_handoff_complete]]",
@@ -81,9 +99,10 @@ def example() -> str:
             _WEBHOOK,
             only=(*_WEBHOOK, "secret", "allow_private"),
         ),
-        _sample("[[hosts]]", Host, _HOST, "Other machines, each with a supervisor of its own."),
+        _sample("[[agents.hooks.on_needs_you]]", Hook, _SLACK, only=tuple(_SLACK)),
+        _sample("[[hosts]]", Host, _HOST, "Other machines, each with its own supervisor."),
         _table("notifications", Notifications),
-        "# Action id = keys; `cockpit keys` lists the ids and what they have now.\n[keys]\n",
+        "# Action id = keys; `cockpit keys` lists the ids and their current keys.\n[keys]\n",
     ]
     return "\n".join(parts)
 
@@ -91,7 +110,7 @@ def example() -> str:
 def _table(name: str, model: type[BaseModel], leave_out: tuple[str, ...] = ()) -> str:
     about = "" if model is AgentDefaults else (model.__doc__ or "")
     if model is AgentDefaults:
-        about = "What every agent inherits; its [[agents]] table may say otherwise."
+        about = "Defaults for every agent; its [[agents]] table can override them."
     lines = [*_comment(about), f"[{name}]"]
     for key, field in model.model_fields.items():
         if key in leave_out:
@@ -111,7 +130,7 @@ def _sample(
     only: tuple[str, ...] = (),
     leave_out: tuple[str, ...] = (),
 ) -> str:
-    """A table that is commented out: two signs before what is said, one before what would count."""
+    """Return a commented-out table: `##` before descriptions, `#` before settings."""
     lines = [*_comment(about), f"# {header}"]
     for key, field in model.model_fields.items():
         if key in leave_out or (only and key not in only):
@@ -123,7 +142,7 @@ def _sample(
 
 
 def default_of(model: type[BaseModel], key: str) -> Any:
-    """A default as a file would have it."""
+    """Return a default as it would be written in a file."""
     field = model.model_fields[key]
     shown = model.model_construct(**{key: field.default}).model_dump(mode="json", include={key})
     return shown[key]

@@ -1,8 +1,7 @@
-"""The files that hold where a pilot stands, and what they would say with changes in them.
+"""The files that apply to a user, and what they would say after changes.
 
-Changes are tried by reading the changed text exactly as the file would be read, so that what is
-refused here is what would be refused there. Nothing is written before `write`, and what writes is
-loaded then: every screen reads files at its start.
+A change is tested by loading the changed text exactly as a file would be loaded. Nothing is written
+before `write`; the writing code is imported then, because every screen reads files at its start.
 """
 
 from __future__ import annotations
@@ -24,31 +23,31 @@ from cockpit.config.trust import is_trusted, trust
 from cockpit.core.errors import NotNow
 
 Changes = Mapping[tuple[str, ...], Any]
-"""By path of keys (`("defaults", "context", "act")`); None takes the key out of the file."""
+"""By path of keys (`("defaults", "context", "act")`); None removes the key from the file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """One change, as it would be made in a file."""
+    """One change to a file."""
 
     key: tuple[str, ...]
     file: Path
     line: int | None
-    """Where the key stands; None where it gets a line of its own."""
+    """The line of the key; None where a new line is added."""
     removed: bool
     then: Source | None
-    """Where what holds without it is written; None for the default. Of what is removed only."""
+    """For a removed key: where the value that then applies is written; None for the default."""
 
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """The pilot's own file and the project's, as they were when they were read."""
+    """The user's own file and the project's, as they were read."""
 
     places: Places
     cwd: Path
     environment: Mapping[str, str]
     named: bool
-    """The pilot named the project file, and so trusts it."""
+    """The user named the project file, and so trusts it."""
     own: ConfigFile | None
     project: ConfigFile | None
     project_path: Path | None
@@ -59,7 +58,7 @@ class Files:
     def read(
         cls, places: Places, config: Path | None, cwd: Path, environment: Mapping[str, str]
     ) -> Files:
-        """Read them. `config` is the file of the command line. Raises `BadConfig`."""
+        """Read the files. `config` is the file from the command line. Raises `BadConfig`."""
         loaded = load(places, config, cwd, environment)
         found = cwd / config if config is not None else project_file(cwd)
         read = {file: _read(file) for file in loaded.files}
@@ -73,9 +72,10 @@ class Files:
         )  # fmt: skip
 
     def file_for(self, key: tuple[str, ...]) -> Path:
-        """Where a change of this setting is written: where it stands now, else where it belongs.
+        """Return the file that a change of this setting goes to: the file that sets it, else the
+        usual one.
 
-        Marks belong into the project's file if there is one, everything else into the pilot's own.
+        Thresholds go to the project's file if there is one, everything else to the user's own.
         """
         source = self.loaded.sources.get(".".join(key))
         for file in (self.project, self.own):
@@ -86,7 +86,7 @@ class Files:
         return self.places.user_file
 
     def key_path(self, action: str) -> tuple[str, ...]:
-        """Where an action's keys are written: in TOML an id with a dot may stand as a table."""
+        """Return where an action's keys are written: TOML may have an id with a dot as a table."""
         inner = action.split(".")
         for file in (self.project, self.own):
             table: Any = file.data.get("keys", {}) if file else {}
@@ -95,9 +95,10 @@ class Files:
         return ("keys", action)
 
     def agents_file(self, directory: Path) -> Path:
-        """Where an agent that works there is added: the project's file, or a first one at its root.
+        """Return the file for a new agent in that directory: the project's file, or one at its
+        root.
 
-        Outside of any repository it is the pilot's own.
+        Outside a repository it is the user's own file.
         """
         if self.project_path is not None and self.named:
             return self.project_path
@@ -108,27 +109,27 @@ class Files:
         return self.places.user_file if root is None else root / FILE_NAME
 
     def standing(self, path: Path) -> str:
-        """What a pilot should know of a file before it is written; empty for nothing special."""
+        """Return a note about a file before it is written; empty if there is nothing special."""
         if not path.exists():
             return "a new file"
         if self.project is not None and path == self.project.path and not self.trusted:
-            return "not trusted by you yet, and it stays so"
+            return "not trusted yet"
         return ""
 
     def why_not_out(self, key: tuple[str, ...]) -> str | None:
-        """Why a setting cannot be taken out of a file, in words; None where it can."""
+        """Return why a setting cannot be removed from a file; None if it can."""
         source = self.loaded.sources.get(".".join(key))
         known = self._known(self.file_for(key))
         if known is not None and known.standing_line(key) is not None:
             return None
         if source is not None and source.where == "environment":
-            return f"The environment says {key[-1]} for this terminal, and no file does."
-        return f"{key[-1]} is at its default: no file says it."
+            return f"{key[-1]} is set by the environment, not in a file."
+        return f"{key[-1]} is the default; no file sets it."
 
     def edits(self, changes: Changes, tried: Loaded) -> list[Edit]:
-        """What would be written where; `tried` is what would hold then. Raises `Failed`.
+        """Return the edits; `tried` is the configuration after them. Raises `Failed`.
 
-        It refuses what can be seen beforehand not to be writable.
+        Refuses files that visibly cannot be written.
         """
         from cockpit.config.write import check_writable
 
@@ -145,7 +146,7 @@ class Files:
         return found
 
     def tried(self, changes: Changes) -> Loaded:
-        """What would hold with these changes. Raises `BadConfig`."""
+        """Return the configuration after these changes. Raises `BadConfig`."""
         pages = {
             path: self._page(path, self._changed(path, inside))
             for path, inside in self._by_file(changes).items()
@@ -154,10 +155,10 @@ class Files:
         return load(self.places, config, self.cwd, self.environment, pages=pages)
 
     def write(self, changes: Changes) -> tuple[Path, ...]:
-        """Write the changes; comments and order of everything else stay. Answers where.
+        """Write the changes, keeping comments and order; return the edits.
 
-        Raises `BadConfig` for what would not be right, and `NotNow` when a file is not what it
-        was when it was read; then nothing is written.
+        Raises `BadConfig` for an invalid result, and `NotNow` if a file changed since it was read;
+        then nothing is written.
         """
         from cockpit.config.write import check_writable, replace_file
 
@@ -172,7 +173,7 @@ class Files:
         return tuple(by_file)
 
     def add(self, path: Path, agent: AgentSettings) -> None:
-        """Add an agent to a file. Raises as `config.write.add_agent`."""
+        """Add an agent to a file. Raises what `config.write.add_agent` raises."""
         from cockpit.config.write import add_agent
 
         trusted = path.exists() and is_trusted(
@@ -192,7 +193,7 @@ class Files:
         return next((f for f in (self.own, self.project) if f and f.path == path), None)
 
     def _changed(self, path: Path, inside: Changes) -> str:
-        """The file's text with changes; a founding name gives way to the present one."""
+        """Return the file's text with changes; aliases are replaced by current names."""
         from cockpit.config.changed import changed_text
 
         known = self._known(path)
@@ -207,7 +208,7 @@ class Files:
         return text
 
     def _page(self, path: Path, text: str) -> ConfigFile:
-        """The changed file with the old digest: it is trusted exactly if the file was."""
+        """Return the changed file with the old digest: it is trusted exactly if the file was."""
         page = config_file_of(path, text.encode())
         known = self._known(path)
         if known is None:
@@ -219,17 +220,17 @@ class Files:
         now = read_config_file(path, follow_links=True).digest if path.exists() else None
         if now != (known.digest if known else None):
             raise NotNow(
-                f"{shown_path(path)} was changed by somebody else meanwhile",
-                "Nothing is written.",
-                "Read it again, and then change it.",
+                f"{shown_path(path)} has changed on disk",
+                "Nothing was written.",
+                "Reload it, then make the change again.",
             )
 
     def _trust_again(self, path: Path) -> None:
-        """What the pilot trusted and then changed here is trusted; the rest stays as it was."""
+        """Trust changed files that were trusted before; others stay untrusted."""
         if self.project is not None and path == self.project.path and self.trusted:
             trust(self.places, path)
 
 
 def _read(path: Path) -> ConfigFile:
-    """A file, and where it says things under their founding names."""
+    """Return a file, and where it uses aliases."""
     return with_present_names(read_config_file(path, follow_links=True))[0]

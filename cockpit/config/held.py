@@ -1,105 +1,106 @@
-"""What a file that came with a repository may not decide until the pilot trusts it.
+"""Remove from an untrusted project's file the settings that need your trust.
 
-Such a file may name agents, prompts, bands and worktrees. What runs, sends, widens what an
-agent may do, or reaches outside the repository is taken out and told; the rest still counts.
+`config.held_rules` says which settings those are. Removed settings are reported; the rest apply.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from cockpit.config import held_rules
+from cockpit.config.checks import place_of_key
 from cockpit.config.file import ConfigFile, dotted, shown_path
+from cockpit.config.git_folders import git_folder_around
+from cockpit.config.hooks import Notifications
 from cockpit.config.lines import KeyPath
-
-_RUNS = "it decides what runs"
-_SENDS = "it decides what is sent, and where"
-_WIDENS = "it decides what an agent may do"
-_OUTSIDE = "it reaches outside the repository"
-
-_AGENT_KEYS: tuple[tuple[str, str], ...] = (
-    ("arguments", _WIDENS),
-    ("command", _RUNS),
-    ("env", _RUNS),
-    ("hooks", _RUNS),
-    ("permission_mode", _WIDENS),
-    ("worktree.setup", _RUNS),
-    ("worktree.push_on_success", _SENDS),
-    ("worktree.create_pr", _SENDS),
-)
-_AGENT_PATHS = ("directory", "prompt_file", "handoff.template", "worktree.directory")
-_ESSENTIAL = ("command", "directory", "prompt_file", "worktree.directory")
-"""Without one of these, an agent would run as something, or somewhere, that nobody asked for."""
+from cockpit.config.schema import AgentDefaults, Settings
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """One setting that was left out."""
+    """One setting that is ignored until its file is trusted."""
 
     file: Path
     line: int
     key: str
     reason: str
     agent: str | None = None
-    """The agent it was written for; None where it would have held for all of the file."""
+    """The agent it was set for; None if it was set for the whole file."""
 
     def __str__(self) -> str:
-        return f"{shown_path(self.file)}:{self.line}: {self.key} is held: {self.reason}"
+        place = f"{shown_path(self.file)}:{self.line}"
+        return f"{place}: {self.key} is ignored until you trust this file ({self.reason})"
 
 
 def without_held(
-    file: ConfigFile, data: Mapping[str, Any], repository: Path
+    file: ConfigFile,
+    data: Mapping[str, Any],
+    repository: Path,
+    own: Settings | None = None,
 ) -> tuple[dict[str, Any], tuple[Held, ...]]:
-    """The data of an untrusted file that may count, and what was taken out of it.
+    """Return an untrusted file's data without held settings, and the list of those settings.
 
-    `data` has absolute paths. An agent that cannot be right without what was held is taken out
-    whole; a value that asks for nothing (empty, false) is never held.
+    `data` has absolute paths; `own` is your own file. Each setting is compared with its value
+    without this file. An agent that would be invalid without a held setting is removed entirely,
+    and so is one with the name of an agent of yours.
     """
-    sieve = _Sieve(file, repository.resolve())
+    own = own or Settings()
+    sieve = _Sieve(file, repository.resolve(), own.defaults)
     out = {key: value for key, value in data.items() if key not in ("hosts", "notifications")}
-    if hosts := data.get("hosts"):
-        for place, _ in enumerate(hosts):
-            sieve.hold(("hosts", place), _RUNS)
+    for place, _ in enumerate(data.get("hosts", ())):
+        sieve.hold(("hosts", place), held_rules.HELD_ELSEWHERE["hosts"])
     if notifications := data.get("notifications"):
-        out["notifications"] = sieve.taken(notifications, ("notifications",), "urls", _SENDS)
-    if defaults := data.get("defaults"):
+        out["notifications"] = sieve.notifications(notifications, own.notifications)
+    for action in out.pop("keys", {}):
+        sieve.hold(place_of_key(file, action), held_rules.KEYS)
+    defaults = data.get("defaults", {})
+    if defaults:
         out["defaults"] = sieve.agent(defaults, ("defaults",))
-    agents = data.get("agents", [])
-    kept = [
-        (agent, sieve.agent(agent, ("agents", place), agent["name"]))
-        for place, agent in enumerate(agents)
-    ]
-    _hold_heirs(sieve, data, kept)
-    lost = {held.agent for held in sieve.held if held.key.split("].", 1)[-1] in _ESSENTIAL}
-    out["agents"] = [rest for agent, rest in kept if agent["name"] not in lost]
+    yours = {agent.name for agent in own.agents}
+    kept = []
+    for place, agent in enumerate(data.get("agents", [])):
+        if agent["name"] in yours:
+            # No agent is named: your agent of this name is not affected.
+            sieve.hold(("agents", place, "name"), held_rules.YOURS)
+        else:
+            kept.append((agent, sieve.agent(agent, ("agents", place), agent["name"]), place))
+    for agent, rest, place in kept:
+        if _is_heir(agent, rest, defaults, out.get("defaults", {})):
+            sieve.hold(("agents", place, "command"), held_rules.RUNS, agent["name"])
+    lost = {one.agent for one in sieve.held if one.key.split("].", 1)[-1] in held_rules.ESSENTIAL}
+    out["agents"] = [rest for agent, rest, _ in kept if agent["name"] not in lost]
     return out, tuple(sieve.held)
 
 
-def _hold_heirs(
-    sieve: _Sieve, data: Mapping[str, Any], kept: list[tuple[dict[str, Any], dict[str, Any]]]
-) -> None:
-    """Agents that would run what the defaults of this file say, which is held."""
-    defaults = data.get("defaults", {})
-    if not defaults.get("command"):
-        return
-    for place, (agent, rest) in enumerate(kept):
-        runtime = agent.get("runtime", defaults.get("runtime"))
-        if runtime == "command" and not rest.get("command") and not agent.get("command"):
-            sieve.hold(("agents", place, "command"), _RUNS, agent["name"])
+def _is_heir(
+    agent: Mapping[str, Any],
+    rest: Mapping[str, Any],
+    written: Mapping[str, Any],
+    left: Mapping[str, Any],
+) -> bool:
+    """Whether an agent would run a command that it inherits from this file's defaults, which is
+    held.
+    """
+    held = "command" in written and "command" not in left
+    runtime = agent.get("runtime", written.get("runtime"))
+    return held and runtime == "command" and "command" not in rest and "command" not in agent
 
 
 class _Sieve:
-    def __init__(self, file: ConfigFile, repository: Path) -> None:
+    def __init__(self, file: ConfigFile, repository: Path, own: AgentDefaults) -> None:
         self.file = file
         self.repository = repository
+        self.own = own
         self.held: list[Held] = []
 
     def hold(self, path: KeyPath, reason: str, agent: str | None = None) -> None:
         self.held.append(Held(self.file.path, self.file.line_of(path), dotted(path), reason, agent))
 
-    def taken(
+    def without(
         self,
         table: Mapping[str, Any],
         at: KeyPath,
@@ -107,15 +108,11 @@ class _Sieve:
         reason: str,
         agent: str | None = None,
     ) -> dict[str, Any]:
-        """The table without a key, which may be dotted."""
+        """Return the table without a key, whatever its value."""
         first, _, rest = key.partition(".")
-        value = table.get(first)
         if rest:
-            if not isinstance(value, Mapping):
-                return dict(table)
-            return {**table, first: self.taken(value, (*at, first), rest, reason, agent)}
-        if not value:
-            return dict(table)
+            inner = self.without(table[first], (*at, first), rest, reason, agent)
+            return {**table, first: inner}
         self.hold((*at, first), reason, agent)
         return {name: inner for name, inner in table.items() if name != first}
 
@@ -123,17 +120,40 @@ class _Sieve:
         self, table: Mapping[str, Any], at: KeyPath, name: str | None = None
     ) -> dict[str, Any]:
         out = dict(table)
-        for key, reason in _AGENT_KEYS:
-            out = self.taken(out, at, key, reason, name)
-        if out.get("start") == "auto":
-            out = self.taken(out, at, "start", _RUNS, name)
-        for key in _AGENT_PATHS:
-            if self._outside(out, key):
-                out = self.taken(out, at, key, _OUTSIDE, name)
+        for key, rule in held_rules.HELD.items():
+            value = _at(out, key)
+            if value is not None and rule.wider(*self._read(key, value), self.own):
+                out = self.without(out, at, key, rule.reason, name)
+        for key in held_rules.PATHS:
+            value = _at(out, key)
+            if value and (reason := self._astray(value)):
+                out = self.without(out, at, key, reason, name)
         return out
 
-    def _outside(self, table: Mapping[str, Any], key: str) -> bool:
-        value: Any = table
-        for part in key.split("."):
-            value = value.get(part) if isinstance(value, Mapping) else None
-        return bool(value) and not Path(value).resolve().is_relative_to(self.repository)
+    def notifications(self, table: Mapping[str, Any], own: Notifications) -> dict[str, Any]:
+        out = dict(table)
+        for key, value in table.items():
+            if getattr(Notifications.model_validate({key: value}), key) != getattr(own, key):
+                reason = held_rules.HELD_ELSEWHERE[f"notifications.{key}"]
+                out = self.without(out, ("notifications",), key, reason)
+        return out
+
+    def _read(self, key: str, value: Any) -> tuple[Any, Any]:
+        """Return a value of the file as it would apply, and your own value."""
+        section, _, name = key.rpartition(".")
+        own = getattr(self.own, section) if section else self.own
+        return getattr(type(own).model_validate({name: value}), name), getattr(own, name)
+
+    def _astray(self, written: str) -> str | None:
+        """Return why a path is held; None for one inside the repository."""
+        if not Path(os.path.realpath(written)).is_relative_to(self.repository):
+            return held_rules.OUTSIDE
+        return held_rules.IN_GIT if git_folder_around(Path(written)) is not None else None
+
+
+def _at(table: Mapping[str, Any], key: str) -> Any:
+    """Return the value of a dotted key; None if missing."""
+    value: Any = table
+    for part in key.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value

@@ -1,6 +1,6 @@
-"""The settings of what runs or sends: hooks, notifications, other hosts.
+"""Settings of hooks, notifications and other hosts.
 
-They are read here; what each type needs is checked in `config.checks`.
+This module reads them; `config.checks` checks what each type needs.
 """
 
 from __future__ import annotations
@@ -26,45 +26,57 @@ QuietHours = Annotated[str, AfterValidator(_quiet)]
 
 
 class Hook(Section):
-    """One thing to run or send when an event happens."""
+    """One thing to run or send on an event."""
 
     type: HookType = Field(
         description="shell runs a command, webhook posts JSON, slack and discord post a message, "
         "notify sends through Apprise."
     )
-    name: Line = Field(default="", description="What the row and the log call it.")
+    name: Line = Field(default="", description="Name shown on the row and in the log.")
     command: Arguments = Field(
         default=(),
-        description="For shell: the argument vector. The event is one line of JSON on stdin.",
+        description="For shell: the command as a list; it gets the event as a JSON line on stdin.",
     )
-    url: Line = Field(default="", description="For webhook, slack and discord: where to post.")
+    url: Line = Field(
+        default="",
+        description="For webhook, slack and discord: the URL to post to; optional for a slack bot.",
+    )
     urls: Lines = Field(default=(), description="For notify: Apprise URLs.")
     headers: dict[str, Line] = Field(
-        default={}, description="For webhook: more headers; ${NAME} is taken from the environment."
+        default={}, description="For webhook: extra headers; ${NAME} is read from the environment."
+    )
+    token: Line = Field(
+        default="",
+        description="For slack, instead of an incoming webhook: a bot token, best as ${NAME}.",
+    )
+    channel_id: Line = Field(
+        default="", description="For slack with token: ID of the channel to post to."
     )
     threads: bool = Field(
         default=False,
-        description="For discord: the address is a forum channel's; each job has its own thread.",
+        description="Use one thread per job: for slack with token, and for discord if url "
+        "is that of a forum channel.",
     )
     secret: Line = Field(
         default="",
-        description="For webhook: signs each message (Standard Webhooks), best as ${NAME}.",
+        description="For webhook: secret to sign messages (Standard Webhooks), best as ${NAME}.",
     )
     allow_private: bool = Field(
         default=False,
-        description="Let the URL be a loopback or private address; they are refused else.",
+        description="Allow loopback and private addresses in url.",
     )
-    timeout: Seconds = Field(default=30.0, gt=0, le=3600, description="How long it may take.")
+    timeout: Seconds = Field(default=30.0, gt=0, le=3600, description="Time limit.")
     mode: Literal["extend", "replace"] = Field(
         default="extend",
-        description="On on_context_threshold: run around the built-in handoff, or in its place.",
+        description="On on_context_threshold: extend the built-in handoff, or replace it.",
     )
-    on_events: Lines = Field(default=(), description="Only for these events; empty means all.")
+    on_events: Lines = Field(default=(), description="Only run for these events; empty: all.")
     when: Line = Field(
-        default="", description="Dotted path to a boolean in the payload; false skips it."
+        default="",
+        description="Dotted path to a boolean in the payload; if false, the hook is skipped.",
     )
     continue_on_error: bool = Field(
-        default=True, description="A failure does not stop what follows."
+        default=True, description="Run the following hooks even if this one fails."
     )
 
 
@@ -76,60 +88,66 @@ class Hooks(Section):
 
     on_session_start: HookList = Field(
         default=(),
-        description="Before a session's prompt is given; what a shell hook prints goes before it.",
+        description="Before a session gets its prompt; a shell hook's output is prepended to it.",
     )
-    on_context_warning: HookList = Field(default=(), description="The warn mark was crossed.")
+    on_context_warning: HookList = Field(
+        default=(), description="The context crossed the warn threshold."
+    )
     on_context_threshold: HookList = Field(
-        default=(), description="The act mark was crossed; a shell hook may decide what follows."
+        default=(),
+        description="The context crossed the act threshold; a shell hook can decide what to do.",
     )
-    on_handoff_start: HookList = Field(default=(), description="A handoff has begun.")
-    on_handoff_document: HookList = Field(default=(), description="The document is there.")
-    on_handoff_complete: HookList = Field(default=(), description="The successor is confirmed.")
+    on_handoff_start: HookList = Field(default=(), description="A handoff started.")
+    on_handoff_document: HookList = Field(
+        default=(), description="The handoff document was written."
+    )
+    on_handoff_complete: HookList = Field(default=(), description="The new session is confirmed.")
     on_compaction: HookList = Field(default=(), description="The CLI compacted its context.")
-    on_needs_you: HookList = Field(default=(), description="An agent waits for the pilot.")
+    on_needs_you: HookList = Field(default=(), description="An agent is waiting for you.")
     after_run: HookList = Field(
-        default=(), description="A job is over: completed, failed or stopped."
+        default=(), description="A job ended: completed, failed or stopped."
     )
     on_error: HookList = Field(
         default=(),
-        description="An agent ended badly or could not be started, or its handoff failed.",
+        description="An agent crashed or could not start, or its handoff failed.",
     )
 
     def written(self) -> tuple[tuple[str, Hook], ...]:
-        """Every hook with its event, in the order of the events above."""
+        """Return every hook with its event, in the order of the fields above."""
         return tuple(
             (event, hook) for event in type(self).model_fields for hook in getattr(self, event)
         )
 
 
 class Notifications(Section):
-    """Messages to the pilot, wherever the pilot is."""
+    """Messages to you, wherever you are."""
 
     urls: Lines = Field(default=(), description="Apprise URLs; empty sends nothing.")
     on: Annotated[tuple[Notice, ...], Field(strict=False), Distinct] = Field(
         default=("needs_you", "handed_off", "failed"),
-        description="What is told: needs_you, handed_off, failed, done.",
+        description="What to notify about: needs_you, handed_off, failed, done.",
     )
     quiet: QuietHours = Field(
         default="",
-        description='When nothing is sent, by the local clock: "22:00-07:00"; it comes afterwards.',
+        description='Quiet hours in local time: "22:00-07:00"; messages are sent afterwards.',
     )
     terminal: InTerminal = Field(
         default="bell",
-        description="How the screen's terminal tells it: off, bell, or a message on the desktop by"
+        description="Notify in the screen's terminal: off, bell, or a desktop notification by"
         " osc9 (iTerm2, WezTerm, Ghostty, Windows Terminal) or osc777 (foot, urxvt, VTE, Ghostty).",
     )
 
 
 class Host(Section):
-    """Another machine with a supervisor of its own."""
+    """Another machine with its own supervisor."""
 
-    name: HostName = Field(description="What `--host` and the rows call it.")
+    name: HostName = Field(description="Name for `--host`, also shown on rows.")
     connect: Arguments = Field(
-        min_length=1, description="A command that runs a command there with stdin and stdout."
+        min_length=1,
+        description="Command prefix that runs a command on the host, with stdin and stdout.",
     )
     attach: Arguments = Field(
         default=(),
-        description="The same with a terminal, to go into a pane there; empty means connect, to "
-        "which ssh gets its -t by itself.",
+        description="The same with a terminal, to attach to a pane there. Empty: use connect; "
+        "cockpit adds -t to ssh.",
     )

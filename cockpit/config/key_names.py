@@ -1,7 +1,7 @@
-"""The `[keys]` table: which actions there are, what a pilot may call a key, and what cannot be.
+"""The `[keys]` table: known actions, key names, and keys that cannot be used.
 
-The actions themselves are the screen's; here are only their ids and default keys, so that a file
-is refused where it is read and not where it is used. A test holds both together.
+The screen defines the actions. Their ids and default keys are repeated here, so that a file is
+checked when it is read. A test keeps both in sync.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ DEFAULT_KEYS: Mapping[str, tuple[str, ...]] = {
     "handoff": ("h",),
     "send": ("s",),
     "start": ("n",),
+    "resume": ("R",),
     "stop": ("x",),
+    "done": ("D",),
     "undo": ("u",),
     "open": ("o", "l", "right"),
     "down": ("j", "down"),
@@ -140,7 +142,7 @@ DEFAULT_KEYS: Mapping[str, tuple[str, ...]] = {
     "worktrees.help": ("question_mark", "f1"),
     "worktrees.back": ("q", "escape", "W"),
 }
-"""By action id, in the names of `key_name`. What is before the dot is where the action works."""
+"""By action id, with names as in `key_name`. The part before the dot is the action's screen."""
 
 _NAMED = {
     "backspace", "delete", "down", "end", "enter", "escape", "home", "insert", "left", "pagedown",
@@ -157,21 +159,21 @@ _SHORT = {
 _PUNCTUATION = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
 _MODIFIED = re.compile(r"((?:(?:ctrl|alt|shift)[+-])+)(.+)", re.IGNORECASE | re.DOTALL)
 _TAKEN = {
-    "f12": "it comes back from an agent's pane",
-    "ctrl+q": "it leaves the screen",
+    "f12": "it goes back from an agent's pane",
+    "ctrl+q": "it quits the screen",
     "ctrl+p": "it opens the command palette",
 }
-"""Keys that are somebody else's wherever the pilot is."""
-_ASKING = frozenset({"stop", "undo", "agent.undo", "worktrees.remove", "worktrees.salvage"})
-"""They ask for a second key, which is `y`."""
+"""Keys that are reserved on every screen."""
+_ASKING = frozenset({"stop", "done", "undo", "agent.undo", "worktrees.remove", "worktrees.salvage"})
+"""Actions that ask to confirm with `y`."""
 _JUMPS = "123456789"
-"""They select the agent of that number, on the fleet."""
+"""On the fleet screen, these keys select the agent with that number."""
 
 
 def key_name(written: str) -> str:
-    """The one name of a key: `/` is `slash`, `Ctrl-L` is `ctrl+l`, `PgUp` is `pageup`.
+    """Return the canonical name of a key: `/` is `slash`, `Ctrl-L` is `ctrl+l`, `PgUp` is `pageup`.
 
-    Raises `ValueError` with what was expected.
+    Raises `ValueError` saying what was expected.
     """
     found = _MODIFIED.fullmatch(written)
     if found is None:
@@ -182,11 +184,10 @@ def key_name(written: str) -> str:
 
 
 def key_names(written: object) -> object:
-    """One key, several in one text with commas between, or a list, as names with commas between.
+    """Normalise one key, a comma-separated text or a list into comma-separated names.
 
-    None of them is a wish too: the action has no key then, and is reached from the palette.
-
-    What is neither text nor a list of texts is left as it is. Raises `ValueError`.
+    An empty value is valid: the action then has no key, and is only in the command palette. Other
+    types are returned unchanged. Raises `ValueError`.
     """
     if isinstance(written, str):
         apart = [written] if len(written) == 1 else written.split(",")
@@ -197,7 +198,7 @@ def key_names(written: object) -> object:
 
 
 def by_action(table: Any) -> Any:
-    """The table with `review.edit = "E"`, which TOML reads as a table in it, under its whole id."""
+    """Join tables into ids: TOML reads `review.edit = "E"` as a table `review`."""
     if not isinstance(table, dict):
         return table
     out: dict[str, Any] = {}
@@ -214,10 +215,10 @@ def _plain_name(word: str, written: str) -> str:
     if lower in _NAMED or lower in _PUNCTUATION_NAMES:
         return lower
     if len(word) == 1 and word.isprintable():
-        with suppress(ValueError):  # a character that has no name yet
+        with suppress(ValueError):  # a character without a name in Unicode
             return _punctuation(word)
     shown = written if written.isprintable() else ascii(written)
-    raise ValueError(f'{shown} is no key; expected one such as "x", "?", "ctrl+l" or "pageup"')
+    raise ValueError(f'{shown} is not a key; expected one such as "x", "?", "ctrl+l" or "pageup"')
 
 
 def _punctuation(character: str) -> str:
@@ -229,9 +230,10 @@ _PUNCTUATION_NAMES = frozenset(map(_punctuation, _PUNCTUATION))
 
 
 def clash(own: Mapping[str, str]) -> tuple[str, str, str] | None:
-    """A key that two actions have in one place: a key, the pilot's action, the other action.
+    """Return a key that two actions on one screen share, the user's action and the other; else
+    None.
 
-    None if there is none. `own` has normalised names; the other action is empty for the digits.
+    `own` has canonical names. The other action is empty for the digit keys.
     """
     for action, key in _pairs(own):
         if key in _JUMPS and "." not in action:
@@ -245,12 +247,12 @@ def clash(own: Mapping[str, str]) -> tuple[str, str, str] | None:
 
 
 def not_to_have(own: Mapping[str, str]) -> tuple[str, str] | None:
-    """The pilot's action with a key that it cannot have, and why; None if there is none."""
+    """Return the user's action with a reserved key, and the reason; None if there is none."""
     for action, key in _pairs(own):
         if key in _TAKEN:
-            return action, f"{key} cannot be had: {_TAKEN[key]}"
+            return action, f"{key} is reserved: {_TAKEN[key]}"
         if key == "y" and action in _ASKING:
-            return action, f"{key} is the second key that it asks for, so the first is another"
+            return action, f"{key} confirms this action, so it cannot also start it"
     return None
 
 

@@ -1,11 +1,12 @@
-"""Files laid over each other, and what comes out: settings, where each came from, what was said.
+"""Merge configuration files into settings, their sources and notices.
 
-Tables are laid together key by key; a list is replaced whole. An agent inherits the defaults of
-its own file over those of the user file, so that one project never changes another's agents.
+Tables are merged key by key; a list is replaced whole. An agent inherits the defaults of its own
+file over those of the user file, so one project never changes another project's agents.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +19,7 @@ from cockpit.config.checks import (
     check_branches,
     check_context,
     check_keys,
-    not_run_yet,
+    settings_without_effect,
 )
 from cockpit.config.file import ConfigFile, shown_path
 from cockpit.config.held import Held
@@ -27,13 +28,13 @@ from cockpit.config.loaded import Loaded, Source, laid_over
 from cockpit.config.problems import refusal, usage_refusal
 from cockpit.config.schema import AgentDefaults, AgentSettings, CockpitSettings, Settings
 
-LARGEST_PROMPT = 1024 * 1024
+LARGEST_PROMPT = 256 * 1024
 """Bytes of a prompt file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """One file that counts, in the schema's names and with absolute paths."""
+    """One file that applies, with current setting names and absolute paths."""
 
     file: ConfigFile
     data: Mapping[str, Any]
@@ -42,13 +43,13 @@ class Layer:
 
 
 def laid_together(layers: list[Layer], environment: Mapping[str, str]) -> Loaded:
-    """The settings that come out of the files, the user's first. Raises `BadConfig`."""
+    """Merge the files, the user's first. Raises `BadConfig`."""
     pile = _Pile()
     for layer in layers:
         pile.add(layer)
     pile.add_environment(environment)
     settings = pile.settings()
-    pile.notices += not_run_yet(settings)
+    pile.notices += settings_without_effect(settings)
     return Loaded(
         settings,
         tuple(layer.file.path for layer in layers),
@@ -60,7 +61,7 @@ def laid_together(layers: list[Layer], environment: Mapping[str, str]) -> Loaded
 
 
 class _Pile:
-    """Layers so far, still as plain data."""
+    """The layers merged so far, as plain data."""
 
     def __init__(self) -> None:
         self.top: ConfigFile | None = None
@@ -84,13 +85,13 @@ class _Pile:
         name = agent["name"]
         if name in self.agents:
             other = shown_path(self.agents[name][0][0].path)
-            self.notices.append(f'agent "{name}" of {other} is replaced by the project\'s')
+            self.notices.append(f'agent "{name}" of {other} is overridden by the project\'s')
             own = f"agents.{name}."
             self.sources = {k: v for k, v in self.sources.items() if not k.startswith(own)}
         self.agents[name] = (origin, laid_over(self.whole.get("defaults", {}), agent))
 
     def add_environment(self, environment: Mapping[str, str]) -> None:
-        """`COCKPIT_THEME` and the like: for one terminal rather than for every one."""
+        """Add `COCKPIT_THEME` and similar variables, which apply to one terminal."""
         for key in CockpitSettings.model_fields:
             if value := environment.get(f"COCKPIT_{key.upper()}"):
                 try:
@@ -101,7 +102,7 @@ class _Pile:
                 self.sources[f"cockpit.{key}"] = Source("environment")
 
     def settings(self) -> Settings:
-        """All of it, checked. Raises `BadConfig`."""
+        """Return all settings, validated. Raises `BadConfig`."""
         whole = self.whole | {"hosts": list(self.hosts.values())}
         if self.top is None:
             return Settings.model_validate(whole)
@@ -117,13 +118,13 @@ class _Pile:
             rest = Settings.model_validate(whole)
             check_keys(self.top, rest.keys)
         except ValidationError as error:
-            # Each file is right by itself; this is for what only shows once they are one.
+            # Each file is valid by itself; this finds errors that only appear after merging.
             raise refusal(self.top, error) from None
         return rest.model_copy(update={"agents": tuple(agent for _, agent in made)})
 
 
 def _agents_of(layer: Layer) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The agents of a layer with their places in its file, which held ones leave gaps in."""
+    """Yield the agents of a layer with their indexes in its file; held agents leave gaps."""
     places = {
         agent.get("name"): place
         for place, agent in enumerate(layer.file.data.get("agents", []))
@@ -134,14 +135,16 @@ def _agents_of(layer: Layer) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _prompted(file: ConfigFile, at: KeyPath, agent: AgentSettings) -> AgentSettings:
-    """The agent with the text of its prompt file as its prompt."""
+    """Return the agent with the text of its prompt file as its prompt."""
     if agent.prompt_file is None:
         return agent
     where = (*at, "prompt_file")
     try:
         if not agent.prompt_file.is_file():
-            raise file.refusal(where, f"there is no file {shown_path(agent.prompt_file)}")
-        with agent.prompt_file.open("rb") as stream:
+            raise file.refusal(where, f"no such file: {shown_path(agent.prompt_file)}")
+        # It may have been replaced: opening a named pipe would block forever.
+        handle = os.open(agent.prompt_file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(handle, "rb") as stream:
             raw = stream.read(LARGEST_PROMPT + 1)
         text = raw.decode()
     except OSError as error:
@@ -150,14 +153,19 @@ def _prompted(file: ConfigFile, at: KeyPath, agent: AgentSettings) -> AgentSetti
     except UnicodeDecodeError:
         raise file.refusal(where, f"{shown_path(agent.prompt_file)} is not UTF-8 text") from None
     if len(raw) > LARGEST_PROMPT:
-        raise file.refusal(where, f"more than {LARGEST_PROMPT // 1024} KiB; no agent can hold it")
+        raise file.refusal(
+            where,
+            f"more than {LARGEST_PROMPT // 1024} KiB; move the rest to files and refer to them",
+        )
     if "\0" in text:
         raise file.refusal(where, f"{shown_path(agent.prompt_file)} holds a NUL byte")
     return agent.model_copy(update={"prompt": text})
 
 
 def _add_sources(sources: dict[str, Source], layer: Layer) -> None:
-    """Note where a layer writes what; an agent's inherited settings are noted as its own."""
+    """Record where a layer sets each value; an agent's inherited settings are recorded as its
+    own.
+    """
     shown = shown_path(layer.file.path)
 
     def walk(value: Any, name: str, at: KeyPath) -> None:

@@ -1,7 +1,7 @@
-"""On which line of a TOML file each key stands, so that a refusal can point at it.
+"""Find the line of each key in a TOML file, so that errors can point at it.
 
-Reads only text that the standard parser has accepted: it follows headers, keys and the ends of
-values, and judges nothing. Keys inside inline tables have the line on which they are written.
+Reads only text that the standard parser accepted: it follows headers, keys and the ends of values,
+and validates nothing. Keys in inline tables get the line they are written on.
 """
 
 from __future__ import annotations
@@ -9,17 +9,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 KeyPath = tuple[str | int, ...]
-"""Keys from the top; a number is a place in an array of tables, from 0."""
+"""Keys from the top level; a number is an index in an array of tables, from 0."""
 
 
 class Lines:
-    """Where keys are, by path."""
+    """Line numbers of keys, by path."""
 
     def __init__(self, found: dict[KeyPath, int]) -> None:
         self._found = found
 
     def of(self, path: KeyPath) -> int:
-        """The line of a key, the first inside it, or of the nearest table around it; else 1."""
+        """Return the line of a key, of the first key in it, or of the nearest enclosing table;
+        else 1.
+        """
         if path not in self._found:
             inside = [line for key, line in self._found.items() if key[: len(path)] == path]
             if path and inside:
@@ -30,7 +32,7 @@ class Lines:
         return 1
 
     def exactly(self, path: KeyPath) -> int | None:
-        """The line of this very key; None where it is not written."""
+        """Return the line of exactly this key; None if it is not written."""
         return self._found.get(path)
 
 
@@ -62,7 +64,7 @@ class _Scan:
         self.at += count
 
     def _skip_blank(self, *, newlines: bool) -> bool:
-        """Move to the next thing that means something; False at the end of the text."""
+        """Move to the next token; False at the end of the text."""
         blank = " \t\r\n" if newlines else " \t"
         while self.at < len(self.text):
             if self.text[self.at] == "#":
@@ -86,7 +88,7 @@ class _Scan:
             self.found.setdefault(self.table[:-1], line)
 
     def _enter(self, keys: tuple[str, ...], *, array: bool) -> KeyPath:
-        """The path a header opens: earlier arrays of tables stand for their last element."""
+        """Return the path that a header opens: an array of tables means its last element."""
         path: KeyPath = ()
         for position, key in enumerate(keys):
             path = (*path, key)
@@ -106,7 +108,7 @@ class _Scan:
         self._value(path)
 
     def _keys(self, end: str) -> tuple[str, ...]:
-        """A dotted key, up to the character that ends it."""
+        """Read a dotted key, up to the character that ends it."""
         keys: list[str] = []
         while self.text[self.at] != end:
             character = self.text[self.at]
@@ -122,7 +124,9 @@ class _Scan:
         return tuple(keys)
 
     def _string(self) -> str:
-        """Pass a string of any of the four kinds; what a simple one says, escapes untouched."""
+        """Skip a string of any of the four kinds; return a simple string's text, escapes
+        unprocessed.
+        """
         quote = self.text[self.at]
         fence = quote * 3 if self.text.startswith(quote * 3, self.at) else quote
         start = self.at + len(fence)
@@ -130,7 +134,7 @@ class _Scan:
         while not self.text.startswith(fence, end):
             end += 2 if quote == '"' and self.text[end] == "\\" else 1
         if len(fence) == 3:
-            # Up to two quotes may stand right before the closing fence.
+            # Up to two quotes may directly precede the closing quotes.
             while self.text.startswith(quote, end + 3):
                 end += 1
         self._move(end + len(fence) - self.at)

@@ -1,4 +1,4 @@
-"""What came out of the files: settings, where each was written, and what there is to tell."""
+"""The loaded configuration: settings, their sources, and notices."""
 
 from __future__ import annotations
 
@@ -32,41 +32,44 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """Settings, and everything that can be told about how they came to be."""
+    """Settings, and where they come from."""
 
     settings: Settings
     files: tuple[Path, ...] = ()
-    """What was read, the user file first."""
+    """The files that were read, the user file first."""
     sources: Mapping[str, Source] = field(default_factory=dict)
-    """By dotted key (`defaults.context.act`, `agents.api.mode`); what is not here is default."""
+    """By dotted key (`defaults.context.act`, `agents.api.mode`); settings not listed are
+    defaults."""
     notices: tuple[str, ...] = ()
-    """One line each, for the pilot."""
+    """One line each, for the user."""
     held: tuple[Held, ...] = ()
-    """What an untrusted file asked for, and did not get."""
+    """Settings of an untrusted file that are ignored."""
     origins: Mapping[str, Path] = field(default_factory=dict)
-    """By agent: the file it is written in."""
+    """By agent: the file that configures it."""
 
     def agent(self, name: str) -> AgentSettings:
-        """The configured agent of that name. Raises `NoSuchAgent`, with the nearest name."""
+        """Return the configured agent with that name. Raises `NoSuchAgent`, with the nearest
+        name.
+        """
         for agent in self.settings.agents:
             if agent.name == name:
                 return agent
         if held := self.held_for(name):
             raise NoSuchAgent(
-                f'agent "{name}" is held until its file is trusted',
+                f'agent "{name}" is ignored until you trust its file',
                 "\n".join(str(one) for one in held),
-                f"Read the file, then: cockpit config trust {shown_path(held[0].file)}",
+                f"Read the file, then run: cockpit config trust {shown_path(held[0].file)}",
             )
         known = [agent.name for agent in self.settings.agents]
         close = difflib.get_close_matches(name, known, n=1)
         raise NoSuchAgent(
-            f"no agent {quoted(name)} is configured",
+            f"no agent named {quoted(name)} is configured",
             "",
             f"Did you mean {close[0]}?" if close else "",
         )
 
     def held_for(self, name: str) -> tuple[Held, ...]:
-        """What this agent would have had if its file were trusted, inherited or its own."""
+        """Return the settings this agent would get if its file were trusted, inherited ones too."""
         file = self.file_of(name)
         return tuple(
             held
@@ -75,17 +78,17 @@ class Loaded:
         )
 
     def file_of(self, name: str) -> Path | None:
-        """The file that an agent is written in."""
+        """Return the file that configures an agent."""
         return self.origins.get(name)
 
     def new_agent(self, name: str, directory: Path, **said: Any) -> AgentSettings:
-        """An agent that no file names, with the defaults that hold here. Raises `BadUsage`."""
+        """Return an agent that is in no file, with the current defaults. Raises `BadUsage`."""
         base = self.settings.defaults.model_dump(exclude_unset=True)
         return changed_agent(None, **laid_over(base, {"name": name, "directory": directory} | said))
 
 
 def changed_agent(agent: AgentSettings | None, **said: Any) -> AgentSettings:
-    """An agent with what the command line says of it; a table is laid over the one there.
+    """Return an agent with values from the command line; tables are merged.
 
     Raises `BadUsage`.
     """
@@ -95,12 +98,12 @@ def changed_agent(agent: AgentSettings | None, **said: Any) -> AgentSettings:
     except ValidationError as error:
         raise usage_refusal(str(said.get("name", agent and agent.name)), error) from None
     if changed.runtime == "command" and not changed.command:
-        raise BadUsage('runtime "command" needs a command', "", "Write it in cockpit.toml.")
+        raise BadUsage('runtime "command" needs a command', "", "Set it in cockpit.toml.")
     return changed
 
 
 def laid_over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """Two tables in one: what is above counts, tables within are laid together in turn."""
+    """Merge two tables recursively; values of the first win."""
     out = dict(below)
     for key, value in above.items():
         under = out.get(key)

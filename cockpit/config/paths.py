@@ -1,7 +1,7 @@
-"""Where everything of cockpit's is on this machine.
+"""The paths of all files and folders of cockpit on this machine.
 
-Reads the environment and nothing else: no folder is looked at before `Places.make`. Standard
-library only, because the quick commands (`status`, attaching) come through here.
+Reads only the environment: the file system is not touched before `Places.make`. Standard library
+only: the fast commands (`status`, attaching) use this module.
 """
 
 from __future__ import annotations
@@ -16,30 +16,31 @@ from pathlib import Path
 from cockpit.core.errors import BadUsage, Failed
 
 SOCKET_PATH_BYTES = 107
-"""The longest path a unix socket can have; the kernel's 108 include a closing NUL."""
+"""The longest path of a unix socket; the kernel's 108 bytes include a closing NUL."""
 
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The folders of one cockpit, and what lies where in them; all paths are absolute."""
+    """The folders of one cockpit and the files in them; all paths are absolute."""
 
     config: Path
-    """The pilot's own folder: `cockpit.toml`, `themes/`. Never made, only read."""
+    """The user's own folder: `cockpit.toml`, `themes/`. Only read, never created."""
     state: Path
-    """What must survive: database, documents, spool, logs. 0700."""
+    """Persistent data: database, documents, spool, logs. Mode 0700."""
     runtime: Path
-    """Sockets. 0700."""
+    """Sockets. Mode 0700."""
     home: Path | None = None
-    """`COCKPIT_HOME`, when it decided the three above; panes are told of it only then."""
+    """`COCKPIT_HOME`, if it decided the three folders above; only then do panes get the
+    variable."""
     runtime_from: str = "COCKPIT_HOME"
-    """The variable that decides how long a socket's path is."""
+    """The variable that determines the length of socket paths."""
 
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> Places:
-        """The places that these variables name.
+        """Return the paths for these environment variables.
 
-        A relative `COCKPIT_HOME` starts at the current directory; relative XDG variables are
-        ignored, as their specification asks.
+        A relative `COCKPIT_HOME` is relative to the current directory; relative XDG variables are
+        ignored, as their specification requires.
         """
         if home_text := environment.get("COCKPIT_HOME"):
             home = Path(os.path.abspath(home_text))  # noqa: PTH100 - resolve() would follow links
@@ -55,12 +56,12 @@ class Places:
 
     @property
     def user_file(self) -> Path:
-        """The pilot's own `cockpit.toml`."""
+        """The user's own `cockpit.toml`."""
         return self.config / "cockpit.toml"
 
     @property
     def themes(self) -> Path:
-        """The pilot's own themes."""
+        """The user's own themes."""
         return self.config / "themes"
 
     @property
@@ -69,23 +70,28 @@ class Places:
 
     @property
     def handoffs(self) -> Path:
-        """A copy of every document, for when its worktree is gone."""
+        """Copies of all documents, in case a worktree is deleted."""
         return self.state / "handoffs"
 
     @property
     def spool(self) -> Path:
-        """What the reporter leaves for the supervisor."""
+        """Messages from the reporter to the supervisor."""
         return self.state / "spool"
 
     @property
     def verdicts(self) -> Path:
-        """What the supervisor leaves for the reporter: `verdicts/<agent>/<event>`."""
+        """Hook responses from the supervisor to the reporter: `verdicts/<agent>/<event>`."""
         return self.state / "verdicts"
 
     @property
     def sessions(self) -> Path:
-        """Files that one session of a CLI is started with."""
+        """Files that a session's CLI is started with."""
         return self.state / "sessions"
+
+    @property
+    def prompts(self) -> Path:
+        """First prompts, until the CLI has read them."""
+        return self.state / "prompts"
 
     @property
     def logs(self) -> Path:
@@ -93,22 +99,22 @@ class Places:
 
     @property
     def trusted(self) -> Path:
-        """The files of projects that the pilot trusted, by hash."""
+        """Hashes of the project files that the user trusted."""
         return self.state / "trusted.json"
 
     @property
     def lease(self) -> Path:
-        """Locked by the one supervisor of this state folder."""
+        """The lock file of this state folder's only supervisor."""
         return self.state / "supervisor.lock"
 
     @property
     def socket(self) -> Path:
-        """Where the supervisor answers."""
+        """The supervisor's socket."""
         return self.runtime / "cockpit.sock"
 
     @property
     def tmux_socket(self) -> Path:
-        """Of the private tmux server."""
+        """The private tmux server's socket."""
         return self.runtime / "tmux.sock"
 
     @property
@@ -116,7 +122,7 @@ class Places:
         return self.state / "tmux.conf"
 
     def check_sockets(self) -> None:
-        """Refuse places whose sockets cannot be bound, before anything is made.
+        """Refuse socket paths that are too long, before anything is created.
 
         Raises `BadUsage`, naming the variable to shorten.
         """
@@ -125,20 +131,26 @@ class Places:
         if length <= SOCKET_PATH_BYTES:
             return
         raise BadUsage(
-            f"The path of a socket would be {length} bytes long",
-            f"{longest} is longer than the {SOCKET_PATH_BYTES} bytes a unix socket can have.",
+            f"A socket's path would be {length} bytes long",
+            f"{longest} is longer than the {SOCKET_PATH_BYTES} bytes that unix sockets allow.",
             f"Shorten {self.runtime_from}.",
         )
 
-    def make(self) -> None:
-        """Make the folders of state and sockets, 0700; twice is the same as once.
+    def check_home(self) -> None:
+        """Refuse a `COCKPIT_HOME` that another user owns or can write. Raises `Failed`."""
+        if self.home is not None:
+            _check_home(self.home)
 
-        A folder of ours that is there already is closed to others; `COCKPIT_HOME` itself is not
-        touched, because it may be a folder with a life of its own. Raises `BadUsage` for paths
-        too long for a socket, and `Failed` for a folder that is a link, somebody else's, or no
-        folder: whoever prepared it could read or change what we keep there.
+    def make(self) -> None:
+        """Create the state and socket folders with mode 0700. Idempotent.
+
+        Existing folders of ours are closed to other users. `COCKPIT_HOME` itself is not changed,
+        because it may have other uses, but it is refused if others can write it. Raises `BadUsage`
+        for socket paths that are too long, and `Failed` for a folder that is a link, another
+        user's, or not a folder: its owner could read or change what cockpit keeps there.
         """
         self.check_sockets()
+        self.check_home()
         for folder in (
             self.state,
             self.runtime,
@@ -150,17 +162,47 @@ class Places:
         ):
             _make_private(folder)
 
+    def make_runtime(self) -> None:
+        """Create the socket folder again, mode 0700, after something removed it. Raises `Failed`.
+
+        Its parent is not created: if that is missing, this cockpit's home itself was removed.
+        """
+        _make_private(self.runtime, parents=False)
+
 
 def _xdg(environment: Mapping[str, str], variable: str, otherwise: Path) -> Path:
     value = environment.get(variable, "")
     return (Path(value) if value.startswith("/") else otherwise) / "cockpit"
 
 
-def _make_private(folder: Path) -> None:
+def _check_home(home: Path) -> None:
+    """Whoever can write the home could put a configuration or other folders there."""
     try:
-        folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = home.stat()
+    except OSError:
+        return  # it is created with 0700, or the check of the folder below reports the error
+    if found.st_uid != os.geteuid():
+        raise Failed(
+            f"COCKPIT_HOME belongs to another user: {home}",
+            f"Its owner is user {found.st_uid}; cockpit runs as user {os.geteuid()}.",
+            "Set COCKPIT_HOME to a folder of your own.",
+        )
+    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        from shlex import quote  # imports `re`, which `status` does not need
+
+        raise Failed(
+            f"Other users can write to COCKPIT_HOME: {home}",
+            f"Its mode is {stat.S_IMODE(found.st_mode):04o}; they could change what cockpit runs.",
+            f"chmod go-w {quote(str(home))}",
+        )
+
+
+def _make_private(folder: Path, *, parents: bool = True) -> None:
+    try:
+        if parents:
+            folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         folder.mkdir(mode=0o700, exist_ok=True)
-        # Opened without following links, so that what is checked is what is changed.
+        # Opened without following links, so that the checked folder is the one changed.
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError as error:
         raise _refusal(folder, error) from None
@@ -168,9 +210,9 @@ def _make_private(folder: Path) -> None:
         found = os.fstat(handle)
         if found.st_uid != os.geteuid():
             raise Failed(
-                f"{folder} belongs to somebody else",
+                f"{folder} belongs to another user",
                 f"Its owner is user {found.st_uid}; cockpit runs as user {os.geteuid()}.",
-                "Remove it, or choose another place with COCKPIT_HOME.",
+                "Remove it, or choose another folder with COCKPIT_HOME.",
             )
         if stat.S_IMODE(found.st_mode) != 0o700:
             os.fchmod(handle, 0o700)
@@ -182,11 +224,11 @@ def _refusal(folder: Path, error: OSError) -> Failed:
     if folder.is_symlink():
         return Failed(
             f"{folder} is a symbolic link",
-            "cockpit keeps its state only in folders that nothing can redirect.",
-            "Remove the link, or name the real folder in COCKPIT_HOME.",
+            "cockpit does not keep its state in a folder that a link could redirect.",
+            "Remove the link, or set COCKPIT_HOME to the real folder.",
         )
     return Failed(
         f"{folder} cannot be used as a folder",
         error.strerror or str(error),
-        "Make room for it, or choose another place with COCKPIT_HOME.",
+        "Fix it, or choose another folder with COCKPIT_HOME.",
     )

@@ -1,7 +1,7 @@
-"""A value that the schema refuses, in words: what was expected, and the nearest known name.
+"""Turn schema errors into readable ones: what was expected, and the nearest known name.
 
-Turns pydantic's findings into one `BadConfig` that points at file, line and key; all findings
-of a file are told at once, the first as the title.
+All pydantic errors of a file become one `BadConfig` with file, line and key; the first error is its
+title.
 """
 
 from __future__ import annotations
@@ -22,6 +22,9 @@ from cockpit.config.values import Refused
 from cockpit.core.errors import BadConfig, BadUsage
 from cockpit.core.safetext import quoted
 
+MOST_FINDINGS = 20
+"""Maximum number of errors reported per file."""
+
 _EXPECTED = {
     "string_type": "text in quotes",
     "int_type": "a whole number",
@@ -39,7 +42,7 @@ _NAMED_TYPES = {str: "text", bool: "true or false", int: "a number", float: "a n
 
 
 def checked(file: ConfigFile, data: dict[str, Any]) -> Settings:
-    """Hold the data of one file against the schema. Raises `BadConfig`."""
+    """Validate the data of one file. Raises `BadConfig`."""
     try:
         return Settings.model_validate(data)
     except ValidationError as error:
@@ -47,18 +50,21 @@ def checked(file: ConfigFile, data: dict[str, Any]) -> Settings:
 
 
 def refusal(file: ConfigFile, error: ValidationError) -> BadConfig:
-    """One error for everything wrong with a file, in the order of its lines."""
+    """Return one error for all errors of a file, ordered by line.
+
+    Only the first of very many errors are used: each needs a search for near names.
+    """
     findings = error.errors(include_url=False)
     told: list[tuple[int, str, str, KeyPath]] = []
-    for finding in findings:
+    for finding in findings[:MOST_FINDINGS]:
         path = _key_path(finding)
         problem, hint = _words(finding, path)
         told.append((file.line_of(path), problem, hint, path))
     told.sort(key=lambda one: one[0])
     _, problem, hint, path = told[0]
     more = "\n".join(f"{_at(file, where)}: {what}" for _, what, _, where in told[1:10])
-    if len(told) > 10:
-        more += f"\n… and {len(told) - 10} more"
+    if len(findings) > 10:
+        more += f"\n… and {len(findings) - 10} more"
     return file.refusal(path, problem, hint, more)
 
 
@@ -68,7 +74,7 @@ def _at(file: ConfigFile, path: KeyPath) -> str:
 
 
 def usage_refusal(subject: str, error: ValidationError) -> BadUsage:
-    """The same for values that came from the command line, where there is no file."""
+    """The same for values from the command line, without a file."""
     finding = error.errors(include_url=False)[0]
     path = _key_path(finding)
     problem, hint = _words(finding, path)
@@ -76,13 +82,13 @@ def usage_refusal(subject: str, error: ValidationError) -> BadUsage:
 
 
 def nearest(word: str, known: list[str]) -> str | None:
-    """The known name that a mistyped one probably meant."""
+    """Return the known name that a mistyped one probably means."""
     close = difflib.get_close_matches(word.lower(), known, n=1, cutoff=0.6)
     return close[0] if close else None
 
 
 def _key_path(finding: ErrorDetails) -> KeyPath:
-    """Where it is in the file; what pydantic adds for kinds of value is left out."""
+    """Return the path in the file, without the parts that pydantic adds."""
     return tuple(part for part in finding["loc"] if part not in ("[key]", "str", "int"))
 
 
@@ -140,7 +146,7 @@ def _unknown(path: KeyPath) -> tuple[str, str]:
 
 
 def known_keys(table: KeyPath) -> list[str]:
-    """The keys a table can have; none for one with free keys."""
+    """Return the keys that a table can have; empty for one with free keys."""
     model: Any = Settings
     for part in table:
         if isinstance(part, int):

@@ -1,20 +1,28 @@
-"""Which repository a folder belongs to, and which file of it configures cockpit.
+"""Find a folder's repository, and the configuration file in it.
 
-Looks at names and reads nothing. Standard library only: coming back to a screen goes through here.
+Follows git's rules by reading a few files; does not run git. Standard library only: reattaching to
+a screen uses this module.
 """
 
 from __future__ import annotations
 
+import os
+import re
+import stat
+from collections.abc import Iterator
 from pathlib import Path
 
 FILE_NAME = "cockpit.toml"
+_HEAD = re.compile(rb"ref:\s*refs/|[0-9a-f]{40}")
+_LONGEST = 4096
+"""Maximum bytes read from one of git's files."""
 
 
 def project_file(cwd: Path) -> Path | None:
-    """The nearest `cockpit.toml` from here up to the root of the repository.
+    """Return the nearest `cockpit.toml` between `cwd` and the root of its repository.
 
-    Outside any repository only `cwd` itself is looked at: what stands above it, in a shared
-    folder perhaps, is nobody's project.
+    Outside a repository only `cwd` itself is searched: a file in a parent folder, which may be
+    shared, belongs to no project.
     """
     root = repository_root(cwd)
     for folder in (cwd, *cwd.parents):
@@ -26,10 +34,107 @@ def project_file(cwd: Path) -> Path | None:
 
 
 def repository_root(folder: Path) -> Path | None:
-    """The folder with `.git` in it (a folder, or a worktree's file) at or above this one."""
-    return next((up for up in (folder, *folder.parents) if (up / ".git").exists()), None)
+    """Return the root of the checkout that contains this folder; None if git would find none.
+
+    As with git: a `.git` that is not a repository is skipped; a `.git` file that points nowhere
+    ends the search, and so do `GIT_CEILING_DIRECTORIES` and file system boundaries.
+    """
+    for up in _searched(folder):
+        if is_checkout(up):
+            return up
+        if (up / ".git").is_file():
+            return None
+    return None
+
+
+def is_checkout(folder: Path) -> bool:
+    """Whether a checkout starts here: `.git` is, or points at, a git folder."""
+    mark = folder / ".git"
+    return is_git_folder(_pointed_at(mark) if mark.is_file() else mark)
+
+
+def foreign_part(file: Path) -> Path | None:
+    """Return the first of a project's file, folder and repository that another user owns.
+
+    Its owner can put any file there. Files of root are allowed; for root, so are those of the user
+    who called `sudo`, as with git.
+    """
+    allowed = {0, os.geteuid()}
+    sudo = os.environ.get("SUDO_UID", "")
+    if os.geteuid() == 0 and sudo.isdecimal():
+        allowed.add(int(sudo))
+    root = repository_root(file.parent)
+    parts = [file.parent] if root is None else [file.parent, root, root / ".git"]
+    for part in parts:
+        try:
+            owner = part.stat().st_uid
+        except OSError:
+            continue
+        if owner not in allowed:
+            return part
+    return None
 
 
 def is_there(path: Path) -> bool:
-    """A link that leads nowhere is there too: it is refused, not passed over."""
+    """Whether the path exists. A broken link counts: it is refused, not skipped."""
     return path.exists() or path.is_symlink()
+
+
+def _searched(folder: Path) -> Iterator[Path]:
+    """Yield the folder and its parents, as far as git searches."""
+    ceilings = os.environ.get("GIT_CEILING_DIRECTORIES", "").split(":")
+    across = os.environ.get("GIT_DISCOVERY_ACROSS_FILESYSTEM", "").lower() in ("1", "true", "yes")
+    device = _device(folder)
+    for up in (folder, *folder.parents):
+        stopped = str(up) in ceilings or (_device(up) != device and not across)
+        if up != folder and stopped:
+            return
+        yield up
+
+
+def _device(path: Path) -> int | None:
+    try:
+        return path.stat().st_dev
+    except OSError:
+        return None
+
+
+def is_git_folder(path: Path | None) -> bool:
+    """Whether git accepts this as the folder of a repository or of a linked worktree."""
+    if path is None or not _is_head(path / "HEAD"):
+        return False
+    common = _content(path / "commondir").strip()
+    shared = path / os.fsdecode(common) if common else path
+    return (shared / "objects").is_dir() and (shared / "refs").is_dir()
+
+
+def _is_head(head: Path) -> bool:
+    try:
+        if head.is_symlink():
+            return str(head.readlink()).startswith("refs/")
+    except OSError:
+        return False
+    return _HEAD.match(_content(head)) is not None
+
+
+def _pointed_at(mark: Path) -> Path | None:
+    """Return the folder that a `.git` file points to."""
+    key, _, place = _content(mark).rstrip(b"\r\n").partition(b": ")
+    if key != b"gitdir" or not place or b"\0" in place:
+        return None
+    return mark.parent / os.fsdecode(place)
+
+
+def _content(file: Path) -> bytes:
+    """Return the first bytes of a regular file; empty for anything else."""
+    try:
+        handle = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (OSError, ValueError):
+        return b""
+    try:
+        plain = stat.S_ISREG(os.fstat(handle).st_mode)
+        return os.read(handle, _LONGEST) if plain else b""
+    except OSError:
+        return b""
+    finally:
+        os.close(handle)

@@ -1,6 +1,6 @@
-"""Durations and sizes as a pilot writes them: `"180s"`, `"10m"`, `"24h"`, `"0"`, `"200k"`.
+"""Parse and format durations and sizes: `"180s"`, `"10m"`, `"24h"`, `"0"`, `"200k"`.
 
-Thresholds have more spellings and live in `core.bands`.
+Thresholds have more formats and are in `core.bands`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _SCALES = {"": 1, "k": 1_000, "m": 1_000_000}
 
 
 def duration(written: object) -> float:
-    """Seconds. A bare number is seconds already. Raises `ValueError` with what was expected."""
+    """Return seconds. A bare number is in seconds. Raises `ValueError` saying what was expected."""
     if isinstance(written, int | float) and not isinstance(written, bool):
         if math.isfinite(written) and written >= 0:
             return float(written)
@@ -25,7 +25,7 @@ def duration(written: object) -> float:
 
 
 def spelled_duration(seconds: float) -> str:
-    """The shortest usual spelling; minutes only from ten on, so that `180s` stays `180s`."""
+    """Return the shortest usual format; minutes only from ten, so `180s` stays `180s`."""
     if seconds == 0:
         return "0"
     if not float(seconds).is_integer():
@@ -38,7 +38,7 @@ def spelled_duration(seconds: float) -> str:
 
 
 def size(written: object) -> int:
-    """Tokens. `"200k"` is 200,000. Raises `ValueError` with what was expected."""
+    """Return tokens. `"200k"` is 200,000. Raises `ValueError` saying what was expected."""
     if isinstance(written, int) and not isinstance(written, bool) and written >= 0:
         return written
     if isinstance(written, str) and (match := _SIZE.fullmatch(written.strip().replace("_", ""))):

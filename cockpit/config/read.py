@@ -1,7 +1,7 @@
-"""From files to settings: flag over environment over project file over user file over default.
+"""Load settings: flags over environment over project file over user file over defaults.
 
-`load` is pure but for reading: no folder is made, nothing is written, nobody is asked. A caller
-that reloads and gets `BadConfig` simply keeps what it has.
+`load` only reads: it creates and writes nothing, and asks nothing. A caller that reloads and gets
+`BadConfig` keeps its current settings.
 """
 
 from __future__ import annotations
@@ -10,16 +10,25 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from cockpit.config.aliases import with_present_names
+from cockpit.config.bounds import MOST_AGENTS
 from cockpit.config.checks import check_file
-from cockpit.config.file import ConfigFile, read_config_file
+from cockpit.config.file import (
+    LARGEST_FILE,
+    LARGEST_FOUND,
+    ConfigFile,
+    read_config_file,
+    shown_path,
+)
 from cockpit.config.held import without_held
 from cockpit.config.layers import Layer, laid_together
 from cockpit.config.loaded import Loaded
 from cockpit.config.paths import Places
 from cockpit.config.problems import checked
-from cockpit.config.project import is_there, project_file, repository_root
+from cockpit.config.project import foreign_part, is_there, project_file, repository_root
 from cockpit.config.rooted import rooted
+from cockpit.config.schema import Settings
 from cockpit.config.trust import is_trusted
+from cockpit.core.errors import BadConfig
 
 
 def load(
@@ -29,13 +38,15 @@ def load(
     environment: Mapping[str, str],
     *,
     named: bool = True,
+    again: bool = False,
     pages: Mapping[Path, ConfigFile] | None = None,
 ) -> Loaded:
-    """Everything that holds for a pilot in `cwd`. Raises `BadConfig`.
+    """Return the settings that apply in `cwd`. Raises `BadConfig`.
 
-    `config` takes the place of the project file. It is trusted, unless `named` is False: then
-    it was found and not named, and what was trusted before decides, as for a project file.
-    `pages` are read in place of the files of these paths, which need not be there.
+    `config` replaces the project file. It is trusted, unless `named` is False: then it was found,
+    not named, and needs trust like a project file. With `again` it was named earlier, not now: only
+    the bytes that were trusted then count. `pages` holds the contents to use for some paths instead
+    of the files, which need not exist.
     """
     pages = pages or {}
     layers: list[Layer] = []
@@ -48,7 +59,10 @@ def load(
         config = cwd / config
     if config is not None and not (layers and _same(config, user)):
         page = pages.get(config.absolute())
-        layers.append(_project_layer(places, config, environment, named=named, page=page))
+        own = Settings.model_validate(layers[0].data) if layers else Settings()
+        layers.append(
+            _project_layer(places, config, environment, own, named=named, again=again, page=page)
+        )
     return laid_together(layers, environment)
 
 
@@ -56,16 +70,37 @@ def _project_layer(
     places: Places,
     path: Path,
     environment: Mapping[str, str],
+    own: Settings,
     *,
     named: bool,
+    again: bool,
     page: ConfigFile | None,
 ) -> Layer:
+    if not named:
+        _refuse_foreign(path)
     layer = _layer(path, environment, follow_links=named, page=page)
-    if named or is_trusted(places, layer.file):
+    if (named and not again) or is_trusted(places, layer.file):
         return layer
+    if len(layer.data.get("agents", ())) > MOST_AGENTS:
+        raise layer.file.refusal(
+            ("agents", MOST_AGENTS, "name"),
+            f"more than {MOST_AGENTS} agents in an untrusted file",
+            f"To use this file: cockpit --config {shown_path(path)}",
+        )
     repository = repository_root(path.parent) or path.parent
-    data, held = without_held(layer.file, layer.data, repository)
+    data, held = without_held(layer.file, layer.data, repository, own)
     return Layer(layer.file, data, layer.notices, held)
+
+
+def _refuse_foreign(path: Path) -> None:
+    """Raise `BadConfig` for a file found in a folder that another user controls."""
+    if (part := foreign_part(path.absolute())) is not None:
+        raise BadConfig(
+            f"{shown_path(path)}: {shown_path(part)} belongs to another user",
+            "Its owner could replace the configuration, so it is not read.",
+            f"To use this file: cockpit --config {shown_path(path)}."
+            " If the folder is yours, chown it.",
+        )
 
 
 def _layer(
@@ -75,7 +110,8 @@ def _layer(
     follow_links: bool,
     page: ConfigFile | None = None,
 ) -> Layer:
-    written = page or read_config_file(path.absolute(), follow_links=follow_links)
+    largest = LARGEST_FILE if follow_links else LARGEST_FOUND
+    written = page or read_config_file(path.absolute(), follow_links=follow_links, largest=largest)
     file, data, notices = with_present_names(written)
     check_file(file, checked(file, data))
     home = environment.get("HOME") or str(Path.home())

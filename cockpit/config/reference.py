@@ -1,7 +1,6 @@
-"""The generated parts of the guide: tables of settings, founding names and events.
+"""Generate parts of the documentation: tables of settings, aliases and events.
 
-A part stands between two marks in the page and is replaced as a whole; the prose around it is
-nobody's but the author's.
+Each part is between two markers in the page and is replaced as a whole; text around it is kept.
 """
 
 from __future__ import annotations
@@ -22,7 +21,9 @@ _MARKS = re.compile(r"(<!-- begin (\S+) -->\n).*?(<!-- end \2 -->)", re.DOTALL)
 
 
 def with_generated_parts(page: str) -> str:
-    """The page with every marked part made anew. Raises `KeyError` for an unknown mark."""
+    """Return the page with every marked part regenerated. Raises `KeyError` for an unknown
+    marker.
+    """
     parts = {
         "settings": settings_tables(),
         "old-names": old_names_table(),
@@ -32,7 +33,7 @@ def with_generated_parts(page: str) -> str:
 
 
 def settings_tables() -> str:
-    """Every setting with its default and its sentence, a heading and a table for each section."""
+    """Format every setting with default and description, one table per section."""
     own = tuple(AgentDefaults.model_fields)
     sections = [
         _section("[cockpit]", CockpitSettings),
@@ -52,12 +53,12 @@ def settings_tables() -> str:
 
 
 def old_names_table() -> str:
-    """What becomes of each founding name."""
+    """Format the aliases and their current settings."""
     rows = (
         f"| `{old.key}` | {f'`{old.today}`' if old.today else 'ignored: ' + old.why} |"
         for old in OLD_NAMES
     )
-    return "\n".join(("| founding name | today |", "| --- | --- |", *rows)) + "\n"
+    return "\n".join(("| alias | current setting |", "| --- | --- |", *rows)) + "\n"
 
 
 def _section(title: str, model: type[BaseModel], leave_out: tuple[str, ...] = ()) -> str:
@@ -77,6 +78,6 @@ def _rows(model: type[BaseModel], leave_out: tuple[str, ...]) -> Iterator[str]:
 
 
 def events_table() -> str:
-    """Every event that hooks hang on."""
+    """Format the events that hooks can run on."""
     rows = (f"| `{name}` | {field.description} |" for name, field in Hooks.model_fields.items())
     return "\n".join(("| event | when |", "| --- | --- |", *rows, ""))

@@ -1,6 +1,6 @@
-"""What a valid file asks for and will not get, or may not have meant, told before it happens.
+"""Warnings about a valid file: settings that will have no effect, or may be a mistake.
 
-Nothing here is refused, and nobody is asked: no name is looked up, no git is run.
+Nothing is refused or asked; no name is looked up, git is not run.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from cockpit.config.schema import AgentDefaults, AgentSettings, Settings
 
 
 def remarks(settings: Settings) -> Iterator[str]:
-    """One line each; what several agents inherit is told of the defaults alone."""
+    """Yield one line per warning; settings that several agents inherit are reported once."""
     yield from _of_hooks("defaults", settings.defaults, ())
     for agent in settings.agents:
         yield from _of_hooks(f"agents.{agent.name}", agent, settings.defaults.hooks.written())
@@ -27,22 +27,25 @@ def _of_hooks(
 ) -> Iterator[str]:
     for event, hook in agent.hooks.written():
         if (event, hook) not in inherited and (why := _never_sent(hook)):
-            yield f"{at}.hooks.{event}: {hook.name or hook.type} will not be sent: {why}"
+            yield f"{at}.hooks.{event}: {hook.name or hook.type} cannot be sent: {why}"
+        if (event, hook) not in inherited and hook.token and "${" not in hook.token:
+            yield (
+                f"{at}.hooks.{event}.token: {hook.name or hook.type} contains its token;"
+                ' put the token into an environment variable and write "${NAME}"'
+            )
 
 
 def _never_sent(hook: Hook) -> str:
-    """Why, as far as the address itself tells; empty where it may well be sent."""
+    """Return why the address can never be used; empty if it may work."""
     if hook.type not in ("webhook", "slack", "discord") or not hook.url.startswith("http://"):
         return ""
     if not hook.allow_private:
-        return (
-            "http:// is for loopback and private addresses, with allow_private = true; else https"
-        )
+        return "http:// only works for private addresses, with allow_private = true; use https://"
     try:
         address = ipaddress.ip_address(urlsplit(hook.url).hostname or "")
     except ValueError:
         return ""
-    return "http:// to a public address; it has to be https" if address.is_global else ""
+    return "http:// does not work for public addresses; use https://" if address.is_global else ""
 
 
 def _of_worktree(agent: AgentSettings) -> Iterator[str]:
@@ -52,6 +55,6 @@ def _of_worktree(agent: AgentSettings) -> Iterator[str]:
     folder = (root / agent.worktree.directory).resolve()
     if not folder.is_relative_to(root.resolve()):
         yield (
-            f"agents.{agent.name}.worktree.directory: worktrees are made outside of the repository"
+            f"agents.{agent.name}.worktree.directory: worktrees will be outside the repository"
             f" {root}, in {folder}"
         )

@@ -1,6 +1,6 @@
-"""Paths in a file start at the file: they are made absolute before files are laid together.
+"""Make the paths in a file absolute, relative to the file, before files are merged.
 
-Only a path that was written is touched. A bare program name is looked up in PATH and stays.
+Only paths are changed. A bare program name is looked up in PATH and stays.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Any
 
 
 def rooted(data: Mapping[str, Any], folder: Path, home: str) -> dict[str, Any]:
-    """The data of one file with its paths absolute; `~/` is `home`. Changes nothing it is given.
+    """Return the data of one file with absolute paths; `~/` is `home`. Does not modify its input.
 
-    An agent that names no directory works in the file's own folder.
+    An agent without a directory works in the file's folder.
     """
     root = _Root(folder, home)
     out = dict(data)
@@ -42,11 +42,11 @@ class _Root:
             return written
         if written == "~" or written.startswith("~/"):
             written = self.home + written[1:]
-        # Not resolve(): a path through a link stays as the pilot wrote it.
+        # Not resolve(): a path through a link stays as the user wrote it.
         return os.path.normpath(self.folder / written)
 
     def command(self, written: object) -> object:
-        """The program of an argument vector, where it is written as a path of the file's."""
+        """Return the command, its program made absolute if it is written as a relative path."""
         if not isinstance(written, list) or not written or not isinstance(written[0], str):
             return written
         if written[0].startswith(("./", "../", "~/")):

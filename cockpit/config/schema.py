@@ -1,9 +1,8 @@
-"""Every setting of `cockpit.toml`: its name, its default, and a sentence that says what it does.
+"""The schema of `cockpit.toml`: every setting with its default and description.
 
-The same models describe one file (most fields absent) and the settings that come out of all
-files. What concerns two fields at once is checked in `config.checks`, after merging, where the
-file and line of each are known. The example file, the reference page and the JSON Schema are
-made from here.
+The same models describe one file (most fields absent) and the merged settings. Rules between two
+fields are checked in `config.checks` after merging, when file and line of each are known. The
+example file, the reference page and the JSON Schema are generated from these models.
 """
 
 from __future__ import annotations
@@ -40,6 +39,10 @@ Mode = Literal["observe", "prompt", "auto"]
 Strategy = Literal["handoff", "compact", "hybrid"]
 Writer = Literal["agent", "sdk", "facts"]
 Form = Literal["structured", "narrative"]
+AgentVerb = Literal[
+    "look", "start", "stop", "send", "handoff", "approve", "refuse", "snooze", "undo", "done",
+    "continue", "remove_worktree",
+]  # fmt: skip
 
 
 class CockpitSettings(Section):
@@ -47,196 +50,240 @@ class CockpitSettings(Section):
 
     theme: ThemeName = Field(
         default="night",
-        description="A file in themes/, a file in the config folder's themes/, or a Textual theme.",
+        description="A theme from themes/, from themes/ in your config folder, or a Textual theme.",
     )
     refresh: Literal["auto", "low"] = Field(
-        default="auto", description="low: fewer frames, no animation; over SSH auto means low."
+        default="auto", description="low: fewer frames, no animation. auto: low over SSH."
     )
     glyphs: Literal["auto", "unicode", "ascii"] = Field(
         default="auto",
-        description="ascii: no other characters are drawn; auto: so where LANG says C or POSIX.",
+        description="ascii: draw only ASCII characters. auto: ascii if LANG is C or POSIX.",
     )
     colours: Literal["auto", "all", "16", "none"] = Field(
-        default="auto", description="auto: as TERM and COLORTERM say; none where NO_COLOR is set."
+        default="auto", description="auto: use TERM and COLORTERM; none if NO_COLOR is set."
     )
 
 
 class Caps(Section):
-    """Absolute marks for windows of 500,000 tokens and more, where a share comes too late."""
+    """Upper limits for thresholds in windows of 500,000 tokens or more, where a percentage is
+    too late.
+    """
 
-    notice: Mark = Field(default="200k", description="In place of a later notice.")
-    warn: Mark = Field(default="250k", description="In place of a later warn.")
-    act: Mark = Field(default="300k", description="In place of a later act.")
-    force: Mark = Field(default="400k", description="In place of a later force.")
+    notice: Mark = Field(default="200k", description="notice, at most.")
+    warn: Mark = Field(default="250k", description="warn, at most.")
+    act: Mark = Field(default="300k", description="act, at most.")
+    force: Mark = Field(default="400k", description="force, at most.")
 
 
 class ContextSettings(Section):
-    """When a context counts as filling: "70%", "130k", 130000 and "30% left" all work."""
+    """Thresholds of context use: "70%", "130k", 130000 and "30% left" all work."""
 
-    notice: Mark = Field(default="50%", description="The bar changes colour.")
-    warn: Mark = Field(default="60%", description="The row says so.")
+    notice: Mark = Field(default="50%", description="From here on the bar changes colour.")
+    warn: Mark = Field(default="60%", description="From here on the row shows a warning.")
     act: Mark = Field(
         default="70%",
-        description="The handoff; as all before it at least 20k below the CLI's compaction.",
+        description="Hand off here; at least 20k below the CLI's compaction (as notice and warn).",
     )
-    force: Mark = Field(default="80%", description="No more waiting for a good moment.")
-    cap: Caps = Field(default=Caps(), description="For windows of 500k and more; the lowest wins.")
+    force: Mark = Field(default="80%", description="Hand off even in the middle of a turn.")
+    cap: Caps = Field(default=Caps(), description="Upper limits for windows of 500k or more.")
     window: WindowSize = Field(
-        default="auto", description="The window in tokens, where the CLI or its model misleads."
+        default="auto", description="Window size in tokens, if the detected one is wrong."
     )
     fallback_tool_calls: int = Field(
         default=500,
         ge=0,
         le=1_000_000,
-        description="Warn after this many when no reading can be had.",
+        description="Warn after this many tool calls if context use is unknown.",
     )
 
     @property
     def override(self) -> int | None:
-        """The window in tokens if the pilot said one."""
+        """The window in tokens, if the user set one."""
         return self.window if isinstance(self.window, int) else None
 
 
 class HandoffSettings(Section):
-    """How a job moves to a fresh session."""
+    """How a job moves to a new session."""
 
     writers: Annotated[tuple[Writer, ...], Field(strict=False, min_length=1), Distinct] = Field(
         default=("agent", "sdk", "facts"),
-        description="Who writes the document: in turn, until one gives a valid one.",
+        description="Writers of the document, tried in order until one writes a valid document.",
     )
     deadline: Seconds = Field(
-        default=180.0, ge=1, le=86_400, description="How long the agent has to write it."
+        default=180.0, ge=1, le=86_400, description="Time for the agent to write the document."
     )
     directory: FolderInside = Field(
         default=".cockpit/handoffs",
-        description="Where in the worktree; kept out of git through .git/info/exclude.",
+        description="Folder in the worktree for documents; ignored through .git/info/exclude.",
     )
     max_per_job: int = Field(
-        default=3, ge=0, le=1000, description="Handoffs of one job after which auto becomes prompt."
+        default=3,
+        ge=0,
+        le=1000,
+        description="After this many handoffs of a job, auto becomes prompt.",
     )
     max_chain_cost_usd: float = Field(
         default=0.0,
         ge=0,
         le=1_000_000,
-        description="Cost of a job after which auto becomes prompt; 0: no cap.",
+        description="At this cost of a job, auto becomes prompt; 0: no limit.",
     )
     completion_marker: Marker = Field(
-        default="HANDOFF: COMPLETE", description="What an agent says when the whole job is done."
+        default="HANDOFF: COMPLETE", description="What an agent prints when the whole job is done."
     )
     cooldown: Seconds = Field(
-        default=60.0, le=86_400, description="Rest after a swap; a first session has none."
+        default=60.0, le=86_400, description="Wait this long after a handoff before the next one."
     )
     retention_days: int = Field(
         default=90,
         ge=0,
         le=36_500,
-        description="How long documents of finished jobs are kept; 0: for ever.",
+        description="Days to keep documents of finished jobs; 0: forever.",
     )
     compactions: int = Field(
-        default=2, ge=0, le=1000, description="hybrid: compactions to allow before a handoff."
+        default=2,
+        ge=0,
+        le=1000,
+        description="For strategy hybrid: compactions to allow before a handoff.",
     )
-    concurrent: int = Field(default=2, ge=1, le=64, description="Handoffs at once, of all agents.")
+    concurrent: int = Field(
+        default=2, ge=1, le=64, description="Maximum handoffs at the same time, over all agents."
+    )
     template: OwnFile = Field(
-        default=None, description="A Jinja2 file of your own for the document."
+        default=None, description="Your own Jinja2 template for the document."
     )
     format: Form = Field(
         default="structured",
-        description="How facts are given back after a compaction: structured or narrative.",
+        description="Format of the facts given back after a compaction: structured or narrative.",
     )
 
 
 class LimitSettings(Section):
-    """When a session has lasted long enough, whatever its context holds; 0: no limit."""
+    """Limits of a session, independent of its context; 0: no limit."""
 
     turns: int = Field(
         default=0,
         ge=0,
         le=1_000_000,
-        description="Turns of the model (replies) in one session, then a handoff.",
+        description="Hand off after this many turns (model replies) in a session.",
     )
     session_time: Seconds = Field(
-        default=0.0, description='Time of one session, then a handoff: "24h".'
+        default=0.0, description='Hand off when a session is this old, such as "24h".'
+    )
+    grace: Seconds = Field(
+        default=600.0,
+        le=86_400,
+        description="After session_time: interrupt a turn that is still running after this time.",
     )
 
 
 class LoopSettings(Section):
-    """A fresh session each time one ends without its marker."""
+    """Start a new session each time one ends without its marker."""
 
-    enabled: bool = Field(default=False, description="Whether to loop.")
-    max_iterations: int = Field(default=20, ge=1, le=100_000, description="Sessions at most.")
+    enabled: bool = Field(default=False, description="Turn looping on.")
+    max_iterations: int = Field(
+        default=20, ge=1, le=100_000, description="Maximum number of sessions."
+    )
     completion_marker: Marker = Field(
-        default="LOOP_COMPLETE", description="What the agent says when the loop is done."
+        default="LOOP_COMPLETE", description="What the agent prints when the loop is done."
     )
 
 
 class WorktreeSettings(Section):
-    """A checkout of its own for each agent."""
+    """A separate checkout for each agent."""
 
     strategy: Literal["none", "git_worktree"] = Field(
-        default="none", description="git_worktree makes one; none works in the directory itself."
+        default="none",
+        description="git_worktree: create a worktree. none: work in the directory itself.",
     )
     directory: Location = Field(
         default=Path(".worktrees"),
-        description="Where worktrees are made; the default is in the agent's repository.",
+        description="Folder for worktrees; the default is in the agent's repository.",
     )
     branch: BranchPattern = Field(
         default="agent/{agent}/{work_item}",
-        description="Its branch, of {agent}, {work_item} and {job}.",
+        description="Branch name, from {agent}, {work_item} and {job}.",
     )
-    work_item: GitName = Field(
-        default="", description="What {work_item} stands for; empty: the job's id."
-    )
-    base: GitName = Field(default="", description="Where the branch starts; empty: where HEAD is.")
+    work_item: GitName = Field(default="", description="Value of {work_item}; empty: the job's id.")
+    base: GitName = Field(default="", description="Commit or branch to start from; empty: HEAD.")
     copy_files: Annotated[tuple[FolderInside, ...], Field(strict=False)] = Field(
         default=(),
-        description="What a new worktree gets of the checkout besides: files or folders that"
-        ' git does not have, such as ".env".',
+        description="Files or folders to copy from the checkout to a new worktree because"
+        ' they are not in git, such as ".env".',
     )
     setup: Arguments = Field(
         default=(),
-        description="Run in a new worktree before the agent starts: an argument vector,"
+        description="Command to run in a new worktree before the agent starts, as a list"
         ' such as ["npm", "ci"].',
     )
     setup_timeout: Seconds = Field(
-        default=600.0, ge=1, le=86_400, description="How long the setup may take."
+        default=600.0, ge=1, le=86_400, description="Time limit of setup."
     )
     push_on_success: bool = Field(
-        default=False, description="Push the branch when the job is done; never by force."
+        default=False, description="Push the branch when the job is done. Never force-pushes."
     )
     create_pr: bool = Field(
         default=False,
-        description="Push it, and open a pull request with gh, when the job is done.",
+        description="Push the branch and open a pull request with gh when the job is done.",
+    )
+
+
+class MaySettings(Section):
+    """What an agent may do with the cockpit command; it may always read its own data."""
+
+    itself: Annotated[tuple[AgentVerb, ...], Field(strict=False), Distinct] = Field(
+        default=("handoff",),
+        description="Commands on itself: handoff, approve, refuse, snooze, undo, done, stop, send,"
+        " remove_worktree.",
+    )
+    others: Annotated[tuple[AgentVerb, ...], Field(strict=False), Distinct] = Field(
+        default=(),
+        description="Commands on other agents: those above, start, continue, and look (read their"
+        " data).",
     )
 
 
 class AgentDefaults(Section):
-    """What every agent inherits; each [[agents]] table may say otherwise."""
+    """Defaults for every agent; each [[agents]] table can override them."""
 
     runtime: RuntimeName = Field(
-        default="claude", description="claude or command; not flown yet: codex, gemini."
+        default="claude", description="claude or command; not supported yet: codex, gemini."
     )
     mode: Mode = Field(
-        default="prompt", description="observe: only show. prompt: ask me. auto: do it."
+        default="prompt",
+        description="observe: only show context use. prompt: ask before a handoff. auto: hand off.",
     )
     strategy: Strategy = Field(
         default="handoff",
-        description="handoff; compact: let the CLI, then give facts back; "
-        "hybrid: some compactions, then a handoff.",
+        description="handoff. compact: let the CLI compact, then give the agent the facts. "
+        "hybrid: allow some compactions, then hand off.",
     )
-    model: Line = Field(default="", description="Empty: the CLI's own default.")
+    model: Line = Field(default="", description="Model to use; empty: the CLI's default.")
     permission_mode: Line = Field(
-        default="", description="Passed to the CLI at start; a successor never gets a wider one."
+        default="", description="Passed to the CLI at start; a new session never gets a wider mode."
     )
     arguments: Arguments = Field(
-        default=(), description="More arguments for the CLI, before the prompt."
+        default=(), description="Extra arguments for the CLI, before the prompt."
     )
     command: Arguments = Field(
         default=(),
-        description='For runtime = "command": the argument vector; a pane, but no reading.',
+        description='For runtime = "command": the command as a list. It has no context data. '
+        "{prompt_file} in it becomes the path of a private file with the prompt.",
     )
-    env: EnvironmentTable = Field(default={}, description="For the agent's pane and nothing else.")
+    env: EnvironmentTable = Field(
+        default={}, description="Environment variables for the agent's pane only."
+    )
     start: Literal["manual", "auto"] = Field(
-        default="manual", description="auto: together with the supervisor."
+        default="manual", description="auto: start together with the supervisor."
+    )
+    resume: Literal["ask", "always", "never"] = Field(
+        default="ask",
+        description="Reopen sessions that were running when the machine restarted: "
+        "ask, always or never.",
+    )
+    on_warning: Literal["off", "tell"] = Field(
+        default="off",
+        description="tell: at the warn threshold, tell the agent how full its context is.",
     )
     context: ContextSettings = Field(default=ContextSettings(), description=ContextSettings.__doc__)
     handoff: HandoffSettings = Field(default=HandoffSettings(), description=HandoffSettings.__doc__)
@@ -245,30 +292,35 @@ class AgentDefaults(Section):
     worktree: WorktreeSettings = Field(
         default=WorktreeSettings(), description=WorktreeSettings.__doc__
     )
+    may: MaySettings = Field(default=MaySettings(), description=MaySettings.__doc__)
     hooks: Hooks = Field(default=Hooks(), description=Hooks.__doc__)
 
 
 class AgentSettings(AgentDefaults):
     """One agent, with everything it inherits."""
 
-    name: NameText = Field(description="1 to 32 of a-z, 0-9, dot, underscore, dash.")
-    prompt: Text = Field(default="", description="The job, as the agent is told it.")
-    prompt_file: OwnFile = Field(default=None, description="A file that holds the job, instead.")
+    name: NameText = Field(description="1 to 32 characters of a-z, 0-9, dot, underscore, dash.")
+    prompt: Text = Field(default="", description="The task, as the agent's first prompt.")
+    prompt_file: OwnFile = Field(
+        default=None, description="A file with the prompt, instead of prompt."
+    )
     directory: Location = Field(
-        default=Path(), description="Where it works; relative to this file."
+        default=Path(), description="Working directory, relative to this file."
     )
 
 
 class Settings(Section):
-    """Everything that can be chosen."""
+    """All settings."""
 
     cockpit: CockpitSettings = Field(default=CockpitSettings(), description=CockpitSettings.__doc__)
     defaults: AgentDefaults = Field(default=AgentDefaults(), description=AgentDefaults.__doc__)
     agents: Annotated[tuple[AgentSettings, ...], Field(strict=False)] = Field(
-        default=(), description="One table for each agent."
+        default=(), description="One table per agent."
     )
     hosts: Annotated[tuple[Host, ...], Field(strict=False)] = Field(
-        default=(), description="Other machines, each with a supervisor of its own."
+        default=(), description="Other machines, each with its own supervisor."
     )
     notifications: Notifications = Field(default=Notifications(), description=Notifications.__doc__)
-    keys: KeyTable = Field(default={}, description="Action id = keys; `cockpit keys` lists them.")
+    keys: KeyTable = Field(
+        default={}, description="Action id = keys; `cockpit keys` lists the ids."
+    )

@@ -1,28 +1,38 @@
-"""Which values of a configuration are secret: addresses to send to, headers, signing secrets.
+"""Find the secret values in a configuration: URLs, headers, signing secrets.
 
-Says which; taking them out of a text is `core.redaction`'s business.
+`core.redaction` removes them from text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from cockpit.config.hooks import Hooks
+from cockpit.core.outgoing import referenced
 
 LONG_SEGMENT = 16
-"""Characters from which a segment of an address's path is taken for a token."""
+"""Minimum length of a segment of a URL's path to count as a token."""
 SHORTEST_TOKEN = 6
 _PLAIN_HEADERS = frozenset({"accept", "content-type", "user-agent", "accept-language"})
 _WEB = frozenset({"http", "https"})
+NOTHING_SET: Mapping[str, str] = {}
 
 
-def configured_secrets(hooks: Hooks, notified: Iterable[str] = ()) -> list[str]:
-    """The secret values of an agent's hooks, and of the addresses of the pilot's notifications."""
+def configured_secrets(
+    hooks: Hooks,
+    notified: Iterable[str] = (),
+    environment: Mapping[str, str] = NOTHING_SET,
+) -> list[str]:
+    """Return the secrets of an agent's hooks and of the user's notification URLs.
+
+    Values from the environment that tokens and signing secrets refer to are secret under any name.
+    """
     found: dict[str, None] = {}
     for _, hook in hooks.written():
         found.update(dict.fromkeys(_of_headers(hook.headers)))
-        found[hook.secret] = None
+        for secret in (hook.secret, hook.token):
+            found.update(dict.fromkeys((secret, *referenced(secret, environment))))
         for url in (hook.url, *hook.urls):
             found.update(dict.fromkeys(_of_address(url)))
     for url in notified:
@@ -41,7 +51,7 @@ def _of_headers(headers: dict[str, str]) -> Iterator[str]:
 
 
 def _of_address(url: str) -> Iterator[str]:
-    """The whole of an address that says more than a host, and every token in it."""
+    """Yield the whole URL if it contains more than a host, and every token in it."""
     try:
         parts = urlsplit(url)
     except ValueError:

@@ -1,6 +1,6 @@
-"""Files that travel with cockpit without being code: the themes and the example configuration.
+"""Files installed with cockpit that are not code: themes and the example configuration.
 
-A wheel has them inside the package; a checkout has them beside it.
+In a wheel they are inside the package; in a checkout, beside it.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 
 
 def shipped(name: str, package: Path = _PACKAGE) -> Path:
-    """Where `themes` or `cockpit.toml.example` is. Raises `Failed` in a broken installation."""
+    """Return the path of `themes` or `cockpit.toml.example`. Raises `Failed` if it is missing."""
     for place in (package / "_shipped" / name, package.parent / name):
         if place.exists():
             return place
     raise Failed(
         f"{name} is missing from this installation",
-        f"It is neither inside nor beside {package}.",
-        "Install cockpit again.",
+        f"It is neither in nor next to {package}.",
+        "Reinstall cockpit.",
     )
 
 
@@ -30,5 +30,5 @@ def themes_folder() -> Path:
 
 
 def example_file() -> Path:
-    """The example configuration: every setting, with its default."""
+    """The example configuration: every setting with its default."""
     return shipped("cockpit.toml.example")

@@ -1,7 +1,7 @@
-"""Which keys a terminal can tell apart, and by what name the one that was pressed arrives.
+"""Which keys terminals can distinguish, and the name under which each key press arrives.
 
-Tried in tmux, behind which the screen always runs: it passes on what every terminal can say and no
-more, so Ctrl-Shift-X is Ctrl-X there and Ctrl-Enter is nothing.
+Tested in tmux, where the screen always runs. tmux passes on only what every terminal can send:
+Ctrl-Shift-X is Ctrl-X there, and Ctrl-Enter does not arrive.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ _TRAVEL = {
     "up", "down", "left", "right", "home", "end", "pageup", "pagedown", "insert", "delete",
     *(f"f{number}" for number in range(1, 13)),
 }  # fmt: skip
-"""Keys that say which of Alt, Ctrl and Shift are held with them."""
+"""Keys that report Alt, Ctrl and Shift."""
 _SAME = {
     "ctrl+i": "tab", "ctrl+m": "enter", "ctrl+h": "backspace",
     "ctrl+left_square_bracket": "escape",
 }  # fmt: skip
-"""What no terminal can tell from the key that it also is."""
+"""Key combinations that terminals cannot distinguish from another key."""
 _ARRIVES = {
     "ctrl+space": "ctrl+@", "ctrl+at": "ctrl+@", "ctrl+slash": "ctrl+underscore",
 }  # fmt: skip
@@ -26,9 +26,9 @@ _NEVER_HELD = {"enter", "space", "escape", "backspace", "tab"}
 
 
 def as_sent(held: Collection[str], key: str) -> str:
-    """The name under which a key with these held arrives; `key` is a letter, a digit or a name.
+    """Return the name under which a key press arrives; `key` is a letter, a digit or a name.
 
-    Raises `ValueError` with the reason, and what may be written instead.
+    Raises `ValueError` with the reason, and what to write instead.
     """
     held = sorted(set(held))
     name = "+".join([*held, key])
@@ -48,7 +48,7 @@ def as_sent(held: Collection[str], key: str) -> str:
 def _alone(key: str) -> str:
     if key.startswith("f") and key[1:].isdigit() and int(key[1:]) > 12:
         instead = f"shift+f{int(key[1:]) - 12}"
-        raise ValueError(f'{key} never arrives: to a terminal it is {instead}; write "{instead}"')
+        raise ValueError(f'terminals send {key} as {instead}; write "{instead}"')
     return key
 
 
@@ -68,7 +68,7 @@ def _letter(held: list[str], key: str) -> str:
 
 def _never(name: str, key: str, held: list[str]) -> str:
     if held == ["shift"] and (len(key) == 1 or key not in _NEVER_HELD):
-        return f'{name} never arrives: write the character that it gives, such as "!"'
+        return f'terminals cannot send {name}; write the character it types, such as "!"'
     if "ctrl" in held and len(key) == 1 and key.isascii() and key.isalpha():
-        return f'{name} never arrives: a terminal sends ctrl+{key} for it; write "ctrl+{key}"'
-    return f'{name} never arrives: a terminal has no word for it; write one such as "ctrl+l"'
+        return f'terminals send {name} as ctrl+{key}; write "ctrl+{key}"'
+    return f'terminals cannot send {name}; use a key such as "ctrl+l"'

@@ -1,4 +1,4 @@
-"""The pilot's marks, as the rules of `core.bands` want them."""
+"""Convert the user's thresholds to the types of `core.bands`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from cockpit.core.reading import DEFAULT_WINDOW
 
 
 def thresholds(context: ContextSettings) -> Thresholds:
-    """The thresholds of one agent, and which of them some file wrote."""
+    """Return one agent's thresholds, and the names of those that a file sets."""
     own, cap = context, context.cap
     return Thresholds(
         notice=parse_threshold(own.notice),
@@ -24,16 +24,16 @@ def thresholds(context: ContextSettings) -> Thresholds:
 
 
 def explicit(context: ContextSettings) -> frozenset[str]:
-    """Names of the marks that a file wrote: `act`, `cap_act`, …; the rest are defaults."""
+    """Names of the thresholds that a file sets: `act`, `cap_act`, …; the rest are defaults."""
     own = {name for name in MARK_NAMES if name in context.model_fields_set}
     caps = {f"cap_{name}" for name in MARK_NAMES if name in context.cap.model_fields_set}
     return frozenset(own | caps)
 
 
 def check_marks(context: ContextSettings) -> None:
-    """Refuse marks that the pilot wrote out of order, with `BadUsage`.
+    """Refuse thresholds that the user wrote out of order, with `BadUsage`.
 
-    They are tied to the window that the pilot named, else to the usual one: "150k" stands after
-    "70%" in 200,000 tokens and before it in a million.
+    Checked for the configured window, else the usual one: "150k" is above "70%" of 200,000 tokens,
+    and below "70%" of a million.
     """
     check_order(thresholds(context), context.override or DEFAULT_WINDOW)

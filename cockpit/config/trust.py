@@ -1,7 +1,7 @@
-"""Which files of projects the pilot has seen and trusted, by path and by hash of their bytes.
+"""Project files that the user trusted, by path and hash.
 
-Only remembers. What an untrusted file may not say is in `config.held`; asking the pilot is the
-caller's. A changed file is another file: it is asked about again.
+Only stores them. `config.held` has what an untrusted file may not set; the caller asks the user. A
+changed file has another hash and needs to be trusted again.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from cockpit.core.errors import Failed
 
 
 def is_trusted(places: Places, file: ConfigFile) -> bool:
-    """Whether exactly these bytes at this place were trusted."""
+    """Whether exactly these bytes at this path were trusted."""
     return _remembered(places).get(str(file.path.resolve())) == file.digest
 
 
 def trust(places: Places, path: Path) -> ConfigFile:
-    """Trust a file as it is now; twice is the same as once.
+    """Trust a file as it is now. Idempotent.
 
-    Makes the state folder if need be. Raises `BadConfig` for a file that cannot be read, and
+    Creates the state folder if needed. Raises `BadConfig` for a file that cannot be read, and
     `Failed` when the record cannot be written.
     """
     file = read_config_file(path.absolute(), follow_links=True)
@@ -34,17 +34,8 @@ def trust(places: Places, path: Path) -> ConfigFile:
     return file
 
 
-def distrust(places: Places, path: Path) -> bool:
-    """Forget a file; False if it was not trusted."""
-    known = _remembered(places)
-    if known.pop(str(path.resolve()), None) is None:
-        return False
-    _remember(places, known)
-    return True
-
-
 def _remembered(places: Places) -> dict[str, str]:
-    """An unreadable record trusts nothing, and is not overwritten before the next trust."""
+    """An unreadable record trusts nothing, and is kept until the next `trust`."""
     try:
         known = json.loads(places.trusted.read_bytes())
     except (OSError, ValueError):

@@ -1,15 +1,15 @@
-"""The kinds of value a setting can have, and why a written one is refused.
+"""Types of settings, with their validation.
 
-Every refusal is a `ValueError` whose text says what was expected (`Refused` has a hint too);
-`config.problems` adds the file, the line and the key. Values that later become part of a command,
-a path or a branch are narrowed here, once, so that nobody downstream has to.
+Every error is a `ValueError` saying what was expected (`Refused` also has a hint);
+`config.problems` adds file, line and key. Values that become part of a command, a path or a branch
+are restricted here, so later code need not check them again.
 """
 
 from __future__ import annotations
 
 import re
-from pathlib import Path, PurePosixPath
-from typing import Annotated, Any
+from pathlib import Path, PurePath, PurePosixPath
+from typing import Annotated, Any, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -24,22 +24,31 @@ from pydantic import (
 from cockpit.config.key_names import by_action, key_names
 from cockpit.config.quantities import duration, size, spelled_duration
 from cockpit.core.errors import BadUsage
+from cockpit.core.git_names import names_git_folder
 from cockpit.core.ids import NAME_PATTERN, agent_name
 
-RESERVED_VARIABLES = ("COCKPIT_AGENT", "COCKPIT_SOCKET", "COCKPIT_RUN", "COCKPIT_HOME")
-"""What a pane is told by cockpit; an agent's own `env` cannot say otherwise."""
+RESERVED_VARIABLES = (
+    "COCKPIT_AGENT",
+    "COCKPIT_SOCKET",
+    "COCKPIT_STATE",
+    "COCKPIT_RUN",
+    "COCKPIT_HOME",
+)
+"""Variables that cockpit sets in a pane; an agent's `env` cannot override them."""
+
+_AnyPath = TypeVar("_AnyPath", bound=PurePath)
 
 BRANCH_FIELDS = ("agent", "work_item", "job")
 
 
 class Section(BaseModel):
-    """A table of the file: immutable, strict about types, deaf to no typing error."""
+    """A table of a file: immutable, strict about types, refuses unknown keys."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_errors=True)
 
 
 class Refused(ValueError):
-    """A value that `core` refuses, with what would be right in lines of its own."""
+    """A value refused by `core`, with a hint."""
 
     def __init__(self, error: BadUsage) -> None:
         super().__init__(error.title)
@@ -48,7 +57,7 @@ class Refused(ValueError):
 
 def _plain_text(text: str) -> str:
     if "\0" in text:
-        raise ValueError("a NUL character cannot be passed to any program")
+        raise ValueError("contains a NUL character, which cannot be passed to a program")
     return text
 
 
@@ -60,7 +69,7 @@ def _one_line(text: str) -> str:
 
 def _marker(text: str) -> str:
     if not text.strip() or len(text) > 200:
-        raise ValueError("expected 1 to 200 characters for an agent to say when it is done")
+        raise ValueError("expected 1 to 200 characters that the agent prints when it is done")
     return _one_line(text)
 
 
@@ -84,10 +93,10 @@ def _theme(text: str) -> str:
 
 
 def _git_name(text: str) -> str:
-    """A branch or commit that git cannot take for an option, a range or a file elsewhere."""
+    """A branch or commit that git cannot mistake for an option, a range or a path."""
     wrong = re.search(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/$|\.$|\.lock(/|$)|(^|/)[.-]", text)
     if text and (wrong or text.startswith("/") or not text.isprintable()):
-        raise ValueError("expected the name of a branch, as `git check-ref-format` allows it")
+        raise ValueError("expected a valid branch name (see `git check-ref-format`)")
     return text
 
 
@@ -98,7 +107,7 @@ def _branch_pattern(text: str) -> str:
             raise ValueError(f"expected only {known} between braces, not {{{field}}}")
     plain = re.sub(r"\{(" + "|".join(BRANCH_FIELDS) + r")\}", "x", text)
     if not plain or "{" in plain or "}" in plain:
-        raise ValueError('expected the name of a branch, such as "agent/{agent}/{work_item}"')
+        raise ValueError('expected a branch name, such as "agent/{agent}/{work_item}"')
     _git_name(plain)
     return text
 
@@ -107,21 +116,26 @@ def _inside_worktree(text: str) -> str:
     path = PurePosixPath(text)
     if path.is_absolute() or ".." in path.parts or path == PurePosixPath() or "\0" in text:
         raise ValueError("expected a folder inside the worktree, without `..`")
-    if path.parts[0] == ".git":
-        raise ValueError("expected a folder that is not git's own")
+    _not_git(path)
     return _one_line(text)
+
+
+def _not_git(path: _AnyPath) -> _AnyPath:
+    if names_git_folder(path.parts):
+        raise ValueError("expected a folder outside git's own")
+    return path
 
 
 def _distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
     if len(set(values)) != len(values):
-        raise ValueError("expected each one at most once")
+        raise ValueError("expected no duplicates")
     return values
 
 
 def _environment(table: dict[str, str]) -> dict[str, str]:
     for name, value in table.items():
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
-            raise ValueError(f"{name!a} is no name of an environment variable")
+            raise ValueError(f"{name!a} is not a valid environment variable name")
         if name in RESERVED_VARIABLES:
             raise ValueError(f"{name} is set by cockpit itself")
         _plain_text(value)
@@ -132,7 +146,7 @@ def _threshold(written: object) -> object:
     from cockpit.core.bands import parse_threshold
 
     if isinstance(written, bool) or not isinstance(written, str | int):
-        raise ValueError('expected a mark such as "70%", "130k", 130000 or "30% left"')
+        raise ValueError('expected a threshold such as "70%", "130k", 130000 or "30% left"')
     try:
         parse_threshold(str(written))
     except BadUsage as error:
@@ -191,6 +205,7 @@ FolderInside = Annotated[str, AfterValidator(_inside_worktree)]
 Location = Annotated[
     Path,
     Field(strict=False),
+    AfterValidator(_not_git),
     PlainSerializer(str, when_used="json"),
     WithJsonSchema({"type": "string"}),
 ]
@@ -200,7 +215,7 @@ OwnFile = Annotated[
     PlainSerializer(lambda path: "" if path is None else str(path), when_used="json"),
     WithJsonSchema({"type": "string"}),
 ]
-"""A file the pilot may name; empty is none."""
+"""A file that the user may name; empty means none."""
 Arguments = Annotated[tuple[Text, ...], Field(strict=False)]
 Lines = Annotated[tuple[Line, ...], Field(strict=False)]
 EnvironmentTable = Annotated[dict[str, str], AfterValidator(_environment)]

@@ -1,7 +1,7 @@
-"""Writing configuration: a first file, an agent added to a file, a file replaced.
+"""Write configuration: a first file, a new agent, or a whole file.
 
-Everything goes through tomlkit, so that no value can become syntax and no comment is lost.
-A file is replaced whole or not at all.
+Uses tomlkit, so that values are always quoted correctly and comments are kept. A file is replaced
+whole or not at all.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from cockpit.core.ids import suggested_name
 
 
 def spelled(value: Any) -> str:
-    """A value in TOML's spelling, on one line; tables are written inline."""
+    """Format a value as TOML on one line; tables inline."""
     if isinstance(value, dict):
         pairs = (f"{tomlkit.key(key).as_string()} = {spelled(one)}" for key, one in value.items())
         return f"{{{', '.join(pairs)}}}"
@@ -35,14 +35,14 @@ def spelled(value: Any) -> str:
 
 
 def first_file(repository: str, branch: str | None) -> str:
-    """The text of a first `cockpit.toml`; `branch` is where worktrees would start.
+    """Return the text of a first `cockpit.toml`; `branch` is where worktrees would start.
 
-    It holds one agent named after the repository, and what a newcomer changes first.
+    It contains one agent, named after the repository, and the settings that are changed first.
     """
     document = tomlkit.document()
     for line in (
-        f"The agents of {suggested_name(repository)}.",
-        "`cockpit config check` says whether this file is right;",
+        f"Agents of {suggested_name(repository)}.",
+        "`cockpit config check` validates this file;",
         "cockpit.toml.example has every setting.",
     ):
         document.add(tomlkit.comment(line))
@@ -59,13 +59,13 @@ def _first_defaults() -> Table:
     defaults.add("runtime", _noted("claude", "or command: any program"))
     defaults.add(
         "mode",
-        _noted("prompt", "observe: only show · prompt: ask me before a handoff · auto: do it"),
+        _noted("prompt", "observe: only show · prompt: ask before a handoff · auto: hand off"),
     )
     defaults.add(tomlkit.nl())
     context = tomlkit.table()
     context.add(tomlkit.comment('"70%", "130k" and "30% left" all work'))
-    context.add("warn", _noted("60%", "the row says so"))
-    context.add("act", _noted("70%", "the handoff"))
+    context.add("warn", _noted("60%", "show a warning on the row"))
+    context.add("act", _noted("70%", "hand off"))
     context.add(tomlkit.nl())
     defaults.add("context", context)
     return defaults
@@ -74,12 +74,12 @@ def _first_defaults() -> Table:
 def _first_agent(name: str, branch: str | None) -> Table:
     agent = tomlkit.table()
     agent.add("name", _noted(name, f"cockpit start {name}"))
-    agent.add("prompt", _noted("", "its job; or prompt_file, or write to it once it runs"))
+    agent.add("prompt", _noted("", "its task; or use prompt_file, or send it a prompt later"))
     agent.add("directory", _noted(".", "relative to this file"))
-    agent.add(tomlkit.comment('start = "auto"     # together with the supervisor'))
+    agent.add(tomlkit.comment('start = "auto"     # start together with the supervisor'))
     if branch is not None:
         agent.add(tomlkit.nl())
-        agent.add(tomlkit.comment("A checkout and a branch of its own:"))
+        agent.add(tomlkit.comment("Its own worktree and branch:"))
         agent.add(tomlkit.comment("[agents.worktree]"))
         agent.add(tomlkit.comment('strategy = "git_worktree"'))
         agent.add(tomlkit.comment(f"base = {spelled(branch)}"))
@@ -92,15 +92,15 @@ def _noted(value: str, comment: str) -> Any:
 
 
 def write_first_file(path: Path, text: str) -> None:
-    """Create a file that is not there. Raises `Failed`; one that is there is not touched."""
+    """Create a new file; never overwrites one. Raises `Failed`."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
         handle = os.open(path, flags, 0o644)
     except FileExistsError:
         raise Failed(
-            f"{shown_path(path)} is there already",
-            "It is left as it is.",
-            "Change it by hand; `cockpit config check` says whether it is right.",
+            f"{shown_path(path)} already exists",
+            "It was not changed.",
+            "Edit it by hand, then validate it: cockpit config check",
         ) from None
     except OSError as error:
         raise _unwritten(path, error.strerror or str(error)) from None
@@ -109,10 +109,10 @@ def write_first_file(path: Path, text: str) -> None:
 
 
 def add_agent(path: Path, agent: AgentSettings) -> None:
-    """Add an agent to a file, made if need be; comments and order of the rest stay.
+    """Add an agent to a file, creating the file if needed; comments and order are kept.
 
-    Only what differs from a plain agent is written. Raises `BadConfig` for a name that the file
-    has already or a file that is not right, and `Failed` when it cannot be written.
+    Only settings that differ from the defaults are written. Raises `BadConfig` for a name that is
+    taken or an invalid file, and `Failed` when the file cannot be written.
     """
     document = tomlkit.document()
     if path.exists():
@@ -125,9 +125,9 @@ def add_agent(path: Path, agent: AgentSettings) -> None:
             document.add(tomlkit.nl())
         document["agents"] = agents
     if not isinstance(agents, AoT):
-        raise BadConfig(f"{shown_path(path)}: agents is not written as [[agents]] tables")
+        raise BadConfig(f"{shown_path(path)}: agents are not written as [[agents]] tables")
     if any(one.get("name") == agent.name for one in agents):
-        raise BadConfig(f'{shown_path(path)}: an agent "{agent.name}" is there already')
+        raise BadConfig(f'{shown_path(path)}: agent "{agent.name}" already exists')
     agents.append(_as_table(agent, path.parent))
     replace_file(path, tomlkit.dumps(document))
 
@@ -146,7 +146,7 @@ def _as_table(agent: AgentSettings, folder: Path) -> Table:
 
 
 def _over_lines(value: Any) -> Any:
-    """A text of several lines as it would be written by hand, where that says the same."""
+    """Write a multi-line text as a multi-line string, if that preserves it exactly."""
     if not isinstance(value, str) or "\n" not in value:
         return value
     written = tomlkit.string(value, multiline=True)
@@ -155,48 +155,48 @@ def _over_lines(value: Any) -> Any:
 
 
 def _beside(path: Path, folder: Path) -> str:
-    """A path as the file would have it: relative where it lies below."""
+    """Return a path as it is written in the file: relative if it is below the file's folder."""
     absolute = folder.absolute()
     return str(path.relative_to(absolute)) if path.is_relative_to(absolute) else str(path)
 
 
 def check_writable(path: Path) -> None:
-    """See, as far as can be told without writing, that the file can be. Raises `Failed`.
+    """Check without writing that a file can be written. Raises `Failed`.
 
-    A file that its owner made read-only is left alone, whoever we are.
+    A read-only file is respected, even for root.
     """
     target = path.resolve()
     if target.exists() and not target.stat().st_mode & stat.S_IWUSR:
         raise Failed(
             f"{shown_path(path)} is read-only",
-            "It is left as it is.",
-            f"If it may be changed: chmod u+w {shown_path(target)}",
+            "It was not changed.",
+            f"To allow changes: chmod u+w {shown_path(target)}",
         )
     there = next(folder for folder in target.parents if folder.exists())
     if not os.access(there, os.W_OK | os.X_OK) or (
         target.exists() and not os.access(target, os.W_OK)
     ):
-        raise _unwritten(path, "You may not write there")
+        raise _unwritten(path, "Permission denied")
 
 
 def _unwritten(path: Path, why: str) -> Failed:
     return Failed(
         f"{shown_path(path)} cannot be written",
         f"{why}.",
-        f"See who may, and whether there is room: ls -ld {shown_path(path.resolve().parent)}",
+        f"Check permissions and disk space: ls -ld {shown_path(path.resolve().parent)}",
     )
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Write a file, whole or not at all, with the mode it had. Raises `Failed`.
+    """Write a file, whole or not at all, keeping its mode. Raises `Failed`.
 
-    Its folder is made if need be: the pilot's own file may be the first thing there.
+    Its folder is created if needed: the user's own file may be the first one in it.
     """
     if len(text.encode()) > LARGEST_FILE:
         raise BadConfig(
             f"{shown_path(path)} would be too large",
-            f"A configuration has at most {LARGEST_FILE // 1024} KiB; nothing is written.",
-            "Put long prompts into files and name them with prompt_file.",
+            f"The limit is {LARGEST_FILE // 1024} KiB; nothing was written.",
+            "Move long prompts to files and use prompt_file.",
         )
     check_writable(path)
     target = path.resolve()

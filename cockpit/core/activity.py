@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from cockpit.core.safetext import safe_line
+from cockpit.core.safetext import cut_at_word, safe_line
 from cockpit.core.session import ToolUse
 
 LENGTH = 100
@@ -62,8 +62,13 @@ def _first_text(told: Mapping[str, Any], keys: tuple[str, ...]) -> str:
 
 
 def one_line(text: str) -> str:
-    """The first line of a text, cut to `LENGTH`, without control characters."""
-    first = text.strip().split("\n", 1)[0][: 4 * LENGTH]
+    """The first line of a text, cut at a word to `LENGTH`, without control characters."""
+    whole = text.strip().split("\n", 1)[0]
+    first = cut_at_word(whole, 4 * LENGTH)
     plain = first.isascii() and first.isprintable()
     line = " ".join((first if plain else safe_line(first, 4 * LENGTH)).split())
-    return line if len(line) <= LENGTH else f"{line[: LENGTH - 1]}…"
+    return (
+        line
+        if len(line) <= LENGTH and len(whole) <= 4 * LENGTH
+        else f"{cut_at_word(line, LENGTH - 1)}…"
+    )

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Literal
 
 from cockpit.core.errors import BadUsage
-from cockpit.core.reading import DEFAULT_WINDOW, Confidence, Reading
+from cockpit.core.reading import DEFAULT_WINDOW
 
 LARGE_FROM = 500_000
 """Windows of this many tokens and more also obey the absolute caps."""
@@ -56,7 +56,7 @@ MARK_NAMES: tuple[MarkName, ...] = ("notice", "warn", "act", "force")
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """A point on the bar as the pilot writes it, not yet tied to a window."""
+    """A point on the bar as the user writes it, not yet tied to a window."""
 
     text: str
     """As written, for saying which rule won."""
@@ -115,7 +115,7 @@ class Thresholds:
     cap_act: Threshold | None = Threshold("300k", 300_000)
     cap_force: Threshold | None = Threshold("400k", 400_000)
     explicit: frozenset[str] = frozenset()
-    """Field names (`act`, `cap_act`, …) that the pilot wrote; the rest are defaults."""
+    """Field names (`act`, `cap_act`, …) that the user wrote; the rest are defaults."""
 
     def own(self, name: MarkName) -> Threshold:
         """The threshold of a mark, caps aside."""
@@ -134,7 +134,9 @@ class Mark:
 
     tokens: int
     why: str
-    """The rule that won, for the pilot: `70% of 200k`, `cap 300k`, …"""
+    """The rule that won, for the user: `70% of 200k`, `cap 300k`, …"""
+    lowered: bool = False
+    """It was written above the band that follows, and begins with that one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +150,7 @@ class Marks:
 
 
 def check_order(thresholds: Thresholds, window_tokens: int = DEFAULT_WINDOW) -> None:
-    """Refuse, with `BadUsage`, what the pilot wrote out of order.
+    """Refuse, with `BadUsage`, what the user wrote out of order.
 
     Only pairs of which both were written are compared, and caps only with caps; a default that
     ends up on the wrong side is lowered by `marks` instead.
@@ -195,7 +197,7 @@ def marks(thresholds: Thresholds, window_tokens: int, compacts_at: int | None = 
 def _lowered(mark: Mark, above_name: str, above: Mark) -> Mark:
     if mark.tokens <= above.tokens:
         return mark
-    return Mark(above.tokens, f"lowered to {above_name} ({above.why})")
+    return Mark(above.tokens, f"lowered to {above_name} ({above.why})", lowered=True)
 
 
 def _mark(name: MarkName, thresholds: Thresholds, window: int, compacts_at: int | None) -> Mark:
@@ -227,12 +229,6 @@ def band(tokens: int | None, where: Marks | None) -> Band:
         if tokens >= mark.tokens:
             return Band(name)
     return Band.CALM
-
-
-def may_act(reading: Reading, worry: Band) -> bool:
-    """Whether something may be done about it without the pilot: never on an assumed window."""
-    sure = reading.confidence in (Confidence.REPORTED, Confidence.DERIVED)
-    return sure and reading.tokens is not None and worry in (Band.ACT, Band.FORCE)
 
 
 def band_from_tool_calls(count: int, limit: int) -> Band:

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
 from cockpit.core.activity import activity
-from cockpit.core.facts import CommitMade, Facts, Subagent, Todo
+from cockpit.core.facts import BackgroundTask, CommitMade, Facts, Subagent, Todo
+from cockpit.core.prompt_files import prompt_files
+from cockpit.core.safetext import cut_at_word
 from cockpit.core.session import (
     AssistantReplied,
     Compacted,
     Identified,
+    PromptFileTaken,
     SessionEvent,
     Skipped,
     ToolFinished,
@@ -28,8 +31,11 @@ from cockpit.core.session import (
 FILES_KEPT = 2_000
 COMMITS_KEPT = 500
 SUBAGENTS_KEPT = 200
+TASKS_KEPT = 200
+"""Background tasks."""
 TODOS_KEPT = 500
 PENDING_KEPT = 500
+COMMAND_KEPT = 1_000
 REPLY_KEPT = 20_000
 """Characters of the last reply."""
 
@@ -40,6 +46,9 @@ _PATH_OF = {
     "NotebookEdit": "notebook_path",
 }
 _SUBAGENT_TOOLS = frozenset({"Agent", "Task"})
+_OF_SHELLS = ("description", "command")
+_STOPPERS = {"TaskStop": "task_id", "KillShell": "shell_id", "KillBash": "shell_id"}
+"""Tools that end a background task, and where they name it."""
 _COMMIT = re.compile(r"^\[[^\n]*? ([0-9a-f]{7,64})\] ([^\n]*)", re.MULTILINE)
 _COMMIT_COMMAND = re.compile(r"\bgit\b[^\n]*\bcommit\b")
 _TASK_MADE = re.compile(r"Task #(\S+) created")
@@ -49,6 +58,8 @@ class Collector:
     """The facts of one session up to the last event fed."""
 
     __slots__ = (
+        "_background",
+        "_bash",
         "_before",
         "_changed",
         "_commits",
@@ -59,8 +70,10 @@ class Collector:
         "_editing",
         "_files",
         "_goal",
+        "_goal_pieces",
         "_recent",
         "_reply",
+        "_stopping",
         "_subagents",
         "_tasks",
         "_todos",
@@ -68,6 +81,7 @@ class Collector:
 
     def __init__(self) -> None:
         self._goal: str | None = None
+        self._goal_pieces: dict[str, str | None] = {}
         self._reply: str | None = None
         self._cwd: str | None = None
         self._compactions = 0
@@ -78,6 +92,9 @@ class Collector:
         self._commits: dict[str, CommitMade] = {}
         self._committing: dict[str, None] = {}
         self._subagents: dict[str, Subagent] = {}
+        self._bash: dict[str, ToolUse] = {}
+        self._background: dict[str, BackgroundTask] = {}
+        self._stopping: dict[str, str] = {}
         self._todos: tuple[Todo, ...] | None = None
         self._before: dict[str, tuple[Todo, ...] | None] = {}
         self._tasks: dict[str, Todo] = {}
@@ -91,10 +108,30 @@ class Collector:
             self._finished(event)
         elif isinstance(event, UserSaid):
             self._said(event)
+        elif isinstance(event, PromptFileTaken):
+            self._note_piece(event)
         elif isinstance(event, Identified):
             self._cwd = event.cwd or self._cwd
         elif isinstance(event, Compacted):
             self._compactions += 1
+
+    def only_running(self, ids: Collection[str]) -> None:
+        """Take it from a newer source that of the background tasks only these still run.
+
+        Idempotent.
+        """
+        for key, task in self._background.items():
+            if task.status == "running" and task.id not in ids:
+                self._background[key] = replace(task, status="ended")
+
+    def background(self) -> tuple[BackgroundTask, ...]:
+        """Background tasks, oldest first."""
+        return tuple(self._background.values())
+
+    @property
+    def goal(self) -> str | None:
+        """The first thing that a person said in the record; from its files, if it named them."""
+        return self._goal
 
     def facts(self) -> Facts:
         """Everything known now."""
@@ -104,6 +141,7 @@ class Collector:
             files_modified=tuple(self._files),
             commits=tuple(self._commits.values()),
             subagents=tuple(self._subagents.values()),
+            background=tuple(self._background.values()),
             recent_activity=tuple(self._recent),
             last_reply=self._reply,
             compactions=self._compactions,
@@ -113,12 +151,21 @@ class Collector:
         from_pilot = not (event.meta or event.compact_summary or event.sidechain)
         if self._goal is None and from_pilot and event.text.strip():
             self._goal = event.text
+            self._goal_pieces = dict.fromkeys(prompt_files(event.text))
+
+    def _note_piece(self, event: PromptFileTaken) -> None:
+        if event.path not in self._goal_pieces:
+            return
+        self._goal_pieces[event.path] = event.text
+        pieces = [piece for piece in self._goal_pieces.values() if piece is not None]
+        if len(pieces) == len(self._goal_pieces):
+            self._goal, self._goal_pieces = "".join(pieces), {}
 
     def _replied(self, event: AssistantReplied) -> None:
         for tool in event.tools:
             self._called(tool, main=not event.sidechain)
         if not event.sidechain and event.text.strip():
-            self._reply = event.text[:REPLY_KEPT]
+            self._reply = cut_at_word(event.text, REPLY_KEPT)
 
     def _called(self, tool: ToolUse, *, main: bool) -> None:
         key = _PATH_OF.get(tool.name)
@@ -129,6 +176,8 @@ class Collector:
             command = tool.input.get("command")
             if isinstance(command, str) and _COMMIT_COMMAND.search(command):
                 _remember(self._committing, tool.id, None)
+            if main:
+                _remember(self._bash, tool.id, _shortened(tool))
         if not main:
             return
         self._recent.append(activity(tool, self._cwd))
@@ -140,6 +189,8 @@ class Collector:
             _remember(self._creating, tool.id, str(tool.input.get("subject", "")))
         elif tool.name == "TaskUpdate":
             self._update_task(tool.input)
+        elif (named := tool.input.get(_STOPPERS.get(tool.name, ""))) is not None:
+            _remember(self._stopping, tool.id, str(named))
 
     def _edit(self, tool_id: str, path: str) -> None:
         if path in self._files or len(self._files) < FILES_KEPT:
@@ -163,6 +214,22 @@ class Collector:
             self._tasks[made[1]] = Todo(subject, "pending")
         if event.tool_use_id in self._subagents:
             self._end_subagent(event)
+        self._note_background(event)
+
+    def _note_background(self, event: ToolFinished) -> None:
+        call = self._bash.pop(event.tool_use_id, None)
+        if event.task_id and call is not None:
+            description, command = (call.input[key] for key in _OF_SHELLS)
+            task = BackgroundTask(event.task_id, "shell", description, command, event.task_log)
+            _remember(self._background, call.id, task, TASKS_KEPT)
+        elif (known := self._background.get(event.tool_use_id)) and event.agent_status:
+            self._background[event.tool_use_id] = replace(known, status=event.agent_status)
+        stopped = self._stopping.pop(event.tool_use_id, None)
+        if stopped is None or event.failed:
+            return
+        for key, task in self._background.items():
+            if task.id == stopped:
+                self._background[key] = replace(task, status="stopped")
 
     def _edited(self, path: str, failed: bool) -> None:
         if not failed:
@@ -201,7 +268,7 @@ class Collector:
         told = tool.input
         kind = str(told.get("subagent_type") or "general-purpose")
         task = str(told.get("description") or told.get("prompt") or "")
-        started = Subagent(tool.id, kind, "running", task[:500])
+        started = Subagent(tool.id, kind, "running", cut_at_word(task, 500))
         _remember(self._subagents, tool.id, started, SUBAGENTS_KEPT)
 
     def _end_subagent(self, event: ToolFinished) -> None:
@@ -210,6 +277,11 @@ class Collector:
         self._subagents[event.tool_use_id] = replace(
             known, id=event.agent_id or known.id, status=status
         )
+
+
+def _shortened(tool: ToolUse) -> ToolUse:
+    kept = {key: cut_at_word(str(tool.input.get(key) or ""), COMMAND_KEPT) for key in _OF_SHELLS}
+    return ToolUse(tool.id, tool.name, kept)
 
 
 def _remember(kept: dict[str, Any], key: str, value: object, limit: int = PENDING_KEPT) -> None:

@@ -24,16 +24,17 @@ from cockpit.core.document import (
     read,
     says_nothing,
 )
-from cockpit.core.facts import CommitMade, Facts
+from cockpit.core.facts import BackgroundTask, CommitMade, Facts
 from cockpit.core.facts_draft import NONE_KNOWN, draft_from_facts, look_around, steps
 from cockpit.core.front_matter import FrontMatter
 from cockpit.core.markdown import code, contained, fenced, heading, marked_lines, one_line, plain
 from cockpit.core.redaction import Redactor, count_redacted
 from cockpit.core.verified_facts import (
     GitView,
+    background_work,
     claimed_commits,
+    is_background_line,
     mark_claims,
-    subagents,
     verified_facts,
 )
 
@@ -42,6 +43,8 @@ __all__ = ["Links", "compose", "draft_from_facts", "files_claimed"]
 ROOM_FOR_SECTIONS = LARGEST * 5 // 8
 """Bytes that the writer's sections may have together; the request gets what they leave."""
 READ_ALL = "Read this document to its end before anything else."
+KNOWN_TO_US = "### Known to cockpit"
+"""Over our own lines of Background Work, so that a renewal replaces them."""
 FROM_BEFORE = "### From the Previous Session"
 NONE_STATED = "None stated."
 
@@ -54,6 +57,8 @@ class Links:
     """The record of the session that leaves the document."""
     copy: str | None = None
     """Where cockpit keeps its own copy of the document."""
+    before_compaction: str | None = None
+    """Facts that were kept right before the session was last compacted."""
 
 
 def compose(
@@ -68,18 +73,20 @@ def compose(
 ) -> str:
     """The whole document from what a writer drafted and what is known. Total.
 
-    `goal` is the pilot's prompt for the job; without one it is the first prompt of the record
+    `goal` is the user's prompt for the job; without one it is the first prompt of the record
     (which for a successor would be our own continuation), and last what the draft says. Front
     matter of the draft's own is dropped, and so are its `Goal` and `Verified Facts`. The result
     passes `validate(complete=True)` whenever the draft passes `validate`, apart from what `mends`.
 
     A whole document may be given as the draft, to renew its facts: every word of the writer's
-    or the pilot's stays.
+    or the user's stays.
     """
     pieces = _Pieces(redactor)
+    front = replace(front, branch=pieces.maybe(front.branch), worktree=pieces.maybe(front.worktree))
     document = read(pieces.clean(draft))
     written = _written(document)
-    claims = _claims(draft, written)
+    ids = _own_ids(facts)
+    claims = [claim for claim in _claims(draft, written) if claim not in ids]
     body_of = _cut(
         {
             title: mark_files(title, mark_claims(contained(body), git, claims), git.looked_for)
@@ -92,11 +99,11 @@ def compose(
         "Goal": "",
         "Progress": _progress(body_of.get("Progress", "")),
         "Next Steps": _next_steps(body_of.get("Next Steps", ""), known, view),
-        "Background Work": _joined(body_of.get("Background Work", ""), subagents(known)),
+        "Background Work": _background(body_of.get("Background Work", ""), known),
         "Verified Facts": verified_facts(known, view, front, claims),
         "Links": _joined(body_of.get("Links", ""), _links(front, links)),
         "Instructions for the Successor": _instructions(
-            git, body_of.get("Instructions for the Successor", "")
+            view, body_of.get("Instructions for the Successor", "")
         ),
     }
     request = next((words for words in (goal, facts.goal, document.goal) if words is not None), "")
@@ -113,6 +120,9 @@ class _Pieces:
         text = plain(text)
         return text if self.redactor is None else self.redactor.redact(text).text
 
+    def maybe(self, text: str | None) -> str | None:
+        return None if text is None else self.clean(text)
+
     def facts(self, facts: Facts) -> Facts:
         return replace(
             facts,
@@ -120,12 +130,19 @@ class _Pieces:
             files_modified=tuple(map(self.clean, facts.files_modified)),
             commits=self._commits(facts.commits),
             subagents=tuple(replace(one, task=self.clean(one.task)) for one in facts.subagents),
+            background=tuple(map(self._task, facts.background)),
             recent_activity=tuple(map(self.clean, facts.recent_activity)),
+        )
+
+    def _task(self, task: BackgroundTask) -> BackgroundTask:
+        return replace(
+            task, description=self.clean(task.description), command=self.clean(task.command)
         )
 
     def git(self, git: GitView) -> GitView:
         return replace(
             git,
+            branch=self.maybe(git.branch),
             status=tuple(map(self.clean, git.status)),
             committed=tuple(map(self.clean, git.committed)),
             commits=self._commits(git.commits),
@@ -234,11 +251,30 @@ def _joined(body: str, ours: str) -> str:
     return "\n\n".join(part for part in (own, added) if part) or NOTHING
 
 
+def _background(body: str, facts: Facts) -> str:
+    """The writer's section, then ours; lines of ours that stand there from before are replaced."""
+    own, heading_, before = body.partition(KNOWN_TO_US)
+    if heading_:
+        kept = [line for line in before.split("\n") if not is_background_line(line, facts)]
+        own = "\n\n".join(part for text in (own, "\n".join(kept)) if (part := text.strip("\n")))
+    own = "" if says_nothing(own) else own
+    ours = background_work(facts)
+    added = f"{KNOWN_TO_US}\n\n{ours}" if ours else ""
+    return "\n\n".join(part for part in (own, added) if part) or NOTHING
+
+
+def _own_ids(facts: Facts) -> frozenset[str]:
+    """Ids that look like a commit's and are a subagent's or a task's."""
+    ids = [agent.id for agent in facts.subagents] + [task.id for task in facts.background]
+    return frozenset(ids)
+
+
 def _links(front: FrontMatter, links: Links | None) -> str:
     known = {
         "previous document": front.previous_document,
         "record of the previous session": links.transcript if links else None,
         "copy of this document": links.copy if links else None,
+        "facts from before the last compaction": links.before_compaction if links else None,
     }
     return "\n".join(f"- {name}: {code(path, 4096)}" for name, path in known.items() if path)
 

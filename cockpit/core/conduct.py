@@ -1,4 +1,4 @@
-"""What an agent is doing: working, idle, waiting for the pilot. Told by moments, newest wins.
+"""What an agent is doing: working, idle, waiting for the user. Told by moments, newest wins.
 
 Three witnesses are heard. Hooks say most things at once; the session's record alone knows of an
 interrupt; the CLI's own note of its process covers what both miss. Each carries the time at which
@@ -8,7 +8,9 @@ it was made, and an older word never overrules a newer one.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Final
 
+from cockpit.core.facts import BackgroundTask
 from cockpit.core.handoff.events import Turn
 from cockpit.core.moments import (
     CompactionBegins,
@@ -29,6 +31,8 @@ NOTE_LAG = 1.5
 """Seconds by which the CLI's note must be newer than the last moment to overrule it."""
 NOTE_STANDS = 4.0
 """Seconds after which a note that is newer at all does so."""
+SERVES: Final = frozenset({"shell", "monitor"})
+"""Background tasks that may run for ever: a server, a watcher. The agent is idle beside them."""
 
 
 @dataclass(slots=True)
@@ -53,7 +57,10 @@ class Conduct:
     broken: TurnBroken | None = None
     """The error that ended the last turn, until the next prompt."""
     subagents: dict[str, str] = field(default_factory=dict)
-    background: tuple[str, ...] = ()
+    background: tuple[BackgroundTask, ...] = ()
+    """What ran in the background when the last turn ended, less what is known to have ended."""
+    background_known: bool = False
+    """The CLI said what runs in the background: at the end of a turn, or that no shell does."""
     last_words: str = ""
     """The last thing the agent said when a turn ended; empty once it was given a new prompt."""
     words_at: float = 0.0
@@ -97,7 +104,7 @@ class Conduct:
             case TurnOver(text=text, background=background):
                 self.turns += 1
                 self.spoke(text, at)
-                self.background = background
+                self.background, self.background_known = background, True
                 if not late:
                     self._rest(at)
             case TurnBroken():
@@ -135,7 +142,7 @@ class Conduct:
         self.last_moment = max(at, self.last_moment)
 
     def interrupted(self, at: float) -> None:
-        """The record shows that the pilot pressed Esc; subagents die with the turn."""
+        """The record shows that the user pressed Esc; subagents die with the turn."""
         self.cut_at = max(at, self.cut_at)
         if at >= self.last_moment:
             self.last_moment = at
@@ -147,12 +154,32 @@ class Conduct:
         """The last turn was interrupted, and nobody has given a prompt since."""
         return self.cut_at >= self.words_at
 
-    def noted(self, turn: Turn, waiting_for: str | None, at: float, *, stood: float = 0.0) -> None:
+    @property
+    def works_in_background(self) -> bool:
+        """Whether the agent's own work goes on after its turn: subagents, workflows."""
+        return bool(self.subagents) or any(task.type not in SERVES for task in self.background)
+
+    def noted(
+        self,
+        turn: Turn,
+        waiting_for: str | None,
+        at: float,
+        *,
+        stood: float = 0.0,
+        shells: bool | None = None,
+    ) -> None:
         """What the CLI's own note of the process says, as of when it wrote it.
 
         `stood` is for how many seconds it has said so: after a while it is no race with a hook
-        any more, but the word of a hook that was lost.
+        any more, but the word of a hook that was lost. `shells` is whether shells run in the
+        background: you can end one with no hook called.
         """
+        self._note_turn(turn, waiting_for, at, stood)
+        if shells is False and self.turn is Turn.IDLE and at >= self.since:
+            self.background = tuple(task for task in self.background if task.type != "shell")
+            self.background_known = True
+
+    def _note_turn(self, turn: Turn, waiting_for: str | None, at: float, stood: float) -> None:
         if turn is Turn.DIALOG and self._recognised(at):
             return
         lag = NOTE_LAG if stood < NOTE_STANDS else 0.0

@@ -32,6 +32,8 @@ class Succession:
     """In a loop: which one this is, of how many at most."""
     has_git: bool = True
     branch: str | None = None
+    full: bool = True
+    """The context of the predecessor was why."""
     marker: str | None = None
     """What to print when the whole job is done; None where nobody waits for it."""
 
@@ -39,7 +41,11 @@ class Succession:
 def continuation(succession: Succession) -> str:
     """The first prompt of a successor."""
     place = f" (session {succession.number} of this job)" if succession.number else ""
-    why = "the context of the previous one was nearly full"
+    why = (
+        "the context of the previous one was nearly full"
+        if succession.full
+        else "the previous one was handed off"
+    )
     if succession.iteration is not None:
         place = " (iteration {} of at most {})".format(*succession.iteration)
         why = "the previous one ended before the job was done"
@@ -56,10 +62,10 @@ def continuation(succession: Succession) -> str:
 
 
 def first_prompt(prompt: str, marker: str | None = None) -> str:
-    """The prompt of a job's first session: the pilot's own words, unchanged.
+    """The prompt of a job's first session: the user's own words, unchanged.
 
-    Give a marker only for a job whose end nobody will see otherwise (auto, loop, a limit of
-    turns): one paragraph about it is then added under the prompt.
+    With a marker one paragraph about it is added under the prompt: what follows a finished job
+    (a push, a pull request, hooks) waits for it in every mode.
     """
     return f"{prompt}\n\n{_completion(marker)}" if marker else prompt
 

@@ -28,6 +28,10 @@ class Answer:
     """It can never go well: the address itself is refused."""
     said: bytes = b""
     """The beginning of what came with it, where somebody wants to know."""
+    thread: str | None = None
+    """The chat's thread that the message is in, where the answer names it."""
+    thread_gone: bool = False
+    """The thread that the message was for does not exist any more."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,9 @@
     │   └── BadConfig       2  a configuration file does not; carries file, line and key
     ├── NoSuchAgent         3
     ├── NoSupervisor        4
+    │   └── Unreachable     4  one holds the lock, and nothing answers on its socket
     ├── NotNow              5  it would make sense later, or after something else
+    │   └── NotAllowed      5  it is for the user, and an agent asked
     └── ProgramMissing      6  a program that we need is not on this machine
 
 The number is the exit code of the command line, and travels in the supervisor's replies.
@@ -19,7 +21,7 @@ from typing import ClassVar
 
 
 class CockpitError(Exception):
-    """A refusal or failure in words a pilot can act on.
+    """A refusal or failure in words a user can act on.
 
     `title` is one short line, `detail` what happened, `hint` the next step. Foreign text in
     any of them must have been through `core.safetext` first.
@@ -69,10 +71,22 @@ class NoSupervisor(CockpitError):
     exit_code = 4
 
 
+class Unreachable(NoSupervisor):
+    """A supervisor runs, and nothing answers on its socket: it starts, ends, or lost the socket."""
+
+    def __init__(self, title: str, detail: str = "", hint: str = "", pid: int = 0) -> None:
+        super().__init__(title, detail, hint)
+        self.pid = pid
+
+
 class NotNow(CockpitError):
     """It cannot be done in the present state; the detail says why."""
 
     exit_code = 5
+
+
+class NotAllowed(NotNow):
+    """It is for the user, and a process inside an agent asked; the hint says how to get it done."""
 
 
 class ProgramMissing(CockpitError):

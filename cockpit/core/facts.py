@@ -34,6 +34,22 @@ class Subagent:
 
 
 @dataclass(frozen=True, slots=True)
+class BackgroundTask:
+    """Something the session left running while its turn goes on or is over."""
+
+    id: str
+    type: str = "shell"
+    """`shell`, `subagent`, `monitor`, `workflow`, or whatever the CLI calls it."""
+    description: str = ""
+    command: str = ""
+    """Of a shell: its command line, as the CLI reports it."""
+    log: str = ""
+    """Of a shell: the file its output goes to."""
+    status: str = "running"
+    """`running`, `completed`, `failed` or `stopped`; `ended` where nobody said how."""
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     """Everything that one session's record says, git aside."""
 
@@ -44,6 +60,8 @@ class Facts:
     """In the order of first change, as the tools named them."""
     commits: tuple[CommitMade, ...] = ()
     subagents: tuple[Subagent, ...] = ()
+    background: tuple[BackgroundTask, ...] = ()
+    """What it started in the background, subagents aside, oldest first."""
     recent_activity: tuple[str, ...] = ()
     """The last five tool calls, oldest first, one line each."""
     last_reply: str | None = None

@@ -56,11 +56,18 @@ class FrontMatter:
     """What that session had cost."""
     redactions: int = 0
     """Secrets that were taken out of the text."""
+    writers_failed: str = ""
+    """Who was to write before `writer`, and why there is no document of theirs. Written if any."""
 
 
 def dump(front: FrontMatter) -> str:
     """The front matter with its fences and a final newline."""
-    names = [field.name for field in fields(front) if field.name != "id" or front.id]
+    optional = ("id", "writers_failed")
+    names = [
+        field.name
+        for field in fields(front)
+        if field.name not in optional or getattr(front, field.name)
+    ]
     lines = [f"{name}: {_value(getattr(front, name))}" for name in names]
     return "\n".join((FENCE, *lines, FENCE, ""))
 

@@ -17,7 +17,7 @@ class Gauge:
     """One session's reading. Times are seconds on one clock; tokens are whole numbers."""
 
     override: int | None = None
-    """The pilot's own word for the window."""
+    """The user's own word for the window."""
     tokens: int | None = None
     source: Source | None = None
     at: float | None = None
@@ -55,6 +55,10 @@ class Gauge:
         """Forget the reading: it was of a conversation that is gone."""
         self.compacted_at = at
         self.before_compaction = self.tokens or self.before_compaction
+        self.lose()
+
+    def lose(self) -> None:
+        """Forget the reading: a newer one was not read."""
         self.tokens = None
         self.source = None
         self.at = None

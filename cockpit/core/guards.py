@@ -1,6 +1,6 @@
 """When a handoff that is due may begin: what is rested, grown, fresh, over a limit, in turn.
 
-Rules on numbers; whoever has the numbers asks. Every answer is for the pilot as well, so what
+Rules on numbers; whoever has the numbers asks. Every answer is for the user as well, so what
 holds back is a clause that can stand on a row.
 """
 
@@ -44,7 +44,7 @@ def not_grown(left: Left, tokens: int | None, window: int | None, *, forced: boo
     missing = left.tokens + int(window * GROWTH) - tokens
     if missing <= 0:
         return None
-    return f"the last handoff came to nothing; asked again {(missing + 999) // 1000}k tokens later"
+    return f"the last handoff was cancelled; asking again in {(missing + 999) // 1000}k tokens"
 
 
 def is_stale(turn: Turn, age: float | None) -> bool:

@@ -11,9 +11,12 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from cockpit.core.hook_events import EVENTS, OUTCOMES, PAYLOAD_VERSION
+from cockpit.core.safetext import cut_at_word
 
 LONGEST_PROMPT = 100_000
 """Characters of a prompt that are told; what follows is cut."""
+MARGIN = 4_000
+"""Characters behind them that are looked through too, for a secret that the cut would divide."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +98,11 @@ def payload(told: Told, clean: Callable[[str], str] = str) -> dict[str, Any]:
     event = plain.pop("event")
     for name in ("original_prompt", "prompt", "text"):
         if plain[name] is not None:
-            plain[name] = clean(plain[name][:LONGEST_PROMPT])
+            # Cleaned with a margin and then cut, at a word: no part of a secret is left.
+            cleaned = clean(cut_at_word(plain[name], LONGEST_PROMPT + MARGIN))
+            plain[name] = cut_at_word(cleaned, LONGEST_PROMPT)
+    if plain["session"]["branch_name"] is not None:
+        plain["session"]["branch_name"] = clean(plain["session"]["branch_name"])
     if plain["needs"]:
         plain["needs"] = {key: clean(value) for key, value in plain["needs"].items()}
     return {"version": PAYLOAD_VERSION, "hook_event_name": event, **plain}

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from cockpit.core.safetext import cut_at_word
+
 _ESCAPES = re.compile(
     # A string sequence never spans another control byte, so that each byte is looked at once.
     r"(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x00-\x1f\x7f-\x9f]*(?:\x07|\x1b\\|\x9c)"
@@ -49,9 +51,11 @@ def has_controls(text: str) -> bool:
 
 
 def one_line(text: str, limit: int = 200) -> str:
-    """The text on one line, cut to `limit` characters with an ellipsis."""
-    line = " ".join(plain(text[: limit * 8]).split())
-    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+    """The text on one line, cut to `limit` characters at a word, with an ellipsis."""
+    line = " ".join(plain(cut_at_word(text, limit * 8)).split())
+    if len(line) <= limit and (line or len(text) <= limit * 8):
+        return line
+    return cut_at_word(line, limit - 1) + "…"
 
 
 def code(text: str, limit: int = 200) -> str:
@@ -142,6 +146,8 @@ def shortened(text: str, limit: int) -> str:
         if end > limit * 3 // 4:
             kept = kept[:end]
             break
+    else:
+        kept = cut_at_word(text, max(limit - 2, 0))
     return kept.rstrip() + " …"
 
 

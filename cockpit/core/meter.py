@@ -54,7 +54,7 @@ class Meter:
 
     def __init__(self) -> None:
         self.tokens: int | None = None
-        """In context now; None before the first reply and from a compaction to the next one."""
+        """In context now; None before the first reply, and from a compaction or an unread one."""
         self.api_calls = 0
         """Replies of the main chain, each counted once."""
         self.compactions = 0
@@ -93,6 +93,8 @@ class Meter:
             self.turns += 1
         elif isinstance(event, Skipped):
             self.skipped += 1
+            if event.reading:
+                self._lose_reading()
 
     @property
     def totals(self) -> Usage:
@@ -185,6 +187,10 @@ class Meter:
         before = event.pre_tokens or self.tokens
         if before:
             self._keep(Point(event.at, before, "compacted", self.api_calls))
+        self._lose_reading()
+
+    def _lose_reading(self) -> None:
+        """Forget what fills the context: the next new reply tells it."""
         self.tokens = self._base = self._last_id = self._counted_id = None
         self._growths.clear()
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from cockpit.core.facts import BackgroundTask
+
 DialogKind = Literal["permission", "question", "trust"]
 
 
@@ -48,8 +50,8 @@ class TurnOver:
 
     text: str = ""
     """The last thing it said."""
-    background: tuple[str, ...] = ()
-    """Background tasks that go on without it, by description."""
+    background: tuple[BackgroundTask, ...] = ()
+    """What goes on in the background after it, subagents included."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,7 @@ class TurnBroken:
 
 @dataclass(frozen=True, slots=True)
 class DialogOpened:
-    """The CLI waits for the pilot."""
+    """The CLI waits for the user."""
 
     kind: DialogKind
     detail: str

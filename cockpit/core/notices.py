@@ -1,4 +1,4 @@
-"""The pilot's own notifications: what is worth one, many as one message, and when nobody is woken.
+"""The user's own notifications: what is worth one, many as one message, and when nobody is woken.
 
 Sends nothing and has no clock.
 """
@@ -22,7 +22,7 @@ _DAY = 24 * 60
 
 
 def topic(kind: str, data: Mapping[str, Any]) -> str | None:
-    """What a pilot would call an event: needs_you, handed_off, failed or done; None for others."""
+    """What a user would call an event: needs_you, handed_off, failed or done; None for others."""
     events = dict(happened(kind, data))
     if "error" in events:
         return "failed"

@@ -45,6 +45,11 @@ def expanded(text: str, environment: Mapping[str, str]) -> str:
     return _VARIABLE.sub(value, text)
 
 
+def referenced(text: str, environment: Mapping[str, str]) -> list[str]:
+    """The values that `${NAME}` stands for in the text, where they are set."""
+    return [environment[name] for name in _VARIABLE.findall(text) if name in environment]
+
+
 def signature(secret: str, ident: str, timestamp: int, body: bytes) -> dict[str, str]:
     """The headers of Standard Webhooks; `secret` is `whsec_` and base64, or any other text."""
     key = secret.encode()
@@ -79,15 +84,16 @@ def slack(payload: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "text": text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"),
         "blocks": [
-            {"type": "section", "text": _plain(text)},
-            {"type": "context", "elements": [_plain(safe_line(facts, 1500))]},
+            {"type": "section", "text": plain_block(text)},
+            {"type": "context", "elements": [plain_block(safe_line(facts, 1500))]},
         ],
         "unfurl_links": False,
         "unfurl_media": False,
     }
 
 
-def _plain(text: str) -> dict[str, Any]:
+def plain_block(text: str) -> dict[str, Any]:
+    """A Slack text object that is shown as it is."""
     return {"type": "plain_text", "text": text, "emoji": False}
 
 
@@ -114,7 +120,7 @@ def discord(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def thread_name(payload: Mapping[str, Any]) -> str:
-    """What Discord shall call the thread of a job: agent and task, in its 100 characters."""
+    """The name of a job's thread: agent and task, in the 100 characters that Discord allows."""
     task = safe_line(str(payload.get("original_prompt") or ""), 300).strip()
     name = safe_line(str(payload["session"]["agent_name"]), 60)
     return f"{name}: {task}"[:100] if task else name

@@ -26,10 +26,12 @@ def width(mode: str) -> int:
 def successors_mode(configured: str, observed: str | None) -> str:
     """The mode to start a successor with: the narrower of what was configured and last seen.
 
-    Empty means the CLI's own default, which nobody narrowed or widened: what was seen decides.
+    What was seen comes from a record that the agent can write, so it narrows only. Empty means the
+    CLI's own default, of which nobody here knows how wide it is: it is kept, unless `default` or a
+    narrower mode was seen.
     """
     if not observed:
         return configured
     if not configured:
-        return observed
+        return observed if width(observed) <= width("default") else configured
     return configured if width(configured) <= width(observed) else observed

@@ -1,6 +1,6 @@
 """How many tokens fill one agent's context, of how many, and how sure we are.
 
-Pure arithmetic. The window comes, in this order, from: the pilot's own word, the status line,
+Pure arithmetic. The window comes, in this order, from: the user's own word, the status line,
 what the transcript says of itself, the table of models, the fact that more than 200k was seen,
 and last an assumption. The confidence says which.
 """
@@ -19,7 +19,7 @@ class Confidence(StrEnum):
     """How much a reading may be trusted; only `ASSUMED` and `UNKNOWN` must never act alone."""
 
     REPORTED = "reported"
-    """The pilot's override or the CLI's own status line."""
+    """The user's override or the CLI's own status line."""
     DERIVED = "derived"
     """From the transcript's identity or the table of models."""
     ASSUMED = "assumed"
@@ -72,7 +72,7 @@ def resolve_window(
 ) -> Window:
     """The window by the best evidence there is, in the order of the arguments.
 
-    `override` is the pilot's word, `reported` the status line's, `identity` what the transcript
+    `override` is the user's word, `reported` the status line's, `identity` what the transcript
     says of its model, `table` what the model's name says, `seen` the most tokens ever read. A
     derived window smaller than what was seen is contradicted by it and passed over.
     """

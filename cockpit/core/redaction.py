@@ -8,25 +8,23 @@ Ordinary hashes, UUIDs, paths and code stay. Nothing is ever asked of the networ
 
 from __future__ import annotations
 
-import base64
 import hashlib
-import html
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from urllib.parse import quote, quote_plus
 
+from cockpit.core.known_values import SHORTEST, KnownValues
+from cockpit.core.secret_kinds import KINDS
+from cockpit.core.secret_names import Strength, strength
 from cockpit.core.secret_shapes import looks_secret, shaped_secrets, url_passwords
+from cockpit.core.token_runs import token_runs
 
-SHORTEST = 6
-"""Characters; a shorter value would be found in ordinary words."""
 SHORTEST_UNNAMED = 8
 """Characters of a value that only its place, or a weak word of its name, tells to be secret."""
 LONGEST_CHAIN = 4
 """Rounds: what a replacement laid bare is looked at again."""
 
-_MARKER = re.compile(r"\[REDACTED:[a-z-]{2,24}:[0-9a-f]{4}\]")
+_MARKER = re.compile(r"\[REDACTED:[a-z0-9-]{2,24}:[0-9a-f]{4}\]")
 _SECRET_NAME = re.compile(
     r"(?:^|_)(?:API_?KEYS?|KEYS?|TOKENS?|SECRETS?|PASSWORDS?|PASSWD|PASSPHRASE|PASS|PWD|PAT|DSN"
     r"|CREDENTIALS?|AUTH|COOKIE|WEBHOOK|WEBHOOK_URL|CONNECTION_STRING)(?:_?\d+|_BASE64|_B64)?$",
@@ -46,6 +44,7 @@ _ABOUT_A_SECRET = re.compile(
 )
 """A name that says this tells something about secrets, and holds none."""
 _ORDINARY_NAMES = frozenset({"PWD", "OLDPWD", "GPG_KEY", "XAUTHORITY"})
+_TABLE_NAMES = frozenset(name for kind in KINDS for name in kind.names)
 _ORDINARY_VALUES = frozenset(
     {
         "changeme",
@@ -63,6 +62,10 @@ _ORDINARY_VALUES = frozenset(
 )
 
 
+Finding = tuple[int, int, str]
+"""Where a secret begins and ends, and its kind."""
+
+
 @dataclass(frozen=True, slots=True)
 class Redacted:
     """A text without its secrets."""
@@ -76,8 +79,7 @@ class Redactor:
     """Knows some secrets exactly and all shapes; immutable, so one serves everybody."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        forms = {form for secret in secrets for form in _forms(secret)}
-        self._forms = sorted(forms, key=len, reverse=True)
+        self._known_values = KnownValues(secrets)
 
     def redact(self, text: str) -> Redacted:
         """The text with every secret replaced. Twice is the same as once; linear in its length."""
@@ -89,12 +91,20 @@ class Redactor:
             text, count = pieces, count + found
         return Redacted(text, count)
 
+    def findings(self, text: str) -> list[Finding]:
+        """Where secrets stand, in order, none of them overlapping; markers are none."""
+        found = self._everything(text)
+        markers = [marker.span() for marker in _MARKER.finditer(text)]
+        return [each for each in found if not any(a < each[1] and each[0] < b for a, b in markers)]
+
     def without_known(self, text: str) -> str:
         """The text with what is known exactly taken out, shapes left: for what is only kept."""
-        for form in self._forms:
-            if form in text:
-                text = text.replace(form, _marker("known", form))
-        return text
+        out: list[str] = []
+        at = 0
+        for start, end, kind in _merged(list(self._known(text))):
+            out += [text[at:start], _marker(kind, text[start:end])]
+            at = end
+        return "".join([*out, text[at:]])
 
     def _round(self, text: str) -> tuple[str, int]:
         out: list[str] = []
@@ -110,19 +120,19 @@ class Redactor:
     def _replaced(self, text: str) -> tuple[str, int]:
         out: list[str] = []
         count = at = 0
-        for start, end, kind in _merged([*self._known(text), *shaped_secrets(text)]):
+        for start, end, kind in self._everything(text):
             out += [text[at:start], _marker(kind, text[start:end])]
             count += 1
             at = end
         out.append(text[at:])
         return "".join(out), count
 
-    def _known(self, text: str) -> Iterator[tuple[int, int, str]]:
-        for form in self._forms:
-            start = text.find(form)
-            while start >= 0:
-                yield start, start + len(form), "known"
-                start = text.find(form, start + len(form))
+    def _everything(self, text: str) -> list[Finding]:
+        runs = token_runs(text)
+        return _merged([*self._known(text, runs), *shaped_secrets(text, runs)])
+
+    def _known(self, text: str, runs: str | None = None) -> Iterator[Finding]:
+        return ((start, end, "known") for start, end in self._known_values.spans(text, runs))
 
 
 def count_redacted(text: str) -> int:
@@ -153,47 +163,25 @@ def _is_secret(name: str, value: str) -> bool:
         return True
     if name.upper() in _ORDINARY_NAMES:
         return False
+    if (
+        name.upper() in _TABLE_NAMES
+        and len(value) >= SHORTEST_UNNAMED
+        and not value.startswith("/")
+    ):
+        return True
     is_path = value.startswith(("/", "./", "~/")) and " " not in value
-    if _is_strong(name):
+    told = strength(name)
+    if _is_strong(name) or told is Strength.PASSWORD:
         return not is_path
     is_short = len(value) < SHORTEST_UNNAMED
-    return bool(_SECRET_NAME.search(name)) and not (is_path or is_short or value.isdigit())
+    is_secret = told is Strength.TOKEN or bool(_SECRET_NAME.search(name))
+    return is_secret and not (is_path or is_short or value.isdigit())
 
 
 def _is_strong(name: str) -> bool:
     if _ABOUT_A_SECRET.search(name):
         return False
     return bool(_STRONG_WORD.search(name) or _STRONG_END.search(name))
-
-
-def _forms(secret: str) -> set[str]:
-    """The forms in which a secret travels."""
-    if len(secret) < SHORTEST:
-        return set()
-    data = secret.encode("utf-8", "replace")
-    forms = {
-        secret,
-        secret.strip(),
-        quote(data, safe=""),
-        quote(data),
-        quote_plus(data),
-        json.dumps(secret)[1:-1],
-        json.dumps(secret, ensure_ascii=False)[1:-1],
-        json.dumps(json.dumps(secret))[3:-3],
-        html.escape(secret),
-        *_base64_forms(data),
-    }
-    return {form for form in forms if len(form) >= SHORTEST}
-
-
-def _base64_forms(data: bytes) -> Iterator[str]:
-    """Base64 of the secret wherever it stands inside of what was encoded (`user:secret`)."""
-    for offset in range(3):
-        first = -(-offset * 8 // 6)
-        last = (offset + len(data)) * 8 // 6
-        encoded = base64.b64encode(b"\0" * offset + data).decode()[first:last]
-        yield encoded
-        yield encoded.replace("+", "-").replace("/", "_")
 
 
 def _merged(found: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from cockpit.core.document import ASKED, PROGRESS, Problem
-from cockpit.core.markdown import one_line
+from cockpit.core.document import ASKED, LARGEST_DRAFT, PROGRESS, SMALLEST_DRAFT, Problem
+from cockpit.core.markdown import code, one_line
 
-LONGEST = 1_500
+LONGEST = 1_700
 """Characters of any request, for a path of up to 300."""
 
 Occasion = Literal["tool", "stop", "prompt"]
@@ -32,10 +32,18 @@ EXACT = (
 )
 
 
-def request(path: str, occasion: Occasion, *, used: str | None = None, filling: bool = True) -> str:
+def request(
+    path: str,
+    occasion: Occasion,
+    *,
+    used: str | None = None,
+    filling: bool = True,
+    running: Sequence[str] = (),
+) -> str:
     """Ask for the document; `path` is absolute, `used` as in `142k of 200k tokens`.
 
-    `filling` is whether the full context is why.
+    `filling` is whether the full context is why; `running` is what the session has running in the
+    background, in a few words each.
 
     One paragraph of text per thought, so that it reads the same in a composer and in a hook.
     """
@@ -47,12 +55,24 @@ def request(path: str, occasion: Occasion, *, used: str | None = None, filling: 
             f"{_BEGIN[occasion]} with your Write tool to\n{path}\nand end your turn; start "
             f"nothing new.",
             _headings(),
-            EXACT,
+            EXACT + _running(running),
         )
     )
 
 
-def request_reply(*, used: str | None = None, filling: bool = True) -> str:
+def note_warning(used: str | None) -> str:
+    """Tell the agent how full its context is; nothing is asked of it yet."""
+    how_full = f"{used} of this session's context are used" if used else "its context is filling up"
+    return (
+        f"Note from cockpit, which runs this terminal: {how_full}. Nothing is asked of you now. "
+        "Bring what is in hand to a good point before you begin anything large, and commit what "
+        "is done: the job will be handed over to a fresh session when the context is fuller."
+    )
+
+
+def request_reply(
+    *, used: str | None = None, filling: bool = True, running: Sequence[str] = ()
+) -> str:
     """Ask a copy of the session, which has no tools, for the document as its whole answer."""
     return "\n\n".join(
         (
@@ -61,7 +81,7 @@ def request_reply(*, used: str | None = None, filling: bool = True) -> str:
             "handoff document says. Answer with the document itself and nothing else; you have no "
             "tools now.",
             _headings(),
-            EXACT,
+            EXACT + _running(running),
         )
     )
 
@@ -89,6 +109,18 @@ def ask_again(path: str, problems: Sequence[Problem | str]) -> str:
     )
 
 
+def _running(tasks: Sequence[str]) -> str:
+    """Name at most two: the agent knows the rest, and the document gets them from the record."""
+    if not tasks:
+        return ""
+    named = ", ".join(code(one_line(task, 40), 50) for task in tasks[:2])
+    more = f" and {len(tasks) - 2} more" if len(tasks) > 2 else ""
+    return (
+        f" Your background work ({named}{more}) ends with this session: "
+        "under Background Work say whether it is needed and how to start it."
+    )
+
+
 def _why(used: str | None, filling: bool) -> str:
     full = f" ({used})" if used else ""
     if filling:
@@ -101,5 +133,6 @@ def _headings() -> str:
     parts = ", ".join(f"`### {part}`" for part in PROGRESS)
     return (
         f"Headings, in this order: {titles}; under Progress {parts}. "
-        f"Where there is nothing to say, write `None.`"
+        f"Where there is nothing to say, write `None.` "
+        f"{SMALLEST_DRAFT} characters at least, {LARGEST_DRAFT // 1024} KiB at most."
     )

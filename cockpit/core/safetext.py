@@ -98,3 +98,18 @@ def _shortened(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     return text[: max(0, limit - 1)] + ELLIPSIS if limit > 0 else ""
+
+
+_IN_WORDS = "".join(map(chr, range(0x21, 0x7F)))
+
+
+def cut_at_word(text: str, limit: int) -> str:
+    """The text as it is, or the whole words of its first `limit` characters.
+
+    A word that would be cut is dropped: half of a secret is not recognised as one. Letters beyond
+    ASCII end a word, since many scripts have no spaces.
+    """
+    if len(text) <= limit:
+        return text
+    kept = text[:limit]
+    return (kept.rstrip(_IN_WORDS) if text[limit] in _IN_WORDS else kept).rstrip()

@@ -1,4 +1,4 @@
-"""Words that are looked for in documents: what a pilot typed as words, and where they stand.
+"""Words that are looked for in documents: what a user typed as words, and where they stand.
 
 A document is found when it holds all the words, anywhere and in any case, also inside of longer
 ones: `auth` finds `src/auth.py` and `TokenAuth`. There is no syntax, so nothing can be wrong with

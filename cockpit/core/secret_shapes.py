@@ -1,238 +1,185 @@
-"""The shapes of well-known credentials: prefixes, key blocks, tokens, URLs, assignments.
+"""Credentials that are known by their shape alone, as `core.secret_kinds` has them.
 
-A shape is only looked for where a word that it must contain occurs, so that ordinary text costs
-one search per word. Every expression is linear: no shape can be made slow by what it reads.
+A shape is only tried in runs of characters long enough to be one, and there only where its first
+letters or a word of it occur, so that ordinary text costs one pass.
+
+The time is linear for any text: an expression ends after the shortest length of a shape, the rest
+of a run is looked at once for all shapes that begin in it, and all runs are placed in one pass.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
+from cockpit.core.secret_commands import command_secrets
+from cockpit.core.secret_files import file_secrets
+from cockpit.core.secret_keys import key_blocks
+from cockpit.core.secret_kinds import KINDS, Kind
+from cockpit.core.secret_places import placed_secrets, url_secrets
+from cockpit.core.secret_templates import Choice, Mark, expression, open_alphabet, parts
+from cockpit.core.secret_words import words_of
+from cockpit.core.token_runs import placed_runs, token_runs
 
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """One kind of credential."""
-
-    kind: str
-    words: tuple[str, ...]
-    """One of them occurs in every text that has such a credential."""
-    expression: str
-    """The group `s`, or the whole match, is the secret."""
-
-    def found(self, text: str, searched: str) -> Iterator[re.Match[str]]:
-        """Every match in a text, if a word occurs in `searched`: the text, or its lower case."""
-        if any(word in searched for word in self.words):
-            yield from _compiled(self.expression).finditer(text)
+Span = tuple[int, int, str]
+LONGEST_SAMPLE = 40
+"""Characters behind the shortest length of a shape in which a sample may say that it is one."""
 
 
-@cache
-def _compiled(expression: str) -> re.Pattern[str]:
-    """Compiled when first needed: most texts never need most of them."""
-    return re.compile(expression)
-
-
-def _token(kind: str, prefix: str, rest: str, *words: str) -> Shape:
-    """A credential that says by its first letters what it is."""
-    return Shape(kind, words or (prefix.replace("\\", ""),), rf"(?<![A-Za-z0-9]){prefix}{rest}")
-
-
-_PLAIN = "[A-Za-z0-9]"
-_DASHED = "[A-Za-z0-9_-]"
-_DIGEST = "[a-f0-9]"
-
-_TOKENS = (
-    _token("anthropic", "sk-ant-", _DASHED + "{16,}"),
-    _token("openai", "sk-(?:proj|svcacct|admin|None|or-v1)-", _DASHED + "{16,}", "sk-"),
-    _token("openai", "sk-", "(?=[A-Za-z]*[0-9])" + _PLAIN + "{32,}"),
-    _token("github", "gh[pousr]_", _PLAIN + "{30,}", "ghp_", "gho_", "ghu_", "ghs_", "ghr_"),
-    _token("github", "github_pat_", "[A-Za-z0-9_]{22,}"),
-    _token(
-        "aws", "A(?:KIA|SIA|BIA|CCA)", "[0-9A-Z]{16}(?![A-Za-z0-9])", "AKIA", "ASIA", "ABIA", "ACCA"
-    ),
-    _token("google", "AIza", _DASHED + "{35}"),
-    _token("google", "GOCSPX-", _DASHED + "{20,}"),
-    _token("google", r"ya29\.", _DASHED + "{20,}"),
-    _token("huggingface", "hf_", _PLAIN + "{30,}"),
-    _token("slack", "xox[abeoprs]-", "[A-Za-z0-9-]{10,}", "xox"),
-    _token("slack", "xapp-", "[0-9]-[A-Za-z0-9-]{20,}"),
-    *(
-        _token("gitlab", f"gl{name}-", "[A-Za-z0-9_.-]{20,}")
-        for name in ("pat", "dt", "rt", "cbt", "ptt", "ft", "soat", "imt", "agent", "oas")
-    ),
-    _token("npm", "npm_", _PLAIN + "{36}"),
-    _token("pypi", "pypi-", _DASHED + "{50,}"),
-    _token("rubygems", "rubygems_", _DIGEST + "{48}"),
-    _token("stripe", "[rs]k_(?:live|test)_", _PLAIN + "{16,}", "k_live_", "k_test_"),
-    _token("webhook", "whsec_", "[A-Za-z0-9+/=]{24,}"),
-    _token("sendgrid", r"SG\.", _DASHED + r"{16,32}\." + _DASHED + "{16,64}"),
-    _token("digitalocean", "do[opr]_v1_", _DIGEST + "{64}", "_v1_"),
-    _token("docker", "dckr_(?:pat|oat)_", _DASHED + "{20,}", "dckr_"),
-    _token("linear", "lin_(?:api|oauth)_", _PLAIN + "{32,}", "lin_"),
-    _token("shopify", "shp(?:at|ca|pa|ss)_", "[A-Fa-f0-9]{32}", "shp"),
-    _token("databricks", "dapi", _DIGEST + "{32}"),
-    _token("groq", "gsk_", _PLAIN + "{40,}"),
-    _token("xai", "xai-", _PLAIN + "{60,}"),
-    _token("perplexity", "pplx-", _PLAIN + "{40,}"),
-    _token("replicate", "r8_", _PLAIN + "{37}"),
-    _token("vault", r"hv[bs]\.", _DASHED + "{24,}", "hvs.", "hvb."),
-    _token("atlassian", "ATATT3", "[A-Za-z0-9_=-]{60,}"),
-    _token("grafana", "gl(?:sa|c)_", "[A-Za-z0-9+/=_]{32,}", "glsa_", "glc_"),
-    _token("newrelic", "NRAK-", "[A-Z0-9]{27}"),
-    _token("postman", "PMAK-", _DIGEST + "{24}-" + _DIGEST + "{34}"),
-    _token("supabase", "sbp_", _DIGEST + "{40}"),
-    _token("planetscale", "pscale_(?:tkn|pw|oauth)_", "[A-Za-z0-9_.=-]{30,}", "pscale_"),
-    _token("sentry", "sntry[su]_", "[A-Za-z0-9+/=_-]{40,}", "sntry"),
-    _token("notion", "ntn_", _PLAIN + "{40,}"),
-    _token("telegram", "[0-9]{8,10}:AA", _DASHED + "{33}", ":AA"),
-    _token("square", "sq0(?:csp|atp)-", _DASHED + "{22,}", "sq0"),
-    _token("twilio", "SK", _DIGEST + "{32}(?![A-Za-z0-9])"),
-    _token("mailchimp", "", _DIGEST + "{32}-us[0-9]{1,2}(?![A-Za-z0-9])", "-us"),
-    _token("artifactory", "AKC[a-z]", _PLAIN + "{30,}", "AKC"),
-    _token("age", "AGE-SECRET-KEY-1", "[0-9A-Z]{58}"),
-    _token("jwt", "eyJ", _DASHED + r"{8,}\.eyJ" + _DASHED + r"{8,}\." + _DASHED + "*"),
-)
-
-_BREAK = r"(?:\s|\\[rn]){1,8}"
-"""Also as JSON writes it."""
-_KEY_NAME = "[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
-_KEY_LINE = r"(?:[A-Za-z0-9-]{1,40}: [^\n\\]{0,100}|[A-Za-z0-9+/=]{1,100})(?![A-Za-z0-9+/=])"
-
-_OTHERS = (
-    Shape(
-        "discord",
-        ("discord", "bot"),
-        rf"(?<![A-Za-z0-9])[MNO]{_PLAIN}{{23,25}}\.{_DASHED}{{6}}\.{_DASHED}{{27,38}}",
-    ),
-    Shape(
-        "private-key",
-        ("private key",),
-        # A block without its end is a key all the same.
-        rf"-----BEGIN {_KEY_NAME}(?:{_BREAK}{_KEY_LINE})*(?:{_BREAK}-----END {_KEY_NAME})?",
-    ),
-    Shape(
-        "azure",
-        ("accesskey=", "accountkey="),
-        "(?i:AccountKey|SharedAccessKey)=(?P<s>[A-Za-z0-9+/]{40,}={0,2})",
-    ),
-    Shape(
-        "webhook",
-        ("hooks.slack.com",),
-        r"hooks\.slack\.com/(?:services|workflows|triggers)/(?P<s>[A-Za-z0-9/_-]{20,})",
-    ),
-    Shape(
-        "webhook",
-        ("/webhooks/",),
-        r"discord(?:app)?\.com/api/(?:v[0-9]+/)?webhooks/(?P<s>[0-9]{5,}/[A-Za-z0-9_-]{20,})",
-    ),
-    Shape(
-        "webhook",
-        ("webhook.office.com",),
-        r"webhook\.office\.com/(?P<s>[A-Za-z0-9@/_-]{40,})",
-    ),
-    Shape(
-        "bearer",
-        ("bearer",),
-        r"(?i:\bbearer)[ \t]+(?P<s>(?=[A-Za-z._~+/-]*[0-9])[A-Za-z0-9._~+/-]{16,}={0,2})",
-    ),
-    Shape(
-        "basic",
-        ("authorization",),
-        r"(?i:\bauthorization)[\"']?[ \t]*[:=][ \t]*[\"']?(?i:basic|token)[ \t]+"
-        r"(?P<s>[A-Za-z0-9._~+/-]{8,}={0,2})",
-    ),
-)
-
-_URL_USER = re.compile(
-    # A password, or a token that stands alone where the user's name would be.
-    r"[^\s:/@\"'<>`]{0,200}:(?P<p>[^\s/@\"'<>`]{3,200})@"
-    r"|(?P<t>(?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{20,200})@"
-)
-_KEY_WORDS = (
-    "password", "passwd", "passphrase", "secret", "token", "credential", "credentials", "apikey",
-    *(
-        f"{what}{between}key"
-        for what in ("api", "access", "secret", "private", "auth", "encryption")
-        for between in ("_", "-", "")
-    ),
-)  # fmt: skip
-_VALUE = re.compile(
-    r"(?:_(?:id|base64|b64))?(?P<sep>[\"']?[ \t]{0,4}(?:=>|:=|=|:)[ \t]{0,4})"
-    r"(?:(?P<q>[\"'])(?P<quoted>[^\"'\n]{8,400})(?P=q)|(?P<bare>[^\s\"'`,;()<>{}\[\]]{8,400}))",
-    re.IGNORECASE,
-)
-_PLACEHOLDER = re.compile(
-    r"(?i)[<{$%*\[]|x{4,}|\.{3}|…|your[_-]|example|changeme|change[_-]me|placeholder|redacted|dummy"
-    r"|^(?:test|fake|none|null|true|false|undefined|optional|required)"
-)
-_CODE = re.compile(r"[A-Za-z_]+(?:[.:]+[A-Za-z_]+)*")
-_PATH = re.compile(r"(?:~|\.{1,2})?/")
-
-
-def shaped_secrets(text: str) -> Iterator[tuple[int, int, str]]:
+def shaped_secrets(text: str, runs: str | None = None) -> Iterator[Span]:
     """Where credentials stand in a text: start, end and kind; they may overlap."""
     # The one letter whose lower case is longer would move everything behind it.
     folded = text.replace("İ", "I").lower()
-    for shapes, searched in ((_TOKENS, text), (_OTHERS, folded)):
-        for shape in shapes:
-            for found in shape.found(text, searched):
-                start, end = found.span("s" if "s" in found.re.groupindex else 0)
-                yield start, end, shape.kind
-    yield from _in_urls(text)
-    yield from _assigned(text, folded)
+    shapes = _by_run(token_runs(text) if runs is None else runs)
+    if shapes:
+        for at, run in placed_runs(text):
+            for start, end, kind in shapes.get(run, ()):
+                yield at + start, at + end, kind
+    yield from key_blocks(text)
+    words = words_of(folded)
+    yield from placed_secrets(text, folded, words)
+    yield from file_secrets(text, folded, words)
+    yield from command_secrets(text, folded, words)
 
 
 def looks_secret(value: str) -> bool:
     """Whether a value as a whole has the shape of a credential."""
     whole = (0, len(value))
-    return any(found.span() == whole for shape in _TOKENS for found in shape.found(value, value))
+    return token_runs(value) == value and any(span[:2] == whole for span in _by_shape(value))
 
 
 def url_passwords(value: str) -> Iterator[str]:
     """The passwords that stand in URLs in a value."""
-    for start, end, _ in _in_urls(value):
+    for start, end, _ in url_secrets(value):
         yield value[start:end]
 
 
-def _in_urls(text: str) -> Iterator[tuple[int, int, str]]:
-    for at in _places(text, "://"):
-        found = _URL_USER.match(text, at)
-        if found is None:
+def _by_run(searched: str) -> dict[str, list[Span]]:
+    """The runs that hold credentials, and where those stand in each."""
+    found: dict[str, list[Span]] = {}
+    begin = end = -1
+    for start, stop, family in sorted(_by_shape(searched)):
+        if start >= end:
+            begin = searched.rfind("\n", max(end, 0), start) + 1 or max(end + 1, 0)
+            end = searched.find("\n", start)
+            end = end if end >= 0 else len(searched)
+        found.setdefault(searched[begin:end], []).append((start - begin, stop - begin, family))
+    return found
+
+
+def _by_shape(searched: str) -> Iterator[Span]:
+    starts, by_start, inner = _rules()
+    reached: dict[str, tuple[int, int]] = {}
+    for found in starts.finditer(searched):
+        for shape in by_start[found[0]]:
+            match = shape.rule.match(searched, found.start())
+            if match and not _is_sample(searched[found.start() : match.end() + LONGEST_SAMPLE]):
+                yield _span(shape, match, searched, reached)
+    for word, shape in inner:
+        if word in searched:
+            reached = {}
+            for match in shape.rule.finditer(searched):
+                yield _span(shape, match, searched, reached)
+
+
+def _span(
+    shape: Shape, match: re.Match[str], searched: str, reached: dict[str, tuple[int, int]]
+) -> Span:
+    """The credential with the rest of the run in which its shape ends.
+
+    `reached` has the stretch of each alphabet that was last looked at, so no character is looked
+    at again for each of the shapes that begin in it.
+    """
+    start, end = match.span(match.lastgroup or 0)
+    if shape.rest is not None:
+        alphabet = shape.rest.pattern
+        first, last = reached.get(alphabet, (0, 0))
+        if not first <= end <= last:
+            last = shape.rest.match(searched, end).end()  # type: ignore[union-attr]
+            reached[alphabet] = end, last
+        end = last
+    return start, end, shape.family
+
+
+def _is_sample(token: str) -> bool:
+    """What vendors' own documents have in place of a credential."""
+    return "EXAMPLE" in token or "xxxxxx" in token.lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How a kind is found."""
+
+    rule: re.Pattern[str]
+    rest: re.Pattern[str] | None
+    """What may follow where the kind ends in a run of any length."""
+    family: str
+
+
+Rules = tuple[re.Pattern[str], dict[str, list[Shape]], list[tuple[str, Shape]]]
+
+
+@cache
+def _rules() -> Rules:
+    """The first letters of all kinds in one expression, the rules of each, rules without any."""
+    by_start: dict[str, list[Shape]] = {}
+    inner: list[tuple[str, Shape]] = []
+    for kind in KINDS:
+        if kind.how != "shape":
             continue
-        group = "t" if found["p"] is None else "p"
-        if not _PLACEHOLDER.search(found[group]) and found[group] not in ("password", "pass"):
-            yield *found.span(group), "url"
+        rule = expression(kind.template)
+        alphabet = open_alphabet(kind.template)
+        rest = None if alphabet is None else re.compile(f"{alphabet}*")
+        beginnings = first_letters(kind)
+        if beginnings == {""}:
+            bounded = re.compile(rf"(?<![A-Za-z0-9])(?:{rule})")
+            inner.append((_word_inside(kind), Shape(bounded, rest, kind.family)))
+        for start in beginnings - {""}:
+            by_start.setdefault(start, []).append(Shape(re.compile(rule), rest, kind.family))
+    # One beginning may be that of another: all rules of the shorter are tried at the longer.
+    for start, rules in by_start.items():
+        for other in by_start:
+            if start != other and start.startswith(other):
+                rules += by_start[other]
+    return re.compile(rf"(?<![A-Za-z0-9]){_any_of(by_start)}"), by_start, inner
 
 
-def _assigned(text: str, folded: str) -> Iterator[tuple[int, int, str]]:
-    for word in _KEY_WORDS:
-        for at in _places(folded, word):
-            found = _VALUE.match(text, at)
-            if found is None:
-                continue
-            group = "bare" if found["quoted"] is None else "quoted"
-            is_call = group == "bare" and text[found.end() : found.end() + 1] in ("(", "[")
-            if not is_call and _is_meant(text[at - len(word) : at], found, found[group]):
-                yield *found.span(group), "assigned"
+def first_letters(kind: Kind) -> set[str]:
+    """The literal beginnings of a kind's shape; an empty one where it begins with a run."""
+    beginnings = {""}
+    for part in parts(kind.template):
+        if isinstance(part, str):
+            beginnings = {start + part for start in beginnings}
+        elif isinstance(part, Choice):
+            beginnings = {start + word for start in beginnings for word in part.words}
+        elif not isinstance(part, Mark):
+            break
+    return {
+        start.rpartition(" ")[2] if start.startswith("FlyV1") else start for start in beginnings
+    }
 
 
-def _places(text: str, word: str) -> Iterator[int]:
-    """Where the text goes on after each occurrence of a word."""
-    at = text.find(word)
-    while at >= 0:
-        yield at + len(word)
-        at = text.find(word, at + len(word))
+def _word_inside(kind: Kind) -> str:
+    words = [part for part in parts(kind.template) if isinstance(part, str)]
+    return max(words, key=len)
 
 
-def _is_meant(name: str, found: re.Match[str], value: str) -> bool:
-    """Whether an assigned value is meant: code, paths, URLs, prose and placeholders are not."""
-    if _PLACEHOLDER.search(value) or _PATH.match(value) or "://" in value or " " in value:
-        return False
-    has_digit = any(char.isdigit() for char in value)
-    has_letter = any(char.isalpha() for char in value)
-    if "pass" in name.casefold():
-        shouted = name.isupper() and found["sep"] == "="
-        return found["quoted"] is not None or shouted or (has_digit and has_letter)
-    return not _CODE.fullmatch(value) and has_digit and has_letter and len(value) >= 12
+def _any_of(words: Iterable[str]) -> str:
+    """An expression for any of many words, the longest that fits; it looks at no letter twice."""
+    tree: dict[str, dict] = {}  # type: ignore[type-arg]
+    for word in words:
+        node = tree
+        for letter in word:
+            node = node.setdefault(letter, {})
+        node[""] = {}
+    return _branch(tree)
+
+
+def _branch(node: dict[str, dict]) -> str:  # type: ignore[type-arg]
+    ways = [re.escape(letter) + _branch(below) for letter, below in node.items() if letter]
+    if not ways:
+        return ""
+    joined = ways[0] if len(ways) == 1 and "" not in node else f"(?:{'|'.join(ways)})"
+    return joined + ("?" if "" in node else "")

@@ -55,7 +55,7 @@ class AssistantReplied:
 
 @dataclass(frozen=True, slots=True)
 class UserSaid:
-    """A prompt, by the pilot or whoever started the session; never a tool's result."""
+    """A prompt, by the user or whoever started the session; never a tool's result."""
 
     text: str
     meta: bool = False
@@ -76,7 +76,11 @@ class ToolFinished:
     agent_id: str | None = None
     """Set when the tool started a subagent: its id."""
     agent_status: str | None = None
-    """`running`, `completed` or `failed`, where `agent_id` is set."""
+    """`running`, `completed`, `failed` or `stopped`, where `agent_id` is set."""
+    task_id: str | None = None
+    """Set when the command goes on in the background: the task's id."""
+    task_log: str = ""
+    """The file that the output of that task goes to."""
     sidechain: bool = False
     at: datetime | None = None
 
@@ -99,7 +103,7 @@ class TurnEnded:
 
 @dataclass(frozen=True, slots=True)
 class Interrupted:
-    """The pilot pressed Esc; no hook says so, only the record does."""
+    """The user pressed Esc; no hook says so, only the record does."""
 
     at: datetime | None = None
 
@@ -131,6 +135,14 @@ class ContextInjected:
 
 
 @dataclass(frozen=True, slots=True)
+class PromptFileTaken:
+    """The CLI put a file of the prompt before it into its request: a piece of that prompt."""
+
+    path: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Identified:
     """Something the record says about itself: where it ran, on what."""
 
@@ -152,12 +164,15 @@ SessionEvent = (
     | ApiFailed
     | CostCounted
     | ContextInjected
+    | PromptFileTaken
     | Identified
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A line that is no record: torn, binary, or not what it claims. Counted, never raised."""
+    """A line that is no record: torn, binary, too large, or not what it claims. Never raised."""
 
-    reason: Literal["torn", "not-json", "not-a-record", "too-long"]
+    reason: Literal["torn", "not-json", "not-a-record", "too-long", "too-many-values"]
+    reading: bool = False
+    """It may have been a reply or a compaction: the context is unknown until the next reply."""

@@ -85,6 +85,17 @@ def facts_report(
             {"id": one.id, "type": one.type, "status": one.status, "task": one.task}
             for one in facts.subagents
         ],
+        "background": [
+            {
+                "id": one.id,
+                "type": one.type,
+                "status": one.status,
+                "description": one.description,
+                "command": one.command,
+                "log": one.log or None,
+            }
+            for one in facts.background
+        ],
         "recent_activity": list(facts.recent_activity),
         "usage": usage,
     }

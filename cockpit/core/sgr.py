@@ -105,11 +105,6 @@ def runs(line: str, state: Style = PLAIN) -> tuple[list[tuple[str, Style]], Styl
     return found, style
 
 
-def plain(line: str) -> str:
-    """The text of a line alone."""
-    return "".join(_text(part) for part in _SGR.split(line)[::2])
-
-
 def _text(part: str) -> str:
     if not _SUSPECT.search(part):
         return part

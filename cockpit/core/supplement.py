@@ -1,4 +1,4 @@
-"""What a session is told again after its CLI compacted it, or its pilot cleared it.
+"""What a session is told again after its CLI compacted it, or its user cleared it.
 
 Exact facts that a summary loses: the task, the list of todos, commits, what is not committed,
 files, the request word for word. No story, no advice, no code: the summary has those, and what

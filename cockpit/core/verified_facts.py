@@ -11,13 +11,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from cockpit.core.claimed_files import Trace
-from cockpit.core.facts import CommitMade, Facts, Todo
+from cockpit.core.facts import BackgroundTask, CommitMade, Facts, Subagent, Todo
 from cockpit.core.front_matter import FrontMatter
 from cockpit.core.markdown import code, fenced, marked_lines, one_line
 
 MOST_LINES = 100
 """Of one list: a document is read by a model that pays for every line."""
 MOST_CLAIMS = 50
+MOST_OVER = 10
+"""Background tasks that are over; those that run are all named."""
+_IN_BACKGROUND = re.compile(
+    r"- (?:[\w -]{1,40} `[^`]+`(?: \([^)]*\))?, [\w -]{1,40}: |… and \d+ more$)"
+)
+"""How each line of `background_work` begins."""
 UNVERIFIED = "(unverified: git does not know this commit)"
 VERIFIED = "(verified: git has this commit)"
 NOT_KNOWN = "Not known."
@@ -150,22 +156,61 @@ def todos(items: Sequence[Todo]) -> str:
     return _listed([f"{_MARKS.get(todo.status, '[ ]')} {_words(todo.content)}" for todo in items])
 
 
-def subagents(facts: Facts) -> str:
-    """A line for each agent that the session started, with how to check what it left."""
-    lines = []
-    for agent in facts.subagents:
-        check = (
-            "its result is in what the session did afterwards; check with `git log` and `git diff`"
-            if agent.status == "completed"
-            else "it ended with that session; check with `git status` and `git diff` what it left, "
-            "and start it again only if its result is missing"
-        )
-        task = one_line(agent.task) or "task not known"
-        kind = one_line(agent.type, 60) or "agent"
-        lines.append(
-            f"{code(agent.id, 80)} ({kind}), {one_line(agent.status, 40)}: {task}: {check}"
-        )
+def background_work(facts: Facts) -> str:
+    """A line for each subagent and background task, with what the successor can do about it.
+
+    Each begins with what it is and its id, in this form only: `is_background_line` knows them.
+    """
+    over = [task for task in facts.background if task.status != "running"]
+    shown = [task for task in facts.background if task.status == "running"] + over[-MOST_OVER:]
+    lines = [_subagent(agent) for agent in facts.subagents] + [_task(task) for task in shown]
     return _listed(lines) if lines else ""
+
+
+def is_background_line(line: str, facts: Facts) -> bool:
+    """Whether `background_work` wrote the line, for these facts or for earlier ones."""
+    if _IN_BACKGROUND.match(line):
+        return True
+    known = [("subagent", agent.id) for agent in facts.subagents]
+    known += [(_kind(task), task.id) for task in facts.background]
+    return any(line.startswith(f"- {kind} {code(ident, 80)}") for kind, ident in known)
+
+
+def _kind(task: BackgroundTask) -> str:
+    return one_line(task.type, 40) or "task"
+
+
+def _subagent(agent: Subagent) -> str:
+    done = agent.status == "completed"
+    check = (
+        "its result is in what the session did afterwards; check with `git log` and `git diff`"
+        if done
+        else "it ended with that session; check with `git status` and `git diff` what it left, "
+        "and start it again only if its result is missing"
+    )
+    status = "running when this was written" if agent.status == "running" else agent.status
+    task = one_line(agent.task) or "task not known"
+    kind = f" ({kind})" if (kind := one_line(agent.type, 60)) else ""
+    return f"subagent {code(agent.id, 80)}{kind}, {one_line(status, 40)}: {task}: {check}"
+
+
+def _task(task: BackgroundTask) -> str:
+    kind = _kind(task)
+    what = one_line(task.description, 200)
+    command = f"{code(one_line(task.command, 500), 600)}" if task.command else ""
+    words = ": ".join(part for part in (what, command) if part) or "not described"
+    log = f"; its output was written to {code(task.log, 4096)}" if task.log else ""
+    if task.status != "running":
+        return f"{kind} {code(task.id, 80)}, {one_line(task.status, 40)}: {words}{log}"
+    again = (
+        "if the job needs it, start it again with that command in the background"
+        if task.command
+        else "start it again if the job needs it"
+    )
+    return (
+        f"{kind} {code(task.id, 80)}, running when this was written: {words}: it ended with that "
+        f"session; {again}{log}"
+    )
 
 
 def _words(text: str) -> str:

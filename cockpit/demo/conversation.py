@@ -82,13 +82,6 @@ class ApiError:
 
 
 OVERLOADED = ApiError(529, "overloaded_error", "Overloaded")
-RATE_LIMITED = ApiError(429, "rate_limit_error", "This request would exceed your rate limit.")
-
-
-def prompt_too_long(tokens: int, window: int) -> ApiError:
-    """The refusal of a request that does not fit the window."""
-    text = f"prompt is too long: {tokens} tokens > {window} maximum"
-    return ApiError(400, "invalid_request_error", text)
 
 
 @dataclass(frozen=True, slots=True)

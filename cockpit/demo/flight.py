@@ -1,6 +1,6 @@
 """A whole flight: scratch folder, simulated model, supervisor, agents, and everything gone again.
 
-Uses cockpit as a pilot does, by its command line and its client; nothing here reaches into the
+Uses cockpit as a user does, by its command line and its client; nothing here reaches into the
 supervisor. What the model does is in `script.py`, what is watched in `watch.py`.
 """
 
@@ -112,7 +112,7 @@ async def watched(flown: Flight, cap: float) -> None:
 
 
 def fly_on_screen(agents: int, *, keep: bool, say: Say) -> int:
-    """Fly in the cockpit, in this terminal; over when the pilot leaves. The screen's exit code."""
+    """Fly in the cockpit, in this terminal; over when the user leaves. The screen's exit code."""
     with flight(jobs_for(agents), keep=keep, say=say) as flown:
         trouble: list[str] = []
         starting = threading.Thread(target=start_behind, args=(flown, trouble), daemon=True)

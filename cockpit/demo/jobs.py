@@ -335,7 +335,7 @@ JOBS: Sequence[Job] = (ROUNDING, DURATIONS, WEEKS)
 def jobs_for(agents: int) -> Jobs:
     """The jobs of so many agents; past the third they come round again, as `rounding-2`, ..."""
     found = {}
-    for seat in range(agents):
-        turn, job = seat // len(JOBS), JOBS[seat % len(JOBS)]
+    for agent in range(agents):
+        turn, job = agent // len(JOBS), JOBS[agent % len(JOBS)]
         found[job.agent + (f"-{turn + 1}" if turn else "")] = job
     return found

@@ -1,6 +1,6 @@
 """The jobs that are flown beside the demo's own when every screen is to be pictured.
 
-Data only, like `jobs.py`, whose rules hold here too. Each stops where a pilot would find an agent
+Data only, like `jobs.py`, whose rules hold here too. Each stops where a user would find an agent
 at any time: in the middle of a command, at a question, at a permission, or with nothing to do.
 """
 

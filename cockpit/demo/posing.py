@@ -1,4 +1,4 @@
-"""A flight to be looked at: agents that stop where a pilot would find them at any time.
+"""A flight to be looked at: agents that stop where a user would find them at any time.
 
 Where each stops is decided here; who looks, and at what, is not.
 """
@@ -20,7 +20,7 @@ Look = Callable[[Flight], Awaitable[None]]
 
 
 def asks(kind: str) -> Goal:
-    """It waits for its pilot with such a question."""
+    """It waits for its user with such a question."""
     return lambda agent: agent.needs is not None and agent.needs.kind == kind
 
 

@@ -1,6 +1,6 @@
 """The scratch project that the demo's agents work on: a small time sheet, in git.
 
-Its git knows no configuration but its own, so neither the pilot's name, signing key nor hooks
+Its git knows no configuration but its own, so neither the user's name, signing key nor hooks
 get into it. The agents' worktrees are not made here: cockpit makes them.
 """
 

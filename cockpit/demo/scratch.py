@@ -1,6 +1,6 @@
 """The scratch folder of a flight: a home, a CLI, a repository and a configuration of its own.
 
-Everything that the flight's programs read or write is in it, so that the pilot's own files are
+Everything that the flight's programs read or write is in it, so that the user's own files are
 never touched and nothing is left when it goes. It starts nothing.
 """
 
@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cockpit.adapters.agents.claude_program import bundled_path, probed_version
+from cockpit.adapters.agents.claude.program import bundled_path, probed_version
 from cockpit.config.paths import Places
 from cockpit.core.errors import CockpitError, ProgramMissing
 from cockpit.demo.job import EVERYTHING, Job
@@ -27,7 +27,7 @@ MODEL = "claude-sonnet-4-6"
 """A model with a window of 200,000 tokens, whatever the account."""
 WINDOW = 200_000
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "COLORTERM", "TZ", "NO_COLOR")
-"""What a flight takes over from the pilot's environment; all else stays outside."""
+"""What a flight takes over from the user's environment; all else stays outside."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Scratch:
 
     @property
     def home(self) -> Path:
-        """Everything that a pilot would call his own: screens and agents say `~` for it."""
+        """Everything that a user would call his own: screens and agents say `~` for it."""
         return self.folder / "home"
 
     @property

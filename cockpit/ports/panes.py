@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -12,24 +12,24 @@ from cockpit.core.ids import PaneId
 
 
 class PanesSilent(CockpitError):
-    """The multiplexer gave no answer: nothing is known, which is not the same as nothing there."""
+    """The multiplexer gave no answer, so the state of its panes is unknown."""
 
 
 class PaneOccupied(CockpitError):
-    """A process still holds the pane, so no other was started in it."""
+    """A process still runs in the pane, so no other was started in it."""
 
 
 class PaneGone(CockpitError):
-    """There is no such pane any more."""
+    """The pane does not exist any more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A lock on a place that agents of several cockpits know."""
+    """A lock on a directory that agents of several cockpits may use."""
 
     path: Path
     shared: bool
-    """Others may work there too, but nobody who must be alone."""
+    """Other shared claims may hold it at the same time; an exclusive one may not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,28 +38,38 @@ class Launch:
 
     argv: Sequence[str]
     directory: Path
-    """Must be the process's real directory when it starts, or it does not start."""
+    """The process does not start where it cannot be in this directory."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """The whole environment of the process, not an addition to ours."""
     prompt: str | None = None
-    """Goes last, after `--`, from a 0600 file: never through the multiplexer's arguments."""
+    """The last argument, after `--`. Passed in a 0600 file, not through the multiplexer."""
+    mention: Callable[[Sequence[Path]], str] | None = None
+    """Makes the text that replaces the prompt and names the files with it, for a program that reads
+    such files into its first request. None for other programs: the prompt is an argument."""
+    literal: bool = False
+    """The program understands this prompt only as an argument. It still goes by files if it has a
+    secret in it or is too long."""
+    prompt_folder: Path | None = None
+    """The folder for the prompt's files; None for the folder of the orders."""
+    prompt_file: Path | None = None
+    """The prompt is written to this file, which `argv` names, and is no argument."""
     lease: Path | None = None
-    """A file the process holds a kernel lock on while it or a child lives; if somebody holds it
-    already, the process does not start. That makes "at most one" structural."""
+    """A file that the process and its children hold a kernel lock on. The process does not start if
+    another holds it, so there is at most one."""
     claim: Claim | None = None
-    """A second lock, on the place it works in: whoever works there, of whatever cockpit."""
+    """A second lock, on the directory it works in, against agents of other cockpits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pane:
-    """One pane as it was when it was looked at."""
+    """One pane at the time it was listed."""
 
     id: PaneId
     label: str
-    """What it was opened as; kept by us in a pane option, so renaming a window changes nothing."""
+    """The name it was opened with, an option of the pane. A renamed window does not change it."""
     pid: int
     dead: bool
-    """Its terminal is closed. Only the pid proves that the process is gone."""
+    """Its terminal is closed. The process may still run: only the pid shows that."""
     exit_status: int | None = None
     exit_signal: int | None = None
     width: int = 0
@@ -68,7 +78,7 @@ class Pane:
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """What a person would see in a pane. Lines hold text and SGR sequences, nothing else."""
+    """What a pane shows. Lines have text and SGR sequences, no other control characters."""
 
     lines: tuple[str, ...]
     cursor_column: int = 0
@@ -77,16 +87,25 @@ class Screen:
 
 
 class Panes(Protocol):
-    """Panes on a private server. Every call has a deadline and raises `PanesSilent` past it."""
+    """Panes on a private server. Every call has a time limit and raises `PanesSilent` after it."""
 
     async def start_server(self) -> int:
-        """Make sure that the server runs; its pid. Twice is the same as once."""
+        """Start the server unless it runs; its pid. Idempotent."""
+
+    async def prepare(self) -> None:
+        """Load what `open` and `reopen` need, so that they do not wait for it. Idempotent.
+
+        Raises `Hindered` where panes could not be opened.
+        """
 
     async def server_pid(self) -> int | None:
-        """The server's pid, or None when none runs."""
+        """The server's pid; None where no server runs."""
+
+    async def home_pid(self) -> int | None:
+        """The pid of the screen, which the home window was opened for; None without one."""
 
     async def look(self) -> dict[PaneId, Pane]:
-        """Every pane of ours. Empty only if the server itself says so or is known to be gone."""
+        """Every pane with a label. Empty only if the server says so or has ended."""
 
     async def open(self, label: str, launch: Launch) -> Pane:
         """Start a process in a new window."""
@@ -94,26 +113,23 @@ class Panes(Protocol):
     async def reopen(self, pane: PaneId, launch: Launch) -> Pane:
         """Start a process in a pane whose last one has ended.
 
-        Raises `PaneOccupied` if anything still holds it (a free interlock), `PaneGone`.
+        Raises `PaneOccupied` if a process still runs in it, `PaneGone`.
         """
 
     async def capture(self, pane: PaneId, *, history: int = 0) -> Screen:
-        """The visible screen, and `history` lines above it. Raises `PaneGone`."""
+        """The visible screen and up to `history` lines above it. Raises `PaneGone`."""
 
     async def paste(self, pane: PaneId, text: str) -> None:
-        """Put text into the pane as one bracketed paste, control bytes removed. Not submitted."""
+        """Paste text as one bracketed paste, without control bytes and without submitting it."""
 
     async def press(self, pane: PaneId, key: str) -> None:
         """Press one named key (`Enter`, `Escape`)."""
 
     async def hold_keys(self, pane: PaneId, seconds: float) -> None:
-        """Let no key reach the pane for so long, whoever types. Raises `PaneGone`."""
-
-    async def resize(self, pane: PaneId, columns: int, rows: int) -> None:
-        """Give the pane's window a size, for when nobody is attached."""
+        """Keep typed keys from the pane for that time. Raises `PaneGone`."""
 
     async def close(self, pane: PaneId) -> None:
-        """Close a pane whose process has ended. Twice is the same as once."""
+        """Close a pane whose process has ended. Idempotent."""
 
     async def stop_server(self) -> None:
-        """End the server and remove its socket. Twice is the same as once."""
+        """End the server and remove its socket. Idempotent."""

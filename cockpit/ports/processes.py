@@ -44,6 +44,29 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
+class Ancestor:
+    """A process, or one above it, with what tells who started it. All text is foreign."""
+
+    process: ProcessId
+    run: str = ""
+    """The `COCKPIT_RUN` that it was started with; empty for none."""
+    agent: str = ""
+    """Its `COCKPIT_AGENT`."""
+    socket: str = ""
+    """Its `COCKPIT_SOCKET`: of the supervisor that started it."""
+    state: str = ""
+    """Its `COCKPIT_STATE`: the state folder of that supervisor."""
+    hook: str = ""
+    """Its `COCKPIT_HOOK`: the event that a hook runs for."""
+    ssh: str = ""
+    """Its `SSH_CONNECTION`."""
+    terminal: str = ""
+    """Its controlling terminal (`pts/3`); empty for none."""
+    arguments: tuple[str, ...] = ()
+    """Its command line."""
+
+
+@dataclass(frozen=True, slots=True)
 class Occupant:
     """A process that would notice if a directory went away."""
 
@@ -75,11 +98,14 @@ class Processes(Protocol):
     def lineage(self, pid: int) -> list[int]:
         """The process, its parent, and so on up."""
 
+    def ancestry(self, pid: int) -> list[Ancestor]:
+        """The process, its parent, and so on up, with what each was started with.
+
+        Empty for a process that is not there. What may not be read of one is left empty.
+        """
+
     def origin(self, pid: int) -> Origin | None:
         """What a process carries of how it was started; None where that cannot be read."""
-
-    async def gone(self, process: ProcessId, timeout: float) -> bool:
-        """Wait until it has ended; False if it has not within `timeout` seconds."""
 
     def on_exit(self, process: ProcessId, call: Callable[[], None]) -> Callable[[], None]:
         """Call once, on the event loop, when it has ended; answers how to stop waiting."""

@@ -9,19 +9,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from cockpit.core.handoff.details import HandoffDetails
 from cockpit.core.ids import AgentName, HandoffId, JobId, PaneId, SessionId
 
 
 @dataclass(frozen=True, slots=True)
-class SeatRecord:
-    """An agent's seat: what was asked for, and who sits in it now."""
+class AgentRecord:
+    """An agent's agent: what was asked for, and who sits in it now."""
 
     name: AgentName
     settings: dict[str, Any]
     """As resolved when it was started: a later edit of the file changes later starts."""
     config_file: str | None
     wanted: bool
-    """It is meant to live: False once the pilot has stopped it."""
+    """It is meant to live: False once the user has stopped it."""
     directory: str
     worktree: str | None = None
     branch: str | None = None
@@ -38,7 +39,7 @@ class SeatRecord:
     ending: str | None = None
     """How its last process ended, in words; None while one lives."""
     gave_up: str | None = None
-    """Why nobody was started again after an end, when the pilot has to look."""
+    """Why nobody was started again after an end, when the user has to look."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +93,7 @@ class HandoffRecord:
     """The boot that its monotonic times belong to."""
     record: dict[str, Any]
     """`core.handoff.record`."""
-    details: dict[str, Any]
-    """What the engine keeps beside it: the draft's path, the commit it began at, …"""
+    details: HandoffDetails
     ended: float | None = None
     outcome: str | None = None
     why: str | None = None
@@ -125,7 +125,7 @@ class OutgoingRecord:
     created: float
     agent: AgentName
     kind: str
-    """webhook, slack, discord, notify; or notice, for the pilot's own notifications."""
+    """webhook, slack, discord, notify; or notice, for the user's own notifications."""
     hook: dict[str, Any]
     """Which one it was, by `name` and `key`; its addresses and headers are not written down."""
     payload: dict[str, Any]

@@ -62,6 +62,8 @@ class Presence:
     activity: Activity
     waiting_for: str | None = None
     session_id: SessionId | None = None
+    shells: bool | None = None
+    """Whether shells run in the background; None where the note does not say."""
     updated: float | None = None
     """Unix seconds, as the CLI wrote them."""
 
@@ -101,9 +103,22 @@ class Report:
     usage: Usage | None = None
     """None until the first reply, and after a compaction until the next."""
     window: int | None = None
+    version: str | None = None
+    """Of the CLI."""
     cost_usd: float | None = None
     limit_resets: float | None = None
     """When a usage limit that is used up begins anew; unix seconds, None while none is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """What came of a question to a copy of a session."""
+
+    text: str
+    cost_usd: float | None = None
+    """What it cost, as the CLI counts; None where it did not say."""
+    problem: str = ""
+    """Why there is no text; it may have cost something all the same."""
 
 
 class Runtime(Protocol):
@@ -113,7 +128,7 @@ class Runtime(Protocol):
     has_readings: bool
 
     def program(self, environment: Mapping[str, str]) -> Program:
-        """Find and probe the CLI (`--version`), the pilot's before the bundled one.
+        """Find and probe the CLI (`--version`), the user's before the bundled one.
 
         Raises `ProgramMissing`. Probing is what makes it safe to end the old agent.
         """
@@ -131,7 +146,10 @@ class Runtime(Protocol):
         """The window of a model by table, or an assumption."""
 
     def compacts_at(self, window: int, environment: Mapping[str, str]) -> int | None:
-        """Tokens at which the CLI compacts by itself; None if it does not."""
+        """Tokens at which the CLI compacts by itself, by its formula; None if it does not."""
+
+    def compaction_settings(self, environment: Mapping[str, str]) -> str:
+        """What moves that point in an environment: equal strings, equal points."""
 
     def presence(self, pid: int, environment: Mapping[str, str]) -> Presence | None:
         """The CLI's own note of the process, if it keeps one and it is this process's."""
@@ -169,15 +187,28 @@ class Runtime(Protocol):
     def withdraw_supplement(self, agent: AgentName) -> bool:
         """Take it back; False if it was delivered already, or never laid."""
 
-    def hold_compaction(self, agent: AgentName, reason: str) -> bool:
-        """Have the next compaction of its own put off, once. False if this CLI cannot."""
+    def permit_writing(self, agent: AgentName, path: Path) -> bool:
+        """Let the agent write this one file with no dialog, in every permission mode.
+
+        Nothing else is allowed by it. Idempotent. False if this CLI cannot.
+        """
+
+    def forbid_writing(self, agent: AgentName) -> None:
+        """Take that back. Idempotent."""
+
+    def hold_compaction(self, agent: AgentName) -> bool:
+        """Have the next compaction wait until it is released, for some seconds at most.
+
+        It is never refused: a request that does not fit the window cannot go on without one.
+        False if this CLI cannot wait.
+        """
 
     def release_compaction(self, agent: AgentName) -> bool:
-        """Let it compact again; False if one was put off already, or nothing was laid."""
+        """Let the compaction go on; False if none was held."""
 
     async def answer_aside(
         self, order: SessionOrder, program: Program, question: str, deadline: float
-    ) -> str:
+    ) -> Aside:
         """What a copy of the session, without tools, answers; the session is not touched.
 
         Costs a request with the whole context. Raises `Failed`, and `NotNow` where the CLI has

@@ -128,7 +128,8 @@ class Tree:
     missing: bool = False
     """Its folder is gone."""
     changed: int | None = 0
-    """Files that differ from the commit; None where asking would run the repository's programs."""
+    """Files that differ from the commit; None where asking would run the repository's programs.
+    Of one that is missing: files that are staged."""
     overlooked: int = 0
     """Those of them that git was told not to look at (assume-unchanged, skip-worktree)."""
     untracked: int | None = 0
@@ -145,6 +146,9 @@ class Tree:
     """Commits on no remote and not in its base; None where that could not be asked."""
     behind: int | None = None
     """Commits of its base that it does not have."""
+    only_here: int | None = 0
+    """Commits and other objects that only its own log, references and half-done operations name:
+    they go with git's folder for it. None where that could not be asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +248,7 @@ class Worktrees(Protocol):
         """
 
     async def pull_request_by_hand(self, directory: Path, branch: str, base: str) -> str:
-        """How the pilot opens it by hand, for a shell; empty where there is nothing to propose."""
+        """How the user opens it by hand, for a shell; empty where there is nothing to propose."""
 
     async def busy(self, directory: Path) -> str | None:
         """A git operation in progress there, as `GitFacts.busy`; one process, no more."""

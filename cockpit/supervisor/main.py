@@ -12,27 +12,39 @@ import logging
 import logging.handlers
 import os
 import signal
+import socket
 from collections.abc import Callable
+from contextlib import ExitStack, suppress
 from io import TextIOWrapper
 from pathlib import Path
 
+import uvicorn
+
 from cockpit.adapters.agents import runtime
 from cockpit.adapters.clock import SystemClock
-from cockpit.adapters.documents import Documents
-from cockpit.adapters.git import Git
-from cockpit.adapters.processes import LocalProcesses
-from cockpit.adapters.spool import Spool
+from cockpit.adapters.documents.files import Documents
+from cockpit.adapters.git.scratch import prune_scratch
+from cockpit.adapters.git.worktrees import Git
+from cockpit.adapters.hooks.spool import Spool
+from cockpit.adapters.process.daemon_threads import DaemonThreads
+from cockpit.adapters.process.descriptors import raise_limit
+from cockpit.adapters.process.processes import LocalProcesses
 from cockpit.adapters.store.store import Store
-from cockpit.adapters.tmux import Tmux
+from cockpit.adapters.tmux.panes import Tmux
 from cockpit.config.paths import Places
 from cockpit.core.errors import NotNow
-from cockpit.supervisor import starting
-from cockpit.supervisor.environment import supervisors_own
-from cockpit.supervisor.feed import Feed
-from cockpit.supervisor.instruments import Instruments
-from cockpit.supervisor.server import application, bind, server
+from cockpit.supervisor.agents.continuation_settings import continuation_settings
+from cockpit.supervisor.agents.environment import supervisors_own
+from cockpit.supervisor.api.listener import log_once
+from cockpit.supervisor.api.server import application, server
+from cockpit.supervisor.api.socket import SocketWatch
+from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.events import EventLog
+from cockpit.supervisor.serving import performers, served
 from cockpit.supervisor.supervisor import Supervisor
-from cockpit.supervisor.undoing import finish_undos
+from cockpit.wire.verbs import Down
+
+_log = logging.getLogger(__name__)
 
 LOG_BYTES = 2_000_000
 LOGS_KEPT = 3
@@ -41,98 +53,160 @@ LOGS_KEPT = 3
 def run(
     places: Places,
     config: Path | None,
-    world: Callable[[Places], Instruments] | None = None,
+    world: Callable[[Places], Dependencies] | None = None,
     *,
     named: bool = True,
+    again: bool = False,
 ) -> int:
     """Be the supervisor until told to end; answers the exit code.
 
     Raises `NotNow` when another one holds the state folder, and `BadConfig` before anything was
-    touched. A `config` that was found and not `named` counts as far as it is trusted. `world` puts
+    touched. A `config` that was found and not `named` counts as far as it is trusted, and so does
+    one that was named to an earlier supervisor and is read `again`. `world` puts
     another world together than the real one; `make faults` has one that breaks.
     """
     places.make()
-    lock = take_lock(places.lease)
-    try:
+    with take_lock(places.lease):
         _log_to(places.logs / "supervisor.log")
-        return asyncio.run(_serve(places, config, named, (world or instruments)(places)))
-    finally:
-        os.close(lock)
+        raise_limit()
+        return asyncio.run(_serve(places, config, (world or dependencies)(places), named, again))
 
 
-def take_lock(path: Path) -> int:
-    """Hold the supervisor's lock for as long as the descriptor is open; the kernel frees it.
+def end_agents(places: Places) -> str:
+    """End every agent and their tmux server where no supervisor runs; what was done, in words.
 
-    Raises `NotNow` with the holder's pid.
+    Starts nothing: agents are found as by a supervisor that comes back, and only ended. Raises
+    `NotNow` while a supervisor holds the state folder, and `Failed` where an agent survives.
     """
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    places.make()
+    with take_lock(places.lease):
+        _log_to(places.logs / "supervisor.log")
+        return asyncio.run(_end_agents(places))
+
+
+async def _end_agents(places: Places) -> str:
+    parts = dependencies(places)
+    supervisor = Supervisor(parts, Spool(places.spool))
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        holder = os.pread(handle, 20, 0).decode("ascii", "replace").strip() or "unknown"
-        os.close(handle)
-        raise NotNow(
-            f"A supervisor is running already (pid {holder})",
-            f"It holds {path}; one state folder has one supervisor.",
-            "Use it: cockpit status. Or end it: cockpit down",
-        ) from None
-    os.ftruncate(handle, 0)
-    os.pwrite(handle, b"%d\n" % os.getpid(), 0)
-    return handle
+        await supervisor.take_up(None, named=False)
+        supervisor.run()
+        try:
+            return (await performers(supervisor)[Down](Down(agents=True))).message
+        finally:
+            await supervisor.close()
+    finally:
+        parts.store.close()
 
 
-def instruments(places: Places) -> Instruments:
-    """The real world, put together."""
-    environment = supervisors_own(os.environ)
+def take_lock(path: Path) -> ExitStack:
+    """Hold the supervisor's lock until the stack is closed; the kernel frees it with the process.
+
+    Both the file and its folder are locked: a file that was removed would let another supervisor
+    make and lock a new one. Raises `NotNow` with the holder's pid.
+    """
+    with ExitStack() as held:
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        held.callback(os.close, folder)
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+            held.callback(os.close, handle)
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise NotNow(
+                f"A supervisor is already running (pid {_holder(path)})",
+                f"It holds {path.parent}; one state folder has one supervisor.",
+                "Check it: cockpit status. Or stop it: cockpit down",
+            ) from None
+        os.ftruncate(handle, 0)
+        os.pwrite(handle, b"%d\n" % os.getpid(), 0)
+        return held.pop_all()
+
+
+def _holder(path: Path) -> str:
+    """The pid that the lock's file names, if it is there."""
+    with suppress(OSError):
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            return os.read(handle, 20).decode("ascii", "replace").strip() or "unknown"
+        finally:
+            os.close(handle)
+    return "unknown"
+
+
+def dependencies(places: Places) -> Dependencies:
+    """The real world, with its database open."""
     clock = SystemClock()
+    parts = assembled(places, clock)
+    parts.store.open()
+    clock.epoch = parts.store.boot_epoch(clock.boot(), clock.epoch)
+    prune_scratch(places.runtime / "git")
+    return parts
+
+
+def assembled(places: Places, clock: SystemClock) -> Dependencies:
+    """The real world, put together; nothing of it is read or written yet."""
+    environment = supervisors_own(os.environ)
     processes = LocalProcesses()
     store = Store(places.database)
-    clock.epoch = store.boot_epoch(clock.boot(), clock.epoch)
-    return Instruments(
+    return Dependencies(
         places=places,
         store=store,
-        feed=Feed(store, clock),
+        event_log=EventLog(store, clock),
         clock=clock,
         panes=Tmux(places.tmux_socket, places.tmux_config, environment, processes=processes),
         processes=processes,
-        worktrees=Git(environment, clock=clock),
+        worktrees=Git(environment, clock=clock, private=places.runtime / "git"),
         documents=Documents(places.handoffs),
         runtimes=lambda name: runtime(name, places.state),
         environment=environment,
     )
 
 
-async def _serve(places: Places, config: Path | None, named: bool, parts: Instruments) -> int:
+async def _serve(
+    places: Places, config: Path | None, parts: Dependencies, named: bool, again: bool
+) -> int:
+    loop = asyncio.get_running_loop()
+    loop.set_default_executor(DaemonThreads())
+    loop.set_exception_handler(log_once)
     supervisor = Supervisor(parts, Spool(places.spool))
     if parts.store.put_aside is not None:
-        parts.feed.tell(
+        parts.event_log.record(
             "store.put_aside",
             f"The database could not be read; it was moved to {parts.store.put_aside}",
         )
     try:
-        await supervisor.take_up(config, named=named and config is not None)
-        await finish_undos(supervisor)
-        listener = bind(places.socket)
+        await supervisor.take_up(config, named=named and config is not None, again=again)
+        await supervisor.repair.reconcile()
+        for agent in supervisor.fleet:
+            _log.info("%s", continuation_settings(agent.settings))
+        serving = server(application(served(supervisor)))
+        watch = SocketWatch(
+            places, supervisor.event_log, serving, supervisor.disk_monitor.set_unreachable
+        )
+        listener = watch.bind()
         try:
-            await _answer(supervisor, listener)
+            await _answer(supervisor, serving, listener, watch)
         finally:
-            listener.close()
-            places.socket.unlink(missing_ok=True)
+            watch.close()
     finally:
         parts.store.close()
     return 0
 
 
-async def _answer(supervisor: Supervisor, listener: object) -> None:
+async def _answer(
+    supervisor: Supervisor, serving: uvicorn.Server, listener: socket.socket, watch: SocketWatch
+) -> None:
     """Watch and serve until a verb or a signal says that it is over."""
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, supervisor.ended.set)
+        loop.add_signal_handler(number, supervisor.life.ended.set)
     supervisor.run()
-    serving = server(application(supervisor))
-    task = loop.create_task(serving._serve(sockets=[listener]))  # type: ignore[list-item]
-    await starting.start_automatic(supervisor)
-    ended = loop.create_task(supervisor.ended.wait())
+    task = loop.create_task(serving._serve(sockets=[listener]))
+    await supervisor.starter.start_automatic()
+    await supervisor.resumer.resume_automatic()
+    supervisor.spawn(watch.run())
+    ended = loop.create_task(supervisor.life.ended.wait())
     await asyncio.wait({task, ended}, return_when=asyncio.FIRST_COMPLETED)
     await supervisor.close()
     serving.should_exit = True
@@ -140,15 +214,27 @@ async def _answer(supervisor: Supervisor, listener: object) -> None:
 
 
 class PrivateLog(logging.handlers.RotatingFileHandler):
-    """A log of mode 0600 whatever the umask: that one is the agents', and stays the pilot's."""
+    """A log of mode 0600 whatever the umask: that one is the agents', and stays the user's."""
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        """A full disk is told on the rows; a traceback for each line would go nowhere."""
 
     def _open(self) -> TextIOWrapper:
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
         return os.fdopen(os.open(self.baseFilename, flags, 0o600), "a", encoding="utf-8")
 
 
+def _record(words: str) -> logging.LogRecord:
+    return logging.LogRecord(__name__, logging.WARNING, __file__, 0, words, None, None)
+
+
 def _log_to(path: Path) -> None:
-    handler = PrivateLog(path, maxBytes=LOG_BYTES, backupCount=LOGS_KEPT, encoding="utf-8")
+    handler: logging.Handler
+    try:
+        handler = PrivateLog(path, maxBytes=LOG_BYTES, backupCount=LOGS_KEPT, encoding="utf-8")
+    except OSError as refused:
+        handler = logging.StreamHandler()
+        handler.emit(_record(f"{path} cannot be written: {refused.strerror}"))
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     root = logging.getLogger()
     root.addHandler(handler)

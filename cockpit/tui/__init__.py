@@ -1,1 +1,1 @@
-"""The part that shows and asks, with no facts of its own. Only this floor knows Textual."""
+"""The full-screen interface. The only layer that imports Textual."""

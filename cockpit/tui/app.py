@@ -1,4 +1,4 @@
-"""The application: theme, keys, the home screen. It knows nothing about agents."""
+"""The Textual application: theme, keys and home screen."""
 
 from __future__ import annotations
 
@@ -19,37 +19,37 @@ from textual.screen import Screen
 from cockpit.client.client import Supervisor
 from cockpit.client.joined import JoinedClient
 from cockpit.core.safetext import safe_line
-from cockpit.tui import themes
-from cockpit.tui.actions import ACTIONS
-from cockpit.tui.bindings import keymap
-from cockpit.tui.bursts import Burst, burst_of
-from cockpit.tui.frugal import FrugalDriver
-from cockpit.tui.model import Change, Model
+from cockpit.tui.keys.actions import ACTIONS
+from cockpit.tui.keys.bindings import keymap
 from cockpit.tui.present.keys import shown_key
-from cockpit.tui.remembered import Memory
-from cockpit.tui.renewal import SettingsRead
-from cockpit.tui.ringing import Ringing
-from cockpit.tui.screens.fleet import FleetScreen
-from cockpit.tui.surroundings import Surroundings
-from cockpit.tui.taking_up import TakingUp
+from cockpit.tui.reload import SettingsReloader
+from cockpit.tui.screens.fleet.screen import FleetScreen
+from cockpit.tui.state.context import UIContext
+from cockpit.tui.state.model import Change, Model
+from cockpit.tui.state.remembered import ViewMemory
+from cockpit.tui.state.settings_reload import SettingsRead
+from cockpit.tui.terminal import themes
+from cockpit.tui.terminal.bell import Bell
+from cockpit.tui.terminal.driver import DiffingDriver
+from cockpit.tui.terminal.paste_guard import Burst, burst_of
 
 if TYPE_CHECKING:
     from cockpit.config.schema import Settings
 
 
 class CockpitApp(App[bool]):
-    """Shows the fleet of a supervisor, or of several. Closing it ends nothing but itself.
+    """Shows the fleet of one or more supervisors. Closing it stops no agent.
 
-    Its return value is True when the pilot left it, and nothing else makes it so.
+    Returns True only if the user quit.
     """
 
     CSS_PATH: ClassVar[list[str | PurePath]] = [
         "app.tcss",
-        "screens/fleet.tcss",
-        "screens/review.tcss",
-        "screens/agent.tcss",
-        "screens/inbox.tcss",
-        "screens/history.tcss",
+        "screens/fleet/fleet.tcss",
+        "screens/review/review.tcss",
+        "screens/agent/agent.tcss",
+        "screens/inbox/inbox.tcss",
+        "screens/history/history.tcss",
     ]
     TITLE = "cockpit"
     VERTICAL_BREAKPOINTS = [(0, "-low"), (20, "-tall")]  # noqa: RUF012 (Textual declares it so)
@@ -58,30 +58,32 @@ class CockpitApp(App[bool]):
     def __init__(
         self,
         client: Supervisor | JoinedClient,
-        around: Surroundings,
+        ui: UIContext,
         *,
         theme: str = themes.DEFAULT,
         theme_folders: Iterable[Path] = (),
         remember_in: Path | None = None,
         filters: Sequence[LineFilter] = (),
-        ringing: Ringing | None = None,
+        bell: Bell | None = None,
         settings: Settings | None = None,
     ) -> None:
-        """`settings` are those that it is begun with."""
+        """`settings` are those in force at start."""
         super().__init__()
         self.animation_level = "none"
         self.burst: Burst | None = None
-        """That of the key which is acted on now: bindings know their key, but not how it came."""
+        """The burst of the key being handled; bindings do not get the key event."""
         self._client = client
-        self._around = around
+        self._ui = ui
         self._drawn_through = tuple(filters)
-        self._ringing = ringing
+        self._bell = bell
         self._themes = themes.load(theme_folders)
         self._theme_wanted = theme
-        self._memory = Memory(remember_in)
-        here, *others = followed(client, around.host)
+        self._memory = ViewMemory(remember_in)
+        here, *others = followed(client, ui.host)
         self.model = Model(self._memory.view.selected, here, others)
-        self._taking_up = TakingUp(self, self.model, around, ringing, settings)
+        self._settings_reloader = SettingsReloader(
+            self, self.model, ui, bell, settings, draw_through=self.draw_through
+        )
 
     async def on_event(self, event: Event) -> None:
         if not isinstance(event, Key):
@@ -98,13 +100,13 @@ class CockpitApp(App[bool]):
 
     def get_driver_class(self) -> type[Driver]:
         usual = super().get_driver_class()
-        return FrugalDriver if usual is LinuxDriver else usual
+        return DiffingDriver if usual is LinuxDriver else usual
 
     def on_resize(self) -> None:
         self._forget_terminal()
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        # Textual's own greys, for NO_COLOR, are colours too: ours take their place.
+        # Textual uses greys for NO_COLOR; replace its filters with ours, which use no colour.
         usual = [
             one for one in super().get_line_filters() if not isinstance(one, Monochrome | NoColor)
         ]
@@ -115,55 +117,55 @@ class CockpitApp(App[bool]):
         self.refresh(layout=True)
 
     def _forget_terminal(self) -> None:
-        if isinstance(self._driver, FrugalDriver):
+        if isinstance(self._driver, DiffingDriver):
             self._driver.forget()
 
     def watch_sub_title(self, said: str) -> None:
-        if isinstance(self._driver, FrugalDriver):
+        if isinstance(self._driver, DiffingDriver):
             self._driver.entitle(f"{said} - {self.TITLE}" if said else str(self.TITLE))
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         return themes.defaults(self.current_theme.to_color_system().generate())
 
     def get_default_screen(self) -> Screen[None]:
-        return FleetScreen(self.model, self._client, self._around, self._memory)
+        return FleetScreen(self.model, self._client, self._ui, self._memory)
 
     def on_click(self, event: events.Click) -> None:
-        """On the line at the top, where nothing of its own takes it: everything there is to do."""
+        """Open the command palette on a click in the top line."""
         if event.screen_y == 0 and not self.screen.is_modal:
             self.action_command_palette()
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """What can be done where the pilot is, or why not now; and of Textual's own the theme."""
+        """The current screen's actions, each with why it is unavailable, and the theme."""
         act = getattr(screen, "action_act", None)
         context = getattr(screen, "CONTEXT", None)
         for action in ACTIONS:
             if act is not None and action.context == context:
                 reason = action.why_not(self.model)
                 said = f"Not now: {safe_line(reason, 200)}" if reason else action.sentence
-                key = shown_key(action, self._around.keys)
+                key = shown_key(action, self._ui.keys)
                 do = partial(act, action.id)
                 yield SystemCommand(action.title.capitalize(), f"{key}  {said}", do)
-        yield SystemCommand("Theme", "Change the colours of this screen.", self.search_themes)
+        yield SystemCommand("Theme", "Change the theme.", self.search_themes)
         if context != "fleet":
-            said = "Leave the screen; agents and supervisor go on."
+            said = "Quit; agents and supervisor keep running."
             yield SystemCommand("Quit", said, self.action_quit)
 
     def on_mount(self) -> None:
         self._use_theme()
         self.watch_sub_title(self.sub_title)
-        self.set_keymap(keymap(self._around.keys))
+        self.set_keymap(keymap(self._ui.keys))
         self.model.listen(self._heard)
-        self._taking_up.begin(followed(self._client, self._around.host))
+        self._settings_reloader.begin(followed(self._client, self._ui.host))
 
     def on_unmount(self) -> None:
-        self._taking_up.end()
+        self._settings_reloader.end()
 
     def on_settings_read(self, message: SettingsRead) -> None:
-        self._taking_up.take_up(message.loaded)
+        self._settings_reloader.apply(message.loaded)
 
     def draw_through(self, filters: Sequence[LineFilter]) -> None:
-        """Have every line pass these from now on."""
+        """Render every line through these filters from now on."""
         self._drawn_through = tuple(filters)
         for screen in self.screen_stack:
             for widget in screen.walk_children(with_self=True):
@@ -180,14 +182,14 @@ class CockpitApp(App[bool]):
     def _heard(self, change: Change, name: str | None) -> None:
         if change is Change.SELECTION:
             self._memory.keep(selected=name)
-        elif change is Change.HAPPENED and self._ringing:
-            self._ringing.heard(self.model.events[-1], self, self._ring)
+        elif change is Change.HAPPENED and self._bell:
+            self._bell.heard(self.model.events[-1], self, self._ring)
 
     def _ring(self, sequence: str) -> None:
-        if isinstance(self._driver, FrugalDriver):
+        if isinstance(self._driver, DiffingDriver):
             self._driver.ring(sequence)
 
 
 def followed(client: Supervisor | JoinedClient, host: str) -> dict[str, Supervisor]:
-    """Whom to follow, by host, the machine that is looked at first."""
+    """The supervisors to follow, by host; this machine first."""
     return client.members if isinstance(client, JoinedClient) else {host: client}

@@ -33,6 +33,8 @@ class Stretch(Wire):
     """As in `history`: `live`, `handed_off`, `ended`, `undoing`, `undone`."""
     window: int | None = None
     compacts_at: int | None = None
+    compacts_at_source: Literal["formula", "seen"] | None = None
+    """As in `ContextStatus`."""
     marks: MarksStatus = Field(default_factory=MarksStatus)
     points: list[CoursePoint] = Field(default_factory=list)
     """In order; at most 512, thinned out evenly over the replies."""

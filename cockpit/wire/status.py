@@ -21,7 +21,15 @@ State = Literal[
     "unknown",
 ]
 NeedKind = Literal[
-    "permission", "question", "handoff", "review", "trust", "usage_limit", "failed", "breaker"
+    "permission",
+    "question",
+    "handoff",
+    "review",
+    "trust",
+    "usage_limit",
+    "failed",
+    "breaker",
+    "resume",
 ]
 BandName = Literal["calm", "notice", "warn", "act", "force", "unknown"]
 Reason = Literal["threshold", "limit", "manual", "agent", "compaction", "loop"]
@@ -39,7 +47,7 @@ class Wire(BaseModel):
 class Needs(Wire):
     kind: NeedKind
     detail: str
-    """A sentence for the pilot, with the next step."""
+    """A sentence for the user, with the next step."""
     since: str | None = None
     """When it began to wait, where that is known."""
     tool: str | None = None
@@ -48,6 +56,8 @@ class Needs(Wire):
     """Of a permission: what the tool is to do, over several lines; secrets taken out."""
     resets_at: str | None = None
     """Of a usage limit: when it begins anew, where anybody said so."""
+    due: str | None = None
+    """Of a question about a handoff: why one is due, without the question itself."""
 
 
 class MarksStatus(Wire):
@@ -69,6 +79,8 @@ class ContextStatus(Wire):
     source: Literal["statusline", "transcript"] | None = None
     age_seconds: float | None = None
     compacts_at: int | None = None
+    compacts_at_source: Literal["formula", "seen"] | None = None
+    """`formula`: a guess, by the CLI's own rule; `seen`: as this CLI was seen to do it."""
     tokens_per_turn: int | None = None
     turns_left: int | None = None
     marks: MarksStatus = Field(default_factory=MarksStatus)
@@ -90,6 +102,19 @@ class HandoffStatus(Wire):
     writer: Literal["agent", "sdk", "facts"] | None = None
 
 
+class BackgroundStatus(Wire):
+    """Something that the agent left running; it ends with the session."""
+
+    id: str
+    type: str
+    """`shell`, `monitor` and the like; subagents are not in this list."""
+    description: str = ""
+    command: str = ""
+    """Of a shell; secrets taken out."""
+    log: str | None = None
+    """The file that a shell's output goes to."""
+
+
 class AgentStatus(Wire):
     name: str
     runtime: str
@@ -99,6 +124,11 @@ class AgentStatus(Wire):
     pane: str | None = None
     pid: int | None = None
     directory: str
+    """Where the agent works: inside its worktree, if it has one."""
+    configured_directory: str | None = None
+    """Where its next job would start from, as the file or the command line says."""
+    goal: str | None = None
+    """The job as it was asked for, or the first prompt of a session that cockpit did not begin."""
     branch: str | None = None
     worktree: str | None = None
     session_id: str | None = None
@@ -115,6 +145,8 @@ class AgentStatus(Wire):
     compactions: int = 0
     cost_usd: float | None = None
     chain_cost_usd: float | None = None
+    background: list[BackgroundStatus] = Field(default_factory=list)
+    """What runs in the background while the agent works or is idle."""
     activity: str | None = None
     last_activity_at: str | None = None
     note: str | None = None
@@ -127,10 +159,16 @@ class SupervisorStatus(Wire):
     pid: int | None = None
     started_at: str | None = None
     version: str | None = None
+    config: str | None = None
+    """The configuration file that it read last, beside your own; null for none."""
+    config_named: bool = False
+    """The file was named on a command line, so all of its settings count."""
+    trouble: str | None = None
+    """Why the supervisor cannot write its state, with the remedy; null while it can."""
 
 
 class HeldSetting(Wire):
-    """A setting that does not count until the pilot trusts the file that it stands in."""
+    """A setting that does not count until the user trusts the file that it stands in."""
 
     file: str
     line: int

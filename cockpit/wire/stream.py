@@ -23,7 +23,7 @@ class Event(Wire):
     kind: str
     """Past tense, dotted: `agent.started`, `band.crossed`, `handoff.confirmed`, …"""
     text: str
-    """A sentence for the pilot."""
+    """A sentence for the user."""
     data: dict[str, Any] = Field(default_factory=dict)
 
 

@@ -1,10 +1,12 @@
 """What a client may ask of the supervisor: one model a verb, `POST /v1/<verb>` each.
 
-A verb has this one name here, in `supervisor/verbs.py`, in `client/`, in `cli/` and in the
+A verb has this one name here, in `supervisor/api/verbs.py`, in `client/`, in `cli/` and in the
 tests. Reading goes by GET: `/v1/status`, `/v1/events?after=N&follow=1` (JSON lines),
 `/v1/watch?beat=SECONDS` (JSON lines of `wire.stream`; with `beat` an empty line after each such
 silence, for a client whose connection may die unheard), `/v1/screen/NAME` (JSON lines of `Screen`),
-`/v1/history?name=NAME&search=WORDS`, `/v1/document/ID`, `/v1/continuation/NAME`, `/v1/facts/NAME`,
+`/v1/history?name=NAME&search=WORDS` (a list of chains; without `search`, `limit=N&before=JOB` gives
+a page of the newest jobs and `handoffs=N&before=HANDOFF` one of the newest handoffs, each a
+`wire.history.HistoryPage`), `/v1/document/ID`, `/v1/continuation/NAME`, `/v1/facts/NAME`,
 `/v1/course/NAME`, `/v1/diff/NAME?since=job`.
 """
 
@@ -34,12 +36,24 @@ class Start(Verb):
     runtime: str | None = None
     worktree: bool = False
     resume: str | None = None
-    """Open this session instead of a new one."""
+    """Open this session instead of a new one; `last` is the one that the agent had last."""
     config: str | None = None
     """The project or `--config` file to read first, absolute."""
     named: bool = False
-    """The pilot named that file on the command line, and so trusts it; else it was found."""
+    """The user named that file on the command line, and so trusts it; else it was found."""
     mode: Literal["observe", "prompt", "auto"] | None = None
+
+
+class Resume(Verb):
+    """Reopen every agent that was running when the machine, or the tmux server, ended."""
+
+    verb: ClassVar[str] = "resume"
+    name: str | None = None
+    """Only this agent."""
+    prompt: str | None = None
+    """Sent to each agent that comes back; None sends nothing."""
+    dry_run: bool = False
+    """Answer who was running and who cannot come back; do nothing."""
 
 
 class Plan(Start):
@@ -86,7 +100,7 @@ class Approve(Verb):
     straight: bool = False
     """Also to the review that would follow."""
     handoff: str | None = None
-    """Only if this handoff still stands: what the pilot saw when the key was pressed."""
+    """Only if this handoff still stands: what the user saw when the key was pressed."""
     sha256: str | None = None
     """Only if the document under review is still this one: of its bytes, in hexadecimal."""
 
@@ -110,6 +124,13 @@ class Snooze(Verb):
     percent: float | None = Field(default=None, gt=0, le=100)
     """Instead of a time: when so much more of the window is used, or the force mark is reached."""
     handoff: str | None = None
+
+
+class Finish(Verb):
+    """Say for the agent that its job is done."""
+
+    verb: ClassVar[str] = "done"
+    name: str
 
 
 class Undo(Verb):
@@ -176,8 +197,8 @@ class RemoveWorktree(Verb):
 
 
 VERBS: tuple[type[Verb], ...] = (
-    Start, Plan, Stop, Send, Handoff, Approve, Refuse, Snooze, Undo, Continue, Down, Load,
-    Attach, RemoveWorktree,
+    Start, Resume, Plan, Stop, Send, Handoff, Approve, Refuse, Snooze, Finish, Undo, Continue, Down,
+    Load, Attach, RemoveWorktree,
 )  # fmt: skip
 
 
@@ -185,7 +206,7 @@ class Done(Wire):
     """What a verb answers when it went well."""
 
     message: str
-    """One line for the pilot."""
+    """One line for the user."""
     name: str | None = None
     pane: str | None = None
     socket: str | None = None

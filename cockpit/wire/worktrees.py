@@ -15,7 +15,7 @@ class Obstacle(Wire):
 
     why: str
     next: str
-    """What the pilot may do about it."""
+    """What the user may do about it."""
     salvageable: bool = False
     """`--salvage` keeps it, so that it is no obstacle any more."""
 
@@ -46,8 +46,12 @@ class WorktreeStatus(Wire):
     """Commits on no remote and not in its base."""
     behind: int | None = None
     """Commits of its base that it does not have."""
+    only_here: int | None = 0
+    """Commits that only its own log and references name, and that would go with it."""
     busy: str | None = None
     lock: str | None = None
     """Why somebody else has locked it."""
     obstacles: list[Obstacle] = Field(default_factory=list)
     """Why `remove` would refuse, as far as a quick look tells."""
+    unlisted: str | None = None
+    """Why git cannot list the worktrees of this repository; this stands in their place."""

@@ -18,7 +18,7 @@ from typing import TypeVar
 
 import pytest
 
-from cockpit.adapters.tmux import Tmux
+from cockpit.adapters.tmux.panes import Tmux
 from cockpit.core.ids import PaneId
 
 PATIENCE = 10.0
@@ -51,7 +51,7 @@ class Waiting:
 
 
 class Terminal:
-    """A terminal with a program in it, as a pilot has one. Closing it is a hang-up."""
+    """A terminal with a program in it, as a user has one. Closing it is a hang-up."""
 
     def __init__(
         self, argv: Sequence[str], environment: Mapping[str, str], size: tuple[int, int]

@@ -1,4 +1,4 @@
-"""The terminal around ours: names that this machine does not know, and a tmux of the pilot's."""
+"""The terminal around ours: names that this machine does not know, and a tmux of the user's."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cockpit.adapters.around import is_kept
-from cockpit.adapters.tmux import Tmux
-from cockpit.adapters.tmux_views import TmuxViews
+from cockpit.adapters.tmux.outer_terminal import is_kept
+from cockpit.adapters.tmux.panes import Tmux
+from cockpit.adapters.tmux.views import TmuxViews
 from cockpit.ports.panes import Launch
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ OpenTerminal = Callable[..., "Terminal"]
 
 KNOWN = """\
 import os
-from cockpit.adapters.around import client_terminal
+from cockpit.adapters.tmux.outer_terminal import client_terminal
 print(client_terminal(dict(os.environ, TMUX="x", TMUX_PANE="%0")))
 """
 
@@ -54,7 +54,7 @@ def test_a_terminal_that_nobody_here_knows_is_taken_for_an_xterm(name: str, used
 
 @pytest.fixture
 def outer(own_home: Path) -> Iterator[Outer]:
-    """Makes a tmux of the pilot's with these commands in its file; the environment in it."""
+    """Makes a tmux of the user's with these commands in its file; the environment in it."""
     argv = ["tmux", "-S", str(own_home / "outer"), "-f", str(own_home / "outer.conf")]
 
     def start(configuration: str) -> dict[str, str]:

@@ -17,11 +17,11 @@ from urllib.parse import urlsplit
 import aiohttp
 import pytest
 
-from cockpit.adapters.browser import TABS, Browser
+from cockpit.adapters.browser.server import TABS, Browser
 from cockpit.core.errors import Failed
 
 TAB = (
-    "import os, sys\nfrom cockpit.adapters.browser_tab import run\n"
+    "import os, sys\nfrom cockpit.adapters.browser.tab import run\n"
     "size = int(os.environ['COLUMNS']), int(os.environ['LINES'])\n"
     "sys.exit(run(sys.argv[1:], {**os.environ, 'TERM': 'xterm'}, size))"
 )

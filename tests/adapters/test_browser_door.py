@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cockpit.adapters.browser_door import Door, is_loopback
+from cockpit.adapters.browser.access import Door, is_loopback
 
 LOOPBACK, WIDE = Door("127.0.0.1"), Door("0.0.0.0")
 

@@ -11,11 +11,11 @@ from contextlib import contextmanager
 
 import pytest
 
-from cockpit.adapters.browser_tab import LONGEST, READY, Packets, packet
+from cockpit.adapters.browser.tab import LONGEST, READY, Packets, packet
 
 PROGRAM = """
 import os, sys
-from cockpit.adapters.browser_tab import run
+from cockpit.adapters.browser.tab import run
 sys.exit(run(sys.argv[1:], {**os.environ, "TERM": "xterm"}, (91, 17)))
 """
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 from datetime import UTC, datetime, timedelta
 
-from cockpit.adapters.clock import ManualClock, SystemClock
+from cockpit.adapters.clock import SystemClock
 from cockpit.ports.clock import Clock
+from tests.manual_clock import ManualClock
 
 
 def test_the_real_clock_tells_utc_and_the_boot() -> None:

@@ -1,4 +1,4 @@
-"""A pilot's own layout: sandboxed, still a handoff document, and never the end of a handoff."""
+"""A user's own layout: sandboxed, still a handoff document, and never the end of a handoff."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cockpit.adapters.document_template import laid_out, render
+from cockpit.adapters.documents.template import laid_out, render
 from cockpit.core.composition import compose, draft_from_facts
 from cockpit.core.document import SECTIONS, read, validate
 from cockpit.core.errors import BadConfig
@@ -62,6 +62,14 @@ def test_every_section_has_a_name_and_foreign_text_is_no_template(template: Path
         ("{{ 'x' * 10 ** 7 }}", "more than 256 KiB"),
         ("{% for n in range(10 ** 7) %}x{% endfor %}", "Range too big"),
         ("{{ [].append(1) }}{{ sections.clear() }}", "unsafe|not safely callable"),
+        (
+            "{% for n in range(10 ** 5) %}{% for m in range(10 ** 5) %}{% endfor %}{% endfor %}",
+            "took more than",
+        ),
+        ("{% set x = 'x' * 2 * 10 ** 9 %}{{ x | length }}", "MB of memory"),
+        ("{{ ['x'] * 10 ** 9 }}", "MB of memory"),
+        ("{{ 9 ** (9 ** 9) }}", "took more than"),
+        ("{{ '%2000000000d' % 1 }}", "memory|more than 256 KiB"),
         ("only words", "no handoff document. The section `## Goal` is missing"),
         ("\x00" + "x" * 70_000, "64 KiB"),
     ],

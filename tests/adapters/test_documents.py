@@ -13,10 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from cockpit.adapters.documents import FOLDER, NOTICE, Documents, document_name
+from cockpit.adapters.documents.files import FOLDER, NOTICE, Documents, document_name
 from cockpit.core.document import LARGEST
 from cockpit.core.errors import BadUsage, Failed
 from cockpit.core.front_matter import FrontMatter, dump
+from tests.faults.kernel_log import deeds, reason_against, traced
 
 CREATED = datetime(2026, 11, 21, 20, 15, 0, tzinfo=UTC)
 ID = "0a1b2c3d-0000-4000-8000-000000000001"
@@ -198,10 +199,15 @@ def test_a_worktree_that_is_gone_is_not_made_again(documents: Documents, worktre
     assert documents.copies.path(ID).read_text() == "text"
 
 
-@pytest.mark.parametrize("folder", ["/tmp/x", "../x", "a/../../x", "", "."])
+@pytest.mark.parametrize(
+    "folder", ["/tmp/x", "../x", "a/../../x", "", ".", ".git/x", "a/.GIT", "bare/hooks"]
+)
 def test_a_folder_outside_of_the_worktree_is_bad_usage(
     documents: Documents, worktree: Path, folder: str
 ) -> None:
+    for part in ("objects", "refs"):
+        (worktree / "bare" / part).mkdir(parents=True)
+    (worktree / "bare" / "HEAD").write_text("ref: refs/heads/main\n")
     with pytest.raises(BadUsage):
         documents.draft_path(worktree, ID, folder)
 
@@ -295,7 +301,7 @@ def test_what_a_crash_left_is_swept_when_it_is_old(documents: Documents, worktre
     assert names(place) == [".handoff-y.md.0011.tmp"]
 
 
-# Notices, and documents that the pilot names
+# Notices, and documents that the user names
 
 
 def test_a_notice_comes_and_goes(documents: Documents, worktree: Path) -> None:
@@ -333,7 +339,7 @@ CHILD = """
 import resource, signal, sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from cockpit.adapters.documents import Documents
+from cockpit.adapters.documents.files import Documents
 from cockpit.core.errors import CockpitError
 worktree, copies, limit = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
 worktree.mkdir(exist_ok=True)
@@ -423,3 +429,28 @@ def test_only_a_plain_file_of_our_own_is_taken_as_a_document(
         documents.read_own(notes)
     with pytest.raises(BadUsage, match="cannot be read"):
         documents.read_own(tmp_path / "nowhere.md")
+
+
+ARCHIVING = """
+import sys
+from pathlib import Path
+from cockpit.adapters.documents.copies import Copies
+copies = Copies(Path(sys.argv[1]))
+copies.keep("h1", b"a document")
+assert copies.archive("h1") is not None
+"""
+
+
+@pytest.mark.skipif(reason_against() is not None, reason="strace cannot trace here")
+def test_an_archived_copy_is_in_both_folders_on_the_disk(tmp_path: Path) -> None:
+    """A rename counts after a power cut only when both folders were synced after it."""
+    folder, log = tmp_path / "copies", tmp_path / "log"
+    command = [sys.executable, "-P", "-c", ARCHIVING, str(folder)]
+    subprocess.run(traced(command, log), check=True)
+    found = list(deeds(log.read_text()))
+    moved = next(
+        place for place, deed in enumerate(found) if deed.path == str(folder / "archive" / "h1.md")
+    )
+    assert found[moved].kind == "name"
+    synced = [deed.path for deed in found[moved:] if deed.kind == "sync"]
+    assert synced == [str(folder / "archive"), str(folder)]

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from cockpit.adapters.clock import ManualClock
-from cockpit.adapters.git import Git
+from cockpit.adapters.git.worktrees import Git
 from cockpit.core.errors import BadUsage, Failed, ProgramMissing
+from cockpit.core.exclusion import exclusion
 from cockpit.ports.worktrees import GitFacts, Worktrees
+from tests.manual_clock import ManualClock
 
 
 def run(directory: Path, *arguments: str) -> str:
@@ -368,6 +369,42 @@ def test_what_is_kept_out_is_kept_out_of_every_worktree_once(
         (folder / ".cockpit").mkdir()
         (folder / ".cockpit" / "handoff.md").touch()
         assert facts(folder).status == ()
+
+
+def test_exactly_the_folder_is_kept_out(repository: Path) -> None:
+    pattern = exclusion(("docs", "hand offs [*]\\x"))
+    asyncio.run(Git().keep_out(repository, pattern))
+    for name in ("docs/hand offs [*]\\x", "docs/hand offs z", "docs", "deep/docs/hand offs [*]\\x"):
+        (repository / name).mkdir(parents=True, exist_ok=True)
+        (repository / name / "new.md").touch()
+    ignored = run(repository, "ls-files", "--others", "--ignored", "--exclude-standard", "-z")
+    assert ignored == "docs/hand offs [*]\\x/new.md\0"
+    assert exclusion((".cockpit", "handoffs")) == "/.cockpit/handoffs/"
+
+
+@pytest.mark.parametrize("content", [b"theirs", b"theirs\r\n\xff\n", b"", b"/.cockpit/\n\n"])
+def test_an_exclude_file_keeps_mode_and_content(repository: Path, content: bytes) -> None:
+    path = repository / ".git" / "info" / "exclude"
+    path.write_bytes(content)
+    path.chmod(0o664)
+    before = path.stat()
+    for _ in range(2):
+        asyncio.run(Git().keep_out(repository, "/.cockpit/"))
+        after = path.stat()
+        assert path.read_bytes().startswith(content)
+        assert path.read_bytes().splitlines().count(b"/.cockpit/") == 1
+        assert (after.st_ino, after.st_mode) == (before.st_ino, before.st_mode)
+    if b"/.cockpit/" in content:
+        assert path.read_bytes() == content
+        assert after.st_mtime_ns == before.st_mtime_ns
+
+
+def test_an_exclude_file_that_would_hold_us_up_is_refused(repository: Path) -> None:
+    path = repository / ".git" / "info" / "exclude"
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(Failed, match="is no file"):
+        asyncio.run(Git().keep_out(repository, "/.cockpit/"))
 
 
 def test_a_link_is_not_followed_to_be_written(repository: Path, own_home: Path) -> None:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from cockpit.adapters.git import Git
-from cockpit.adapters.git_command import GitCommand
-from cockpit.adapters.git_diff import LARGEST, MOST_FILES
+from cockpit.adapters.git.command import GitCommand
+from cockpit.adapters.git.diff import LARGEST, MOST_FILES
+from cockpit.adapters.git.worktrees import Git
 from cockpit.core.errors import Failed, ProgramMissing
 from cockpit.ports.worktrees import ChangedFile, Diff
 
@@ -184,12 +184,12 @@ def test_a_git_without_end_is_ended(own_home: Path) -> None:
     for program in (endless, silent):
         program.chmod(0o755)
     answer = asyncio.run(
-        GitCommand(os.environ, str(endless)).beginning(own_home, "diff", most=1_000)
+        GitCommand(os.environ, str(endless)).beginning(own_home, "rev-parse", most=1_000)
     )
     assert (answer.ok, answer.cut, len(answer.output)) == (True, True, 1_000)
     with pytest.raises(Failed, match="took longer"):
         asyncio.run(
             GitCommand(os.environ, str(silent)).beginning(
-                own_home, "diff", most=1_000, deadline=0.2
+                own_home, "rev-parse", most=1_000, deadline=0.2
             )
         )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cockpit.adapters.git import Git
+from cockpit.adapters.git.worktrees import Git
 from cockpit.core.errors import Failed, NotNow
 from cockpit.ports.worktrees import Tree
 
@@ -244,6 +244,25 @@ def test_salvaging_changes_nothing(repository: Path, tree: Path) -> None:
     assert list(folder.glob("cockpit-index*")) == []
 
 
+def test_an_index_laid_into_gits_folder_is_not_used(
+    repository: Path, tree: Path, own_home: Path
+) -> None:
+    """Who may write to git's folder cannot decide what is kept, nor where it is written."""
+    folder = Path(run(tree, "rev-parse", "--absolute-git-dir"))
+    target = own_home / "target"
+    target.write_text("theirs\n")
+    (folder / "cockpit-index").symlink_to(target)
+    (folder / "cockpit-index.lock").write_text("")
+    (tree / "new").write_text("new\n")
+    git = Git(private=own_home / "private")
+    kept = asyncio.run(git.salvage(seen(repository)))
+    assert run(repository, "show", f"{kept}:new") == "new"
+    assert (folder / "cockpit-index").is_symlink()
+    assert (folder / "cockpit-index.lock").exists()
+    assert target.read_text() == "theirs\n"
+    assert list((own_home / "private").iterdir()) == []
+
+
 def test_an_objection_at_the_last_moment_puts_it_back(repository: Path, tree: Path) -> None:
     (tree / "new").write_text("new\n")
     with pytest.raises(NotNow, match="was not removed") as caught:
@@ -275,11 +294,14 @@ def test_a_removal_that_was_cut_off_is_undone(repository: Path, tree: Path) -> N
     assert seen(repository).made is not None
 
 
-def test_what_a_removal_left_behind_goes_with_the_next(repository: Path, tree: Path) -> None:
-    left = tree.with_name(".tree.removing")
-    (left / "half").mkdir(parents=True)
+def test_a_folder_beside_it_that_no_removal_made_is_left_alone(
+    repository: Path, tree: Path
+) -> None:
+    mine = tree.with_name(".tree.removing") / "mine"
+    mine.mkdir(parents=True)
+    (mine / "work").write_text("mine\n")
     remove(repository)
-    assert not left.exists()
+    assert (mine / "work").read_text() == "mine\n"
     assert not tree.exists()
 
 
@@ -349,7 +371,6 @@ def test_salvaging_runs_no_filter_that_the_repository_names(
     assert kept is not None
     assert not (own_home / "sprung").exists()
     assert run(repository, "show", f"{kept}:file") == "raw"
-    assert "not put through: x" in run(repository, "log", "-1", "--format=%s", kept)
 
 
 def test_what_cannot_be_kept_is_not_removed(repository: Path, tree: Path) -> None:
@@ -366,3 +387,31 @@ def test_folders_that_forbid_it_are_deleted_too(repository: Path, tree: Path) ->
     (tree / "ignored-mod").chmod(0o500)
     remove(repository)
     assert not tree.exists()
+
+
+def test_a_path_with_line_feeds_holds_up_no_other(
+    repository: Path, tree: Path, own_home: Path
+) -> None:
+    odd = own_home / "x\n\ny"
+    run(repository, "worktree", "add", "-q", "--detach", str(odd))
+    run(repository, "worktree", "add", "-q", "-b", "odd", str(own_home / "x\nbranch agent"))
+    git = Git()
+    found = {one.directory: one for one in asyncio.run(git.trees(repository))}
+    assert set(found) == {tree, odd, own_home / "x\nbranch agent"}
+    assert found[odd].head == run(repository, "rev-parse", "HEAD")
+    with pytest.raises(Failed, match="is checked out elsewhere"):
+        asyncio.run(git.foresee(repository, own_home / "other", "odd", ""))
+
+    async def nobody(_: Path) -> str | None:
+        return None
+
+    asyncio.run(git.remove(found[tree], nobody))
+    assert odd.is_dir()
+    assert not tree.exists()
+
+
+def test_a_repository_that_git_cannot_list_says_so(own_home: Path) -> None:
+    run(own_home, "init", "-q", "broken")
+    (own_home / "broken" / ".git" / "packed-refs").write_text("nonsense\n")
+    with pytest.raises(Failed, match="cannot be listed"):
+        asyncio.run(Git().trees(own_home / "broken"))

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from cockpit.adapters.git import Git
-from cockpit.core.errors import Failed
+from cockpit.adapters.git.worktrees import Git
+from cockpit.core.errors import BadUsage, Failed
 from cockpit.ports.worktrees import Home, Worktree
 
 
@@ -197,3 +197,66 @@ def test_nothing_is_brought_from_elsewhere(repository: Path, own_home: Path, nam
     with pytest.raises(Failed, match="leads out of the repository"):
         bring(repository, own_home / "tree" / "x", name)
     assert list((own_home / "tree" / "x").iterdir()) == []
+
+
+def test_a_partial_clone_without_the_files_is_told_how_to_get_them(
+    repository: Path, own_home: Path
+) -> None:
+    run(repository, "config", "uploadpack.allowFilter", "true")
+    clone, tree = own_home / "clone", own_home / "tree"
+    # Without a checkout the clone has no file of any commit.
+    source = f"file://{repository}"
+    run(own_home, "clone", "-q", "--no-checkout", "--filter=blob:none", source, str(clone))
+    with pytest.raises(Failed, match="is not whole") as refused:
+        make(clone, tree)
+    assert refused.value.hint.endswith(f"git -C {clone} fetch --refetch --no-filter origin")
+    run(clone, "fetch", "-q", "--refetch", "--no-filter", "origin")
+    make(clone, tree)
+    assert (tree / "packages" / "web" / "file").read_text() == "one\n"
+
+
+@pytest.mark.parametrize(
+    "place",
+    ["repository/.git/modules", "repository/.git/refs/heads/x", "repository/.GIT/x", "way/hooks",
+     "bare.git/hooks", "bare.git/x/y", "repository/.git/worktrees/one/x", "apart/x"],
+)  # fmt: skip
+def test_no_worktree_is_made_in_a_folder_of_gits(
+    repository: Path, own_home: Path, place: str
+) -> None:
+    run(repository, "worktree", "add", "-q", str(own_home / "one"))
+    run(own_home, "clone", "-q", "--bare", str(repository), "bare.git")
+    run(own_home, "clone", "-q", "--separate-git-dir=apart", str(repository), "checkout")
+    (own_home / "way").symlink_to(repository / ".git")
+    target = own_home / place
+    git = Git()
+    for attempt in (
+        git.ensure(repository, target, "agent/api", "", agent="api", job="j"),
+        git.foresee(repository, target, "agent/api", ""),
+    ):
+        with pytest.raises(BadUsage, match="No worktree can be at"):
+            asyncio.run(attempt)
+    assert run(repository, "branch", "--list", "agent/api") == ""
+    assert not (target / "packages").exists()
+
+
+def test_a_worktree_may_lie_below_a_checkout_in_a_bare_repository(
+    repository: Path, own_home: Path
+) -> None:
+    run(own_home, "clone", "-q", "--bare", str(repository), "bare.git")
+    run(own_home / "bare.git", "worktree", "add", "-q", "--detach", "tree")
+    assert make(repository, own_home / "bare.git" / "tree" / ".worktrees" / "api").created
+
+
+def test_nothing_is_brought_into_or_from_a_folder_of_gits(repository: Path, own_home: Path) -> None:
+    tree = own_home / "tree"
+    make(repository, tree)
+    (repository / "way").symlink_to(".git")
+    (repository / "packages" / "own").write_text("x")
+    run(repository, "init", "-q", str(tree / "inner"))
+    (tree / "packages" / "web" / "file").unlink()
+    (tree / "packages" / "web").rmdir()
+    (tree / "packages" / "web").symlink_to(tree / "inner" / ".git" / "hooks")
+    (repository / "packages" / "web" / "pre-commit").write_text("x")
+    for name in ("way/config", "packages/web/pre-commit"):
+        with pytest.raises(Failed, match="leads into git's own folder"):
+            asyncio.run(Git().bring(repository, tree, (name,)))

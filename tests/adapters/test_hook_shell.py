@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from cockpit.adapters.hook_shell import KEPT, ShellHooks, ShellRun
-from cockpit.adapters.processes import LocalProcesses
+from cockpit.adapters.process.hook_shell import KEPT, ShellHooks, ShellRun
+from cockpit.adapters.process.processes import LocalProcesses
 from cockpit.demo.leftovers import carriers
 
 SLACK = 0.05

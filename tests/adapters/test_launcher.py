@@ -9,14 +9,21 @@ import stat
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cockpit.adapters.launch_order import LONGEST_ARGUMENT, LaunchOrders
+from cockpit.adapters.process.launch_order import (
+    LONGEST_ARGUMENT,
+    LONGEST_PIECE,
+    MOST_LINES,
+    LaunchOrders,
+)
 from cockpit.core.errors import BadUsage
+from cockpit.core.prompt_files import mention, prompt_files
 from cockpit.ports.panes import Launch
 
 TELL = (
@@ -107,6 +114,68 @@ def test_the_longest_prompt_is_an_argument_and_a_longer_one_a_file(
     path = Path(line.removeprefix("Read the file ").removesuffix(" and do what it says."))
     assert path.read_text() == long
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_prompt_is_in_no_argument_where_a_file_can_be_mentioned(
+    own_home: Path,
+) -> None:
+    secret = "Tr0ub4dor&3-" + "xK9p$%"
+    prompt = f"Log in with DB_PASSWORD={secret} and go on.\nThen stop."
+    environment = {"PATH": os.environ["PATH"], "ROOM_KEY_TOKEN": "tiger-471-value"}
+    orders = LaunchOrders(own_home / "with a space")
+    place = own_home / "prompts" / "api-0123"
+    for text in (prompt, "The room is tiger-471-value.", "no secret"):
+        launch = Launch(TELLER, own_home, environment, text, mention=mention, prompt_folder=place)
+        (path,) = mentioned(orders, launch)
+        assert path.parent == place
+        assert stat.S_IMODE(place.stat().st_mode) == 0o700
+        assert path.read_text() == text
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    command = replace(
+        Launch(TELLER, own_home, environment, "/review", mention=mention), literal=True
+    )
+    assert told(orders, command)["argv"] == arguments("--", "/review")
+    (path,) = mentioned(orders, replace(command, prompt=prompt))
+    assert path.read_text() == prompt
+    quoted = LaunchOrders(own_home / 'with "quotes"')
+    launch = Launch(TELLER, own_home, environment, prompt, mention=mention)
+    assert told(quoted, launch)["argv"] == arguments("--", prompt)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["some words on a line\n", "a\n", "🚀" * 30_000, "é" * 9_999 + "x\n", "\n" * 1_000],
+    ids=["lines", "short lines", "one line", "lines as long as a file", "empty lines"],
+)
+def test_a_long_prompt_is_mentioned_in_pieces_that_are_read_whole(
+    own_home: Path, line: str
+) -> None:
+    orders = LaunchOrders(own_home / "pieces")
+    text = (line * (LONGEST_ARGUMENT // len(line.encode()) + 1)) + "the end"
+    environment = {"PATH": os.environ["PATH"]}
+    launch = Launch(TELLER, own_home, environment, text, mention=mention)
+    pieces = [path.read_text() for path in mentioned(orders, launch)]
+    assert "".join(pieces) == text
+    assert all(len(piece.encode()) <= LONGEST_PIECE for piece in pieces)
+    assert all(piece.count("\n") <= MOST_LINES for piece in pieces)
+    assert "\ufffd" not in "".join(pieces)
+
+
+def test_the_files_of_a_prompt_are_found_in_what_the_agent_was_told() -> None:
+    file = "/home/me/my state/prompt-0123456789abcdef.md"
+    assert prompt_files(mention([Path(file), Path(file)])) == [file] * 2
+    assert prompt_files(f"Read the file {file} and do what it says.") == [file]
+    assert prompt_files(f"Do what @{file} says.") == [file]
+    assert prompt_files(f"Do what @{file} says. And more.") == []
+
+
+def mentioned(orders: LaunchOrders, launch: Launch) -> list[Path]:
+    answer = told(orders, launch)
+    assert isinstance(answer["argv"], list)
+    assert len(answer["argv"]) == 2
+    files = [Path(name) for name in prompt_files(bytes.fromhex(answer["argv"][1]).decode())]
+    assert files
+    return files
 
 
 def test_the_process_is_the_agent_itself(orders: LaunchOrders, own_home: Path) -> None:

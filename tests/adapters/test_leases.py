@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from cockpit.adapters.leases import Holder, holder, worktree_lease
+from cockpit.adapters.process.leases import Holder, holder, worktree_lease
 
 
 def git(place: Path, *words: str) -> str:

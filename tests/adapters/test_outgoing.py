@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from cockpit.adapters.clock import ManualClock
 from cockpit.adapters.store.outgoing import MOST, OutgoingTable
 from cockpit.adapters.store.store import Store
 from cockpit.core.errors import Hindered
 from cockpit.core.ids import AgentName
 from cockpit.ports.records import EventRecord, OutgoingRecord
-from cockpit.supervisor.feed import Feed
+from cockpit.supervisor.events import EventLog
+from tests.manual_clock import ManualClock
 
 
 def message(number: int, **changes: object) -> OutgoingRecord:
@@ -29,7 +29,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_it_survives_and_keeps_order_and_time(path: Path) -> None:
-    store = Store(path)
+    store = Store(path).open()
     table = OutgoingTable(store)
     for number in (2, 1):
         assert table.add(message(number)) == 0
@@ -37,7 +37,7 @@ def test_it_survives_and_keeps_order_and_time(path: Path) -> None:
     table.add(message(3, next_at=50.0))
     store.close()
 
-    store = Store(path)
+    store = Store(path).open()
     table = OutgoingTable(store)
     assert table.due(10.0) == [message(1), message(2)]
     assert table.next_after(10.0) == 50.0
@@ -50,7 +50,7 @@ def test_it_survives_and_keeps_order_and_time(path: Path) -> None:
 
 
 def test_the_oldest_gives_way(path: Path) -> None:
-    store = Store(path)
+    store = Store(path).open()
     table = OutgoingTable(store)
     with store.transaction():
         for number in range(MOST):
@@ -63,18 +63,18 @@ def test_the_oldest_gives_way(path: Path) -> None:
 
 
 def test_an_event_and_its_messages_stand_or_fall_together(path: Path) -> None:
-    store = Store(path)
+    store = Store(path).open()
     table = OutgoingTable(store)
-    feed = Feed(store, ManualClock())
+    event_log = EventLog(store, ManualClock())
 
     def lay_in(record: EventRecord) -> None:
         table.add(message(record.id))
-        if record.kind == "bad":
+        if record.kind == "agent.exited":
             raise Hindered("the disk is full")
 
-    feed.also = lay_in
-    feed.tell("good", "g")
-    feed.tell("bad", "b")
-    assert [event.kind for event in store.events(0, 10)] == ["good"]
+    event_log.also = lay_in
+    event_log.record("agent.found", "g")
+    event_log.record("agent.exited", "b")
+    assert [event.kind for event in store.events(0, 10)] == ["agent.found"]
     assert [one.id for one in table.all_of("webhook")] == ["m1"]
     store.close()

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from cockpit.adapters.processes import LocalProcesses
+from cockpit.adapters.process.processes import LocalProcesses
 from cockpit.ports.processes import Processes, ProcessId
 
 MARKER = "api:7f3a"
@@ -215,7 +215,7 @@ def test_no_marker_marks_nobody(processes: LocalProcesses, start: Start) -> None
 
 def test_we_never_end_ourselves(own_home: Path, start: Start) -> None:
     code = (
-        "import asyncio; from cockpit.adapters.processes import LocalProcesses;"
+        "import asyncio; from cockpit.adapters.process.processes import LocalProcesses;"
         f"print(asyncio.run(LocalProcesses().end(None, {MARKER!r}, patience=0.1)).gone, flush=True)"
     )
     assert heard(start(code, MARKER)) == "True"

@@ -13,7 +13,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cockpit.adapters.spool import REPORT_BYTES, STATUS_LINE, Spool, salvaged, understood
+from cockpit.adapters.hooks.spool import (
+    AT_ONCE,
+    REPORT_BYTES,
+    STATUS_LINE,
+    Spool,
+    salvaged,
+    understood,
+)
 from cockpit.core.ids import AgentName
 
 REPORTER = Path(__file__).parents[2] / "cockpit" / "reporter.sh"
@@ -61,7 +68,6 @@ def test_a_spool_that_is_not_there_is_an_empty_one(tmp_path: Path) -> None:
     spool = Spool(tmp_path / "nowhere")
     assert spool.take() == []
     assert spool.latest_status(API) is None
-    spool.forget(API)
 
 
 def test_a_cut_report_is_read_as_far_as_it_goes(spool: Spool) -> None:
@@ -99,10 +105,29 @@ def test_what_killed_reporters_left_is_cleared_after_a_while(spool: Spool) -> No
     assert (old.exists(), new.exists()) == (False, True)
 
 
-def test_a_forgotten_agent_leaves_nothing(spool: Spool) -> None:
-    leave(spool, "1-Stop.json", b"{}", 1.0)
-    spool.forget(API)
-    assert list(spool.folder.iterdir()) == []
+def test_a_flood_is_taken_in_pieces_and_asks_to_be_called_again(spool: Spool) -> None:
+    async def flooded() -> None:
+        called: list[None] = []
+        forget = spool.on_change(lambda: called.append(None))
+        try:
+            for number in range(AT_ONCE + 20):
+                leave(spool, f"{number}-Stop.json", b"{}", float(number))
+            assert len(spool.take()) == AT_ONCE
+            assert called
+            assert len(spool.take()) == 20
+        finally:
+            forget()
+
+    asyncio.run(flooded())
+
+
+def test_files_that_no_reporter_names_so_take_no_room(spool: Spool) -> None:
+    for number in range(300):
+        leave(spool, f"f{number}.json", b"{}", 1.0)
+    (spool.folder / "api" / "folder.json").mkdir()
+    leave(spool, "no-report", b"", 1.0)
+    assert spool.take() == []
+    assert list((spool.folder / "api").iterdir()) == []
 
 
 @given(st.binary(max_size=200))

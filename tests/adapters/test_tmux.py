@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cockpit.adapters import process_table
-from cockpit.adapters.tmux import Tmux
+from cockpit.adapters.process import process_table
+from cockpit.adapters.tmux.panes import Tmux
 from cockpit.core.errors import BadUsage
 from cockpit.core.ids import PaneId
 from cockpit.ports.panes import Launch, Pane, PaneGone, PaneOccupied, Panes
@@ -155,7 +155,8 @@ def test_a_program_that_is_missing_says_so_in_its_pane(
     async def story() -> None:
         pane = await tmux.open("api", launch(own_home, "/nothing/here;"))
         await waiting.shows(tmux, pane.id, "not started: /nothing/here;: no such program")
-        await ended(tmux, pane)
+        launcher = tmux.processes.identify(pane.pid)
+        assert launcher is None or await tmux.processes.gone(launcher, 10)
         assert (await tmux.look())[pane.id].exit_status == 127
         gone = await tmux.open("api", launch(own_home / "gone", "sleep", "1"))
         await waiting.shows(tmux, gone.id, "cannot be entered")
@@ -228,7 +229,6 @@ def test_only_a_pane_id_is_a_pane(tmux: Tmux, own_home: Path, pane: str) -> None
             tmux.capture(PaneId(pane)),
             tmux.paste(PaneId(pane), "x"),
             tmux.press(PaneId(pane), "Enter"),
-            tmux.resize(PaneId(pane), 80, 24),
             tmux.reopen(PaneId(pane), launch(own_home)),
         ):
             with pytest.raises(PaneGone):
@@ -373,23 +373,6 @@ def test_history_stands_above_the_screen(tmux: Tmux, own_home: Path, waiting: Wa
         above = (await tmux.capture(pane.id, history=1000)).lines
         assert above[0] == "1"
         assert above[199] == "200"
-
-    asyncio.run(story())
-
-
-@pytest.mark.parametrize("size", [(40, 10), (300, 100)])
-def test_a_pane_has_the_size_it_is_given(
-    tmux: Tmux, own_home: Path, waiting: Waiting, size: tuple[int, int]
-) -> None:
-    async def story() -> None:
-        telling = "trap 'stty size' WINCH; echo ready; while :; do sleep 0.1; done"
-        pane = await tmux.open("api", launch(own_home, "/bin/sh", "-c", telling))
-        await waiting.shows(tmux, pane.id, "ready")
-        await tmux.resize(pane.id, *size)
-        seen = (await tmux.look())[pane.id]
-        assert (seen.width, seen.height) == size
-        await waiting.shows(tmux, pane.id, f"{size[1]} {size[0]}")
-        assert len((await tmux.capture(pane.id)).lines) == size[1]
 
     asyncio.run(story())
 

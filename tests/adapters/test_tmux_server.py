@@ -12,9 +12,9 @@ from pathlib import Path
 import libtmux
 import pytest
 
-from cockpit.adapters.tmux import Tmux
-from cockpit.adapters.tmux_command import check_version, literal, new_enough
-from cockpit.adapters.tmux_config import TEXT
+from cockpit.adapters.tmux.command import check_version, literal, new_enough
+from cockpit.adapters.tmux.config import TEXT
+from cockpit.adapters.tmux.panes import Tmux
 from cockpit.core.errors import Failed, ProgramMissing
 from cockpit.ports.panes import Launch, PanesSilent
 

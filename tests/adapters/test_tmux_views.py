@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import libtmux
 import pytest
 
-from cockpit.adapters.tmux import Tmux
-from cockpit.adapters.tmux_views import TmuxViews
+from cockpit.adapters.tmux.panes import Tmux
+from cockpit.adapters.tmux.views import TmuxViews
 from cockpit.core.errors import BadUsage, NotNow
 from cockpit.core.ids import PaneId
 from cockpit.ports.panes import Launch, Pane, PaneGone
@@ -240,7 +240,7 @@ def test_two_pilots_do_not_drag_each_other(
 
 
 def windows_of(tmux: Tmux) -> list[str]:
-    """The names of all sessions: one of all, one of each pilot."""
+    """The names of all sessions: one of all, one of each user."""
     return asyncio.run(tmux.command.run(["list-sessions", "-F", "#{session_name}"]))
 
 
@@ -320,7 +320,6 @@ def test_a_terminal_of_any_size_will_do(
 ) -> None:
     async def fly() -> tuple[Pane, Pane, list[str]]:
         pane, other = await opened(views.tmux, own_home)
-        await views.tmux.resize(pane.id, 90, 20)
         return pane, other, await views.attach_command(pane.id)
 
     pane, other, command = asyncio.run(fly())

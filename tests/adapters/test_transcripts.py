@@ -1,14 +1,19 @@
 from __future__ import annotations
 
+import json
+import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cockpit.adapters.transcript_scan import read_all
-from cockpit.adapters.transcripts import Tail
+from cockpit.adapters.transcripts.lines import LONGEST_LINE, MOST_VALUES
+from cockpit.adapters.transcripts.scan import read_all
+from cockpit.adapters.transcripts.tail import POLL_BYTES, Tail
 from cockpit.core.session import SessionEvent, Skipped, UserSaid
 
 
@@ -167,6 +172,86 @@ def test_a_line_that_never_ends_is_let_go_and_counted(path: Path) -> None:
     assert tail.poll() == []
     append(path, b"z\ntwo\n")
     assert texts(tail.poll()) == ["two"]
+
+
+@pytest.mark.parametrize("after", [b'"assistant"', b"x" * 500 + b'"assistant"', b'"assis'])
+def test_a_line_that_is_let_go_tells_whether_it_may_have_held_a_reading(
+    path: Path, after: bytes
+) -> None:
+    tail = Tail(path, parse, longest_line=100)
+    path.write_bytes(b'{"' + b"x" * 100 + after)
+    found: list[SessionEvent | Skipped] = []
+    for rest in (b"", b'tant"', b"x" * 200, b"\ntwo\n"):
+        append(path, rest)
+        found += tail.poll(limit_bytes=40)
+        while tail.behind:
+            found += tail.poll(limit_bytes=40)
+    skipped = [event for event in found if isinstance(event, Skipped)]
+    assert [event.reading for event in skipped][-1] is True
+    assert len(skipped) <= 2
+    assert texts(found[-1:]) == ["two"]
+    read: list[SessionEvent | Skipped] = []
+    read_all(path, parse, read.append, block=40, longest_line=100)
+    assert texts(read[-1:]) == ["two"]
+    assert [event.reading for event in read if isinstance(event, Skipped)][-1] is True
+
+
+def test_what_is_let_go_is_not_held(path: Path) -> None:
+    path.write_bytes(b"x" * (LONGEST_LINE + POLL_BYTES + 1))
+    tail = Tail(path, parse)
+    tail.poll()
+    while tail.behind:
+        tail.poll()
+    assert sum(map(len, tail._place.partial)) < 100
+    assert tail.offset == 0
+
+
+def test_a_line_of_too_many_values_is_never_parsed(path: Path) -> None:
+    line = b'{"type":"assistant","message":{"content":[' + b"{}," * MOST_VALUES + b"{}]}}"
+    path.write_bytes(line + b"\n" + line.replace(b"assistant", b"user") + b"\n")
+    tail = Tail(path, parse)
+    found = tail.poll()
+    while tail.behind:
+        found += tail.poll()
+    reason: Literal["too-many-values"] = "too-many-values"
+    assert found == [Skipped(reason, reading=True), Skipped(reason)]
+
+
+@pytest.mark.parametrize(
+    "text", ["[{,}] " * 20_000, '\\"\\\\,{[' * 60_000, "\\" * 300_001 + ",[" * 60_000]
+)
+def test_what_stands_inside_a_string_is_no_value(path: Path, text: str) -> None:
+    path.write_bytes(json.dumps({"text": text, "more": [1, {"a": "b"}]}).encode() + b"\n")
+    tail = Tail(path, parse)
+    found = tail.poll()
+    while tail.behind:
+        found += tail.poll()
+    assert [type(event) for event in found] == [UserSaid]
+
+
+def test_one_look_ends_after_so_much_parsing(path: Path) -> None:
+    path.write_bytes(b"one\n" * 10)
+    tail = Tail(path, parse, look_seconds=-1.0)
+    assert texts(tail.poll()) == ["one"]
+    assert tail.behind == 36
+    assert texts(tail.poll()) == ["one"]
+
+
+def test_lines_are_parsed_by_whoever_fetches(path: Path) -> None:
+    path.write_bytes(b"one\n")
+    threads: list[int] = []
+
+    def noted(line: bytes) -> Sequence[SessionEvent] | Skipped:
+        threads.append(threading.get_ident())
+        return parse(line)
+
+    tail = Tail(path, noted)
+    with ThreadPoolExecutor(1) as pool:
+        fetched = pool.submit(tail.fetch).result()
+    assert texts(tail.take(fetched)) == ["one"]
+    assert tail.take(fetched) == []
+    assert threads
+    assert threading.get_ident() not in threads
 
 
 def open_descriptors() -> int:

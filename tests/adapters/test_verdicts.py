@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cockpit.adapters.verdicts import FACTS, Verdicts
+from cockpit.adapters.hooks.responses import FACTS, Verdicts
 from cockpit.core.errors import Failed
 from cockpit.core.ids import AgentName
 
@@ -19,43 +19,19 @@ def verdicts(tmp_path: Path) -> Verdicts:
     return Verdicts(tmp_path / "verdicts")
 
 
-def test_an_offer_is_one_private_line_of_json(verdicts: Verdicts) -> None:
-    verdicts.offer(API, "Stop", {"decision": "block", "reason": "two\nlines"})
-    path = verdicts.folder / "api" / "Stop"
+def test_an_answer_is_one_private_line_of_json(verdicts: Verdicts) -> None:
+    verdicts.ask(API, {"Stop": {"decision": "block", "reason": "two\nlines"}})
+    path = verdicts.folder / "api" / "ask" / "Stop"
     assert json.loads(path.read_text()) == {"decision": "block", "reason": "two\nlines"}
     assert path.read_text().count("\n") == 1
     assert path.stat().st_mode & 0o777 == 0o600
-    assert [entry.name for entry in path.parent.iterdir()] == ["Stop"]
-
-
-def test_a_second_offer_takes_the_place_of_the_first(verdicts: Verdicts) -> None:
-    verdicts.offer(API, "Stop", {"n": 1})
-    verdicts.offer(API, "Stop", {"n": 2})
-    assert json.loads((verdicts.folder / "api" / "Stop").read_text()) == {"n": 2}
-    assert verdicts.lying(API) == {"Stop"}
-
-
-def test_a_withdrawal_says_whether_it_came_in_time(verdicts: Verdicts) -> None:
-    assert verdicts.withdraw(API, "Stop") is False
-    verdicts.offer(API, "Stop", {})
-    assert verdicts.withdraw(API, "Stop") is True
-    assert verdicts.withdraw(API, "Stop") is False
-    assert list((verdicts.folder / "api").iterdir()) == []
-
-
-def test_everything_of_an_agent_can_be_taken_back(verdicts: Verdicts) -> None:
-    verdicts.offer(API, "Stop", {})
-    verdicts.offer(API, "PostToolUse", {})
-    verdicts.clear(API)
-    assert verdicts.lying(API) == set()
 
 
 @pytest.mark.parametrize("event", ["", "../Stop", "Stop/x", ".Stop", "Stop\n"])
 def test_an_event_is_never_a_path(verdicts: Verdicts, event: str) -> None:
     with pytest.raises(Failed):
-        verdicts.offer(API, event, {})
-    with pytest.raises(Failed):
-        verdicts.withdraw(API, event)
+        verdicts.ask(API, {event: {}})
+    assert not verdicts.folder.exists()
 
 
 def test_an_ask_is_taken_back_as_a_whole(verdicts: Verdicts) -> None:
@@ -67,7 +43,7 @@ def test_an_ask_is_taken_back_as_a_whole(verdicts: Verdicts) -> None:
         "Stop": {"n": 2},
     }
     verdicts.ask(API, {"Stop": {"n": 3}}, group=FACTS)
-    assert verdicts.lying(API) == {"ask", "facts"}
+    assert {path.name for path in (verdicts.folder / "api").iterdir()} == {"ask", "facts"}
     assert verdicts.withdraw_ask(API) is True
     assert verdicts.withdraw_ask(API) is False
     assert verdicts.withdraw_ask(API, FACTS) is True

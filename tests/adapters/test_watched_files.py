@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cockpit.adapters.watched_files import poll_files, watch_files
+from cockpit.adapters.files.watched_files import poll_files, watch_files
 
 Watching = Callable[[Sequence[Path], Callable[[], None]], Callable[[], None]]
 PATIENCE = 10.0

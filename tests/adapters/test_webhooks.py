@@ -9,8 +9,9 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from cockpit.adapters.webhooks import is_public, post
+from cockpit.adapters.outgoing.webhooks import post
 from cockpit.core.deliveries import Answer
+from cockpit.core.public_addresses import is_public
 
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 

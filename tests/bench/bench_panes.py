@@ -15,8 +15,8 @@ from pathlib import Path
 
 import libtmux
 
-from cockpit.adapters.tmux import Tmux
-from cockpit.adapters.tmux_views import TmuxViews
+from cockpit.adapters.tmux.panes import Tmux
+from cockpit.adapters.tmux.views import TmuxViews
 from cockpit.core.sgr import PLAIN, runs
 from cockpit.ports.panes import Launch, Pane
 from tests.bench.rows import percentile, row

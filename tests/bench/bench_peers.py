@@ -1,7 +1,7 @@
 """What a view of the same agents costs: ours, the CLI's own (`claude agents`), and ccmanager.
 
 Real sessions of the bundled CLI on a simulated model, in the same folder for all three, in turn.
-Each has a home, a configuration and a made-up key of its own, and nothing of the pilot's. A view is
+Each has a home, a configuration and a made-up key of its own, and nothing of the user's. A view is
 what draws on the terminal; what works behind it (our supervisor and tmux, the CLI's daemon and its
 hosts) is told as well, and sessions are in neither. ccmanager's view holds its sessions' terminals
 itself, so with it both are one. A peer that cannot be had is left out, with the reason.

@@ -13,14 +13,11 @@ import subprocess
 import sys
 import tempfile
 import time
-import tracemalloc
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import median
 
-from cockpit.adapters.agents.claude_record import READING_NEEDLES, parse
-from cockpit.adapters.transcript_scan import last_reading
 from tests.bench.npm import CCUSAGE, NotHere, native_binary
 from tests.bench.rows import note, row
 from tests.bench.synthetic_transcripts import Truth, write_transcript
@@ -28,7 +25,6 @@ from tests.bench.synthetic_transcripts import Truth, write_transcript
 MEGABYTES = float(os.environ.get("COCKPIT_BENCH_MEGABYTES", "400"))
 RUNS = 5
 CORPUS_FILES = 200
-TRAILING_RESULTS = 27_000_000
 
 
 def main() -> None:
@@ -38,7 +34,6 @@ def main() -> None:
         truth = make(one, MEGABYTES, 1)[0]
         make(many, MEGABYTES / CORPUS_FILES, CORPUS_FILES)
         large = transcripts(one)[0]
-        readings(large, folder)
         check(truth, large)
         peer = ccusage()
         usage(f"one file of {MEGABYTES:.0f} MB", one, peer)
@@ -58,38 +53,6 @@ def make(folder: Path, megabytes: float, count: int) -> list[Truth]:
 
 def transcripts(folder: Path) -> list[Path]:
     return sorted((folder / "projects" / "p").iterdir())
-
-
-def readings(large: Path, folder: Path) -> None:
-    """The last reading: at the end of the file, and behind 27 MB of tool results."""
-    worst = folder / "worst.jsonl"
-    result = {"type": "user", "message": {"content": "x" * 60_000}, "toolUseResult": {}}
-    line = json.dumps(result, separators=(",", ":")).encode() + b"\n"
-    with large.open("rb") as source, worst.open("wb") as file:
-        head = source.read(1_000_000)
-        file.write(head[: head.rfind(b"\n") + 1])
-        for _ in range(TRAILING_RESULTS // len(line)):
-            file.write(line)
-    for what, path, reach in (
-        (f"last reading of {MEGABYTES:.0f} MB", large, 2),
-        ("last reading, behind 27 MB of results", worst, 40),
-    ):
-        row(
-            what,
-            1000 * median(seconds(partial(look, path)) for _ in range(20)),
-            "ms",
-            at_most=reach,
-        )
-        tracemalloc.start()
-        look(path)
-        row(
-            f"{what}: memory at its peak", tracemalloc.get_traced_memory()[1] / 1e6, "MB", at_most=5
-        )
-        tracemalloc.stop()
-
-
-def look(path: Path) -> None:
-    assert last_reading(path, parse, READING_NEEDLES).reply is not None
 
 
 def check(truth: Truth, large: Path) -> None:

@@ -1,4 +1,4 @@
-"""The whole of it as a pilot has it: `cockpit` in a terminal, under its tmux, over a supervisor.
+"""The whole of it as a user has it: `cockpit` in a terminal, under its tmux, over a supervisor.
 
 How soon it is there, how soon a pane is, what it costs at rest and at work, and how long a line in
 a transcript takes to the bar on the screen. Agents only sleep; the bench writes in their place.

@@ -17,14 +17,14 @@ from pathlib import Path
 from typing import Any
 
 from cockpit.cli.fast import collect_from_here
-from cockpit.cli.tui import build
+from cockpit.cli.tui import ScreenOptions, build
 from cockpit.client.joined import JoinedClient
-from cockpit.client.memory import MemoryClient
 from cockpit.client.named import NamedClient
 from cockpit.core.course import Trend
-from cockpit.tui.past import chains
-from cockpit.tui.scene import agent, context
 from cockpit.wire.status import AgentStatus, Status
+from tests.client.memory import MemoryClient
+from tests.tui.scene import agent, context
+from tests.tui.scene_history import chains
 
 PANE_LINES = 40
 FIRST = 40_000
@@ -43,7 +43,7 @@ class World:
     def __init__(self, agents: int, hosts: int) -> None:
         self.names = [f"agent-{number:03}" for number in range(agents)]
         self.tokens = dict.fromkeys(self.names, FIRST)
-        self.courses = {name: _course() for name in self.names}
+        self.context_history = {name: _course() for name in self.names}
         self.pane = [_printed(number) for number in range(PANE_LINES)]
         parts = [self.names[part::hosts] for part in range(hosts)]
         self.clients = [MemoryClient(Status(agents=list(map(_at_work, part)))) for part in parts]
@@ -74,8 +74,8 @@ class World:
         }
         if number % 4 == 0:
             tokens = self.tokens[name] = self.tokens[name] + chance.randrange(200, 2_000)
-            self.courses[name].take(tokens)
-            changed["context"] = context(tokens, trend=list(self.courses[name].values))
+            self.context_history[name].take(tokens)
+            changed["context"] = context(tokens, trend=list(self.context_history[name].values))
         client = self.whose[name]
         client.change(name, **changed)
         if name == SHOWN:
@@ -109,12 +109,12 @@ def _printed(number: int) -> str:
 
 async def main(agents: int, each: float, refresh: str, hosts: int) -> None:
     world = World(agents, hosts)
-    app = build(
-        world.client(),
+    options = ScreenOptions(
         attach=nowhere,
         theme_folders=[Path("themes")],
         refresh="low" if refresh == "low" else "auto",
     )
+    app = build(world.client(), options)
     collect_from_here()
     working = asyncio.create_task(world.work(each)) if each else None
     await app.run_async()

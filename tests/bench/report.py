@@ -19,7 +19,7 @@ PAGE = Path(__file__).parents[2] / "cockpit" / "docs" / "performance.md"
 BEGIN, END = "<!-- figures: made by `make bench` -->", "<!-- end of figures -->"
 TITLES = {
     "tui": "The screen alone, over a supervisor in memory",
-    "whole": "The whole of it, as a pilot has it: screen, tmux and supervisor",
+    "whole": "All parts together: screen, tmux and supervisor",
     "peers": "Beside others, on the same sessions",
     "supervisor": "The supervisor alone",
     "client": "Commands",

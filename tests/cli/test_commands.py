@@ -11,6 +11,7 @@ import click
 import pytest
 
 from cockpit.cli.commands import COMMANDS, cockpit, run
+from cockpit.core.event_kinds import MEANINGS
 
 DONE = {"message": "done"}
 
@@ -51,6 +52,7 @@ def test_the_summary_of_a_command_fits_its_line() -> None:
         (["approve", "api"], "approve", {"name": "api", "straight": False}),
         (["approve", "api", "--straight"], "approve", {"name": "api", "straight": True}),
         (["refuse", "api"], "refuse", {"name": "api", "compact": False}),
+        (["done", "api"], "done", {"name": "api"}),
         (["snooze", "api"], "snooze", {"name": "api", "seconds": 600.0}),
         (["snooze", "api", "90s"], "snooze", {"name": "api", "seconds": 90.0}),
         (["snooze", "api", "7.5%"], "snooze",
@@ -63,6 +65,11 @@ def test_the_summary_of_a_command_fits_its_line() -> None:
          {"name": "api", "mode": "auto", "worktree": False, "named": False}),
         (["start", "api", "--resume", "abc", "--worktree"], "start",
          {"name": "api", "resume": "abc", "worktree": True, "named": False}),
+        (["start", "api", "--resume"], "start",
+         {"name": "api", "resume": "last", "worktree": False, "named": False}),
+        (["start", "--all", "--resume", "--dry-run"], "resume", {"dry_run": True}),
+        (["start", "--all", "--resume", "--prompt", "Go on."], "resume",
+         {"prompt": "Go on.", "dry_run": False}),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )  # fmt: skip
@@ -144,10 +151,13 @@ def test_a_dry_run_prints_what_would_be_done(
     ("typed", "code", "reason"),
     [
         (["strat"], 2, "cockpit start"),
-        (["stat"], 2, "Did you mean: cockpit status\n"),
-        (["sta"], 2, "Did you mean: cockpit start or cockpit status\n"),
+        (["stat"], 2, "Did you mean: cockpit status?\n"),
+        (["sta"], 2, "Did you mean: cockpit start or cockpit status?\n"),
         (["frobnicate"], 2, "cockpit --help"),
         (["start"], 2, "NAME"),
+        (["start", "--all"], 2, "--resume"),
+        (["start", "--all", "--resume", "--worktree"], 2, "--resume"),
+        (["start", "api", "--dry-run"], 2, "--resume"),
         (["start", "api", "--mode", "never"], 2, "observe"),
         (["start", "a b"], 2, "a-b"),
         (["stop", "#(touch x)"], 2, "touch-x"),
@@ -195,6 +205,31 @@ def test_what_the_supervisor_refuses_is_the_exit_code(
     assert run(["stop", "api"]) == code
 
     assert capsys.readouterr().err == "cockpit: no\n  because\n  try\n"
+
+
+def test_a_message_of_the_supervisor_is_printed_without_control_characters(
+    answering: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answering.say("POST /v1/stop", {"message": "Stopped a in /w/\x1b]0;owned\x07x"})
+    assert run(["stop", "a"]) == 0
+    told = capsys.readouterr().err
+    assert "\x1b" not in told
+    assert "\x07" not in told
+    refusal = {"exit_code": 5, "title": "no\x1b[2J", "detail": "be\x9bcause", "hint": "try"}
+    answering.say("POST /v1/stop", refusal, status=409)
+    assert run(["stop", "a"]) == 5
+    told = capsys.readouterr().err
+    assert "cockpit: no" in told
+    assert "\x1b" not in told
+    assert "\x9b" not in told
+
+
+def test_every_kind_of_event_is_listed_without_a_supervisor(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run(["events", "--kinds"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == list(MEANINGS)
 
 
 def test_events_as_lines_and_as_objects(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,4 @@
-"""`cockpit config`: as a pilot types it."""
+"""`cockpit config`: as a user types it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from tests.repositories import lay_repository
 
 TEXT = """\
 [defaults]
@@ -27,8 +29,7 @@ command = ["sh"]
 
 @pytest.fixture
 def here(tmp_path: Path) -> Path:
-    (tmp_path / "project" / ".git").mkdir(parents=True)
-    return tmp_path / "project"
+    return lay_repository(tmp_path / "project")
 
 
 def _cockpit(here: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -76,13 +77,13 @@ def test_what_is_held_is_told_until_the_file_is_trusted(here: Path) -> None:
     (here / "cockpit.toml").write_text(TEXT)
     held = _cockpit(here, "config", "check")
     assert held.returncode == 0
-    assert f"{here}/cockpit.toml:5: agents[1].env is held" in held.stderr
+    assert f"{here}/cockpit.toml:5: agents[1].env is ignored until you trust" in held.stderr
     assert f"cockpit config trust {here}/cockpit.toml" in held.stderr
     trusted = _cockpit(here, "config", "trust", "cockpit.toml")
     assert trusted.returncode == 0
     assert "agents[1].env" in trusted.stderr
     assert "sesame" not in trusted.stderr
-    assert "is held" not in _cockpit(here, "config", "check").stderr
+    assert "is ignored" not in _cockpit(here, "config", "check").stderr
 
 
 def test_check_tells_what_will_not_be_sent_or_lies_elsewhere(here: Path) -> None:
@@ -93,8 +94,8 @@ def test_check_tells_what_will_not_be_sent_or_lies_elsewhere(here: Path) -> None
     )
     done = _cockpit(here, "config", "check", "--config", "cockpit.toml")
     assert done.returncode == 0
-    assert "agents.api.hooks.on_error: webhook will not be sent: http://" in done.stderr
-    assert f"outside of the repository {here}, in {here.parent}/trees" in done.stderr
+    assert "agents.api.hooks.on_error: webhook cannot be sent: http://" in done.stderr
+    assert f"outside the repository {here}, in {here.parent}/trees" in done.stderr
 
 
 def test_founding_names_are_told_on_stderr(here: Path) -> None:
@@ -120,7 +121,7 @@ def test_a_theme_that_is_nowhere_is_told(here: Path) -> None:
     done = _cockpit(here, "config", "check")
     assert done.returncode == 0
     assert done.stdout.startswith("ok\n")
-    assert "cockpit.theme: There is no theme 'nope': night is used." in done.stderr
+    assert "cockpit.theme: Unknown theme 'nope'; using night. Available:" in done.stderr
 
 
 def test_a_broken_theme_is_told_also_where_one_of_ours_has_its_name(
@@ -131,9 +132,8 @@ def test_a_broken_theme_is_told_also_where_one_of_ours_has_its_name(
     for name in ("night", "other"):
         (own_home / "ck" / "themes" / f"{name}.toml").write_text("primary = 7")
     assert _cockpit(here, "config", "check").stderr.splitlines() == [
-        "cockpit.theme: other.toml: primary = 7 is no colour",
-        "cockpit.theme: night.toml: primary = 7 is no colour. "
-        "The night that comes with cockpit or Textual is used.",
+        "cockpit.theme: other.toml: primary = 7 is not a colour",
+        "cockpit.theme: night.toml: primary = 7 is not a colour. Using the built-in night.",
     ]
 
 

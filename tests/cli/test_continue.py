@@ -32,7 +32,9 @@ def papers(answering: Any, tmp_path: Path) -> Path:
         handoff("5f99-2", tmp_path / "gone.md", tmp_path / "copy.md"),
         handoff("7a-3", None, None),
     ]
-    answering.say("GET /v1/history", [{"agent": "api", "sessions": [{"handoffs": handoffs}]}])
+    answering.say(
+        "GET /v1/history?limit=100", [{"agent": "api", "sessions": [{"handoffs": handoffs}]}]
+    )
     answering.say("POST /v1/continue", DONE)
     return tmp_path
 

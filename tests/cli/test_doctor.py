@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 
-from cockpit.adapters.agents.claude_first_run import open_questions
+from cockpit.adapters.agents.claude.first_run import open_questions
 from cockpit.adapters.store.fitness import check_sqlite
 from cockpit.cli.commands import run
 from cockpit.cli.finding import Finding
 from cockpit.cli.machine import claude, disk, git, sqlite, tmux, utf8
 from cockpit.cli.premises import examine_premises, folder
+from tests.repositories import lay_repository
 
 
 def of(topic: str, findings: list[Finding]) -> Finding:
@@ -93,7 +94,7 @@ def test_a_claude_that_does_not_work_is_unfit(own_home: Path) -> None:
 
 def test_first_screens_are_told_beforehand(own_home: Path) -> None:
     repository = own_home / "project"
-    (repository / ".git").mkdir(parents=True)
+    lay_repository(repository)
     environment = {"PATH": os.environ["PATH"], "HOME": str(own_home / "home")}
 
     topics = [one for one in claude(environment, repository) if one.level == "note"]
@@ -173,7 +174,7 @@ def test_broken_themes_are_one_line(own_home: Path) -> None:
     for number in range(9):
         (mine / f"t{number}.toml").write_text("primary = 7")
     (one,) = [each for each in premises() if each.topic == "themes"]
-    assert (one.level, one.said[:26]) == ("note", "9 files left out: t0.toml,")
+    assert (one.level, one.said[:26]) == ("note", "9 files not loaded: t0.tom")
     assert "config check" in one.remedy
 
 
@@ -190,7 +191,9 @@ def test_a_project_that_waits_for_trust(own_home: Path, monkeypatch: Any) -> Non
 def test_the_supervisor_and_its_version(answering: Any, version: str | None, level: str) -> None:
     answering.say("GET /v1/status", {"supervisor": {"pid": 7, "version": version}})
 
-    assert of("supervisor", premises()).level == level
+    found = of("supervisor", premises())
+    assert found.level == level
+    assert (found.remedy == "cockpit restart") is (level == "note")
 
 
 def test_a_dead_tmux_socket(answering: Any, own_home: Path) -> None:
@@ -202,3 +205,20 @@ def test_a_dead_tmux_socket(answering: Any, own_home: Path) -> None:
 def test_disk_and_locale_are_looked_at(own_home: Path) -> None:
     assert disk(own_home).level == "fit"
     assert utf8().level == "fit"
+
+
+def test_the_cli_is_looked_for_where_the_agents_would_find_it(
+    own_home: Path, monkeypatch: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(own_home)
+    program = own_home / "tools" / "claude"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\necho '2.1.330 (Claude Code)'\n")
+    program.chmod(0o755)
+    (own_home / "ck" / "cockpit.toml").write_text(
+        f'[defaults.env]\nPATH = "{program.parent}:/usr/bin:/bin"\n'
+    )
+    run(["doctor", "--json"])
+    report = json.loads(capsys.readouterr().out)
+    said = [one["said"] for one in report["findings"] if one["topic"] == "claude"]
+    assert str(program) in said[0]

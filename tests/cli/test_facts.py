@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cockpit.adapters.launch_order import LaunchOrders
+from cockpit.adapters.process.launch_order import LaunchOrders
 from cockpit.cli.facts import facts, read_facts
 from cockpit.core.errors import Failed
 from cockpit.ports.panes import Launch
@@ -43,6 +43,7 @@ def test_the_form_is_the_contracts(capsys: pytest.CaptureFixture[str]) -> None:
                 "task": "look around",
             }
         ],
+        "background": [],
         "recent_activity": [
             "Bash git add -A && git commit -m 'Add a'",
             "Edit a.py",
@@ -109,6 +110,8 @@ def test_a_prompt_that_went_into_a_file_is_said_to_be_there(
     gone = capsys.readouterr().out
     facts(PRINTED, False)
 
-    assert there.splitlines()[1] == "          The prompt itself is in that file."
-    assert gone.splitlines()[1] == "          The prompt itself is in that file, which is gone."
-    assert "The prompt itself" not in capsys.readouterr().out
+    assert there.splitlines()[1] == "          The full prompt is in that file."
+    assert (
+        gone.splitlines()[1] == "          The full prompt is in that file, which no longer exists."
+    )
+    assert "The full prompt" not in capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""`cockpit history` in words: what a pilot reads of a chain."""
+"""`cockpit history` in words: what a user reads of a chain."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_a_chain_is_told_in_a_line_a_session() -> None:
 def test_a_job_that_was_handed_off_too_often_is_told_so(handoffs: int, told: bool) -> None:
     last = words_of_chain(chain(handoffs=handoffs), NOW)[-1]
 
-    words = f"this job was handed off {handoffs} times: its tasks are too big"
+    words = f"handed off {handoffs} times: split this job into smaller ones"
     assert (last.strip() == words) is told
 
 
@@ -78,13 +78,13 @@ def test_a_document_that_led_to_nothing_says_how_it_ended() -> None:
 def test_what_a_job_went_on_from_is_told() -> None:
     begun = {**SECOND, "number": 1, "began_with": "/w/notes.md"}
 
-    assert words_of_chain(chain(sessions=[begun]), NOW)[1] == "  begun with /w/notes.md"
+    assert words_of_chain(chain(sessions=[begun]), NOW)[1] == "  started from /w/notes.md"
 
 
 def test_a_chain_that_was_read_back_is_told_to_be() -> None:
     last = words_of_chain(chain(rebuilt=True), NOW)[-1]
 
-    assert "read back from its documents" in last
+    assert "rebuilt from its documents" in last
     assert "read back" not in "".join(words_of_chain(chain(rebuilt=False), NOW))
 
 
@@ -116,14 +116,14 @@ def test_a_goal_cannot_write_to_the_terminal() -> None:
 
 
 def test_history_prints_chains_and_says_when_there_are_none(answering: Any, capsys: Any) -> None:
-    answering.say("GET /v1/history", [chain(), chain(agent="ui")])
-    answering.say("GET /v1/history?name=api", [])
+    answering.say("GET /v1/history?limit=100", [chain(), chain(agent="ui")])
+    answering.say("GET /v1/history?name=api&limit=100", [])
 
     assert run(["history"]) == 0
     said = capsys.readouterr().out
     assert [line.split()[0] for line in said.split("\n") if line[:1].isalpha()] == ["api", "ui"]
     assert run(["history", "api"]) == 0
-    assert capsys.readouterr().out == "Nothing yet.\n"
+    assert capsys.readouterr().out == "No history yet.\n"
     assert run(["history", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)[1]["agent"] == "ui"
 
@@ -190,7 +190,7 @@ def test_what_is_searched_for_is_printed_newest_first_with_its_line(
         "    the token of auth",
     ]
     assert run(["history", "--search", "nowhere"]) == 0
-    assert capsys.readouterr().out == "No document holds all these words.\n"
+    assert capsys.readouterr().out == "No document contains all of these words.\n"
 
 
 def test_a_job_of_which_no_session_was_started_is_told_too() -> None:
@@ -198,7 +198,7 @@ def test_a_job_of_which_no_session_was_started_is_told_too() -> None:
     head, word = words_of_chain(chain(handoffs=0, sessions=[]), NOW)
 
     assert head.startswith("api  Build the login and test it.  (0 handoffs")
-    assert word == "  no session of it was started"
+    assert word == "  never started"
 
 
 def test_what_holds_no_word_is_no_search(
@@ -219,4 +219,4 @@ def test_what_is_no_text_is_found_nowhere(
     assert run(["history", "--search", "a\udcff"]) == 0
     assert run(["show", "a\udcff"]) != 0
 
-    assert "No document holds all these words." in capsys.readouterr().out
+    assert "No document contains all of these words." in capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""`cockpit hooks test`: as a pilot types it, with real programs and a real receiver."""
+"""`cockpit hooks test`: as a user types it, with real programs and a real receiver."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.repositories import lay_repository
+
 
 @pytest.fixture
 def here(tmp_path: Path) -> Path:
-    (tmp_path / "project" / ".git").mkdir(parents=True)
-    return tmp_path / "project"
+    return lay_repository(tmp_path / "project")
 
 
 @pytest.fixture
@@ -104,7 +105,7 @@ def test_a_failure_ends_the_rest_where_the_hook_says_so(here: Path) -> None:
     done = _test(here, "api", "on_error")
     assert done.returncode == 1
     assert (here / "ran").read_text() == "1\n2\n"
-    assert "not run: api2 failed, and has continue_on_error = false" in done.stderr
+    assert "not run: api2 failed with continue_on_error = false" in done.stderr
     assert _test(here, "web3", "on_error").returncode == 1
     assert (here / "ran").read_text() == "1\n2\n3\n"
 
@@ -125,6 +126,17 @@ def test_a_message_is_really_sent(here: Path, receiver: HTTPServer) -> None:
     path, body = receiver.got  # type: ignore[attr-defined]
     assert path == "/x"
     assert "a sample, nothing has happened" in json.loads(body)["text"]
+
+
+def test_a_slack_bot_that_gets_no_answer_of_slacks_fails(here: Path, receiver: HTTPServer) -> None:
+    url = f"http://127.0.0.1:{receiver.server_port}/chat.postMessage"
+    bot = ['type = "slack"', 'token = "xoxb-1"', 'channel_id = "C0123"', "threads = true"]
+    _write(here, "on_needs_you", *bot, f'url = "{url}"', "allow_private = true")
+    done = _test(here, "slack", "on_needs_you")
+    assert done.returncode == 1
+    assert "the answer was not Slack's" in done.stderr
+    _, body = receiver.got  # type: ignore[attr-defined]
+    assert json.loads(body)["channel"] == "C0123"
 
 
 def test_an_unknown_event_or_hook_is_answered_with_what_there_is(here: Path) -> None:

@@ -9,10 +9,11 @@ import pytest
 
 from cockpit.cli.init import default_branch, init
 from cockpit.core.errors import Failed
+from tests.repositories import lay_repository
 
 
 def _repository(folder: Path, head: str = "ref: refs/heads/trunk\n") -> Path:
-    (folder / ".git").mkdir(parents=True)
+    lay_repository(folder)
     (folder / ".git" / "HEAD").write_text(head)
     return folder
 
@@ -32,7 +33,7 @@ def test_it_writes_to_the_root_of_the_repository_and_prints_the_path(
 def test_one_that_is_there_is_not_touched(tmp_path: Path) -> None:
     root = _repository(tmp_path)
     (root / "cockpit.toml").write_text("mine")
-    with pytest.raises(Failed, match="is there already"):
+    with pytest.raises(Failed, match="already exists"):
         init(root)
     assert (root / "cockpit.toml").read_text() == "mine"
 
@@ -41,7 +42,7 @@ def test_without_a_repository_it_is_written_here_and_says_what_is_missing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert init(tmp_path) == 0
-    assert "no git repository" in capsys.readouterr().err
+    assert "Not a git repository" in capsys.readouterr().err
     assert "git_worktree" not in (tmp_path / "cockpit.toml").read_text()
 
 

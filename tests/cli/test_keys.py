@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cockpit.cli.keys import first_day, markdown, text
-from cockpit.tui.actions import ACTIONS
+from cockpit.tui.keys.actions import ACTIONS
 
 
 def test_every_action_of_every_place_is_told() -> None:
@@ -18,5 +18,5 @@ def test_a_key_of_the_pilots_own_takes_the_place_of_the_usual_one() -> None:
 
 
 def test_the_first_day_needs_few() -> None:
-    assert "| `a` | Say yes to the question that stands. |" in first_day()
+    assert "| `a` | Approve. |" in first_day()
     assert len(first_day().splitlines()) < 20

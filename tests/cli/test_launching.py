@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -91,7 +93,7 @@ def test_one_that_breaks_at_once_is_told_with_what_broke_it(own_home: Path) -> N
 
     assert refused.returncode == 1
     first = refused.stderr.splitlines()[0]
-    assert first.startswith("cockpit: The supervisor ended at once: IsADirectoryError")
+    assert first.startswith("cockpit: The supervisor exited during start-up: IsADirectoryError")
 
 
 def test_a_folder_of_the_project_is_not_taken_for_one_of_our_modules(own_home: Path) -> None:
@@ -127,8 +129,8 @@ def test_the_first_up_takes_up_the_file_of_the_repository(own_home: Path) -> Non
     trust = f"cockpit config trust {own_home / 'cockpit.toml'}"
     pid = done.stdout.strip()
     assert done.stderr == (
-        f"The supervisor runs (pid {pid}); 2 agents configured; "
-        f"2 settings held until trusted: {trust}\n"
+        f"Supervisor running (pid {pid}); 2 agents configured; "
+        f"2 settings ignored until you trust the file: {trust}\n"
     )
     agents = json.loads(cockpit("status", "--json").stdout)["agents"]
     assert [(one["name"], one["state"]) for one in agents] == [("api", "stopped")]
@@ -150,7 +152,7 @@ def test_an_agent_that_cannot_be_flown_yet_keeps_no_other_from_it(own_home: Path
 
 
 def test_up_with_nothing_configured_says_where_to_begin() -> None:
-    assert "0 agents configured; write a first file with: cockpit init" in cockpit("up").stderr
+    assert "0 agents configured; create a config file with: cockpit init" in cockpit("up").stderr
 
 
 def test_start_needs_nothing_to_run_already(own_home: Path) -> None:
@@ -163,7 +165,7 @@ def test_start_needs_nothing_to_run_already(own_home: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stdout == ""
     told = done.stderr.splitlines()
-    assert told[0].startswith("The supervisor runs now (pid ")
+    assert told[0].startswith("Started the supervisor (pid ")
     assert told[1].startswith(f"Started fresh in {own_home}")
     agents = json.loads(cockpit("status", "--json").stdout)["agents"]
     assert [(one["name"], one["directory"]) for one in agents] == [("fresh", str(own_home))]
@@ -183,11 +185,144 @@ def test_a_socket_path_that_is_too_long_is_a_mistake_with_a_name(
         assert "COCKPIT_HOME" in refused.stderr
 
 
-def test_agents_without_a_supervisor_are_not_ended_behind_its_back(own_home: Path) -> None:
-    cockpit("up")
+def test_agents_are_ended_where_no_supervisor_runs_any_more(own_home: Path) -> None:
+    (own_home / "mine.toml").write_text(
+        '[defaults]\nruntime = "command"\ncommand = ["sleep", "60"]\n'
+    )
+    cockpit("start", "api", "--config", "mine.toml")
+    (row,) = json.loads(cockpit("status", "--json").stdout)["agents"]
     cockpit("down")
 
-    refused = cockpit("down", "--agents")
+    done = cockpit("down", "--agents")
 
-    assert refused.returncode == 4
-    assert "cockpit up" in refused.stderr
+    assert done.returncode == 0, done.stderr
+    assert "were stopped" in done.stderr
+    assert ended(row["pid"])
+    assert not (own_home / "ck" / "run" / "tmux.sock").exists()
+    assert cockpit("status").returncode == 4
+
+
+def test_the_settings_of_continuation_are_logged(own_home: Path) -> None:
+    (own_home / "mine.toml").write_text(
+        '[[agents]]\nname = "api"\nmode = "auto"\n[agents.context]\nact = "66%"\n'
+    )
+    cockpit("up", "--config", "mine.toml")
+    log = (own_home / "ck" / "state" / "logs" / "supervisor.log").read_text()
+    (line,) = [line for line in log.splitlines() if "continuation of api" in line]
+    assert "mode=auto" in line
+    assert "/66%/" in line
+    assert "max_per_job=3" in line
+
+
+def test_up_names_who_was_cut_off(own_home: Path) -> None:
+    (own_home / "mine.toml").write_text(
+        '[defaults]\nruntime = "command"\ncommand = ["sleep", "60"]\n'
+    )
+    cockpit("start", "api", "--config", "mine.toml")
+    (row,) = json.loads(cockpit("status", "--json").stdout)["agents"]
+    cockpit("down")
+    tmux = ["tmux", "-S", str(own_home / "ck" / "run" / "tmux.sock"), "kill-server"]
+    subprocess.run(tmux, check=True)
+    while not ended(row["pid"]):
+        pass
+
+    told = cockpit("up").stderr
+
+    assert "Interrupted by a restart: api" in told
+    assert "cockpit start --all --resume" in told
+    listed = cockpit("start", "--all", "--resume", "--dry-run")
+    assert listed.stdout.startswith("api  cannot be reopened: api has no session to reopen")
+    assert "Start it anew: cockpit start api" in listed.stdout
+
+
+OLDER = """
+import sys, cockpit
+cockpit.__version__ = "0.0.9"
+sys.argv = ["cockpit", "up", "--foreground", *sys.argv[1:]]
+from cockpit.__main__ import main
+main()
+"""
+
+
+def agent(own_home: Path) -> Path:
+    file = own_home / "team.toml"
+    file.write_text('[[agents]]\nname = "job"\nruntime = "command"\ncommand = ["sleep", "600"]\n')
+    return file
+
+
+def rows() -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(cockpit("status", "--json").stdout)["agents"]
+    return found
+
+
+def test_a_restart_exchanges_an_older_supervisor_and_touches_no_agent(own_home: Path) -> None:
+    command = [sys.executable, "-P", "-c", OLDER, "--config", str(agent(own_home))]
+    older = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        end = time.monotonic() + 30
+        while cockpit("status").returncode == 4:
+            assert time.monotonic() < end, "it does not answer"
+        assert cockpit("start", "job").returncode == 0
+        (before,) = rows()
+        assert before["pid"]
+
+        told = cockpit("up")
+        assert int(told.stdout) == older.pid
+        assert "The supervisor is version 0.0.9" in told.stderr
+        assert "Restart it: cockpit restart" in told.stderr
+
+        done = cockpit("restart")
+        assert done.returncode == 0, done.stderr
+        assert done.stderr.startswith("Restarted the supervisor (version 0.0.9 -> ")
+        assert older.wait(30) == 0
+        (after,) = rows()
+        assert (after["pid"], after["state"]) == (before["pid"], before["state"])
+        status = json.loads(cockpit("status", "--json").stdout)["supervisor"]
+        assert status["pid"] == int(done.stdout) != older.pid
+        assert (status["config"], status["config_named"]) == (str(own_home / "team.toml"), True)
+        assert "Restart" not in cockpit("up").stderr
+    finally:
+        older.kill()
+        older.wait()
+
+
+def test_a_restart_ends_nothing_while_the_configuration_does_not_read(own_home: Path) -> None:
+    file = agent(own_home)
+    pid = cockpit("up", "--config", str(file)).stdout.strip()
+    file.write_text("[[agents]\n")
+
+    refused = cockpit("restart")
+
+    assert refused.returncode == 2
+    assert str(file) in refused.stderr
+    assert json.loads(cockpit("status", "--json").stdout)["supervisor"]["pid"] == int(pid)
+
+
+def test_a_restart_hands_over_the_trust_that_was_given_to_those_bytes(own_home: Path) -> None:
+    file = agent(own_home)
+    cockpit("up", "--config", str(file))
+    more = f'start = "auto"\ncommand = ["touch", "{own_home}/ran"]\n'
+    file.write_text(file.read_text() + f'[[agents]]\nname = "late"\nruntime = "command"\n{more}')
+
+    for _ in range(2):
+        done = cockpit("restart")
+        assert done.returncode == 0, done.stderr
+        assert "held" in done.stderr
+        assert f"cockpit config trust {file}" in done.stderr
+        held = json.loads(cockpit("status", "--json").stdout)["held"]
+        assert {one["agent"] for one in held} >= {"late"}
+
+    assert not (own_home / "ran").exists()
+    assert cockpit("restart", "--config", str(file)).returncode == 0
+    end = time.monotonic() + 30
+    while not (own_home / "ran").exists():
+        assert time.monotonic() < end, "the file that was named is not trusted"
+        time.sleep(0.05)
+
+
+def test_a_restart_without_a_supervisor_starts_one() -> None:
+    done = cockpit("restart")
+
+    assert done.returncode == 0
+    assert done.stderr.startswith("No supervisor was running; started one")
+    assert cockpit("up").stdout == done.stdout

@@ -1,4 +1,4 @@
-"""Leaving the screen is what the pilot does; a screen that ends in any other way has failed."""
+"""Leaving the screen is what the user does; a screen that ends in any other way has failed."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import pytest
 
 PROGRAM = """
 import asyncio, sys
-from cockpit.cli.tui import run
-from cockpit.client.memory import MemoryClient
-from cockpit.tui.scene import scene
+from cockpit.cli.tui import ScreenOptions, run
+from tests.client.memory import MemoryClient
+from tests.tui.scene import scene
 
 class Cancelling(MemoryClient):
     async def watch(self):
@@ -32,7 +32,7 @@ class Broken(MemoryClient):
 client = scene()
 client.__class__ = {"q": MemoryClient, "cancel": Cancelling, "broken": Broken}[sys.argv[1]]
 async def attach(name): ...
-sys.exit(run(client, attach=attach))
+sys.exit(run(client, ScreenOptions(attach=attach)))
 """
 
 
@@ -81,7 +81,7 @@ def test_leaving_is_told_by_zero(keys: bytes) -> None:
 def test_a_screen_that_is_cancelled_was_not_left() -> None:
     code, written = ended("cancel", b"")
     assert code == 1
-    assert "the screen ended without being left" in written
+    assert "the screen ended unexpectedly" in written
 
 
 def test_a_screen_with_a_bug_was_not_left() -> None:

@@ -12,13 +12,13 @@ import pytest
 from cockpit.cli.pictures import ALWAYS, Camera, nowhere, writable, write
 from cockpit.cli.shots import EMPTY, FLYING
 from cockpit.core.errors import BadUsage, Failed
-from cockpit.tui.picture import Shot
-from cockpit.tui.scene import scene
-from cockpit.tui.surroundings import Surroundings
+from cockpit.tui.pictures.picture import Shot
+from cockpit.tui.state.context import UIContext
+from tests.tui.scene import scene
 
 DOCS = Path(__file__).parents[2] / "cockpit" / "docs" / "pictures"
 SHOTS = [*EMPTY, *FLYING]
-SRV = Surroundings(attach=nowhere, edit=nowhere)
+SRV = UIContext(attach=nowhere, edit=nowhere)
 
 
 def taken(*shots: Shot) -> tuple[dict[str, str], list[str]]:
@@ -55,9 +55,9 @@ def test_what_is_not_of_what_it_should_be_is_no_picture() -> None:
 def test_a_folder_that_cannot_be_is_told_at_once_and_one_for_nothing_goes(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.touch()
-    with pytest.raises(BadUsage, match="cannot be written there"), writable(file / "in it"):
+    with pytest.raises(BadUsage, match="cannot be saved there"), writable(file / "in it"):
         pytest.fail("there is no such folder")
-    with pytest.raises(BadUsage, match="cannot be written there"), writable(tmp_path / "a" / "b"):
+    with pytest.raises(BadUsage, match="cannot be saved there"), writable(tmp_path / "a" / "b"):
         pytest.fail("there is no such folder")
     with pytest.raises(Failed), writable(tmp_path / "new"):
         raise Failed("the flight failed")

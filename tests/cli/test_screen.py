@@ -28,7 +28,7 @@ command = ["/bin/sh", "-c", "echo I am the second; exec cat"]
 
 
 class Terminal:
-    """A terminal of a pilot: an outer tmux server of its own, which can be hung up."""
+    """A terminal of a user: an outer tmux server of its own, which can be hung up."""
 
     def __init__(self, socket: Path) -> None:
         self.tmux = ["tmux", "-S", str(socket), "-f", "/dev/null"]

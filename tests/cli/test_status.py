@@ -137,7 +137,7 @@ def test_in_plain_words_there_is_a_sentence_for_each_agent(
     assert capsys.readouterr().out.splitlines() == [
         "api works. 71 percent used, 142 thousand of 200 thousand tokens, act, 6 turns left. "
         "Edit src/auth.py.",
-        "web needs you, usage limit: resets at 14:00. Context not known.",
+        "web needs you, usage limit: resets at 14:00. Context unknown.",
     ]
 
 

@@ -84,7 +84,7 @@ def test_a_file_of_something_else_says_so(
     other = tmp_path / "other.txt"
     other.write_bytes(b"hello\nworld\n\0\xff")
     code, (told,), _ = asked(capsys, other)
-    assert (code, told["error"]) == (1, "not a transcript: no line of it is a record")
+    assert (code, told["error"]) == (1, "not a transcript: it contains no records")
 
 
 def test_bad_lines_are_counted(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

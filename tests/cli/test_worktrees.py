@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -31,11 +33,11 @@ def tree(**more: object) -> WorktreeStatus:
         ({"changed": 1, "untracked": 2}, "5 h old, 1 file changed, 2 untracked"),
         (
             {"changed": 2, "overlooked": 1},
-            "2 files changed (1 that git was told not to look at)",
+            "2 files changed (1 hidden from git status)",
         ),
-        ({"changed": None}, "not known how dirty"),
-        ({"alone": 2, "behind": 3}, "clean, 2 commits nowhere else, 3 behind"),
-        ({"missing": True}, "its folder is gone"),
+        ({"changed": None}, "git status unknown"),
+        ({"alone": 2, "behind": 3}, "clean, 2 commits not pushed or merged, 3 behind"),
+        ({"missing": True}, "folder missing"),
         ({"branch": None, "busy": "rebase"}, "detached, 5 h old, clean, rebase"),
         ({"made": False, "agent": None, "state": None}, "not cockpit's, agent/api"),
         ({"lock": ""}, "clean, locked (no reason given)"),
@@ -65,3 +67,15 @@ def test_the_help_teaches() -> None:
     assert "cockpit worktrees remove api --salvage" in said
     more = CliRunner().invoke(cockpit, ["worktrees", "remove", "--help"]).output
     assert "refs/cockpit/salvage/AGENT/TIME" in more
+
+
+def test_files_are_restored_beside_the_repository(own_home: Path) -> None:
+    repository = own_home / "r"
+    repository.mkdir()
+    (repository / "file").write_bytes(b"a\r\n")
+    for words in (("init", "-q"), ("add", "."), ("commit", "-qm", "one")):
+        subprocess.run(["git", *words], cwd=repository, check=True)
+    asked = ["worktrees", "restore", "HEAD", str(own_home / "new"), "--repository", str(repository)]
+    done = CliRunner().invoke(cockpit, asked)
+    assert "Restored 1 file into" in done.output
+    assert (own_home / "new" / "file").read_bytes() == b"a\r\n"

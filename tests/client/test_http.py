@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from cockpit.adapters.far_host import FarHost
+from cockpit.adapters.remote_host import FarHost
 from cockpit.client.client import Client
 from cockpit.client.http import HttpClient
 from cockpit.core.errors import (
@@ -26,7 +26,7 @@ from cockpit.wire.course import Course, CoursePoint, Stretch
 from cockpit.wire.diff import WorktreeDiff
 from cockpit.wire.status import AgentStatus, Status
 from cockpit.wire.stream import AgentChanged, Event, Snapshot
-from cockpit.wire.verbs import Done, Handoff, Stop
+from cockpit.wire.verbs import Done, Handoff, Start, Stop
 
 One = TypeVar("One")
 
@@ -113,6 +113,43 @@ def test_a_refusal_is_the_error_that_it_was(
     assert (caught.value.title, caught.value.detail, caught.value.hint) == ("no", "because", "try")
 
 
+ASK: dict[str, Callable[[HttpClient], Any]] = {
+    "GET /v1/status": lambda client: client.status(),
+    "POST /v1/stop": lambda client: client.ask(Stop(name="api")),
+    "GET /v1/events?after=0&limit=200": lambda client: client.events(),
+    "GET /v1/facts/api": lambda client: client.facts("api"),
+    "GET /v1/history?limit=100": lambda client: client.history(),
+    "GET /v1/course/api": lambda client: client.course("api"),
+    "GET /v1/diff/api": lambda client: client.diff("api"),
+    "GET /v1/worktrees": lambda client: client.worktrees(),
+}
+
+
+BROKEN = (b"<html>", b'{"agents": [', b"[7]", b"\xff")
+CASES = [(line, body) for line in ASK for body in BROKEN if "facts" not in line or body != b"[7]"]
+"""Facts are passed on as they are."""
+
+
+@pytest.mark.parametrize(("request_line", "body"), CASES)
+def test_an_answer_that_is_not_valid_is_a_failure_with_a_next_step(
+    client_of: Any, answering: Any, request_line: str, body: bytes
+) -> None:
+    answering.say(request_line, body)
+    with pytest.raises(Failed) as caught:
+        asyncio.run(ASK[request_line](client_of(answering)))
+    assert caught.value.title == "The supervisor's answer is not valid"
+    assert "cockpit doctor" in caught.value.hint
+
+
+def test_a_path_that_is_not_utf_8_is_refused_before_it_is_sent(
+    client_of: Any, answering: Any
+) -> None:
+    with pytest.raises(BadUsage) as caught:
+        asyncio.run(client_of(answering).ask(Start(name="api", directory="/w/caf\udce9")))
+    assert "not valid UTF-8" in caught.value.title
+    assert answering.asked == []
+
+
 @pytest.mark.parametrize(("status", "kind"), [(404, NotNow), (501, NotNow), (500, Failed)])
 @pytest.mark.parametrize("body", [b"", b"<html>", b'{"exit_code": 99}', b"[1]"])
 def test_an_answer_without_a_reason_still_has_one(
@@ -164,13 +201,18 @@ def test_an_id_cannot_reach_another_address(client_of: Any, answering: Any) -> N
 
 
 def test_history_is_asked_for_an_agent_and_for_words(client_of: Any, answering: Any) -> None:
-    answering.say("GET /v1/history", [{"agent": "api"}])
-    answering.say("GET /v1/history?name=api", [])
+    answering.say("GET /v1/history?limit=100", [{"agent": "api"}])
+    newer = {"chains": [{"agent": "api", "job": "b"}], "next": "b", "total": 2}
+    older = {"chains": [{"agent": "api", "job": "a"}], "next": None, "total": 2}
+    answering.say("GET /v1/history?name=api&limit=100", newer)
+    answering.say("GET /v1/history?name=api&limit=100&before=b", older)
+    answering.say("GET /v1/history?handoffs=5&before=h", older)
     answering.say("GET /v1/history?name=api&search=%22a%26b%22+%2A", [{"agent": "web"}])
     client = client_of(answering)
 
     assert asyncio.run(client.history()) == [{"agent": "api"}]
-    assert asyncio.run(client.history("api")) == []
+    assert [chain["job"] for chain in asyncio.run(client.history("api"))] == ["a", "b"]
+    assert asyncio.run(client.history_page(5, "h")).total == 2
     assert asyncio.run(client.history("api", '"a&b" *')) == [{"agent": "web"}]
 
 
@@ -199,7 +241,7 @@ def test_an_answer_that_breaks_off(client_of: Any, answering: Any) -> None:
     answering.say("GET /v1/status", b'{"version": 1')
     answering.breaks_off = True
 
-    with pytest.raises(NoSupervisor, match="went away"):
+    with pytest.raises(NoSupervisor, match="Lost connection"):
         asyncio.run(client_of(answering).status())
 
 

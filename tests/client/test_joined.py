@@ -11,11 +11,9 @@ import pytest
 
 from cockpit.client.client import Client, Supervisor
 from cockpit.client.joined import JoinedClient
-from cockpit.client.memory import MemoryClient
 from cockpit.client.named import NamedClient
 from cockpit.core.errors import BadUsage, NoSuchAgent, NoSupervisor, NotNow
 from cockpit.core.far_names import far_name
-from cockpit.tui.scene import agent
 from cockpit.wire.course import Course, Stretch
 from cockpit.wire.diff import WorktreeDiff
 from cockpit.wire.status import HandoffStatus, HeldSetting, Status
@@ -29,6 +27,8 @@ from cockpit.wire.stream import (
 )
 from cockpit.wire.verbs import Approve, Continue, Plan, RemoveWorktree, Start, Stop, Verb
 from cockpit.wire.worktrees import WorktreeStatus
+from tests.client.memory import MemoryClient
+from tests.tui.scene import agent
 
 HANDOFF = HandoffStatus(id="h-1", reason="manual", phase="review", since="")
 CHAIN = {"agent": "api", "sessions": [{"id": "s", "handoffs": [{"id": "h-1"}], "handoff": "h-1"}]}

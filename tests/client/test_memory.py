@@ -9,14 +9,14 @@ from typing import Any, cast
 import pytest
 
 from cockpit.client.client import Client
-from cockpit.client.memory import MemoryClient
 from cockpit.core.errors import NoSuchAgent, NoSupervisor, NotNow
-from cockpit.tui.scene import agent
 from cockpit.wire.course import Course, Stretch
 from cockpit.wire.diff import WorktreeDiff
 from cockpit.wire.status import Status
 from cockpit.wire.stream import AgentChanged, AgentForgotten, Happened, Snapshot, WatchLine
 from cockpit.wire.verbs import Stop
+from tests.client.memory import MemoryClient
+from tests.tui.scene import agent
 
 
 def memory(*names: str) -> MemoryClient:

@@ -11,6 +11,7 @@ import pytest
 from cockpit.config.loaded import Loaded
 from cockpit.config.paths import Places
 from cockpit.config.read import load
+from tests.repositories import lay_repository
 
 
 @dataclass
@@ -35,7 +36,7 @@ class Project:
         return self.places.user_file
 
     def load(self, *, config: Path | None = None, cwd: Path | None = None) -> Loaded:
-        """As a pilot in the folder would; the project's file is not trusted."""
+        """As a user in the folder would; the project's file is not trusted."""
         environment: Mapping[str, str] = {"HOME": str(self.folder.parent), **self.environment}
         return load(self.places, config, cwd or self.folder, environment)
 
@@ -48,6 +49,6 @@ class Project:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    (tmp_path / "project" / ".git").mkdir(parents=True)
+    lay_repository(tmp_path / "project")
     home = {"COCKPIT_HOME": str(tmp_path / "home")}
     return Project(tmp_path / "project", Places.of(home))

@@ -1,4 +1,4 @@
-"""Makes the generated files anew: `python -m tests.config.renew`. A test says when it is time."""
+"""Regenerate the generated files: `python -m tests.config.renew`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from cockpit.config.example import example
 from cockpit.config.reference import with_generated_parts
 
 PACKAGE = Path(cockpit.__file__).parent
-PAGES = (PACKAGE / "docs" / "configuration.md",)
+PAGES = (
+    PACKAGE / "docs" / "configuration.md",
+    PACKAGE / "docs" / "migrating.md",
+)
 
 
 def renew() -> None:

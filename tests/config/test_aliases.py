@@ -53,7 +53,7 @@ def _value(settings: Any, key: str) -> object:
 
 def renamed(notices: tuple[str, ...]) -> list[str]:
     """The notices that are about founding names."""
-    present = ("by this version", "does nothing without strategy")
+    present = ("by this version", "has no effect without strategy")
     return [notice for notice in notices if not any(words in notice for words in present)]
 
 
@@ -69,7 +69,7 @@ def test_at_the_top_it_counts_for_all_agents_with_one_notice(project: Any, key: 
     assert _value(loaded.settings.defaults, today) == expected
     assert _value(loaded.agent("a"), today) == expected
     (notice,) = renamed(loaded.notices)
-    assert re.search(rf":\d: {re.escape(key)} is ", notice)
+    assert re.search(rf":\d: {re.escape(key)} (is|has) ", notice)
 
 
 @pytest.mark.parametrize("key", EFFECTS)
@@ -87,7 +87,7 @@ def test_every_name_in_the_table_is_accepted_at_once(project: Any) -> None:
     for old in OLD_NAMES:
         table, _, leaf = old.key.rpartition(".")
         written = EFFECTS.get(old.key, ("{}" if leaf == "hooks" else "true", "", ""))[0]
-        if old.today in ("worktree.directory", "worktree.strategy"):
+        if old.today in ("worktree.directory", "worktree.strategy", "directory"):
             written = '"none"'
         tables.setdefault(table, []).append(f"{leaf} = {written}")
     text = "".join(
@@ -117,7 +117,9 @@ def test_a_threshold_may_also_be_written_as_it_is_today(
 
 
 def test_a_threshold_that_is_neither_is_refused_with_both_spellings(project: Any) -> None:
-    with pytest.raises(BadConfig, match=r"expected a share such as 0.10.*or a mark such as") as no:
+    with pytest.raises(
+        BadConfig, match=r"expected a fraction such as 0.10.*or a threshold such as"
+    ) as no:
         project.load_named('[session]\ncontext_handoff_threshold = "much"\n')
     assert ":2: session.context_handoff_threshold:" in no.value.title
 
@@ -126,7 +128,7 @@ def test_todays_name_counts_over_the_founding_one(project: Any) -> None:
     loaded = project.load_named('[defaults.context]\nact = "66%"\n[handoff]\nthreshold = 70\n')
     assert loaded.settings.defaults.context.act == "66%"
     assert loaded.notices == (
-        f"{project.file}:4: handoff.threshold is ignored: defaults.context.act is written too",
+        f"{project.file}:4: handoff.threshold is ignored: defaults.context.act is set too",
     )
 
 
@@ -141,7 +143,10 @@ def test_an_error_in_a_founding_value_points_at_the_founding_key(project: Any) -
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[session]\ncontext_threshold = 200\n", "2: session.context_threshold: expected a share"),
+        (
+            "[session]\ncontext_threshold = 200\n",
+            "2: session.context_threshold: expected a fraction",
+        ),
         ("[context_monitor]\nwarning_threshold = 60\n", "expected a number of tokens"),
         ('[handoff]\nauto_continue_cli = "yes"\n', "expected true or false"),
     ],
@@ -161,3 +166,50 @@ def test_marks_from_two_documents_stand_in_order(project: Any) -> None:
         "[context_monitor]\nwarning_threshold = 100000\ncritical_threshold = 130000\n"
     ).settings.defaults.context
     assert (context.warn, context.act) == ("100000", "130000")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("[session]\ncontext_threshold = 0.1\n", "[handoff]\nthreshold = 70\n"),
+        ("[handoff]\nthreshold = 70\n", "[context_monitor]\ncritical_threshold = 150000\n"),
+    ],
+)
+def test_of_two_founding_marks_the_lower_one_counts(project: Any, one: str, other: str) -> None:
+    for text in (one + other, other + one):
+        loaded = project.load_named(text)
+        assert loaded.settings.defaults.context.act == "70%"
+        assert sum("is now defaults.context.act" in each for each in loaded.notices) == 1
+        assert sum("is ignored" in each for each in loaded.notices) == 1
+
+
+def test_a_root_is_the_directory_of_every_agent_that_names_none(project: Any) -> None:
+    for name in ("app", "own"):
+        (project.file.parent / name).mkdir()
+    agents = '[[agents]]\nname = "a"\n[[agents]]\nname = "b"\ndirectory = "own"\n'
+    loaded = project.load_named('[working_directory]\nroot = "app"\n' + agents)
+    assert loaded.agent("a").directory == project.file.parent / "app"
+    assert loaded.agent("b").directory == project.file.parent / "own"
+    (notice,) = renamed(loaded.notices)
+    assert ":2: working_directory.root is now the directory of each agent" in notice
+
+
+def test_commands_may_be_texts_and_times_milliseconds(project: Any) -> None:
+    loaded = project.load_named(
+        "[[hooks.on_context_threshold]]\n"
+        'type = "shell"\ncommand = "scripts/save.sh --now \'a b\'"\ntimeout = 30000\n'
+        "[[hooks.after_run]]\n"
+        'type = "shell"\ncommand = "cat | tee log"\ntimeout = 60\n'
+        "[session]\ntimeout = 86400000\n"
+        '[[agents]]\nname = "a"\nruntime = "command"\ncommand = "htop -d 5"\n'
+    )
+    (threshold,) = loaded.settings.defaults.hooks.on_context_threshold
+    assert threshold.command == ("scripts/save.sh", "--now", "a b")
+    assert threshold.timeout == 30.0
+    (after,) = loaded.settings.defaults.hooks.after_run
+    assert after.command == ("sh", "-c", "cat | tee log")
+    assert after.timeout == 60.0
+    assert loaded.settings.defaults.limits.session_time == 86_400.0
+    assert loaded.agent("a").command == ("htop", "-d", "5")
+    assert any(":4: " in each and "milliseconds: 30s" in each for each in loaded.notices)
+    assert any("split into a list, run by sh" in each for each in loaded.notices)

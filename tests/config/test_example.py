@@ -37,6 +37,7 @@ def test_what_is_commented_out_would_work_too(project: Any) -> None:
     assert [event for event, _ in agent.hooks.written()] == [
         "on_context_threshold",
         "on_handoff_complete",
+        "on_needs_you",
     ]
     assert [host.name for host in loaded.settings.hosts] == ["gpu1"]
 

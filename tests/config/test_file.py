@@ -107,7 +107,7 @@ def test_a_file_that_others_can_write_is_refused_with_the_remedy(file: Path, mod
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
 def test_a_file_of_somebody_else_is_refused(file: Path) -> None:
     os.chown(file, 12345, 12345)
-    assert _refused(file).title == f"{file}: belongs to somebody else"
+    assert _refused(file).title == f"{file}: belongs to another user"
 
 
 def test_a_path_that_could_move_the_cursor_is_shown_escaped(tmp_path: Path) -> None:

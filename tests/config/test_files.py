@@ -13,6 +13,7 @@ from cockpit.config.read import load
 from cockpit.config.schema import AgentSettings
 from cockpit.config.trust import is_trusted, trust
 from cockpit.core.errors import BadConfig, Failed, NotNow
+from tests.repositories import lay_repository
 
 ACT = ("defaults", "context", "act")
 THEME = ("cockpit", "theme")
@@ -37,9 +38,7 @@ def places(tmp_path: Path) -> Places:
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    folder = tmp_path / "shop"
-    (folder / ".git").mkdir(parents=True)
-    return folder
+    return lay_repository(tmp_path / "shop")
 
 
 def project(repository: Path, text: str = TEXT) -> Path:
@@ -104,7 +103,7 @@ def test_every_change_is_told_with_its_line_before_it_is_made(
     )  # fmt: skip
     assert (warn.line, warn.removed, mode.line) == (3, False, None)
     assert found.why_not_out(ACT) is None
-    assert "at its default" in str(found.why_not_out(("defaults", "mode")))
+    assert "is the default" in str(found.why_not_out(("defaults", "mode")))
     assert "environment" in str(found.why_not_out(("cockpit", "refresh")))
 
 
@@ -194,7 +193,7 @@ def test_a_trusted_file_stays_trusted_and_an_untrusted_one_does_not_become_it(
 ) -> None:
     file = project(repository)
     found = Files.read(places, None, repository, {})
-    assert found.standing(file) == "not trusted by you yet, and it stays so"
+    assert found.standing(file) == "not trusted yet"
     found.write({ACT: "60%"})
     after = Files.read(places, None, repository, {})
     assert not after.trusted
@@ -214,7 +213,7 @@ def test_a_file_that_somebody_changed_meanwhile_is_left_alone(
     file = project(repository)
     found = Files.read(places, None, repository, {})
     project(repository, TEXT + "# more\n")
-    with pytest.raises(NotNow, match="changed by somebody else"):
+    with pytest.raises(NotNow, match="has changed on disk"):
         found.write({ACT: "60%"})
     assert file.read_text() == TEXT + "# more\n"
 

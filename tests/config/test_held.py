@@ -1,4 +1,4 @@
-"""What a file from a stranger's repository may decide, and what waits for the pilot."""
+"""What a file from a stranger's repository may decide, and what waits for the user."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from cockpit.config.file import read_config_file
-from cockpit.config.trust import distrust, is_trusted, trust
-from cockpit.core.errors import NoSuchAgent
+from cockpit.config.trust import is_trusted, trust
+from cockpit.core.errors import BadConfig, NoSuchAgent
 
 HARMLESS = """\
 [cockpit]
 theme = "day"
 [defaults]
-mode = "auto"
+mode = "observe"
 model = "m"
 env = {}
 arguments = []
@@ -29,10 +29,6 @@ directory = "sub"
 strategy = "git_worktree"
 directory = "trees"
 push_on_success = false
-[notifications]
-on = ["failed"]
-[keys]
-stop = "X"
 """
 
 HELD = {
@@ -45,6 +41,20 @@ HELD = {
     "worktree.push_on_success": "worktree = { push_on_success = true }",
     "worktree.create_pr": "worktree = { create_pr = true }",
     "handoff.template": 'handoff = { template = "/etc/passwd" }',
+    "mode": 'mode = "auto"',
+    "resume": 'resume = "always"',
+    "loop.enabled": "loop = { enabled = true }",
+    "may.others": 'may = { others = ["stop"] }',
+    "may.itself": 'may = { itself = ["handoff", "approve"] }',
+    "handoff.max_per_job": "handoff = { max_per_job = 1000 }",
+    "handoff.concurrent": "handoff = { concurrent = 64 }",
+    "handoff.cooldown": 'handoff = { cooldown = "0s" }',
+    "handoff.retention_days": "handoff = { retention_days = 1 }",
+    "handoff.writers": 'handoff = { writers = ["facts"] }',
+    "handoff.compactions": "handoff = { compactions = 1000 }",
+    "on_warning": 'on_warning = "tell"',
+    "strategy": 'strategy = "compact"',
+    "loop.max_iterations": "loop = { max_iterations = 100000 }",
 }
 
 LOST = {
@@ -87,9 +97,9 @@ def test_an_agent_that_cannot_be_right_without_it_is_left_out_whole(project: Any
     project.write(f'[[agents]]\nname = "api"\n{LOST[key]}\n[[agents]]\nname = "b"\n')
     loaded = project.load()
     assert [agent.name for agent in loaded.settings.agents] == ["b"]
-    with pytest.raises(NoSuchAgent, match="held until its file is trusted") as caught:
+    with pytest.raises(NoSuchAgent, match="ignored until you trust its file") as caught:
         loaded.agent("api")
-    assert caught.value.hint == f"Read the file, then: cockpit config trust {project.file}"
+    assert caught.value.hint == f"Read the file, then run: cockpit config trust {project.file}"
 
 
 def test_a_link_inside_the_repository_that_leads_out_of_it_is_held(project: Any) -> None:
@@ -100,17 +110,38 @@ def test_a_link_inside_the_repository_that_leads_out_of_it_is_held(project: Any)
 
 def test_hosts_and_notification_urls_are_held(project: Any) -> None:
     project.write(
-        '[notifications]\nurls = ["json://evil.example"]\non = ["failed"]\n'
+        '[notifications]\nurls = ["json://evil.example"]\n'
         '[[hosts]]\nname = "g"\nconnect = ["touch", "x"]\n'
     )
     loaded = project.load()
     assert [(held.key, held.line) for held in loaded.held] == [
-        ("hosts[1]", 4),
+        ("hosts[1]", 3),
         ("notifications.urls", 2),
     ]
     assert loaded.settings.hosts == ()
     assert loaded.settings.notifications.urls == ()
-    assert loaded.settings.notifications.on == ("failed",)
+
+
+@pytest.mark.parametrize("key", ["on = []", 'quiet = "00:00-23:59"', 'terminal = "off"'])
+def test_a_file_that_is_not_trusted_does_not_silence_notifications(project: Any, key: str) -> None:
+    project.write_user("[notifications]\non = ['failed', 'done']\n")
+    project.write(f"[notifications]\n{key}\n")
+    loaded = project.load()
+    name = key.split(" ")[0]
+    assert [(held.key, held.line) for held in loaded.held] == [(f"notifications.{name}", 2)]
+    told = loaded.settings.notifications
+    assert (told.on, told.quiet, told.terminal) == (("failed", "done"), "", "bell")
+
+
+def test_a_rest_and_a_keeping_are_held_only_where_they_are_shorter(project: Any) -> None:
+    project.write_user("[defaults.handoff]\ncooldown = '5m'\nretention_days = 0\n")
+    project.write("[defaults.handoff]\ncooldown = '10m'\nretention_days = 36500\n")
+    loaded = project.load()
+    assert [held.key for held in loaded.held] == ["defaults.handoff.retention_days"]
+    handoff = loaded.settings.defaults.handoff
+    assert (handoff.cooldown, handoff.retention_days) == (600, 0)
+    project.write("[defaults.handoff]\ncooldown = '5m'\nretention_days = 0\n")
+    assert project.load().held == ()
 
 
 def test_founding_names_are_held_like_todays(project: Any) -> None:
@@ -127,7 +158,8 @@ def test_founding_names_are_held_like_todays(project: Any) -> None:
 def test_what_is_held_is_told_with_file_line_and_reason(project: Any) -> None:
     project.write('[defaults]\npermission_mode = "plan"\n')
     assert [str(held) for held in project.load().held] == [
-        f"{project.file}:2: defaults.permission_mode is held: it decides what an agent may do"
+        f"{project.file}:2: defaults.permission_mode is ignored until you trust this file "
+        "(it changes what an agent may do)"
     ]
 
 
@@ -165,9 +197,6 @@ def test_trust_is_for_these_bytes_at_this_path(project: Any) -> None:
     copy = project.folder / "copy.toml"
     copy.write_text(text)
     assert not is_trusted(project.places, read_config_file(copy, follow_links=False))
-    assert distrust(project.places, project.file)
-    assert not distrust(project.places, project.file)
-    assert project.load().held
 
 
 def test_the_record_is_private_and_an_unreadable_one_trusts_nothing(project: Any) -> None:
@@ -178,3 +207,62 @@ def test_the_record_is_private_and_an_unreadable_one_trusts_nothing(project: Any
     for broken in ("{", "[]", '{"x": 1}', "\xff"):
         record.write_bytes(broken.encode("latin-1"))
         assert project.load().held
+
+
+def test_keys_are_held_each_with_its_line(project: Any) -> None:
+    project.write('[keys]\napprove = "z"\nsnooze = "y"\n')
+    loaded = project.load()
+    assert loaded.settings.keys == {}
+    assert [(held.key, held.line) for held in loaded.held] == [
+        ("keys.approve", 2),
+        ("keys.snooze", 3),
+    ]
+    trust(project.places, project.file)
+    assert project.load().settings.keys == {"approve": "z", "snooze": "y"}
+
+
+def test_limits_are_held_only_where_they_are_higher_than_the_users_own(project: Any) -> None:
+    project.write_user(
+        "[defaults]\nmode = 'auto'\n[defaults.limits]\nsession_time = '2h'\nturns = 50\n"
+        "[defaults.handoff]\nmax_per_job = 5\nmax_chain_cost_usd = 4\n"
+    )
+    project.write(
+        "[defaults]\nmode = 'auto'\n[defaults.limits]\nsession_time = '3h'\nturns = 0\n"
+        "[defaults.handoff]\nmax_per_job = 4\nmax_chain_cost_usd = 0\n"
+    )
+    loaded = project.load()
+    assert [held.key for held in loaded.held] == [
+        "defaults.limits.turns",
+        "defaults.limits.session_time",
+        "defaults.handoff.max_chain_cost_usd",
+    ]
+    defaults = loaded.settings.defaults
+    assert defaults.limits.session_time == 7200
+    assert (defaults.handoff.max_per_job, defaults.handoff.max_chain_cost_usd) == (4, 4)
+
+
+def test_an_agent_may_be_given_less_by_a_file_that_is_not_trusted(project: Any) -> None:
+    project.write('[defaults.may]\nitself = []\nothers = []\n[[agents]]\nname = "api"\n')
+    loaded = project.load()
+    assert loaded.held == ()
+    assert loaded.agent("api").may.itself == ()
+
+
+@pytest.mark.parametrize("key", ["directory", "prompt_file", "worktree.directory"])
+def test_a_link_into_gits_own_folder_is_held(project: Any, key: str) -> None:
+    (project.folder / "way").symlink_to(".git")
+    section, _, name = key.rpartition(".")
+    table = f"{section} = {{ {name} = 'way/HEAD' }}" if section else f"{name} = 'way/HEAD'"
+    project.write(f'[[agents]]\nname = "hooks"\n{table}\n')
+    loaded = project.load()
+    assert [held.key for held in loaded.held] == [f"agents[1].{key}"]
+    assert "git's own folder" in str(loaded.held[0])
+    assert loaded.settings.agents == ()
+
+
+def test_a_worktree_directory_in_gits_own_folder_is_refused_trusted_or_not(project: Any) -> None:
+    text = '[[agents]]\nname = "modules"\nworktree = { directory = ".git" }\n'
+    project.write(text)
+    for load in (project.load, project.load_named):
+        with pytest.raises(BadConfig, match="a folder outside git's own"):
+            load()

@@ -1,4 +1,4 @@
-"""Keys of the screen as a pilot writes them: every usual spelling, and no key for two things."""
+"""Keys of the screen as a user writes them: every usual spelling, and no key for two things."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from cockpit.config.key_names import DEFAULT_KEYS, clash, key_name
 from cockpit.core.errors import BadConfig
-from cockpit.tui.actions import ACTIONS, spoken
+from cockpit.tui.keys.actions import ACTIONS, spoken
 
 
 def test_the_ids_and_keys_are_those_of_the_screen() -> None:
@@ -60,23 +60,23 @@ def test_a_key_has_one_name(written: str, name: str) -> None:
 
 @pytest.mark.parametrize("written", ["", "ab", "f25", "hyper+x", "\x1b", "ctrl+", "日本"])
 def test_what_is_no_key_is_refused(written: str) -> None:
-    with pytest.raises(ValueError, match="is no key"):
+    with pytest.raises(ValueError, match="is not a key"):
         key_name(written)
 
 
 @pytest.mark.parametrize(
     ("written", "instead"),
     [
-        ("ctrl+shift+x", 'a terminal sends ctrl+x for it; write "ctrl+x"'),
+        ("ctrl+shift+x", 'as ctrl+x; write "ctrl+x"'),
         ("ctrl+alt+x", 'write "ctrl+x"'),
-        ("ctrl+1", "has no word for it"),
-        ("ctrl+enter", "has no word for it"),
-        ("shift+enter", "has no word for it"),
+        ("ctrl+1", "terminals cannot send"),
+        ("ctrl+enter", "terminals cannot send"),
+        ("shift+enter", "terminals cannot send"),
         ("shift+1", 'such as "!"'),
-        ("alt+1", "has no word for it"),
-        ("ctrl+tab", "has no word for it"),
-        ("ctrl+?", "has no word for it"),
-        ("ctrl+ü", "has no word for it"),
+        ("alt+1", "terminals cannot send"),
+        ("ctrl+tab", "terminals cannot send"),
+        ("ctrl+?", "terminals cannot send"),
+        ("ctrl+ü", "terminals cannot send"),
         ("shift+ß", "write the character"),
         ("f13", 'write "shift+f1"'),
     ],
@@ -89,7 +89,7 @@ def test_what_no_terminal_can_send_is_refused_with_what_it_can(written: str, ins
 def test_a_key_that_never_comes_is_told_with_its_file_and_line(project: Any) -> None:
     with pytest.raises(BadConfig) as refused:
         project.load_named('# mine\n[keys]\nstop = ["X", "ctrl+shift+x"]\n')
-    assert refused.value.title.startswith(f"{project.file}:3: keys.stop: ctrl+shift+x never")
+    assert refused.value.title.startswith(f"{project.file}:3: keys.stop: terminals send")
 
 
 @pytest.mark.parametrize(
@@ -134,5 +134,5 @@ def test_a_project_is_held_against_the_pilots_own_keys(project: Any) -> None:
     project.write_user('[keys]\nstop = "v"\n')
     project.write('[keys]\nredraw = "w"\nundo = "v"\n')
     with pytest.raises(BadConfig) as refused:
-        project.load()
-    assert refused.value.title.startswith(f"{project.file}:3: keys.undo: v would do two things")
+        project.load(config=project.file)
+    assert refused.value.title.startswith(f"{project.file}:3: keys.undo: v is already taken")

@@ -132,11 +132,9 @@ def test_what_this_version_does_not_do_is_told(project: Any) -> None:
         '[[agents]]\nname = "c"\n[agents.worktree]\nstrategy = "git_worktree"\n'
     )
     assert loaded.notices == (
-        'agents.a.runtime: "codex" is accepted, not yet flown by this version',
-        'agents.a.worktree.create_pr: does nothing without strategy = "git_worktree"',
-        'agents.b.worktree.push_on_success: does nothing without strategy = "git_worktree"',
+        'agents.a.runtime: "codex" is not supported by this version yet',
+        'agents.a.worktree.create_pr: has no effect without strategy = "git_worktree"',
+        'agents.b.worktree.push_on_success: has no effect without strategy = "git_worktree"',
     )
     alone = project.load_named('[defaults]\nruntime = "gemini"\nstrategy = "hybrid"\n')
-    assert alone.notices == (
-        'defaults.runtime: "gemini" is accepted, not yet flown by this version',
-    )
+    assert alone.notices == ('defaults.runtime: "gemini" is not supported by this version yet',)

@@ -97,7 +97,7 @@ def test_a_folder_of_somebody_else_is_refused(tmp_path: Path) -> None:
     places = Places.of({"COCKPIT_HOME": str(tmp_path)})
     places.state.mkdir()
     os.chown(places.state, 12345, 12345)
-    with pytest.raises(Failed, match="belongs to somebody else"):
+    with pytest.raises(Failed, match="belongs to another user"):
         places.make()
 
 
@@ -130,3 +130,28 @@ def test_a_socket_path_that_is_too_long_names_the_variable_to_shorten(
 def test_bytes_count_and_not_characters() -> None:
     with pytest.raises(BadUsage):
         Places.of({"COCKPIT_HOME": "/" + "é" * 50}).check_sockets()
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o770, 0o702])
+def test_a_home_that_others_can_write_is_refused_with_the_command(
+    mode: int, tmp_path: Path
+) -> None:
+    home = tmp_path / "my home"
+    home.mkdir()
+    home.chmod(mode)
+    with pytest.raises(Failed) as refused:
+        Places.of({"COCKPIT_HOME": str(home)}).make()
+    assert refused.value.hint == f"chmod go-w '{home}'"
+    assert not (home / "state").exists()
+    home.chmod(0o755)
+    Places.of({"COCKPIT_HOME": str(home)}).make()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder to another user")
+def test_a_home_of_another_user_is_refused(tmp_path: Path) -> None:
+    home = tmp_path / "ck"
+    home.mkdir()
+    os.chown(home, 65_534, 65_534)
+    with pytest.raises(Failed, match="belongs to another user"):
+        Places.of({"COCKPIT_HOME": str(home)}).make()
+    assert not (home / "state").exists()

@@ -9,6 +9,7 @@ import pytest
 from cockpit.core.errors import BadConfig
 
 AGENT = '[[agents]]\nname = "api"\n'
+SLACK = AGENT + '[[agents.hooks.on_error]]\ntype = "slack"\n'
 
 CASES = {
     "unknown key": (
@@ -84,7 +85,7 @@ CASES = {
     ),
     "mark of a wrong type": (
         "[defaults.context]\nact = 0.7\n",
-        '2: defaults.context.act: expected a mark such as "70%"',
+        '2: defaults.context.act: expected a threshold such as "70%"',
     ),
     "mark in an inline table": (
         '[defaults.context]\ncap = { act = "much" }\n',
@@ -112,7 +113,7 @@ CASES = {
     ),
     "writers twice": (
         '[defaults.handoff]\nwriters = ["sdk", "sdk"]\n',
-        "2: defaults.handoff.writers: expected each one at most once",
+        "2: defaults.handoff.writers: expected no duplicates",
     ),
     "no writers": (
         "[defaults.handoff]\nwriters = []\n",
@@ -124,7 +125,7 @@ CASES = {
     ),
     "directory of git": (
         '[defaults.handoff]\ndirectory = ".git/handoffs"\n',
-        "2: defaults.handoff.directory: expected a folder that is not git's own",
+        "2: defaults.handoff.directory: expected a folder outside git's own",
     ),
     "name": (
         '[[agents]]\nname = "My Agent"\n',
@@ -137,23 +138,23 @@ CASES = {
     "no name": ('[[agents]]\nprompt = "x"\n', "1: agents[1].name: missing"),
     "two of one name": (
         AGENT + AGENT,
-        '4: agents[2].name: two agents are called "api"|The first is on line 2.',
+        '4: agents[2].name: two agents are named "api"|The first is on line 2.',
     ),
     "two prompts": (
         AGENT + 'prompt = "a"\nprompt_file = "b"\n',
-        "4: agents[1].prompt_file: both prompt and prompt_file|Leave one of them out.",
+        "4: agents[1].prompt_file: prompt and prompt_file are both set|Remove one of them.",
     ),
     "prompt file missing": (
         AGENT + 'prompt_file = "job.md"\n',
-        "3: agents[1].prompt_file: there is no file ",
+        "3: agents[1].prompt_file: no such file: ",
     ),
     "prompt with a NUL": (
         AGENT + 'prompt = "a\\u0000b"\n',
-        "3: agents[1].prompt: a NUL character cannot be passed",
+        "3: agents[1].prompt: contains a NUL character",
     ),
     "command missing": (
         AGENT + 'runtime = "command"\n',
-        '3: agents[1].runtime: runtime = "command" needs a command|Add the argument vector',
+        '3: agents[1].runtime: runtime = "command" needs a command|Add one, as a list',
     ),
     "command missing by default": (
         '[defaults]\nruntime = "command"\n' + AGENT,
@@ -163,10 +164,13 @@ CASES = {
         AGENT + '[agents.env]\nCOCKPIT_RUN = "1"\n',
         "3: agents[1].env: COCKPIT_RUN is set by cockpit itself",
     ),
-    "no variable": (AGENT + '[agents.env]\n"A B" = "1"\n', "3: agents[1].env: 'A B' is no name"),
+    "no variable": (
+        AGENT + '[agents.env]\n"A B" = "1"\n',
+        "3: agents[1].env: 'A B' is not a valid",
+    ),
     "branch": (
         AGENT + '[agents.worktree]\nbranch = "--force"\n',
-        "4: agents[1].worktree.branch: expected the name of a branch",
+        "4: agents[1].worktree.branch: expected a valid branch name",
     ),
     "branch placeholder": (
         AGENT + '[agents.worktree]\nbranch = "agent/{agnt}"\n',
@@ -174,13 +178,13 @@ CASES = {
     ),
     "base": (
         AGENT + '[agents.worktree]\nbase = "main..x"\n',
-        "4: agents[1].worktree.base: expected the name of a branch",
+        "4: agents[1].worktree.base: expected a valid branch name",
     ),
     "one branch for two": (
         '[defaults.worktree]\nstrategy = "git_worktree"\nbranch = "work"\n'
         + AGENT
         + '[[agents]]\nname = "web"\n',
-        '6: agents[2].worktree.branch: agent "web" would be on branch \'work\', as "api" is',
+        '6: agents[2].worktree.branch: agents "web" and "api" would both use branch \'work\'',
     ),
     "shell hook without a command": (
         AGENT + '[[agents.hooks.on_error]]\ntype = "shell"\n',
@@ -194,9 +198,36 @@ CASES = {
         AGENT + '[[agents.hooks.on_error]]\ntype = "slack"\nurl = "file:///etc/passwd"\n',
         "5: agents[1].hooks.on_error[1].url: expected an http:// or https:// address",
     ),
+    "slack bot without a channel": (
+        SLACK + 'token = "${T}"\n',
+        "5: agents[1].hooks.on_error[1].token: a Slack bot also needs channel_id",
+    ),
+    "slack channel without a token": (
+        SLACK + 'url = "https://hooks.slack.com/x"\nchannel_id = "C012345"\n',
+        "6: agents[1].hooks.on_error[1].channel_id: a Slack bot also needs token",
+    ),
+    "slack channel by name": (
+        SLACK + 'token = "${T}"\nchannel_id = "#general"\n',
+        "6: agents[1].hooks.on_error[1].channel_id: expected a channel ID, such as C0123456789"
+        "|Slack shows it at the end of the channel's About tab.",
+    ),
+    "slack bot with an incoming webhook": (
+        SLACK + 'token = "${T}"\nchannel_id = "C012345"\nurl = "https://hooks.slack.com/x"\n',
+        "7: agents[1].hooks.on_error[1].url: with token, url must end with /chat.postMessage"
+        "|Remove url to post to slack.com",
+    ),
+    "slack threads without a bot": (
+        SLACK + 'url = "https://hooks.slack.com/x"\nthreads = true\n',
+        "6: agents[1].hooks.on_error[1].threads: a Slack incoming webhook cannot open threads"
+        "|Slack does not return the message's ID. Use a bot: set token and channel_id.",
+    ),
+    "token of a webhook": (
+        AGENT + '[[agents.hooks.on_error]]\ntype = "webhook"\ntoken = "x"\n',
+        '5: agents[1].hooks.on_error[1].token: only hooks of type "slack" take token',
+    ),
     "replacing what cannot be replaced": (
         AGENT + '[[agents.hooks.on_error]]\ntype = "shell"\ncommand = ["a"]\nmode = "replace"\n',
-        "6: agents[1].hooks.on_error[1].mode: only a hook of on_context_threshold",
+        '6: agents[1].hooks.on_error[1].mode: mode = "replace" only works for',
     ),
     "host without a command": (
         '[[hosts]]\nname = "gpu1"\nconnect = []\n',
@@ -205,7 +236,7 @@ CASES = {
     "host called local": ('[[hosts]]\nname = "local"\nconnect = ["x"]\n', "2: hosts[1].name: exp"),
     "two hosts": (
         '[[hosts]]\nname = "a"\nconnect = ["x"]\n[[hosts]]\nname = "a"\nconnect = ["x"]\n',
-        '5: hosts[2].name: two hosts are called "a"',
+        '5: hosts[2].name: two hosts are named "a"',
     ),
     "theme by path": (
         '[cockpit]\ntheme = "../../etc/passwd"\n',
@@ -213,37 +244,40 @@ CASES = {
     ),
     "unknown action": (
         '[keys]\nundoo = "U"\n',
-        '2: keys.undoo: there is no such action|Did you mean "undo"?',
+        '2: keys.undoo: unknown action|Did you mean "undo"?',
     ),
     "unknown action of the review": (
         '[keys]\nstop = "X"\nreview.aprove = "y"\n',
-        '3: keys.review.aprove: there is no such action|Did you mean "review.approve"?',
+        '3: keys.review.aprove: unknown action|Did you mean "review.approve"?',
     ),
     "one key for two actions": (
         '[keys]\nstop = "f2"\nundo = ["w", "f2"]\n',
-        '2: keys.stop: f2 would do two things: "undo" has it too|Choose another key, or give',
+        '2: keys.stop: f2 is already taken: "undo" uses it too|Choose another key, or give',
     ),
     "the key of another action": (
         '[keys]\nhandoff = "/"\n',
-        '2: keys.handoff: slash would do two things: "filter" has it too|Choose another key',
+        '2: keys.handoff: slash is already taken: "filter" uses it too|Choose another key',
     ),
-    "a digit": ('[keys]\nstop = "3"\n', "2: keys.stop: 3 would do two things: the digits select"),
-    "no key": ('[keys]\nstop = "hyper-x"\n', "2: keys.stop: hyper-x is no key; expected one such"),
+    "a digit": ('[keys]\nstop = "3"\n', "2: keys.stop: 3 is already taken: the digits select"),
+    "no key": (
+        '[keys]\nstop = "hyper-x"\n',
+        "2: keys.stop: hyper-x is not a key; expected one such",
+    ),
     "the key that leads back": (
         '[keys]\nredraw = ["f5", "F12"]\n',
-        "2: keys.redraw: f12 cannot be had: it comes back from an agent's pane|Choose another key.",
+        "2: keys.redraw: f12 is reserved: it goes back from an agent's pane|Choose another key.",
     ),
     "the key of the palette": (
         '[keys]\nup = "Ctrl-P"\n',
-        "2: keys.up: ctrl+p cannot be had: it opens the command palette|Choose another key.",
+        "2: keys.up: ctrl+p is reserved: it opens the command palette|Choose another key.",
     ),
     "a key that is another": (
         '[keys]\nstop = "Ctrl-M"\n',
-        '2: keys.stop: enter would do two things: "attach" has it too|',
+        '2: keys.stop: enter is already taken: "attach" uses it too|',
     ),
     "one key twice for an end": (
         '[keys]\nstop = "y"\n',
-        "2: keys.stop: y is the second key that it asks for, so the first is another|Choose",
+        "2: keys.stop: y confirms this action, so it cannot also start it|Choose",
     ),
     "key that is a number": (
         "[keys]\n'fleet.stop' = 3\n",

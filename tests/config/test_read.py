@@ -1,14 +1,17 @@
-"""Which files count for a pilot, and in which order."""
+"""Which files count for a user, and in which order."""
 
 from __future__ import annotations
 
+import os
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from cockpit.config.project import project_file
+from cockpit.config.project import project_file, repository_root
 from cockpit.core.errors import BadConfig, BadUsage
+from tests.repositories import lay_repository
 
 
 def test_without_any_file_everything_is_default_and_nothing_is_made(project: Any) -> None:
@@ -65,12 +68,68 @@ def test_the_project_file_is_found_upwards_as_far_as_the_repository_goes(tmp_pat
     deep = tmp_path / "repository" / "a" / "b"
     deep.mkdir(parents=True)
     (tmp_path / "cockpit.toml").touch()
-    (tmp_path / "repository" / ".git").write_text("gitdir: elsewhere\n")
+    lay_repository(tmp_path / "elsewhere")
+    (tmp_path / "repository" / ".git").write_text("gitdir: ../elsewhere/.git\n")
     assert project_file(deep) is None
     (tmp_path / "repository" / "cockpit.toml").touch()
     assert project_file(deep) == tmp_path / "repository" / "cockpit.toml"
     (deep / "cockpit.toml").touch()
     assert project_file(deep) == deep / "cockpit.toml"
+
+
+def plant(git: Path, kind: str) -> None:
+    """Lay what git takes for no repository where one would be."""
+    if kind == "file":
+        git.write_text("gitdir: nowhere\n")
+    elif kind == "pipe":
+        os.mkfifo(git)
+    elif kind == "link":
+        git.symlink_to("nowhere")
+    else:
+        git.mkdir()
+    if kind == "head":
+        (git / "HEAD").write_text("ref: refs/heads/x\n")
+    if kind == "no head":
+        (git / "objects").mkdir()
+        (git / "refs").mkdir()
+
+
+@pytest.mark.parametrize("kind", ["empty", "head", "no head", "file", "pipe", "link"])
+def test_what_git_takes_for_no_repository_is_none(tmp_path: Path, kind: str) -> None:
+    plant(tmp_path / ".git", kind)
+    (tmp_path / "cockpit.toml").touch()
+    (tmp_path / "deep").mkdir()
+    words = ["git", "-C", str(tmp_path / "deep"), "rev-parse", "--show-toplevel"]
+    assert subprocess.run(words, capture_output=True, check=False).returncode
+    assert repository_root(tmp_path / "deep") is None
+    assert project_file(tmp_path / "deep") is None
+
+
+@pytest.mark.parametrize("setting", ["ceiling", "none"])
+def test_it_looks_no_further_up_than_git(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, setting: str
+) -> None:
+    lay_repository(tmp_path)
+    (tmp_path / "deep").mkdir()
+    if setting == "ceiling":
+        monkeypatch.setenv("GIT_CEILING_DIRECTORIES", f"/nowhere:{tmp_path}")
+    words = ["git", "-C", str(tmp_path / "deep"), "rev-parse", "--show-toplevel"]
+    found = subprocess.run(words, capture_output=True, check=False).stdout.decode().strip()
+    root = repository_root(tmp_path / "deep")
+    assert found == ("" if root is None else str(root)) == ("" if setting == "ceiling" else found)
+    assert repository_root(tmp_path) == tmp_path
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only the superuser can give a folder away")
+@pytest.mark.parametrize("part", ["project", "project/.git"])
+def test_a_project_of_another_user_is_refused_unless_it_is_named(project: Any, part: str) -> None:
+    project.write("[defaults]\n")
+    assert project.load().files == (project.file,)
+    os.chown(project.folder.parent / part, 65534, 65534)
+    with pytest.raises(BadConfig, match="belongs to another user") as caught:
+        project.load()
+    assert f"cockpit --config {project.file}" in caught.value.hint
+    assert project.load(config=project.file).files == (project.file,)
 
 
 def test_outside_a_repository_only_the_directory_itself_is_looked_at(tmp_path: Path) -> None:
@@ -89,7 +148,7 @@ def test_a_project_file_that_leads_nowhere_is_refused_and_not_passed_over(projec
 def test_a_file_that_is_both_is_the_users_own(project: Any) -> None:
     text = '[[agents]]\nname = "a"\npermission_mode = "plan"\n'
     project.write_user(text)
-    (project.places.config / ".git").mkdir()
+    lay_repository(project.places.config)
     loaded = project.load(cwd=project.places.config)
     assert loaded.files == (project.places.user_file,)
     assert loaded.agent("a").permission_mode == "plan"
@@ -119,7 +178,11 @@ def test_paths_start_at_their_file(project: Any) -> None:
 
 @pytest.mark.parametrize(
     ("content", "problem"),
-    [(b"caf\xe9", "is not UTF-8 text"), (b"a\0b", "holds a NUL byte"), (b"x" * 1048577, "KiB")],
+    [
+        (b"caf\xe9", "is not UTF-8 text"),
+        (b"a\0b", "holds a NUL byte"),
+        (b"x" * 262_145, "more than 256 KiB"),
+    ],
 )
 def test_a_prompt_file_that_no_agent_could_take_is_refused(
     project: Any, content: bytes, problem: str

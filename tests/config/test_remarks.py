@@ -8,7 +8,7 @@ import pytest
 
 from cockpit.config.remarks import remarks
 
-HTTP = "http:// is for loopback and private addresses, with allow_private = true; else https"
+HTTP = "http:// only works for private addresses, with allow_private = true; use https://"
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,7 @@ HTTP = "http:// is for loopback and private addresses, with allow_private = true
         ('url = "http://127.0.0.1/x"', HTTP),
         (
             'url = "http://8.8.8.8/x"\nallow_private = true',
-            "http:// to a public address; it has to be https",
+            "http:// does not work for public addresses; use https://",
         ),
         ('url = "http://10.0.0.1/x"\nallow_private = true', ""),
         ('url = "http://ntfy.lan/x"\nallow_private = true', ""),
@@ -29,7 +29,7 @@ HTTP = "http:// is for loopback and private addresses, with allow_private = true
 def test_an_address_that_nothing_is_sent_to_is_told(project: Any, lines: str, why: str) -> None:
     hook = f'[[agents.hooks.on_error]]\ntype = "webhook"\nname = "tell"\n{lines}\n'
     settings = project.load_named(f'[[agents]]\nname = "api"\n{hook}').settings
-    told = [f"agents.api.hooks.on_error: tell will not be sent: {why}"] if why else []
+    told = [f"agents.api.hooks.on_error: tell cannot be sent: {why}"] if why else []
     assert list(remarks(settings)) == told
 
 
@@ -38,7 +38,7 @@ def test_what_agents_inherit_is_told_once(project: Any) -> None:
     settings = project.load_named(
         f'{hook}[[agents]]\nname = "a"\n[[agents]]\nname = "b"\n'
     ).settings
-    assert list(remarks(settings)) == [f"defaults.hooks.on_error: slack will not be sent: {HTTP}"]
+    assert list(remarks(settings)) == [f"defaults.hooks.on_error: slack cannot be sent: {HTTP}"]
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,19 @@ def test_worktrees_outside_of_the_repository_are_told(
     settings = project.load_named(f'[[agents]]\nname = "api"\n{own}').settings
     place = project.folder.parent / outside if outside else None
     told = (
-        f"agents.api.worktree.directory: worktrees are made outside of the repository"
+        f"agents.api.worktree.directory: worktrees will be outside the repository"
         f" {project.folder}, in {place}"
     )
     assert list(remarks(settings)) == ([told] if outside else [])
+
+
+@pytest.mark.parametrize(("token", "told"), [("xoxb-1", True), ("${SLACK_BOT_TOKEN}", False)])
+def test_a_token_in_the_file_is_told(project: Any, token: str, told: bool) -> None:
+    hook = f'[[defaults.hooks.on_error]]\ntype = "slack"\ntoken = "{token}"\nchannel_id = "C012"\n'
+    settings = project.load_named(f'{hook}[[agents]]\nname = "a"\n').settings
+    lines = list(remarks(settings))
+    assert len(lines) == told
+    assert not told or lines[0].startswith(
+        "defaults.hooks.on_error.token: slack contains its token"
+    )
+    assert token not in "".join(lines)

@@ -46,5 +46,17 @@ def test_the_headers_and_the_secret_of_a_hook_are_secret() -> None:
             ]
         }
     )
+    assert configured_secrets(_slack("xoxb-4711")) == ["xoxb-4711"]
     found = ["Bearer tok-4711", "tok-4711", "room-815", "sign-with-me"]
     assert configured_secrets(hooks) == found
+
+
+def test_a_token_of_the_environment_is_secret_under_any_name() -> None:
+    found = configured_secrets(_slack("${CHAT}"), (), {"CHAT": "plain words", "OTHER": "not this"})
+    assert found == ["${CHAT}", "plain words"]
+
+
+def _slack(token: str) -> Hooks:
+    return Hooks.model_validate(
+        {"on_error": [{"type": "slack", "token": token, "channel_id": "C012345"}]}
+    )

@@ -1,4 +1,4 @@
-"""The pilot's marks as rules."""
+"""The user's marks as rules."""
 
 from __future__ import annotations
 

@@ -9,7 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from cockpit.config.values import BranchPattern, FolderInside, GitName, KeyTable, WindowSize
+from cockpit.config.values import (
+    BranchPattern,
+    FolderInside,
+    GitName,
+    KeyTable,
+    Location,
+    WindowSize,
+)
 
 
 def _valid(kind: Any, value: object) -> bool:
@@ -55,7 +62,18 @@ def test_folders_inside_a_worktree(folder: str) -> None:
     assert _valid(FolderInside, folder)
 
 
-@pytest.mark.parametrize("folder", ["", ".", "/a", "../a", "a/../../b", ".git", ".git/x", "a\nb"])
+GIT_NAMES = ["sub/.git", ".GIT/hooks", "a/.Git", ".git./x", "git~1", ".g\u200cit", ".git::$INDEX"]
+
+
+@pytest.mark.parametrize("written", [".git", "/x/.git/refs/heads", "../.git/hooks", *GIT_NAMES])
+def test_a_location_is_not_in_a_folder_of_gits(written: str) -> None:
+    assert not _valid(Location, written)
+    assert _valid(Location, "/x/.github/trees")
+
+
+@pytest.mark.parametrize(
+    "folder", ["", ".", "/a", "../a", "a/../../b", ".git", ".git/x", "a\nb", *GIT_NAMES]
+)
 def test_folders_that_are_not_inside_a_worktree(folder: str) -> None:
     assert not _valid(FolderInside, folder)
 

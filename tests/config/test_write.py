@@ -58,7 +58,7 @@ def test_a_file_that_is_there_is_not_touched_nor_one_a_link_leads_to(tmp_path: P
     link = tmp_path / "link.toml"
     link.symlink_to(tmp_path / "gone")
     for taken in (path, link):
-        with pytest.raises(Failed, match="is there already"):
+        with pytest.raises(Failed, match="already exists"):
             write_first_file(taken, "theirs")
     assert path.read_text() == "mine"
     assert not (tmp_path / "gone").exists()
@@ -131,7 +131,7 @@ def test_a_prompt_file_stays_a_file(project: Any) -> None:
 def test_a_name_that_is_taken_is_refused_and_the_file_stays(project: Any) -> None:
     add_agent(project.file, _agent(project.folder))
     before = project.file.read_bytes()
-    with pytest.raises(BadConfig, match='"new" is there already'):
+    with pytest.raises(BadConfig, match='"new" already exists'):
         add_agent(project.file, _agent(project.folder))
     project.write("agents = []\n")
     with pytest.raises(BadConfig, match=r"not written as \[\[agents\]\]"):

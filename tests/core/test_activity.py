@@ -33,8 +33,8 @@ def test_a_call_is_told_in_one_line(name: str, told: dict[str, object], expected
 
 
 def test_a_long_call_is_cut() -> None:
-    line = activity(ToolUse("1", "Bash", {"command": "x" * 5_000}))
-    assert len(line) == LENGTH
+    line = activity(ToolUse("1", "Bash", {"command": "x " * 5_000}))
+    assert len(line) == LENGTH - 1
     assert line.endswith("…")
 
 

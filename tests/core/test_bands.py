@@ -15,11 +15,9 @@ from cockpit.core.bands import (
     band_from_tool_calls,
     check_order,
     marks,
-    may_act,
     parse_threshold,
 )
 from cockpit.core.errors import BadUsage
-from cockpit.core.reading import Confidence, Reading
 
 DEFAULTS = Thresholds()
 
@@ -193,26 +191,6 @@ def test_a_reading_on_a_mark_belongs_to_the_band_above(tokens: int | None, expec
 
 def test_without_marks_nothing_is_calm() -> None:
     assert band(5, None) is Band.UNKNOWN
-
-
-@pytest.mark.parametrize(
-    ("confidence", "worry", "allowed"),
-    [
-        (Confidence.REPORTED, Band.ACT, True),
-        (Confidence.DERIVED, Band.FORCE, True),
-        (Confidence.ASSUMED, Band.FORCE, False),
-        (Confidence.UNKNOWN, Band.ACT, False),
-        (Confidence.REPORTED, Band.WARN, False),
-    ],
-)
-def test_an_assumed_window_never_acts_by_itself(
-    confidence: Confidence, worry: Band, allowed: bool
-) -> None:
-    assert may_act(Reading(150_000, 200_000, confidence, "transcript"), worry) is allowed
-
-
-def test_no_tokens_never_act() -> None:
-    assert not may_act(Reading(None, 200_000, Confidence.REPORTED, "statusline"), Band.ACT)
 
 
 def test_tool_calls_warn_at_most() -> None:

@@ -1,15 +1,18 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from cockpit.core.collect import FILES_KEPT, Collector
-from cockpit.core.facts import CommitMade, Facts, Subagent, Todo
+from cockpit.core.facts import BackgroundTask, CommitMade, Facts, Subagent, Todo
+from cockpit.core.prompt_files import mention
 from cockpit.core.session import (
     AssistantReplied,
     Compacted,
     Identified,
+    PromptFileTaken,
     SessionEvent,
     ToolFinished,
     ToolUse,
@@ -34,6 +37,15 @@ def told_by(*events: SessionEvent) -> Facts:
     for event in events:
         collector.feed(event)
     return collector.facts()
+
+
+def test_the_goal_of_a_prompt_in_files_is_what_they_held() -> None:
+    one, two, other = (f"/state/prompts/api-1/prompt-{number:016x}.md" for number in range(3))
+    sentence = mention([one, two])
+    begun = (UserSaid(sentence), PromptFileTaken(other, "another"), PromptFileTaken(two, "goal."))
+    assert told_by(*begun).goal == sentence
+    whole = (*begun, PromptFileTaken(one, "The "), UserSaid("go on"), PromptFileTaken(one, "x"))
+    assert told_by(*whole).goal == "The goal."
 
 
 def test_the_goal_is_the_first_thing_a_person_said_verbatim() -> None:
@@ -161,6 +173,32 @@ def test_a_subagent_from_start_to_end() -> None:
 def test_a_subagent_that_failed() -> None:
     facts = told_by(call("1", "Task", prompt="p"), ToolFinished("1", failed=True))
     assert facts.subagents == (Subagent("1", "general-purpose", "failed", "p"),)
+
+
+SERVER = BackgroundTask("b1", "shell", "dev server", "npm run dev", "/t/b1.output")
+
+
+def test_a_background_shell_from_start_to_end() -> None:
+    collector = Collector()
+    collector.feed(call("1", "Bash", description="dev server", command="npm run dev"))
+    collector.feed(ToolFinished("1", task_id="b1", task_log="/t/b1.output"))
+    assert collector.facts().background == (SERVER,)
+    collector.only_running({"b1"})
+    assert collector.facts().background == (SERVER,)
+    collector.only_running(())
+    assert collector.facts().background == (replace(SERVER, status="ended"),)
+    collector.feed(ToolFinished("1", agent_id="b1", agent_status="completed"))
+    assert collector.facts().background == (replace(SERVER, status="completed"),)
+
+
+def test_a_background_shell_that_the_agent_stops() -> None:
+    facts = told_by(
+        call("1", "Bash", command="npm run dev"),
+        ToolFinished("1", task_id="b1"),
+        call("2", "TaskStop", task_id="b1"),
+        ToolFinished("2"),
+    )
+    assert [(task.id, task.status) for task in facts.background] == [("b1", "stopped")]
 
 
 def test_the_last_five_calls_and_the_last_reply() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from cockpit.core.composition import Links, compose, draft_from_facts
 from cockpit.core.document import LARGEST, SECTIONS, Document, read, validate
-from cockpit.core.facts import CommitMade, Facts, Subagent, Todo
+from cockpit.core.facts import BackgroundTask, CommitMade, Facts, Subagent, Todo
 from cockpit.core.front_matter import FrontMatter
 from cockpit.core.markdown import has_controls, heading, marked_lines, plain
 from cockpit.core.redaction import Redactor
@@ -313,7 +313,42 @@ def test_progress_always_has_its_three_parts() -> None:
 
 def test_subagents_stand_under_background_work_with_how_to_check() -> None:
     work = whole().sections["Background Work"]
-    assert work.startswith("- `a1` (Explore), running: find the forms: it ended with that session")
+    assert work.startswith(
+        "### Known to cockpit\n\n- subagent `a1` (Explore), running when this was written: "
+        "find the forms: it ended with that session"
+    )
+
+
+SERVER = BackgroundTask("b3h2", "shell", "dev server", "npm run dev", "/t/b3h2.output")
+
+
+def test_a_background_shell_stands_there_with_its_command_and_its_log() -> None:
+    text = compose(DRAFT, FRONT, replace(FACTS, background=(SERVER,)), GIT, "g")
+    (line,) = [line for line in text.split("\n") if line.startswith("- shell")]
+    assert line == (
+        "- shell `b3h2`, running when this was written: dev server: `npm run dev`: it ended with "
+        "that session; if the job needs it, start it again with that command in the background; "
+        "its output was written to `/t/b3h2.output`"
+    )
+
+
+def test_a_renewed_document_has_each_of_them_once_and_keeps_what_others_wrote() -> None:
+    agent = "ae50c60ff37b02f6a"
+    before = Facts(subagents=(Subagent(agent, "Explore", "running", "look"),), background=(SERVER,))
+    own = f"{DRAFT}\n\n## Background Work\n\n- {agent} looks around.\n"
+    once = compose(own, FRONT, before, GIT, "g")
+    edited = once.replace("\n- shell `b3h2`", "\n- Keep the server.\n- shell `b3h2`")
+    after = Facts(
+        subagents=(Subagent(agent, "Explore", "completed", "look"),),
+        background=(replace(SERVER, status="stopped"),),
+    )
+    asked = replace(GIT, known=frozenset())
+    work = read(compose(edited, FRONT, after, asked, "g")).sections["Background Work"]
+    assert work.count("- subagent `") == work.count("- shell `") == 1
+    assert "running" not in work
+    assert "- Keep the server." in work
+    assert f"- {agent} looks around." in work
+    assert "unverified" not in work
 
 
 def test_links_name_what_is_known() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cockpit.core.conduct import NOTE_LAG, NOTE_STANDS, Conduct
+from cockpit.core.facts import BackgroundTask
 from cockpit.core.handoff.events import Turn
 from cockpit.core.moments import (
     CompactionOver,
@@ -20,6 +21,7 @@ from cockpit.core.moments import (
     TurnOver,
 )
 
+SERVER = BackgroundTask("b1", "shell", "a server", "npm run dev")
 PERMISSION = DialogOpened("permission", "Bash rm")
 
 
@@ -36,11 +38,28 @@ def test_a_session_is_idle_until_its_first_prompt_and_after_each_turn() -> None:
     assert heard(SessionBegan("s", "startup")).turn is Turn.IDLE
     working = heard(SessionBegan("s", "startup"), PromptTaken("go"))
     assert (working.turn, working.prompts, working.since) == (Turn.WORKING, 1, 2.0)
-    over = heard(PromptTaken("go"), ToolUsed("Bash ls"), TurnOver("Done.", ("a server",)))
+    over = heard(PromptTaken("go"), ToolUsed("Bash ls"), TurnOver("Done.", (SERVER,)))
     assert (over.turn, over.turns, over.tools) == (Turn.IDLE, 1, 1)
     assert (over.activity, over.last_words, over.background) == (
-        "Bash ls", "Done.", ("a server",),
+        "Bash ls", "Done.", (SERVER,),
     )  # fmt: skip
+
+
+def test_a_server_in_the_background_is_no_work_of_the_agents() -> None:
+    conduct = heard(PromptTaken("go"), TurnOver("Done.", (SERVER,)))
+    assert not conduct.works_in_background
+    conduct.noted(Turn.IDLE, None, 2.5, stood=60.0, shells=True)
+    assert (conduct.turn, conduct.background) == (Turn.IDLE, (SERVER,))
+    conduct.noted(Turn.IDLE, None, 30.0, shells=False)
+    assert conduct.background == ()
+    conduct.hear(TurnOver("", (BackgroundTask("a1", "subagent"),)), 40.0)
+    assert conduct.works_in_background
+
+
+def test_an_older_note_does_not_end_a_server_that_was_started_since() -> None:
+    conduct = heard(PromptTaken("go"), TurnOver("Done.", (SERVER,)))
+    conduct.noted(Turn.IDLE, None, 1.5, shells=False)
+    assert conduct.background == (SERVER,)
 
 
 def test_a_session_that_begins_anew_in_the_middle_of_a_turn_goes_on_working() -> None:

@@ -57,10 +57,16 @@ def test_what_is_not_known_is_null() -> None:
 @given(st.text(), st.text())
 def test_no_value_ends_or_begins_another(branch: str, worktree: str) -> None:
     text = dump(replace(FULL, branch=branch, worktree=worktree))
-    assert len(text.split("\n")) == len(fields(FULL)) + 3
+    assert len(text.split("\n")) == len(fields(FULL)) + 2 + bool(FULL.writers_failed)
     front, body = load(text + "## Goal")
     assert front == replace(FULL, branch=plain(branch), worktree=plain(worktree))
     assert body == "## Goal"
+
+
+def test_who_was_to_write_and_did_not_is_written_only_then() -> None:
+    assert "writers_failed" not in dump(FrontMatter())
+    text = dump(FrontMatter(writers_failed="agent: too late"))
+    assert load(text)[0] == FrontMatter(writers_failed="agent: too late")
 
 
 @given(st.text())

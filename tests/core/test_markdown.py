@@ -171,7 +171,8 @@ def test_a_fence_closes_only_with_one_as_long_of_its_own_kind() -> None:
 
 def test_lines_are_cut_where_it_is_said() -> None:
     assert one_line("a \n\t b\x1b[1m c", 200) == "a b c"
-    assert one_line("x" * 300, 10) == "x" * 9 + "…"
+    assert one_line("x y " * 300, 10) == "x y x y x…"
+    assert one_line("x" * 300, 10) == one_line("x" * 11, 10) == "…"
     assert shortened("one two three four", 16) == "one two three …"
     assert shortened("short", 12) == "short"
 

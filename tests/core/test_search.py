@@ -1,4 +1,4 @@
-"""What a pilot types to find a document: words, wherever they stand, and never a syntax."""
+"""What a user types to find a document: words, wherever they stand, and never a syntax."""
 
 from __future__ import annotations
 

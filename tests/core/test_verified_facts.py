@@ -14,9 +14,9 @@ from cockpit.core.verified_facts import (
     UNVERIFIED,
     VERIFIED,
     GitView,
+    background_work,
     claimed_commits,
     mark_claims,
-    subagents,
     todos,
     verified_facts,
 )
@@ -136,11 +136,13 @@ def test_usage_never_guesses(front: FrontMatter, words: str) -> None:
 
 
 def test_a_subagent_is_told_with_how_to_check() -> None:
-    running = subagents(Facts(subagents=(Subagent("a1", "Explore", "running", "look"),)))
-    done = subagents(Facts(subagents=(Subagent("a2", "", "completed", ""),)))
-    assert running.startswith("- `a1` (Explore), running: look: it ended with that session")
-    assert done.startswith("- `a2` (agent), completed: task not known: its result")
-    assert subagents(Facts()) == ""
+    running = background_work(Facts(subagents=(Subagent("a1", "Explore", "running", "look"),)))
+    done = background_work(Facts(subagents=(Subagent("a2", "", "completed", ""),)))
+    assert running.startswith(
+        "- subagent `a1` (Explore), running when this was written: look: it ended with that session"
+    )
+    assert done.startswith("- subagent `a2`, completed: task not known: its result")
+    assert background_work(Facts()) == ""
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,11 @@ import json
 from typing import Any
 from urllib.parse import urlsplit
 
-from cockpit.demo.conversation import RATE_LIMITED, Reply, Request, TokenCount, ToolCall
+from cockpit.demo.conversation import ApiError, Reply, Request, TokenCount, ToolCall
 from cockpit.demo.model import ModelServer
 
 HELLO = {"model": "claude-sonnet-4-6", "messages": [{"role": "user", "content": "hello"}]}
+RATE_LIMITED = ApiError(429, "rate_limit_error", "This request would exceed your rate limit.")
 LONG = "ünïcode 🛩 " * 200
 
 

@@ -27,7 +27,7 @@ def until(reached: Callable[[], object], seconds: float = 20.0) -> None:
         time.sleep(0.02)
 
 
-class Seat:
+class Agent:
     """One stand-in without a terminal, with a hook that notes every event and obeys files."""
 
     def __init__(self, folder: Path) -> None:
@@ -114,10 +114,10 @@ class Seat:
 
 
 @pytest.fixture
-def seat(tmp_path: Path) -> Iterator[Seat]:
-    seat = Seat(tmp_path)
-    yield seat
-    seat.close()
+def agent(tmp_path: Path) -> Iterator[Agent]:
+    agent = Agent(tmp_path)
+    yield agent
+    agent.close()
 
 
 def end(process: subprocess.Popen[str]) -> int:
@@ -125,17 +125,17 @@ def end(process: subprocess.Popen[str]) -> int:
     return process.wait(timeout=20)
 
 
-def test_says_that_it_is_a_stand_in(seat: Seat) -> None:
-    process = seat.start("--version")
+def test_says_that_it_is_a_stand_in(agent: Agent) -> None:
+    process = agent.start("--version")
     output, _ = process.communicate(timeout=20)
     assert "stand-in" in output
 
 
-def test_calls_hooks_in_the_order_of_the_cli(seat: Seat) -> None:
-    process = seat.open("Count.", STANDIN_STEPS="3")
-    until(lambda: seat.is_idle(process))
+def test_calls_hooks_in_the_order_of_the_cli(agent: Agent) -> None:
+    process = agent.open("Count.", STANDIN_STEPS="3")
+    until(lambda: agent.is_idle(process))
     assert end(process) == 143
-    assert seat.seen() == [
+    assert agent.seen() == [
         "SessionStart",
         "UserPromptSubmit",
         "PostToolUse",
@@ -144,55 +144,55 @@ def test_calls_hooks_in_the_order_of_the_cli(seat: Seat) -> None:
         "Stop",
         "SessionEnd",
     ]
-    assert seat.payload("SessionEnd")["reason"] == "other"
-    assert "HANDOFF: COMPLETE" in seat.payload("Stop")["last_assistant_message"]
-    assert not seat.note_path(process).exists()
+    assert agent.payload("SessionEnd")["reason"] == "other"
+    assert "HANDOFF: COMPLETE" in agent.payload("Stop")["last_assistant_message"]
+    assert not agent.note_path(process).exists()
 
 
-def test_reports_the_context_and_records_it(seat: Seat) -> None:
-    process = seat.open("Count.", STANDIN_STEPS="3", STANDIN_WINDOW="100000")
-    until(lambda: seat.is_idle(process))
-    status = json.loads((seat.folder / "status").read_text())
-    usage = [entry for entry in seat.lines() if entry["type"] == "assistant"][-1]["message"][
+def test_reports_the_context_and_records_it(agent: Agent) -> None:
+    process = agent.open("Count.", STANDIN_STEPS="3", STANDIN_WINDOW="100000")
+    until(lambda: agent.is_idle(process))
+    status = json.loads((agent.folder / "status").read_text())
+    usage = [entry for entry in agent.lines() if entry["type"] == "assistant"][-1]["message"][
         "usage"
     ]
     assert status["context_window"]["context_window_size"] == 100_000
     assert status["context_window"]["used_percentage"] == 72
     context = usage["input_tokens"] + usage["cache_creation_input_tokens"]
     assert context + usage["cache_read_input_tokens"] == 72_000
-    assert status["session_id"] == seat.session_id
+    assert status["session_id"] == agent.session_id
 
 
-def test_writes_the_document_when_a_tools_hook_asks(seat: Seat) -> None:
-    path = seat.work / DOCUMENT
+def test_writes_the_document_when_a_tools_hook_asks(agent: Agent) -> None:
+    path = agent.work / DOCUMENT
     asked = {"hookEventName": "PostToolUse", "additionalContext": f"Write a document to {path}."}
-    seat.answer("PostToolUse", {"hookSpecificOutput": asked})
-    process = seat.open("Count.")
-    until(lambda: seat.is_idle(process))
+    agent.answer("PostToolUse", {"hookSpecificOutput": asked})
+    process = agent.open("Count.")
+    until(lambda: agent.is_idle(process))
     assert "[x] Count step 1 of 9" in path.read_text()
     assert "[ ] Count step 2 of 9" in path.read_text()
-    kinds = [entry.get("attachment", {}).get("type") for entry in seat.lines()]
+    kinds = [entry.get("attachment", {}).get("type") for entry in agent.lines()]
     assert kinds.count("hook_additional_context") == 1
 
 
-def test_goes_on_when_its_stop_is_refused(seat: Seat) -> None:
-    path = seat.work / DOCUMENT
-    seat.answer("Stop", {"decision": "block", "reason": f"Write a document to {path}."})
-    process = seat.open("Count.", STANDIN_PAUSE="2")
-    until(lambda: seat.is_idle(process))
+def test_goes_on_when_its_stop_is_refused(agent: Agent) -> None:
+    path = agent.work / DOCUMENT
+    agent.answer("Stop", {"decision": "block", "reason": f"Write a document to {path}."})
+    process = agent.open("Count.", STANDIN_PAUSE="2")
+    until(lambda: agent.is_idle(process))
     assert path.exists()
-    assert seat.payload("Stop")["stop_hook_active"] is True
-    assert any(entry.get("isMeta") and "Stop hook" in str(entry) for entry in seat.lines())
+    assert agent.payload("Stop")["stop_hook_active"] is True
+    assert any(entry.get("isMeta") and "Stop hook" in str(entry) for entry in agent.lines())
 
 
-def test_a_successor_goes_on_where_the_document_ends(seat: Seat) -> None:
-    path = seat.work / DOCUMENT
+def test_a_successor_goes_on_where_the_document_ends(agent: Agent) -> None:
+    path = agent.work / DOCUMENT
     path.write_text("# Handoff\n- [x] Count step 6 of 9\n- [ ] Count step 7 of 9\n")
-    process = seat.open(f"You take over. Read {path} first.")
-    until(lambda: seat.is_idle(process))
+    process = agent.open(f"You take over. Read {path} first.")
+    until(lambda: agent.is_idle(process))
     said = [
         block["text"]
-        for entry in seat.lines()
+        for entry in agent.lines()
         if entry["type"] == "assistant"
         for block in entry["message"]["content"]
         if block["type"] == "text"
@@ -200,68 +200,68 @@ def test_a_successor_goes_on_where_the_document_ends(seat: Seat) -> None:
     assert said[1:3] == ["Step 7 of 9.", "Step 8 of 9."]
 
 
-def test_a_resumed_session_keeps_its_record(seat: Seat) -> None:
-    process = seat.open("Count.", STANDIN_PAUSE="2")
-    until(lambda: seat.is_idle(process))
+def test_a_resumed_session_keeps_its_record(agent: Agent) -> None:
+    process = agent.open("Count.", STANDIN_PAUSE="2")
+    until(lambda: agent.is_idle(process))
     end(process)
-    before = len(seat.lines())
-    flags = ("--resume", seat.session_id, "--settings", str(seat.settings), "--", "Go on.")
-    again = seat.start(*flags, STANDIN_PAUSE="2")
-    until(lambda: seat.is_idle(again))
-    assert seat.payload("SessionStart")["source"] == "resume"
-    assert "Step 3 of 9." in str(seat.lines()[before:])
-    assert "Step 1 of 9." not in str(seat.lines()[before:])
+    before = len(agent.lines())
+    flags = ("--resume", agent.session_id, "--settings", str(agent.settings), "--", "Go on.")
+    again = agent.start(*flags, STANDIN_PAUSE="2")
+    until(lambda: agent.is_idle(again))
+    assert agent.payload("SessionStart")["source"] == "resume"
+    assert "Step 3 of 9." in str(agent.lines()[before:])
+    assert "Step 1 of 9." not in str(agent.lines()[before:])
 
 
-def test_refuses_an_id_that_is_taken(seat: Seat) -> None:
-    process = seat.open("Count.", STANDIN_STEPS="2")
-    until(lambda: seat.is_idle(process))
-    second = seat.open("Count.")
+def test_refuses_an_id_that_is_taken(agent: Agent) -> None:
+    process = agent.open("Count.", STANDIN_STEPS="2")
+    until(lambda: agent.is_idle(process))
+    second = agent.open("Count.")
     _, error = second.communicate(timeout=20)
     assert second.returncode == 1
     assert "already in use" in error
 
 
-def test_compacts_below_the_window(seat: Seat) -> None:
-    process = seat.open("Count.", STANDIN_SETTLES="0")
-    until(lambda: seat.is_idle(process))
-    boundaries = [entry for entry in seat.lines() if entry.get("subtype") == "compact_boundary"]
+def test_compacts_below_the_window(agent: Agent) -> None:
+    process = agent.open("Count.", STANDIN_SETTLES="0")
+    until(lambda: agent.is_idle(process))
+    boundaries = [entry for entry in agent.lines() if entry.get("subtype") == "compact_boundary"]
     assert [entry["compactMetadata"]["preTokens"] for entry in boundaries] == [168_000]
-    assert "HANDOFF: COMPLETE" in seat.payload("Stop")["last_assistant_message"]
-    assert seat.seen().count("PostCompact") == 1
+    assert "HANDOFF: COMPLETE" in agent.payload("Stop")["last_assistant_message"]
+    assert agent.seen().count("PostCompact") == 1
 
 
-def test_faults_are_kept_to_first_or_successor(seat: Seat) -> None:
-    first = seat.open("Count.", STANDIN_FAULTS="first:exit")
+def test_faults_are_kept_to_first_or_successor(agent: Agent) -> None:
+    first = agent.open("Count.", STANDIN_FAULTS="first:exit")
     assert first.wait(timeout=20) == 1
-    successor = seat.open(f"Read {seat.work / DOCUMENT}.", STANDIN_FAULTS="first:exit")
-    until(lambda: seat.is_idle(successor))
+    successor = agent.open(f"Read {agent.work / DOCUMENT}.", STANDIN_FAULTS="first:exit")
+    until(lambda: agent.is_idle(successor))
 
 
-def test_a_deaf_one_has_to_be_killed(seat: Seat) -> None:
-    process = seat.open("Count.", STANDIN_FAULTS="deaf", STANDIN_STEPS="2")
-    until(lambda: seat.is_idle(process))
+def test_a_deaf_one_has_to_be_killed(agent: Agent) -> None:
+    process = agent.open("Count.", STANDIN_FAULTS="deaf", STANDIN_STEPS="2")
+    until(lambda: agent.is_idle(process))
     process.send_signal(signal.SIGTERM)
     process.send_signal(signal.SIGHUP)
     with pytest.raises(subprocess.TimeoutExpired):
         process.wait(timeout=0.5)
 
 
-def test_an_api_error_is_no_reading(seat: Seat) -> None:
-    process = seat.open("Count.", STANDIN_FAULTS="overloaded")
-    until(lambda: seat.is_idle(process))
-    assert seat.lines()[-1]["isApiErrorMessage"] is True
-    assert seat.seen()[-1] == "StopFailure"
+def test_an_api_error_is_no_reading(agent: Agent) -> None:
+    process = agent.open("Count.", STANDIN_FAULTS="overloaded")
+    until(lambda: agent.is_idle(process))
+    assert agent.lines()[-1]["isApiErrorMessage"] is True
+    assert agent.seen()[-1] == "StopFailure"
 
 
-def test_a_mute_one_keeps_no_record(seat: Seat) -> None:
-    process = seat.open("Count.", STANDIN_FAULTS="mute", STANDIN_STEPS="2")
-    until(lambda: seat.is_idle(process))
-    assert not seat.record.exists()
+def test_a_mute_one_keeps_no_record(agent: Agent) -> None:
+    process = agent.open("Count.", STANDIN_FAULTS="mute", STANDIN_STEPS="2")
+    until(lambda: agent.is_idle(process))
+    assert not agent.record.exists()
 
 
-def test_an_unknown_fault_is_refused(seat: Seat) -> None:
-    process = seat.open("Count.", STANDIN_FAULTS="sulk")
+def test_an_unknown_fault_is_refused(agent: Agent) -> None:
+    process = agent.open("Count.", STANDIN_FAULTS="sulk")
     _, error = process.communicate(timeout=20)
     assert process.returncode == 1
     assert "sulk" in error

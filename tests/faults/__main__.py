@@ -14,19 +14,27 @@ from tests.faults.fleet import Fleet
 from tests.faults.programme import from_text, to_text
 from tests.faults.report import Report
 
+ENOUGH = 1000
+"""Cycles in which every point must be hit."""
+
 
 def main(arguments: list[str]) -> int:
     """Fly so many cycles; 1 if anything was wrong."""
     asked = parser().parse_args(arguments)
     # However it is ended, the cycles that fly are landed first, and nobody is left.
-    signal.signal(signal.SIGTERM, leave)
+    for ending in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(ending, leave)
     report = Report(asked.seed)
-    with Fleet(asked.workers, keep=asked.keep) as fleet:
+    demanded = not asked.replay and asked.cycles >= ENOUGH
+    with Fleet(asked.workers, keep=asked.keep, trace=asked.trace) as fleet:
+        if fleet.untraced:
+            print(f"The order of deeds is not judged: {fleet.untraced}", file=sys.stderr)
+        if fleet.powerless:
+            print(f"No power is cut: {fleet.powerless}", file=sys.stderr)
         if asked.replay:
-            cycle = from_text(asked.replay)
-            flown = fleet.fly([cycle] * asked.times)
+            flown = fleet.fly([from_text(each) for each in asked.replay] * asked.times)
         else:
-            flown = fleet.fly_programme(asked.cycles, asked.seed)
+            flown = fleet.fly_programme(asked.cycles, asked.seed, complete=demanded)
         for number, each in enumerate(flown, start=1):
             report.take(each)
             for wrong in each.wrong:
@@ -37,13 +45,22 @@ def main(arguments: list[str]) -> int:
             if number % 100 == 0:
                 print(report.line(), file=sys.stderr, flush=True)
     print(report.text())
-    return 1 if report.violations else 0
+    for told in fleet.tracers_ended:
+        print(f"a cycle was flown again, since strace gave up: {told}")
+    missed = fleet.coverage.missed
+    for name, seen in fleet.coverage.by_timing.items():
+        print(f"by timing, not hit: {name}: {seen}")
+    if missed:
+        print(f"reached and never hit: {', '.join(missed)}")
+    return 1 if report.violations or (missed and demanded) else 0
 
 
-def leave(*_: object) -> None:
-    """Once is enough, and landing is not hurried."""
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    sys.exit(143)
+def leave(number: int, _: object) -> None:
+    """Once is enough: cycles that are under way are ended and cleaned up before the program is."""
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, signal.SIG_IGN)
+    print("Waiting for the cycles that are under way, up to a minute.", file=sys.stderr)
+    sys.exit(128 + number)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -52,7 +69,10 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--seed", type=int, default=1)
     made.add_argument("--workers", type=int, default=6, help="cycles that are flown at a time")
     made.add_argument("--keep", action="store_true", help="keep the folder of a cycle that failed")
-    made.add_argument("--replay", help="fly this one cycle, as a violation names it")
+    made.add_argument("--replay", nargs="+", help="fly these cycles, as violations name them")
+    made.add_argument(
+        "--no-trace", dest="trace", action="store_false", help="without strace: order is not judged"
+    )
     made.add_argument("--times", type=int, default=1, help="so often")
     return made
 

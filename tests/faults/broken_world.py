@@ -13,20 +13,23 @@ import sqlite3
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from inspect import iscoroutinefunction
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Self, cast
 
-from cockpit.adapters.processes import LocalProcesses
+from cockpit.adapters.process.processes import LocalProcesses
 from cockpit.adapters.store.store import Store
-from cockpit.adapters.tmux import Tmux
+from cockpit.adapters.tmux.panes import Tmux
 from cockpit.config.paths import Places
 from cockpit.core.errors import Failed
 from cockpit.ports.panes import PanesSilent
 from cockpit.ports.processes import Ending, ProcessId
-from cockpit.supervisor.feed import Feed
-from cockpit.supervisor.instruments import Instruments
-from cockpit.supervisor.main import instruments
+from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.events import EventLog
+from cockpit.supervisor.main import dependencies
+from tests.faults import power
+from tests.faults.tampering import CLOSED_BY, Tampering
 from tests.faults.trap import Refusal, Trap
 
 PATIENCE = 0.4
@@ -38,6 +41,9 @@ BEGINS = "band.act"
 """The latch that arms a first supervisor's trap: the mark is crossed, and nothing begun."""
 VARIES = re.compile(r"[0-9a-f-]{4,}|\d+")
 """What is another one in each run: ids, times, numbers."""
+TEMPORARY = re.compile(r"-[a-z0-9_]{8}$")
+"""What `tempfile` puts at the end of a name."""
+STATE = re.compile(r'"state": \{"is": "(\w+)"')
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 
 
@@ -91,6 +97,8 @@ class CountedConnection:
         if words[0] not in {"insert", "update", "delete", "begin", "commit"}:
             return self._real.execute(sql, values)
         name = " ".join(words[:1] if words[0] in {"begin", "commit", "update"} else words)
+        if words[-1] == "handoffs":
+            name += next((f" {found[1]}" for value in values if (found := state_in(value))), "")
         self._trap.armed = self._trap.armed or BEGINS in values
         self._trap.reach(f"sql.{name} before", sql_refusal)
         done = self._real.execute(sql, values)
@@ -105,6 +113,11 @@ class CountedConnection:
         self._real.close()
 
 
+def state_in(value: object) -> re.Match[str] | None:
+    """The state of a handoff's record, as it is written down."""
+    return STATE.search(value) if isinstance(value, str) else None
+
+
 class CountedStore(Store):
     """The store over a counted connection."""
 
@@ -112,8 +125,10 @@ class CountedStore(Store):
         self._trap = trap
         super().__init__(path)
 
-    def _open(self) -> sqlite3.Connection:
-        return cast(sqlite3.Connection, CountedConnection(super()._open(), self._trap))
+    def open(self) -> Self:
+        super().open()
+        self._database = cast(sqlite3.Connection, CountedConnection(self._database, self._trap))
+        return self
 
 
 class CountedProcesses(LocalProcesses):
@@ -151,11 +166,11 @@ def OS_REFUSAL(number: int) -> Exception:
     return OSError(number, os.strerror(number))
 
 
-def broken(places: Places, trap: Trap) -> Instruments:
+def broken(places: Places, trap: Trap) -> Dependencies:
     """The supervisor's own instruments, each with the trap before it."""
-    real = instruments(places)
+    real = dependencies(places)
     real.store.close()
-    store = CountedStore(places.database, trap)
+    store = CountedStore(places.database, trap).open()
     processes = CountedProcesses(trap)
     panes = Tmux(places.tmux_socket, places.tmux_config, real.environment, processes=processes)
     runtimes: dict[str, Any] = {}
@@ -166,10 +181,13 @@ def broken(places: Places, trap: Trap) -> Instruments:
         return runtimes[name]
 
     listen(trap, places)
+    trap.tamper, trap.closed_by = Tampering(places).do, CLOSED_BY
+    assert places.home is not None
+    trap.cut = partial(power.cut, places.home.parent)
     return replace(
         real,
         store=store,
-        feed=Feed(store, real.clock),
+        event_log=EventLog(store, real.clock),
         panes=cast(Any, Passing(panes, "panes", PANES, trap, silence)),
         processes=cast(Any, processes),
         documents=cast(Any, Passing(real.documents, "documents", DOCUMENTS, trap, refused)),
@@ -186,7 +204,9 @@ def listen(trap: Trap, places: Places) -> None:
         if not trap.armed:
             return
         if event == "open" and isinstance(args[2], int) and args[2] & WRITING:
-            path = os.fspath(args[0]) if not isinstance(args[0], int) else ""
+            if isinstance(args[0], int):
+                return  # opened before, and only given an object now
+            path = os.fspath(args[0])
             if in_ours(path, above) and Path(path).name not in unseen:
                 trap.reach(f"file.open {shape(path)}", OS_REFUSAL)
         elif event in ("os.rename", "os.link", "os.mkdir"):
@@ -229,4 +249,4 @@ def shape(path: object) -> str:
     name = Path(os.fsdecode(path) if isinstance(path, str | bytes | os.PathLike) else "fd").name
     if name.startswith("."):
         name = name.rpartition("-")[0] or name  # what follows is a temporary file's own
-    return VARIES.sub("#", name)[:32]
+    return VARIES.sub("#", TEMPORARY.sub("-#", name))[:32]

@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import signal
+import sqlite3
 import tempfile
 import time
 from collections.abc import Iterator
@@ -19,8 +20,20 @@ from cockpit.config.paths import Places
 from cockpit.core.errors import CockpitError
 from cockpit.demo.leftovers import send
 from cockpit.wire.status import AgentStatus
-from cockpit.wire.verbs import Approve
-from tests.faults.judge import misplaced, violations
+from cockpit.wire.verbs import Approve, Start, Stop, Verb
+from tests.faults import power
+from tests.faults.clients import Clients
+from tests.faults.judge import (
+    after_power,
+    asked_in_order,
+    disordered,
+    lost_by_power,
+    misplaced,
+    undone,
+    unsettled,
+    untidy,
+    violations,
+)
 from tests.faults.nursery import Nursery
 from tests.faults.trap import Fault, Reached, reached
 from tests.faults.witness import Witness, lives, rows, standing, state_hash, wait_dead
@@ -48,6 +61,13 @@ class Cycle:
     """The agent is in the middle of a turn, not idle, when its handoff begins."""
     worktree: bool = False
     """It has a git worktree of its own, which cockpit made; else it works in the repository."""
+    clients: int = 0
+    """The seed of two clients that ask for everything at once; 0 for none."""
+
+    @property
+    def loses_power(self) -> bool:
+        """Whether the power is cut in it."""
+        return any(each.kind == "CUT" for each in self.first)
 
     def __str__(self) -> str:
         hurt = [f"{each.kind}@{each.at}" for each in self.first]
@@ -56,7 +76,8 @@ class Cycle:
         words += [f"then {' '.join(again)}"] if again else []
         place = "worktree" if self.worktree else "repository"
         doing = "working" if self.working else "idle"
-        return ", ".join([*words, self.mode, self.faults or "-", doing, place])
+        asked = [f"clients {self.clients}"] if self.clients else []
+        return ", ".join([*words, self.mode, self.faults or "-", doing, place, *asked])
 
 
 @dataclass(slots=True)
@@ -72,6 +93,8 @@ class Flown:
     recoveries: list[float] = field(default_factory=list)
     """Seconds from a restart to the first answer."""
     samples: int = 0
+    deeds: int | None = None
+    """What the kernel did meanwhile and was looked at; None where nothing was traced."""
     seconds: float = 0.0
     kept: Path | None = None
 
@@ -88,19 +111,30 @@ class Flown:
     @property
     def counts(self) -> bool:
         """Whether all of it happened that makes this cycle another one than those before it."""
+        if self.cycle.clients and not self.cycle.first:
+            return True
         return self.struck and (self.struck_again or not self.cycle.second)
 
 
 @contextmanager
-def folder(template: Path, keep: list[Path]) -> Iterator[Path]:
-    """A home with a repository; nobody is left in it, and it is removed unless it is kept."""
+def folder(template: Path, keep: list[Path], *, powered: bool = False) -> Iterator[Path]:
+    """A home with a repository; nobody is left in it, and it is removed unless it is kept.
+
+    `powered` is one that the power of can be cut.
+    """
     home = Path(tempfile.mkdtemp(prefix="ckfaults-", dir=memory()))
-    shutil.copytree(template, home / "repository")
-    (home / "home").mkdir()
     try:
+        if powered:
+            power.plug_in(home)
+        shutil.copytree(template, home / "repository")
+        (home / "home").mkdir()
+        if powered:
+            power.settle(home)
         yield home
     finally:
         bury(home)
+        if powered:
+            power.throw_away(home)
         if not keep:
             shutil.rmtree(home, ignore_errors=True)
 
@@ -167,12 +201,16 @@ class Flight:
         self.flown = Flown(cycle)
         self.witness = Witness(home)
         self._births = 0
+        self._boot: str | None = None
         self._pid = 0
+        nursery.forget_deeds()
 
     def bear(self, faults: tuple[Fault, ...], *, armed: bool) -> None:
         self._births += 1
         log = self.home / f"points-{self._births}"
-        self._pid = self._nursery.bear(self._environment, self._config, log, faults, armed=armed)
+        self._pid = self._nursery.bear(
+            self._environment, self._config, log, faults, armed=armed, boot=self._boot
+        )
         self._born = time.monotonic()
 
     async def row(self) -> AgentStatus | None:
@@ -185,24 +223,130 @@ class Flight:
         """From the first supervisor to the last judgement."""
         began = time.monotonic()
         try:
-            row = await self._see_through()
-            await asyncio.sleep(LOOK)
-            row = await self.row() or row
-            self.flown.wrong += violations(self.places, self.home, self.witness, row)
-            self.flown.wrong += misplaced(
-                self.places, self.home, self.witness, apart=self.cycle.worktree
-            )
-            await self._again(row)
+            if self.cycle.clients:
+                await self._be_asked()
+            else:
+                await self._be_hurt()
         finally:
+            self._kill()
             self.witness.close()
             self.flown.samples = self.witness.samples
-        self.flown.points = reached(self.home / "points-1")
-        self.flown.again = reached(self.home / "points-2") if self.cycle.second else []
-        self.flown.seconds = time.monotonic() - began
+            self.flown.seconds = time.monotonic() - began
+        self._nursery.check()
         return self.flown
 
+    async def _be_hurt(self) -> None:
+        row = await self._see_through()
+        await asyncio.sleep(LOOK)
+        row = await self.row() or row
+        self.flown.points = self.flown.points or reached(self.home / "points-1")
+        self.flown.again = reached(self.home / "points-2")
+        self._judge(row)
+        await self._again(row)
+
+    async def _be_asked(self) -> None:
+        """Two clients ask at once; then one of them ends the agent, and starts it again."""
+        self.bear(self.cycle.first, armed=False)
+        self.flown.outcome = "asked by two clients"
+        keeping = asyncio.create_task(self._keep_alive())
+        clients = Clients(self.places.socket, self._config, self.cycle.clients, self._document)
+        try:
+            await self._until_lives(True)
+            await clients.ask()
+            for verb, lives_then in ((Stop(name="api"), False), (Start(name="api"), True)):
+                done = await self._ask_until_done(clients, verb)
+                await self._until_lives(lives_then)
+                # What a verb did must still be so a moment later.
+                await asyncio.sleep(10 * LOOK)
+                if not done:
+                    self.flown.wrong.append(f"{verb.verb} was not done in {LIVENESS:.0f} s")
+                self.flown.wrong += await self._unsettled(lives_then)
+            self.flown.wrong += asked_in_order(self.places, self.witness, self._nursery.deeds())
+        except TimeoutError:
+            row = await self.row()
+            told = row and (row.state, row.pid, row.note, row.handoff)
+            self.flown.wrong.append(f"it never came to rest: {told}")
+        finally:
+            keeping.cancel()
+            await asyncio.gather(keeping, return_exceptions=True)
+            self.flown.wrong += clients.wrong if not self._is_hurt() else []
+            self.flown.points = reached(self.home / "points-1")
+            self.flown.again = reached(self.home / "points-2")
+            self.flown.deeds = len(self._nursery.deeds() or []) or None
+
+    async def _unsettled(self, lives_then: bool) -> list[str]:
+        """What is wrong at rest. A start past the act mark hands off at once: that may end first.
+
+        After a stop nothing is under way, so there is no time to come to rest.
+        """
+        end = time.monotonic() + (LIVENESS if lives_then else 0)
+        while True:
+            row = await self.row()
+            wrong = list(unsettled(self.places, self.witness, row, lives=lives_then))
+            if not wrong or time.monotonic() > end:
+                return wrong
+            await asyncio.sleep(LOOK)
+
+    async def _keep_alive(self) -> None:
+        """Another supervisor comes whenever one has died, as a person brings it back."""
+        while True:
+            await asyncio.sleep(LOOK)
+            if not lives(self._pid):
+                self.bear(self.cycle.second if self._births == 1 else (), armed=True)
+
+    async def _ask_until_done(self, clients: Clients, verb: Verb) -> bool:
+        """A refusal for now is asked again; whether it was done in time."""
+        end = time.monotonic() + LIVENESS
+        while time.monotonic() < end:
+            if await clients.one(self.client, verb):
+                return True
+            row = await self.row()
+            if (
+                row is not None
+                and row.handoff is None
+                and (row.pid is not None) is (verb.verb == "start")
+            ):
+                return True  # so it is already
+            await asyncio.sleep(LOOK)
+        return False
+
+    async def _until_lives(self, due: bool) -> None:
+        """Until the row shows a process, or none. Raises `TimeoutError` when that does not come."""
+        end = time.monotonic() + LIVENESS
+        while (row := await self.row()) is None or (row.pid is not None) is not due:
+            if time.monotonic() > end:
+                raise TimeoutError
+            await asyncio.sleep(LOOK)
+
+    def _document(self) -> str | None:
+        with suppress(sqlite3.Error):
+            done = rows(
+                self.places.database, "select document from handoffs where outcome = 'done'"
+            )
+            return str(done[-1]["document"]) if done else None
+        return None
+
+    def _is_hurt(self) -> bool:
+        points = reached(self.home / "points-1") + reached(self.home / "points-2")
+        return any(each.sprung for each in points)
+
+    def _judge(self, row: AgentStatus | None) -> None:
+        wrong, flown = self.flown.wrong, self.flown
+        if self._boot is not None:
+            wrong += after_power(self.places, self.witness, row)
+            return
+        wrong += violations(self.places, self.home, self.witness, row)
+        wrong += misplaced(self.places, self.home, self.witness, apart=self.cycle.worktree)
+        wrong += undone(self.places, self.home, flown.outcome)
+        if not any(each.sprung for each in flown.points + flown.again):
+            wrong += untidy(self.places, self.home)
+        deeds = self._nursery.deeds()
+        if deeds is not None:
+            flown.deeds = len(deeds)
+            wrong += disordered(self.places, deeds)
+
     async def _see_through(self) -> AgentStatus | None:
-        """Fly until the handoff is over or stands before the pilot; the last row."""
+        """Fly until the handoff is over or stands before the user; the last row."""
         self.bear(self.cycle.first, armed=False)
         answered = deaths = 0
         row = None
@@ -235,6 +379,10 @@ class Flight:
 
     async def _come_back(self, deaths: int) -> None:
         """A supervisor is dead: nobody but it has gone, and another one comes."""
+        if self.cycle.loses_power and self._boot is None:
+            self._lose_power()
+            self.bear(self.cycle.second, armed=True)
+            return
         state, before = self._standing(), self.witness.agents()
         await asyncio.sleep(LOOK)
         after = self.witness.agents()
@@ -242,6 +390,16 @@ class Flight:
         if state not in SWAPPING and (gone := before - after):
             self.flown.wrong.append(f"its death in {state} took agents along: {gone}")
         self.bear(self.cycle.second if deaths == 1 else (), armed=True)
+
+    def _lose_power(self) -> None:
+        """Everybody ends with the machine; it is switched on again with what was on its disk."""
+        self.flown.points = reached(self.home / "points-1")
+        bury(self.home)
+        if not any(each.sprung == "CUT" for each in self.flown.points):
+            return  # killed before: there is a whole disk
+        power.switch_on(self.home)
+        self._boot = "after the power cut"
+        self.flown.wrong += lost_by_power(self.places, self.flown.points)
 
     async def _answer(self, row: AgentStatus) -> None:
         if row.needs is not None and row.needs.kind in {"handoff", "review"}:
@@ -252,6 +410,8 @@ class Flight:
         """How the handoff ended, once it has and the row shows it; empty before."""
         if row.handoff is not None:
             return ""
+        if self._boot is not None and not row.pid and row.state in {"exited", "needs_you"}:
+            return "ended with the machine"
         ended = rows(
             self.places.database,
             "select outcome, why from handoffs where ended is not null order by created desc",
@@ -277,6 +437,8 @@ class Flight:
             self.flown.wrong.append(f"another restart changed agents: {who}")
 
     def _kill(self) -> None:
+        if not self._pid:
+            return
         with suppress(ProcessLookupError):
             os.kill(self._pid, signal.SIGKILL)
         wait_dead(self._pid)
@@ -295,9 +457,9 @@ class Flight:
 def fly(cycle: Cycle, template: Path, bin_folder: Path, nursery: Nursery, *, keep: bool) -> Flown:
     """Fly one cycle in a folder of its own, which stays if something was wrong and `keep`."""
     kept: list[Path] = []
-    with folder(template, kept) as home:
+    with folder(template, kept, powered=cycle.loses_power) as home:
         flown = asyncio.run(Flight(cycle, home, bin_folder, nursery).fly())
-        if flown.wrong and keep:
+        if flown.wrong and keep and not cycle.loses_power:
             kept.append(home)
             flown.kept = home
     return flown

@@ -9,6 +9,9 @@ from collections import Counter
 from tests.faults.cycle import Flown
 from tests.faults.programme import points_of
 
+EXPECTED = ("done", "asked by two clients", "ended with the machine")
+"""Ends that are not listed one by one."""
+
 
 class Report:
     """Takes cycles in as they end."""
@@ -27,18 +30,21 @@ class Report:
         self._points = 0
         self._recoveries: list[float] = []
         self._seconds: list[float] = []
+        self._traced = self._deeds = 0
 
     def take(self, flown: Flown) -> None:
         self.cycles += 1
         self.violations += len(flown.wrong)
         self._samples += flown.samples
+        self._traced += flown.deeds is not None
+        self._deeds += flown.deeds or 0
         self._count(flown)
         self._outcomes[flown.outcome.partition(":")[0] or "none"] += 1
-        if flown.outcome != "done":
+        if flown.outcome not in EXPECTED:
             self._others.append(f"{flown.cycle}: {flown.outcome}")
         self._recoveries += flown.recoveries
         self._seconds.append(flown.seconds)
-        if not flown.cycle.first:
+        if not flown.cycle.first and not flown.cycle.clients:
             self._points = max(self._points, points_of(flown.points))
         for point in flown.points + flown.again:
             self._names.add(point.name)
@@ -81,6 +87,8 @@ class Report:
             f"flown and not counted: {self._missed} whose fault struck nothing, "
             f"{self._missed_again} whose second one struck nothing, {self._unhurt} without one",
             f"handoffs ended: {ended}",
+            f"order judged by the kernel's log in {self._traced} of {self.cycles} cycles, "
+            f"{self._deeds} deeds",
             f"looks at the processes: {self._samples}, "
             f"{self._samples / max(sum(self._seconds), 0.001):.0f} a second in each cycle",
             f"a cycle: median {statistics.median(self._seconds):.1f} s, "

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+import threading
 from collections import Counter
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -15,13 +18,14 @@ from cockpit.adapters.store.store import Store
 from cockpit.config.paths import Places
 from cockpit.core.ids import AgentName
 from cockpit.demo.repository import make_repository
-from cockpit.ports.records import SeatRecord
+from cockpit.ports.records import AgentRecord
+from tests.faults import kernel_log
 from tests.faults.cycle import Cycle, Flown
 from tests.faults.fleet import Fleet
-from tests.faults.judge import misplaced
-from tests.faults.programme import from_text, points_of, programme, to_text
+from tests.faults.judge import misplaced, stays
+from tests.faults.programme import Coverage, from_text, points_of, programme, to_text
 from tests.faults.report import Report
-from tests.faults.trap import Fault, Reached, Trap, reached
+from tests.faults.trap import Fault, Kind, Reached, Trap, reached
 from tests.faults.witness import Witness
 
 CYCLES = 16
@@ -35,12 +39,49 @@ def test_a_slice_of_the_faults_loses_nothing() -> None:
         for each in fleet.fly_programme(CYCLES, seed=7):
             report.take(each)
             flown.append(each)
+        if fleet.untraced is None:
+            assert all(each.deeds for each in flown)
     wrong = [f"{each.wrong} in {to_text(each.cycle)}" for each in flown if each.wrong]
     assert wrong == [], report.text()
     assert any(each.recoveries for each in flown)
     assert report.counted == sum(each.counts for each in flown) == CYCLES
     assert {each.cycle.worktree for each in flown if each.counts} == {True, False}
     assert all(each.samples > 5 for each in flown)
+
+
+@pytest.mark.tmux
+@pytest.mark.skipif(kernel_log.reason_against() is not None, reason="nothing can be traced here")
+def test_a_cycle_whose_strace_gave_up_is_flown_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = "strace: ptrace(PTRACE_LISTEN,pid:7,sig:0): Input/output error"
+    giving_up(tmp_path, told, monkeypatch)
+    with Fleet(1) as fleet:
+        (flown,) = fleet.fly([Cycle()])
+    assert fleet.tracers_ended == [told]
+    assert flown.outcome == "done"
+    assert flown.deeds
+
+
+@pytest.mark.skipif(kernel_log.reason_against() is not None, reason="nothing can be traced here")
+def test_a_nursery_that_ends_for_another_reason_is_no_cycle(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    giving_up(tmp_path, "strace: out of memory", monkeypatch)
+    with Fleet(1) as fleet, pytest.raises(RuntimeError, match="ended: strace: out of memory"):
+        list(fleet.fly([Cycle()]))
+
+
+def giving_up(folder: Path, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A strace that says so and ends, the first time."""
+    real = shutil.which("strace")
+    program = folder / "strace"
+    program.write_text(
+        f'#!/bin/sh\n[ -e {folder}/once ] && exec {real} "$@"\n'
+        f": > {folder}/once\necho '{told}' >&2\nexit 1\n"
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
 
 
 def test_a_trap_springs_once_at_its_number(tmp_path: Path) -> None:
@@ -86,11 +127,51 @@ def test_a_kill_ends_the_process_at_its_number(tmp_path: Path) -> None:
 
 
 def test_the_programme_is_the_whole_matrix_and_the_same_for_a_seed() -> None:
-    cycles = list(islice(programme(10, seed=3), 60))
+    cycles = list(islice(programme(10, seed=3), 70))
+    assert [from_text(to_text(each)) for each in cycles] == cycles
+    cycles = [each for each in cycles if not is_extra(each)]
     cells = Counter((c.first[0].at, c.first[0].kind, bool(c.second)) for c in cycles)
     assert len(cells) == 60
-    assert cycles == list(islice(programme(10, seed=3), 60))
-    assert [from_text(to_text(each)) for each in cycles] == cycles
+    assert list(islice(programme(10, seed=3), 70)) == list(islice(programme(10, seed=3), 70))
+
+
+def test_a_point_that_was_reached_is_hit_by_its_name_where_it_was_reached() -> None:
+    coverage = Coverage()
+    killed = Cycle(first=(Fault(3, "KILL"),), worktree=True)
+    coverage.take(
+        Flown(killed, points=[Reached(1, "a before", None), Reached(3, "b after", "KILL")])
+    )
+    coverage.take(Flown(killed, again=[Reached(1, "c before", None)]))
+    assert (coverage.names, coverage.missed) == (3, ["a before", "c before"])
+    assert coverage.next() == Cycle(first=(Fault("a before", "KILL"),), worktree=True)
+    assert coverage.next() == Cycle(killed.first, (Fault("c before", "KILL"),), worktree=True)
+    assert coverage.next() == Cycle(first=(Fault("a before", "ENOSPC"),), worktree=True)
+    coverage.take(Flown(killed, points=[Reached(1, "a before", "EIO")]))
+    assert coverage.missed == ["c before"]
+
+
+def test_what_cannot_be_hit_is_not_tried_for_ever() -> None:
+    coverage = Coverage()
+    coverage.take(Flown(Cycle(), points=[Reached(1, "a after", None)]))
+    tried = [coverage.next() for _ in range(Coverage.TRIES)]
+    assert tried == [Cycle(first=(Fault("a after", "KILL"),))] * Coverage.TRIES
+    assert coverage.next() is None
+
+
+def test_what_comes_about_by_timing_is_told_and_is_no_failure() -> None:
+    coverage = Coverage()
+    coverage.take(Flown(Cycle(), points=[Reached(1, "a after", None), Reached(2, "b after", None)]))
+    while (cycle := coverage.next()) is not None:
+        coverage.take(Flown(cycle, points=[Reached(2, "b after", None)]))
+    assert list(coverage.by_timing) == ["a after"]
+    assert "in none of 12" in coverage.by_timing["a after"]
+    assert coverage.missed == ["b after"]
+
+
+def test_a_fault_at_which_a_point_came_about_is_kept() -> None:
+    coverage, full = Coverage(), Cycle(first=(Fault(3, "ENOSPC"), Fault(9, "KILL")))
+    coverage.take(Flown(full, points=[Reached(4, "a before", None)]))
+    assert coverage.next() == Cycle(first=(Fault(3, "ENOSPC"), Fault("a before", "KILL")))
 
 
 def test_points_are_counted_to_the_end_of_the_handoff() -> None:
@@ -130,9 +211,9 @@ def test_the_judge_sees_where_an_agent_works_and_what_it_left_there(own_home: Pa
     make_repository(repository, os.environ)
     places = Places.of(os.environ)
     places.make()
-    seat = SeatRecord(AgentName("api"), {}, None, True, str(repository))
-    with closing(Store(places.database)) as store:
-        store.save_seat(seat)
+    agent = AgentRecord(AgentName("api"), {}, None, True, str(repository))
+    with closing(Store(places.database).open()) as store:
+        store.save_agent(agent)
     witness = Witness(own_home)
     witness.close()
     assert list(misplaced(places, own_home, witness, apart=False)) == []
@@ -143,6 +224,21 @@ def test_the_judge_sees_where_an_agent_works_and_what_it_left_there(own_home: Pa
     assert "git sees changes in repository: ?? stray" in wrong
     assert "git is locked in repository" in wrong
     assert "not on None" in wrong
+
+
+def test_a_lock_of_git_counts_when_nobody_removes_it(tmp_path: Path) -> None:
+    lock = tmp_path / "index.lock"
+    lock.touch()
+    assert stays(lock)
+    working = threading.Timer(0.05, lock.unlink)
+    working.start()
+    assert not stays(lock)
+    working.join()
+
+
+def is_extra(cycle: Cycle) -> bool:
+    """Whether it comes between those of the matrix."""
+    return bool(cycle.clients) or cycle.first[0].kind not in get_args(Kind)
 
 
 def refusal(number: int) -> Exception:

@@ -11,6 +11,7 @@ import os
 import sqlite3
 import threading
 import time
+from collections import Counter
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +29,11 @@ class Agent:
     pid: int
     started: int
     run: str
+
+    @property
+    def name(self) -> str:
+        """Whose process it is, by its marker."""
+        return self.run.rpartition("-")[0]
 
 
 class Witness:
@@ -52,8 +58,8 @@ class Witness:
             there = self.agents()
             self.seen |= there
             # A look takes time: who was read first may have gone before the last was there.
-            if len(there) > 1 and len(both := there & self.agents()) > 1:
-                self.crowds.append(tuple(both))
+            if crowded(there) and (both := crowded(there & self.agents())):
+                self.crowds.append(both)
 
     def close(self) -> None:
         self._ended.set()
@@ -86,18 +92,32 @@ class Witness:
         for pid in pids:
             fields = read(pid, "stat").rpartition(b")")[2].split()
             if len(fields) > 19 and fields[0] != b"Z" and int(fields[1]) not in pids:
-                found.add(self._agent(pid, int(fields[19])))
+                agent = self._agent(pid, int(fields[19]))
+                if agent is not None:
+                    found.add(agent)
         return found
 
-    def _agent(self, pid: int, started: int) -> Agent:
-        """Who it is does not change any more once it is an agent."""
+    def _agent(self, pid: int, started: int) -> Agent | None:
+        """Who it is does not change any more once it is an agent; None for one that is exiting.
+
+        A process that exits has no memory left some time before it is a zombie: its environment
+        reads as empty then.
+        """
         if (pid, started) not in self._known:
-            self._known[pid, started] = Agent(pid, started, marker(pid))
+            if not (environment := read(pid, "environ")):
+                return None
+            self._known[pid, started] = Agent(pid, started, marker_in(environment))
         return self._known[pid, started]
 
     def marked(self) -> dict[int, str]:
         """Every process with a marker, and which."""
         return {pid: run for pid in self.ours() if (run := marker(pid)) and not is_zombie(pid)}
+
+
+def crowded(agents: set[Agent]) -> tuple[Agent, ...]:
+    """Those of one name that is there more than once; empty where each is there once."""
+    names = Counter(agent.name for agent in agents)
+    return tuple(agent for agent in agents if names[agent.name] > 1)
 
 
 def read(pid: int, name: str) -> bytes:
@@ -117,7 +137,12 @@ def is_zombie(pid: int) -> bool:
 
 
 def marker(pid: int) -> str:
-    for variable in read(pid, "environ").split(b"\0"):
+    return marker_in(read(pid, "environ"))
+
+
+def marker_in(environment: bytes) -> str:
+    """What `COCKPIT_RUN` is there; empty without it."""
+    for variable in environment.split(b"\0"):
         if variable.startswith(b"COCKPIT_RUN="):
             return os.fsdecode(variable[12:])
     return ""

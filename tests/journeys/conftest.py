@@ -1,4 +1,4 @@
-"""A cockpit with stand-ins in it, and the terminals in which a pilot looks at it.
+"""A cockpit with stand-ins in it, and the terminals in which a user looks at it.
 
 Two kinds of terminal: `Terminal` draws, so that a test sees what a person sees; `Line` is a bare
 pseudo-terminal, so that a test has the bytes and can hang up. Both hold the real `cockpit`.
@@ -60,7 +60,7 @@ def as_in_a_shell(**more: str) -> dict[str, str]:
 
 
 class Terminal:
-    """A terminal that draws: a private tmux, as a pilot may have one, with one program in it."""
+    """A terminal that draws: a private tmux, as a user may have one, with one program in it."""
 
     def __init__(self, folder: Path, size: tuple[int, int] = (100, 30)) -> None:
         self.size = size
@@ -293,7 +293,7 @@ class Flight:
         return terminal
 
     def inside_tmux(self, *words: str) -> Terminal:
-        """A terminal that draws, where `TMUX` and `TMUX_PANE` are those of a pilot's own tmux."""
+        """A terminal that draws, where `TMUX` and `TMUX_PANE` are those of a user's own tmux."""
         terminal = Terminal(self.cockpit.home)
         self._opened.append(terminal)
         terminal.run_inside(*words, at=self.cockpit.home)

@@ -19,15 +19,18 @@ from typing import Any, TypeVar
 
 import pytest
 
-from cockpit.adapters.agents.claude import Claude
-from cockpit.adapters.agents.claude_answers import block
-from cockpit.adapters.agents.claude_program import bundled_path
+from cockpit.adapters.agents.claude.program import bundled_path
+from cockpit.adapters.agents.claude.runtime import Claude
+from cockpit.adapters.process.launch_order import LONGEST_PIECE, MOST_LINES
+from cockpit.core.collect import Collector
 from cockpit.core.errors import NotNow
 from cockpit.core.ids import AgentName, SessionId
+from cockpit.core.prompt_files import mention
 from cockpit.core.session import (
     Compacted,
     ContextInjected,
     Interrupted,
+    PromptFileTaken,
     SessionEvent,
     Skipped,
     TurnEnded,
@@ -67,7 +70,7 @@ def in_turn(*replies: Reply) -> Answer:
     return answer
 
 
-class Seat:
+class Agent:
     """One agent: its folders, its model, its pane, and everything that was heard of it."""
 
     def __init__(self, home: Path, answer: Answer, *, trusted: bool = True) -> None:
@@ -200,15 +203,15 @@ class Seat:
 
 
 SHOW = ("capture-pane", "-p")
-Seats = Callable[..., Seat]
+Seats = Callable[..., Agent]
 
 
 @pytest.fixture
-def seat(own_home: Path) -> Iterator[Seats]:
-    made: list[Seat] = []
+def agent(own_home: Path) -> Iterator[Seats]:
+    made: list[Agent] = []
 
-    def make(answer: Answer, **more: Any) -> Seat:
-        made.append(Seat(own_home, answer, **more))
+    def make(answer: Answer, **more: Any) -> Agent:
+        made.append(Agent(own_home, answer, **more))
         return made[-1]
 
     yield make
@@ -221,8 +224,8 @@ def told(request: Request) -> str:
     return json.dumps(request.messages)
 
 
-def test_an_ask_reaches_the_model_in_the_middle_of_a_turn(seat: Seats) -> None:
-    api = seat(in_turn(bash("echo one"), bash("echo two"), Reply("done")))
+def test_an_ask_reaches_the_model_in_the_middle_of_a_turn(agent: Seats) -> None:
+    api = agent(in_turn(bash("echo one"), bash("echo two"), Reply("done")))
     api.claude.ask(API, "PLEASE-WRITE mid turn", "PLEASE-WRITE at the end")
     api.start()
     assert api.hear("PostToolUse").verdict is True
@@ -235,8 +238,8 @@ def test_an_ask_reaches_the_model_in_the_middle_of_a_turn(seat: Seats) -> None:
     assert api.claude.withdraw_ask(API) is False
 
 
-def test_an_ask_at_the_end_of_a_turn_keeps_the_turn_going(seat: Seats) -> None:
-    api = seat(in_turn(Reply("finished"), Reply("written")))
+def test_an_ask_at_the_end_of_a_turn_keeps_the_turn_going(agent: Seats) -> None:
+    api = agent(in_turn(Reply("finished"), Reply("written")))
     api.claude.ask(API, "PLEASE-WRITE mid turn", "PLEASE-WRITE at the end")
     api.start()
     first, second = api.hear("Stop"), api.hear("Stop", 2)
@@ -251,8 +254,8 @@ def test_an_ask_at_the_end_of_a_turn_keeps_the_turn_going(seat: Seats) -> None:
     assert [each.hook_event for each in api.recorded(ContextInjected)] == ["Stop"]
 
 
-def test_the_status_line_tells_what_fills_the_window(seat: Seats) -> None:
-    api = seat(in_turn(Reply("done", tokens=TokenCount(3, 1_000, 88_997, 120))))
+def test_the_status_line_tells_what_fills_the_window(agent: Seats) -> None:
+    api = agent(in_turn(Reply("done", tokens=TokenCount(3, 1_000, 88_997, 120))))
     line = {"type": "command", "command": "head -c 20; printf ' MY LINE'"}
     settings = Path(api.environment["CLAUDE_CONFIG_DIR"]) / "settings.json"
     settings.write_text(json.dumps({"statusLine": line}))
@@ -273,9 +276,9 @@ def test_the_status_line_tells_what_fills_the_window(seat: Seats) -> None:
     api.until(lambda: '{"session_id":"' in (now := api.tmux(*SHOW)) and "MY LINE" in now)
 
 
-def test_a_prompt_arrives_as_it_was_given(seat: Seats) -> None:
+def test_a_prompt_arrives_as_it_was_given(agent: Seats) -> None:
     prompt = "--help; #(touch x) $(touch y) `touch z` 'q' \"q\" \\n\nsecond line 🚀\n\n-- end"
-    api = seat(in_turn(Reply("done")))
+    api = agent(in_turn(Reply("done")))
     api.start(prompt)
     assert api.hear("UserPromptSubmit").payload["prompt"] == prompt
     assert api.hear("SessionStart").payload["source"] == "startup"
@@ -285,8 +288,8 @@ def test_a_prompt_arrives_as_it_was_given(seat: Seats) -> None:
     assert [path.name for path in api.work.iterdir()] == [".git"]
 
 
-def test_an_interrupt_is_told_by_presence_and_record_only(seat: Seats) -> None:
-    api = seat(in_turn(bash("tail -f /dev/null"), Reply("done")))
+def test_an_interrupt_is_told_by_presence_and_record_only(agent: Seats) -> None:
+    api = agent(in_turn(bash("tail -f /dev/null"), Reply("done")))
     api.start()
     api.until(lambda: "tail -f" in api.tmux(*SHOW))
     assert api.rest(Activity.BUSY).session_id == api.session
@@ -297,9 +300,9 @@ def test_an_interrupt_is_told_by_presence_and_record_only(seat: Seats) -> None:
     assert api.heard("Stop") == api.heard("StopFailure") == 0
 
 
-def test_an_interrupt_before_the_first_answer_puts_the_prompt_back(seat: Seats) -> None:
+def test_an_interrupt_before_the_first_answer_puts_the_prompt_back(agent: Seats) -> None:
     """No hook, no record: only presence and the prompt box show it."""
-    api = seat(lambda _: Reply("late", delay=60))
+    api = agent(lambda _: Reply("late", delay=60))
     api.start("take your time")
     api.until(lambda: any(request.has_tools for request in api.model.requests))
     api.until(lambda: "esc to interrupt" in api.tmux(*SHOW))
@@ -311,8 +314,8 @@ def test_an_interrupt_before_the_first_answer_puts_the_prompt_back(seat: Seats) 
     assert api.heard("Stop") == 0
 
 
-def test_a_session_ends_by_term_and_is_opened_again(seat: Seats) -> None:
-    api = seat(in_turn(Reply("done"), Reply("done again")))
+def test_a_session_ends_by_term_and_is_opened_again(agent: Seats) -> None:
+    api = agent(in_turn(Reply("done"), Reply("done again")))
     api.start()
     api.hear("Stop")
     api.rest(Activity.IDLE)
@@ -329,8 +332,8 @@ def test_a_session_ends_by_term_and_is_opened_again(seat: Seats) -> None:
     assert api.hear("Stop", 2).session_id == api.session
 
 
-def test_term_in_the_middle_of_a_tool_ends_the_tool_too(seat: Seats) -> None:
-    api = seat(in_turn(bash("tail -f /dev/null & echo $! > tool; wait"), Reply("done")))
+def test_term_in_the_middle_of_a_tool_ends_the_tool_too(agent: Seats) -> None:
+    api = agent(in_turn(bash("tail -f /dev/null & echo $! > tool; wait"), Reply("done")))
     api.start()
     tool = Path(f"/proc/{api.until(lambda: read(api.work / 'tool'))}")
     api.rest(Activity.BUSY)
@@ -339,8 +342,8 @@ def test_term_in_the_middle_of_a_tool_ends_the_tool_too(seat: Seats) -> None:
     api.until(lambda: not tool.exists())
 
 
-def test_a_permission_dialog_is_told_three_ways(seat: Seats) -> None:
-    api = seat(in_turn(bash("touch /etc/nothing"), Reply("done")))
+def test_a_permission_dialog_is_told_three_ways(agent: Seats) -> None:
+    api = agent(in_turn(bash("touch /etc/nothing"), Reply("done")))
     api.start(mode="default", arguments=())
     request = api.hear("PermissionRequest")
     assert request.payload["tool_name"] == "Bash"
@@ -350,9 +353,9 @@ def test_a_permission_dialog_is_told_three_ways(seat: Seats) -> None:
     assert api.composer() is None
 
 
-def test_a_directory_that_is_not_trusted_asks_before_anything_else(seat: Seats) -> None:
+def test_a_directory_that_is_not_trusted_asks_before_anything_else(agent: Seats) -> None:
     """Neither hooks nor status line nor presence: the pane is the only witness."""
-    api = seat(in_turn(Reply("done")), trusted=False)
+    api = agent(in_turn(Reply("done")), trusted=False)
     api.start()
     api.until(lambda: "Yes, I trust this folder" in api.tmux(*SHOW))
     assert api.composer() is None
@@ -360,14 +363,14 @@ def test_a_directory_that_is_not_trusted_asks_before_anything_else(seat: Seats) 
     assert api.signals == []
 
 
-def test_a_subagent_names_itself_before_its_words(seat: Seats) -> None:
+def test_a_subagent_names_itself_before_its_words(agent: Seats) -> None:
     """The reporter tells by the beginning of a report whether a subagent wrote it."""
     child = ToolCall(
         "Agent", {"description": "a", "prompt": "CHILD", "subagent_type": "general-purpose"}
     )
     main = in_turn(Reply(tool_calls=(child,)), Reply("done"))
     inside = in_turn(bash("echo inside"), Reply("child done"))
-    api = seat(lambda request: (inside if "begin" not in request.opening else main)(request))
+    api = agent(lambda request: (inside if "begin" not in request.opening else main)(request))
     api.start(arguments=("--allowedTools", "Bash", "Agent"))
     api.until(lambda: [each for each in api.signals if each.event == "SubagentStop"])
     from_child = [each for each in api.signals if each.subagent and each.event != "SubagentStart"]
@@ -376,7 +379,7 @@ def test_a_subagent_names_itself_before_its_words(seat: Seats) -> None:
         assert before(each.payload, "agent_id", "hook_event_name")
 
 
-def test_a_compaction_can_be_put_off_once_and_is_recorded(seat: Seats) -> None:
+def test_a_compaction_can_be_put_off_once_and_is_recorded(agent: Seats) -> None:
     """This CLI compacts by itself only where a window for it is named."""
     turn = in_turn(*(bash("seq 1 200", tokens) for tokens in (30_000, 90_000, 95_000, 97_000)))
 
@@ -385,8 +388,9 @@ def test_a_compaction_can_be_put_off_once_and_is_recorded(seat: Seats) -> None:
             return Reply("<summary>all of it</summary>")
         return Reply("after") if request.is_compacted else turn(request)
 
-    api = seat(answer)
-    api.claude.offer(API, "PreCompact", block("PreCompact", "a handoff is under way"))
+    api = agent(answer)
+    refusal = {"decision": "block", "reason": "a handoff is under way"}
+    api.claude.verdicts.ask(API, {"PreCompact": refusal})
     api.start(arguments=("--allowedTools", "Bash", "--autocompact", "100k"))
     assert api.hear("PreCompact").verdict is True
     assert api.hear("PreCompact", 2).verdict is False
@@ -398,7 +402,7 @@ def test_a_compaction_can_be_put_off_once_and_is_recorded(seat: Seats) -> None:
 
 
 @pytest.mark.parametrize("command", ["/compact", "/clear"])
-def test_a_session_that_begins_anew_is_told_what_lies_ready(seat: Seats, command: str) -> None:
+def test_a_session_that_begins_anew_is_told_what_lies_ready(agent: Seats, command: str) -> None:
     """Once, at the start itself, and the record shows it."""
 
     def answer(request: Request) -> Reply:
@@ -406,7 +410,7 @@ def test_a_session_that_begins_anew_is_told_what_lies_ready(seat: Seats, command
             return Reply("<summary>all of it</summary>")
         return Reply("well")
 
-    api = seat(answer)
+    api = agent(answer)
     api.start()
     api.hear("Stop")
     api.rest(Activity.IDLE)
@@ -425,8 +429,8 @@ def test_a_session_that_begins_anew_is_told_what_lies_ready(seat: Seats, command
     assert (given.hook_event, given.text) == ("SessionStart", "THE-FACTS of the work")
 
 
-def test_facts_laid_for_the_next_step_go_in_with_the_next_prompt(seat: Seats) -> None:
-    api = seat(in_turn(Reply("well")))
+def test_facts_laid_for_the_next_step_go_in_with_the_next_prompt(agent: Seats) -> None:
+    api = agent(in_turn(Reply("well")))
     api.start()
     api.hear("Stop")
     api.rest(Activity.IDLE)
@@ -439,8 +443,8 @@ def test_facts_laid_for_the_next_step_go_in_with_the_next_prompt(seat: Seats) ->
     assert api.claude.withdraw_supplement(API) is False
 
 
-def test_an_argument_that_it_does_not_know_ends_it_at_once(seat: Seats) -> None:
-    api = seat(in_turn(Reply("done")))
+def test_an_argument_that_it_does_not_know_ends_it_at_once(agent: Seats) -> None:
+    api = agent(in_turn(Reply("done")))
     api.start(arguments=("--no-such-flag",))
     # What tmux says of a dead pane may push the only line into the history.
     api.until(lambda: "unknown option" in api.tmux(*SHOW, "-S", "-"))
@@ -455,3 +459,60 @@ def read(path: Path) -> str | None:
 def before(payload: Mapping[str, Any], first: str, second: str) -> bool:
     names = list(payload)
     return names.index(first) < names.index(second)
+
+
+@pytest.mark.parametrize("mode", ["default", "acceptEdits", "plan", "dontAsk", "bypassPermissions"])
+def test_mentioned_prompt_files_are_in_the_first_request_and_in_no_argument(
+    agent: Seats, own_home: Path, mode: str
+) -> None:
+    """As many as a prompt of 120 kB makes, each as long as it may be, in a folder with a space."""
+    folder = own_home / "a state folder"
+    folder.mkdir()
+    files = [folder / f"prompt-{number:016x}.md" for number in range(6)]
+    for number, path in enumerate(files):
+        lines = [f"WORDS-OF-THE-USER {number} {line}" for line in range(MOST_LINES)]
+        path.write_text("\n".join(lines)[:LONGEST_PIECE])
+        path.chmod(0o600)
+    api = agent(in_turn(Reply("done")))
+    if mode == "bypassPermissions":
+        # Else the CLI refuses the mode to root, and asks everybody whether it is meant.
+        api.environment["IS_SANDBOX"] = "1"
+        known = Path(api.environment["CLAUDE_CONFIG_DIR"]) / ".claude.json"
+        said = {**json.loads(known.read_text()), "bypassPermissionsModeAccepted": True}
+        known.write_text(json.dumps(said))
+    api.start(mention(files), mode=mode)
+    api.hear("Stop")
+    assert api.heard("PermissionRequest") == 0
+    first = told(next(request for request in api.model.requests if request.has_tools))
+    found = [first.find(f"WORDS-OF-THE-USER {number} 700") for number in range(6)]
+    assert -1 not in found
+    assert found == sorted(found)
+    assert b"WORDS-OF-THE-USER" not in Path(f"/proc/{api.pid}/cmdline").read_bytes()
+
+
+def test_the_record_has_what_a_prompt_file_held_and_a_removed_one_is_not_missed(
+    agent: Seats, own_home: Path
+) -> None:
+    file = own_home / "prompt-0123456789abcdef.md"
+    file.write_text("WORDS-OF-THE-USER\nand more\n")
+    api = agent(in_turn(Reply("done"), Reply("well")))
+    api.start(mention([file]))
+    api.hear("Stop")
+    (taken,) = api.until(lambda: api.recorded(PromptFileTaken))
+    assert (taken.path, taken.text) == (str(file), "WORDS-OF-THE-USER\nand more\n")
+    collector = Collector()
+    for said in api.recorded(UserSaid):
+        collector.feed(said)
+    collector.feed(taken)
+    assert collector.goal == taken.text
+    file.unlink()
+    api.rest(Activity.IDLE)
+    api.type_in("go on")
+    api.hear("Stop", 2)
+    api.end()
+    api.tmux("kill-server")
+    api.start(None, resume=True)
+    api.rest(Activity.IDLE)
+    api.type_in("go on again")
+    api.hear("Stop", 3)
+    assert "WORDS-OF-THE-USER" in told(api.model.requests[-1])

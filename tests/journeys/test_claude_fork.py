@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from cockpit.adapters.agents.claude_fork import ForkOrder, ask_a_fork
-from cockpit.adapters.agents.claude_program import bundled_path
+from cockpit.adapters.agents.claude.fork import ForkOrder, ask_a_fork
+from cockpit.adapters.agents.claude.program import bundled_path
 from cockpit.core.errors import Failed
 from cockpit.demo.conversation import Reply, Request
 from cockpit.demo.model import ModelServer
@@ -63,7 +63,10 @@ def test_a_copy_answers_without_tools_and_the_session_stays_as_it_was(own_home: 
 
         said = asyncio.run(ask_a_fork(order, 60.0))
 
-        assert said == "# Handoff\n\nThe copy remembers."
+        assert said.text == "# Handoff\n\nThe copy remembers."
+        assert said.problem == ""
+        assert said.cost_usd is not None
+        assert 0 < said.cost_usd < 2
         assert not model.requests[-1].tools
         assert "Count to three." in model.requests[-1].opening
         assert {

@@ -7,6 +7,8 @@ import json
 import os
 import signal
 import sqlite3
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -32,6 +34,8 @@ class Killer:
     def __init__(self, flown: Flight, say: Callable[[str], None]) -> None:
         self._flown, self._say = flown, say
         self.left = list(PHASES)
+        self._killed, self._is_down = 0, False
+        self._starts: list[subprocess.Popen[bytes]] = []
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._hunt)
         self._thread.start()
@@ -47,19 +51,42 @@ class Killer:
                 phase = next((each for each in self._standing(opened) if each in self.left), None)
                 if phase is not None:
                     self._kill(phase)
+                self._start_again()
+        for start in self._starts:
+            start.wait(60)
+        code = self._flown.run("--config", str(self._flown.scratch.config), "up", seconds=60)
+        assert code == 0, "it did not come back"
 
     def _standing(self, opened: sqlite3.Connection) -> list[str]:
         found = opened.execute("select record from handoffs where ended is null").fetchall()
         return [json.loads(record)["state"]["is"] for (record,) in found]
 
     def _kill(self, phase: str) -> None:
-        pid = int(self._flown.scratch.places.lease.read_text())
+        """Kill the supervisor, if one runs."""
+        pid = int(self._flown.scratch.places.lease.read_text() or 0)
+        if not pid or pid == self._killed:
+            return
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-        self.left.remove(phase)
-        self._say(f"killed {pid} in {phase}")
-        code = self._flown.run("--config", str(self._flown.scratch.config), "up", seconds=60)
-        assert code == 0, f"it did not come back after {phase}"
+            self._killed, self._is_down = pid, True
+            self.left.remove(phase)
+            self._say(f"killed {pid} in {phase}")
+
+    def _start_again(self) -> None:
+        """Start it without waiting: what it does while it comes back may be the next phase."""
+        if not self._is_down or (self._starts and self._starts[-1].poll() is None):
+            return
+        self._is_down = False
+        words = ["--config", str(self._flown.scratch.config), "up"]
+        self._starts.append(
+            subprocess.Popen(
+                [sys.executable, "-P", "-m", "cockpit", *words],
+                cwd=self._flown.scratch.repository,
+                env=self._flown.scratch.environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+            )
+        )
 
 
 async def seen_through(flown: Flight, say: Callable[[str], None]) -> Status:

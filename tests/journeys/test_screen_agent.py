@@ -39,7 +39,7 @@ def test_an_agent_that_was_handed_on_is_seen_whole(flight: Flight) -> None:
     terminal.press("r")
     terminal.until("newer.txt")
     terminal.press("Tab")
-    terminal.until("goes on in session 2")
+    terminal.until("continues in session 2")
 
     quiet_after(terminal)
     terminal.press("Left")

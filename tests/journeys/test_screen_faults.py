@@ -1,4 +1,4 @@
-"""What a pilot sees when something beneath the screen is killed, and how it goes on."""
+"""What a user sees when something beneath the screen is killed, and how it goes on."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_the_supervisor_is_killed_and_comes_back(fleet: Flight) -> None:
     terminal.press("j")
     terminal.until("▌ 2 api", "── api ", "No supervisor answers: cockpit up", gone=("Step 2 of 9",))
     terminal.press("?")
-    terminal.until("Hand the job to a fresh session")
+    terminal.until("Hand off to a new session")
     terminal.press("q")
 
     fleet.fly()
@@ -71,7 +71,7 @@ def test_in_the_middle_of_a_review(fleet: Flight) -> None:
     terminal.press("2", "h")
     terminal.until("◆ review", "d document")
     terminal.press("d")
-    terminal.until("Handoff api", "Yes ends this session")
+    terminal.until("Handoff api", "Approving ends this session")
 
     fleet.cockpit.kill()
     terminal.until("Handoff api", "Current Task", gone=("a approve",))
@@ -91,14 +91,14 @@ def test_the_tmux_server_is_killed(fleet: Flight) -> None:
 
     fleet.cockpit.tmux("kill-server")
 
-    seen = terminal.until("LEFT 1", "its tmux server has ended", "The fleet again: cockpit")
-    session = fleet.until(lambda row: row.state == "exited", "able").session_id
-    assert f"able: exited; go on in its session: cockpit start able --resume {session}" in "".join(
+    seen = terminal.until("LEFT 1", "the tmux server ended", "To start again: cockpit")
+    session = fleet.until(lambda row: row.state == "needs_you", "able").session_id
+    assert f"able: ended; reopen its session: cockpit start able --resume {session}" in "".join(
         seen.splitlines()
     )
     again = fleet.terminal()
-    again.until("▌ 1 able", "× exited", "The tmux server has ended, and all its panes with it")
-    again.until("Not running. Press n to start it.", "n start")
+    again.until("▌ 1 able", "◆ reopen?", "reopen its session: cockpit start able")
+    again.until("n start", "R reopen all")
     again.press("n")
     again.until("Start an agent", "starts as configured")
     again.press("Enter")

@@ -28,14 +28,14 @@ def test_a_new_agent_is_kept_in_the_file_and_flies(fleet: Flight) -> None:
 
     # All in one go, as over a slow line.
     terminal.press("n", *"extra", "Tab", "Tab", *"count", "BTab", "BTab", "BTab", "Right")
-    terminal.until("Start an agent", "extra starts as a new agent", "Saved to", "flight.toml")
+    terminal.until("Start an agent", "extra starts as a new agent", "Saves to", "flight.toml")
     assert "extra" not in fleet.cockpit.config.read_text()
     terminal.press("C-s")
 
     terminal.until("── extra ", gone=("Start an agent",))
     assert 'name = "extra"' in fleet.cockpit.config.read_text()
     row = fleet.until(lambda row: row.context.tokens, "extra")
-    assert fleet.cockpit.prompts(row)[0] == "count"
+    assert fleet.cockpit.prompts(row)[0].startswith("count\n\nWhen the whole job is done")
 
 
 def test_marks_and_keys_that_are_changed_count_at_once(fleet: Flight) -> None:
@@ -44,11 +44,11 @@ def test_marks_and_keys_that_are_changed_count_at_once(fleet: Flight) -> None:
     terminal.until("▌ 1 api")
 
     terminal.press(",")
-    terminal.until("Settings", "Nothing is changed yet", "api")
+    terminal.until("Settings", "No changes yet", "api")
     terminal.press("Tab", "Tab", "Tab", "Tab", "5", "5", "%")
-    terminal.until("Ctrl-S writes")
+    terminal.until("Ctrl-S saves")
     terminal.press("C-s")
-    terminal.until("Wrote ", "── api ", gone=("Settings",))
+    terminal.until("Saved ", "── api ", gone=("Settings",))
     row = fleet.until(lambda row: row.context.marks.act != before, "api")
     assert (row.context.marks.act, row.state) == (110_000, "idle")
     assert 'act = "55%"' in fleet.cockpit.config.read_text()
@@ -58,6 +58,6 @@ def test_marks_and_keys_that_are_changed_count_at_once(fleet: Flight) -> None:
     terminal.press("C-k")
     terminal.until("Keys", "approve-straight")
     terminal.press(*"sort", "Tab", *"T", "C-s")
-    terminal.until("Wrote ", gone=("Keys",))
+    terminal.until("Saved ", gone=("Keys",))
     terminal.press("T")
     terminal.until("Sorted by context", "context↓")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cockpit.adapters.agents.claude_program import bundled_path
+from cockpit.adapters.agents.claude.program import bundled_path
 from cockpit.demo.jobs import ROUNDING
 from cockpit.demo.leftovers import carriers
 from cockpit.demo.model import ModelServer
@@ -135,7 +135,8 @@ def test_the_real_cli_is_handed_off_over_two_connections(flight: Flight) -> None
         after = flight.until(lambda row: row.handoffs == 1 and row.handoff is None)
         assert (before.session_number, after.session_number) == (1, 2)
         assert after.pid != before.pid
-        again.shows("── api ", "I take over")
+        # What the new session says last stays on its pane.
+        again.shows("── api ", "I run everything and commit")
         flight.cockpit.end_everybody()
 
 

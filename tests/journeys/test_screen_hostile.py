@@ -1,6 +1,6 @@
-"""What an agent writes reaches the pilot's terminal as text, or not at all; silence costs nothing.
+"""What an agent writes reaches the user's terminal as text, or not at all; silence costs nothing.
 
-Judged by the bytes that the terminal of the pilot is sent, with everything of ours in between.
+Judged by the bytes that the terminal of the user is sent, with everything of ours in between.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Everything by keys, as a pilot presses them, and what is seen then."""
+"""Everything by keys, as a user presses them, and what is seen then."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def left(fleet: Flight) -> Path:
 def clear(terminal: Terminal) -> None:
     """Empty the field of a name. What is typed at once after the key may be emptied with it."""
     terminal.press("C-u")
-    terminal.until("A name: a-z, 0-9")
+    terminal.until("Enter a name: a-z, 0-9")
 
 
 def test_into_the_agent_that_was_chosen_and_back(fleet: Flight) -> None:
@@ -65,7 +65,7 @@ def test_into_the_agent_that_was_chosen_and_back(fleet: Flight) -> None:
     terminal.press("1")
     terminal.until("▌ 1 able", "── able ")
     terminal.press("7")
-    terminal.until("There is no agent 7")
+    terminal.until("No agent 7.")
     terminal.press("Down")
     terminal.until("▌ 2 api", "── api ")
 
@@ -84,7 +84,7 @@ def test_tab_goes_to_who_needs_the_pilot(fleet: Flight) -> None:
     terminal = fleet.terminal()
     terminal.until("▌ 1 able")
     terminal.press("Tab")
-    terminal.until("Nobody needs you")
+    terminal.until("No agent needs you")
     fleet.hand_off()
     terminal.until("◆ review")
 
@@ -121,10 +121,10 @@ def test_an_edit_that_breaks_the_document_is_refused(fleet: Flight) -> None:
 
     terminal.press("e")
     fleet.wait_for(left(fleet).exists)
-    terminal.until("Handoff api", "Yes ends this session")
+    terminal.until("Handoff api", "Approving ends this session")
     terminal.press("a")
 
-    terminal.until("The edited document is not complete", "`## Next Steps` is missing")
+    terminal.until("The edited document is incomplete", "`## Next Steps` is missing")
     terminal.until("Handoff api", "a approve")
     assert fleet.phase("review").pid == pid
     terminal.press("r")
@@ -164,7 +164,7 @@ def test_a_prompt_of_several_lines(fleet: Flight) -> None:
     terminal.until("first line", "second $(line)")
     terminal.press("Enter")
 
-    terminal.until("api took the prompt", "✓ done", gone=("Send to api",))
+    terminal.until("api accepted the prompt", "✓ done", gone=("Send to api",))
     assert "first line\nsecond $(line)" in fleet.cockpit.prompts(fleet.row())
 
 
@@ -175,11 +175,11 @@ def test_a_paste_that_no_terminal_marks_ends_nobody(fleet: Flight) -> None:
     pid = fleet.row("able").pid
 
     terminal.type("xy")
-    terminal.until("Stop able?", "y came at once with other keys")
+    terminal.until("Stop able?", "y was ignored: it arrived with other keys")
     terminal.press("n")
     terminal.until("▌ 1 able", gone=("Stop able?",))
     terminal.type("make cache\n")
-    terminal.until("looked like a paste: 11 keys at once", "▌ 1 able")
+    terminal.until("11 keys arrived at once, like a paste", "▌ 1 able")
 
     assert (fleet.row("able").pid, fleet.row("able").handoff) == (pid, None)
     assert fleet.do(fleet.cockpit.events("handoff.begun")) == []
@@ -212,7 +212,7 @@ def test_stopping_takes_two_different_keys_and_starting_a_form(fleet: Flight) ->
     terminal.until("Start an agent", "Try: not-a-name")
     clear(terminal)
     terminal.type("api")
-    terminal.until("api is running already")
+    terminal.until("api is already running")
     clear(terminal)
     terminal.type("new")
     terminal.until("starts as a new agent")
@@ -234,9 +234,9 @@ def test_leaving_the_screen_leaves_everything_else(fleet: Flight) -> None:
     first = fleet.shell()
     first.until("▌ 1 able")
     first.press("j", "?")
-    first.until("Keys", "Hand the job to a fresh session", "F12 comes back from a pane")
+    first.until("Keys", "Hand off to a new session", "F12 returns from a pane")
     first.press("q")
-    first.until("▌ 2 api", gone=("Hand the job to a fresh session",))
+    first.until("▌ 2 api", gone=("Hand off to a new session",))
     pids = [fleet.row(name).pid for name in ("able", "api")]
 
     first.press("q")

@@ -83,15 +83,15 @@ def test_every_action_has_a_way_without_a_key(terminal: Terminal) -> None:
     click(terminal, "context ")  # the title of a group names the columns
     terminal.until("Sorted by")
     click(terminal, "? help")
-    click(terminal, "End the agent; its worktree stays.")
+    click(terminal, "Stop the agent; keep its worktree.")
     terminal.until("Stop able?")
     click(terminal, "n no")
     terminal.until("▌ 1 able", gone=("Stop able?",))
 
     click(terminal, "cockpit  ")  # the line at the top: the palette, with reasons
-    terminal.until("Approve", "Not now: able asks nothing of you.")
-    click(terminal, "Not now: able asks nothing of you.")
-    terminal.until("▌ 1 able", "able asks nothing of you.", gone=("Not now",))
+    terminal.until("Approve", "Not now: able isn't waiting for you.")
+    click(terminal, "Not now: able isn't waiting for you.")
+    terminal.until("▌ 1 able", "able isn't waiting for you.", gone=("Not now",))
 
     click(terminal, "o open")
     click(terminal, "4 diff")

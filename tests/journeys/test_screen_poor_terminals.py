@@ -44,7 +44,7 @@ def test_one_that_only_writes_lines_is_told_what_is_for_it(
     fleet: Flight, words: tuple[str, ...], term: str
 ) -> None:
     line = fleet.line(*words, TERM=term)
-    line.until("cannot show a screen", "cockpit status --watch --plain")
+    line.until("cannot show a full screen", "cockpit status --watch --plain")
     assert line.wait() == 2
 
 

@@ -31,11 +31,11 @@ def test_the_reasons_stand_in_the_review_until_it_is_mended(flight: Flight) -> N
     document.write_text("## Goal\n\nsomething\n", "utf-8")
 
     terminal.press("d")
-    terminal.until("Handoff api", "Yes ends this session")
+    terminal.until("Handoff api", "Approving ends this session")
     terminal.press("a")
-    terminal.until("The edited document is not complete", "Press e to mend")
+    terminal.until("The edited document is incomplete", "Press e to edit")
     terminal.press("e")
-    terminal.until("Yes ends this session", gone=("not complete",))
+    terminal.until("Approving ends this session", gone=("not complete",))
     terminal.press("a")
 
     flight.until(lambda row: row.handoffs == 1 and row.handoff is None)

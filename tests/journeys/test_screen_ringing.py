@@ -1,4 +1,4 @@
-"""The pilot's terminal is called when an agent needs its pilot: through our tmux, and theirs."""
+"""The user's terminal is called when an agent needs its user: through our tmux, and theirs."""
 
 from __future__ import annotations
 

@@ -158,7 +158,7 @@ def test_a_host_over_ssh_is_lost_and_regained(fleet: Flight, sshd: Sshd, here: P
     terminal.press("3")
     terminal.until("▌ 3 box/api")
     terminal.press("Enter")
-    terminal.until("? for shortcuts", "F12 back", gone=("▌", "Calling"))
+    terminal.until("? for shortcuts", "F12 back", gone=("▌", "Connecting"))
     terminal.press("F12")
     terminal.until("▌ 3 box/api")
 

@@ -58,9 +58,9 @@ def test_a_form_in_the_smallest_terminal(fleet: Flight) -> None:
     terminal.until("▌ 1 able", "q quit")
 
     terminal.press("n")
-    terminal.until("Start an agent", "its job, or empty", "Ctrl-S start")
+    terminal.until("Start an agent", "its job (optional)", "Ctrl-S start")
     terminal.type("new")
-    terminal.until("name       new", gone=("A name:",))
+    terminal.until("name       new", gone=("Enter a name:",))
     terminal.press("C-g")
 
     terminal.until("▌ 1 able")

@@ -1,4 +1,4 @@
-"""The title of the pilot's own terminal says who is needed, in our words only."""
+"""The title of the user's own terminal says who is needed, in our words only."""
 
 from __future__ import annotations
 

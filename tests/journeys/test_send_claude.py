@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from cockpit.adapters.agents.claude_record import parse
+from cockpit.adapters.agents.claude.record import parse
 from cockpit.core.session import Skipped, UserSaid
 from cockpit.demo.conversation import Reply, Request, TokenCount
 from cockpit.demo.flight import flight
@@ -59,7 +59,7 @@ def test_what_is_sent_arrives_as_it_was_and_is_confirmed() -> None:
             for prompt in PROMPTS:
                 agent = await until(lambda row: row.state in {"idle", "done"} and row.transcript)
                 done = await client.ask(Send(name=agent.name, text=prompt))
-                assert "took the prompt" in done.message
+                assert "accepted the prompt" in done.message
                 times = partial(arrived, prompt, Path(str(agent.transcript)))
                 await until(lambda _, times=times: times())  # type: ignore[misc]
                 assert times() == 1

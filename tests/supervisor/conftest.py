@@ -20,19 +20,19 @@ from typing import Any
 
 import pytest
 
-from cockpit.adapters.spool import Spool
+from cockpit.adapters.hooks.spool import Spool
 from cockpit.client.http import HttpClient
 from cockpit.config.paths import Places
 from cockpit.core.errors import CockpitError, NoSupervisor
+from cockpit.core.prompt_files import prompt_files
 from cockpit.demo.leftovers import carriers, send
 from cockpit.demo.repository import make_repository
 from cockpit.demo.standin.program import install
-from cockpit.supervisor import starting
-from cockpit.supervisor.instruments import Instruments
-from cockpit.supervisor.main import instruments, take_lock
-from cockpit.supervisor.server import application, bind, server
+from cockpit.supervisor.api.server import application, bind, server
+from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.main import dependencies, take_lock
+from cockpit.supervisor.serving import served
 from cockpit.supervisor.supervisor import Supervisor
-from cockpit.supervisor.undoing import finish_undos
 from cockpit.wire.status import AgentStatus, Status
 from cockpit.wire.stream import Event
 from cockpit.wire.verbs import Done, Start, Verb
@@ -63,7 +63,7 @@ class Cockpit:
         self.client = HttpClient(self.places.socket)
         self.supervisor: Supervisor | None = None
         """The one that flies in this process."""
-        self.world: Callable[[Places], Instruments] = instruments
+        self.world: Callable[[Places], Dependencies] = dependencies
         """What the one in this process flies in."""
         self.process: subprocess.Popen[bytes] | None = None
         """The one that flies as a process of its own."""
@@ -114,12 +114,13 @@ class Cockpit:
         self.supervisor = supervisor = Supervisor(parts, Spool(self.places.spool))
         try:
             await supervisor.take_up(self.config, named=True)
-            await finish_undos(supervisor)
+            await supervisor.repair.reconcile()
             supervisor.run()
             listener = bind(self.places.socket)
-            serving = server(application(supervisor))
+            serving = server(application(served(supervisor)))
             task = asyncio.create_task(serving._serve(sockets=[listener]))
-            await starting.start_automatic(supervisor)
+            await supervisor.starter.start_automatic()
+            await supervisor.resumer.resume_automatic()
             try:
                 yield supervisor
             finally:
@@ -130,7 +131,7 @@ class Cockpit:
                 self.places.socket.unlink(missing_ok=True)
         finally:
             parts.store.close()
-            os.close(lock)
+            lock.close()
             os.umask(mask)
             self.supervisor = None
 
@@ -222,12 +223,17 @@ class Cockpit:
         return [json.loads(line) for line in text.splitlines()]
 
     def prompts(self, row: AgentStatus) -> list[str]:
-        """What the session was told by a person, as its record has it."""
-        return [
-            line["message"]["content"]
-            for line in self.said(row)
-            if line["type"] == "user" and isinstance(line["message"]["content"], str)
-        ]
+        """What the session was told by a person, as its record has it; a first prompt whole."""
+        found: list[str] = []
+        files: list[str] = []
+        for line in self.said(row):
+            if line["type"] == "user" and isinstance(line["message"]["content"], str):
+                found.append(line["message"]["content"])
+                files = prompt_files(found[-1])
+            elif line.get("attachment", {}).get("filename") in files:
+                begun = "" if prompt_files(found[-1]) else found[-1]
+                found[-1] = begun + line["attachment"]["content"]["file"]["content"]
+        return found
 
     def living(self, row: AgentStatus) -> list[int]:
         """Pids of the stand-ins that work in the agent's directory."""

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 from cockpit.core.ids import PaneId
 from cockpit.ports.panes import Launch, Pane
 from cockpit.ports.processes import ProcessId
-from cockpit.supervisor.finding import find
-from cockpit.supervisor.fleet import Fleet
-from cockpit.supervisor.instruments import Instruments
-from cockpit.supervisor.main import instruments
-from cockpit.supervisor.seat import Seat
-from cockpit.supervisor.sessions import Sessions
+from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.agents.fleet import Fleet
+from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.main import dependencies
+from cockpit.supervisor.sessions.lifecycle import Sessions
+from cockpit.supervisor.sessions.reattach import find
 from cockpit.wire.status import AgentStatus
 
 if TYPE_CHECKING:
@@ -30,35 +30,35 @@ PATIENCE = 20.0
 class Parts:
     """What a supervisor would have at its start, without the supervisor."""
 
-    instruments: Instruments
+    dependencies: Dependencies
     sessions: Sessions
     fleet: Fleet
     cockpit: Cockpit
 
     @property
-    def seat(self) -> Seat:
-        return self.fleet.seat("api")
+    def agent(self) -> Agent:
+        return self.fleet.agent("api")
 
     async def panes(self) -> dict[str, Pane]:
-        return {str(key): pane for key, pane in (await self.instruments.panes.look()).items()}
+        return {str(key): pane for key, pane in (await self.dependencies.panes.look()).items()}
 
     async def find(self) -> bool:
-        return await find(self.instruments, self.sessions, self.seat, await self.panes())
+        return await find(self.dependencies, self.sessions, self.agent, await self.panes())
 
     async def sleeper(self, label: str = "api", **environment: str) -> Pane:
         """A process in a pane of this label that is no agent."""
         argv = ("/bin/sleep", "600")
-        env = {**self.sessions.environment(self.seat), **environment}
+        env = {**self.sessions.environment(self.agent), **environment}
         launch = Launch(argv, self.cockpit.repository, env)
-        await self.instruments.panes.start_server()
-        return await self.instruments.panes.open(label, launch)
+        await self.dependencies.panes.start_server()
+        return await self.dependencies.panes.open(label, launch)
 
 
 @asynccontextmanager
 async def parts_of(cockpit: Cockpit) -> AsyncIterator[Parts]:
-    """The parts over what is on disk; the configured agents are seats."""
+    """The parts over what is on disk; the configured agents are agents."""
     cockpit.places.make()
-    held = instruments(cockpit.places)
+    held = dependencies(cockpit.places)
     fleet = Fleet(held)
     fleet.remember()
     fleet.load(cockpit.config, named=True)
@@ -66,14 +66,14 @@ async def parts_of(cockpit: Cockpit) -> AsyncIterator[Parts]:
     try:
         yield Parts(held, sessions, fleet, cockpit)
     finally:
-        for seat in fleet:
-            sessions.unwatch(seat)
+        for agent in fleet:
+            sessions.unwatch(agent)
         held.store.close()
 
 
-def has_ended(seat: Seat, process: ProcessId) -> None:
-    if seat.process == process:
-        seat.process = None
+def has_ended(agent: Agent, process: ProcessId | None) -> None:
+    if agent.process == process:
+        agent.process = None
 
 
 async def flown(cockpit: Cockpit, **agent: object) -> AgentStatus:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cockpit.adapters.agents.claude_program import bundled_path
+from cockpit.adapters.agents.claude.program import bundled_path
 from cockpit.demo.conversation import Reply, Request, TokenCount, ToolCall
 from cockpit.demo.model import ModelServer
 

@@ -12,38 +12,39 @@ from uuid import uuid4
 
 import pytest
 
-from cockpit.adapters.clock import ManualClock
 from cockpit.adapters.store.store import Store
-from cockpit.adapters.transcripts import Tail
+from cockpit.adapters.transcripts.tail import Tail
 from cockpit.config.paths import Places
 from cockpit.config.schema import AgentSettings
+from cockpit.core.handoff.details import HandoffDetails
 from cockpit.core.handoff.events import Turn
 from cockpit.core.ids import AgentName, HandoffId, JobId, SessionId
 from cockpit.ports.processes import ProcessId
-from cockpit.ports.records import HandoffRecord, JobRecord, SeatRecord, SessionRecord
+from cockpit.ports.records import AgentRecord, HandoffRecord, JobRecord, SessionRecord
 from cockpit.ports.runtimes import Signal
-from cockpit.supervisor.engine import Engine
-from cockpit.supervisor.guards import Guards, Wish
-from cockpit.supervisor.instruments import Instruments
-from cockpit.supervisor.main import instruments
-from cockpit.supervisor.rows import row
-from cockpit.supervisor.seat import Seat
-from cockpit.supervisor.sessions import Sessions
-from cockpit.supervisor.sight import pilot_spoke
-from cockpit.supervisor.watch import Watch
+from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.handoff.engine import Engine
+from cockpit.supervisor.handoff.policy import Guards, Wish
+from cockpit.supervisor.handoff.snapshot import pilot_spoke
+from cockpit.supervisor.main import dependencies
+from cockpit.supervisor.observe.watch import Watch
+from cockpit.supervisor.sessions.lifecycle import Sessions
+from cockpit.supervisor.view.rows import row
+from tests.manual_clock import ManualClock
 
 JUMPS = [timedelta(hours=-3), timedelta(hours=3), timedelta(days=400), timedelta(days=-400)]
 DUE = Wish("band", "threshold", "70% of the context is used")
 
 
 class Watched:
-    """One seat with a record and a spool, looked at by hand; both clocks are moved by hand."""
+    """One agent with a record and a spool, looked at by hand; both clocks are moved by hand."""
 
     def __init__(self, home: Path) -> None:
         places = Places(home, home / "state", home / "run", home)
         places.make()
         self.clock = ManualClock()
-        self.parts: Instruments = replace(instruments(places), clock=self.clock)
+        self.parts: Dependencies = replace(dependencies(places), clock=self.clock)
         self.store: Store = self.parts.store
         self.signals: list[Signal] = []
         self.record = home / "record.jsonl"
@@ -55,14 +56,14 @@ class Watched:
             SessionId("s"), AgentName("api"), job.id, 1, None, "api-1", self.wall()
         )
         self.store.save_session(session)
-        seat = SeatRecord(AgentName("api"), {}, None, True, str(home), session=session.id)
-        self.seat = Seat(seat, settings, self.parts.runtimes("claude"), job=job, session=session)
-        self.seat.process = ProcessId(1, 1, "boot")
-        self.seat.begin_sitting(Tail(self.record, self.seat.runtime.parse))
+        agent = AgentRecord(AgentName("api"), {}, None, True, str(home), session=session.id)
+        self.agent = Agent(agent, settings, self.parts.runtimes("claude"), job=job, session=session)
+        self.agent.process = ProcessId(1, 1, "boot")
+        self.agent.begin_sitting(Tail(self.record, self.agent.runtime.parse))
         self.watch = Watch(
             self.parts,
             Sessions(self.parts, lambda *_: None),
-            lambda: [self.seat],
+            lambda: [self.agent],
             self._taken,
             self._nothing,
             lambda _: None,
@@ -73,7 +74,7 @@ class Watched:
         taken, self.signals = self.signals, []
         return taken
 
-    async def _nothing(self, _seat: Seat) -> None: ...
+    async def _nothing(self, _agent: Agent) -> None: ...
 
     def wall(self) -> float:
         return self.clock.now().timestamp()
@@ -95,7 +96,7 @@ class Watched:
         }  # fmt: skip
         with self.record.open("a") as file:
             file.write(json.dumps(line) + "\n")
-        self.watch.read_once(self.seat)
+        asyncio.run(self.watch.read_once(self.agent))
 
     def hook(self, event: str, **more: object) -> None:
         """A hook is called, dated by the wall clock, and heard."""
@@ -108,7 +109,7 @@ class Watched:
         self.store.save_handoff(
             HandoffRecord(
                 HandoffId(str(uuid4())), AgentName("api"), JobId("j"), SessionId("s"), "threshold",
-                self.wall(), self.clock.boot(), {}, {"closed": self.clock.steady()},
+                self.wall(), self.clock.boot(), {}, HandoffDetails(closed=self.clock.steady()),
                 ended=self.wall(), outcome="done",
             )
         )  # fmt: skip
@@ -125,16 +126,16 @@ def watched(own_home: Path) -> Iterator[Watched]:
 def test_a_reading_is_as_old_as_it_is(watched: Watched, jump: timedelta) -> None:
     watched.hook("UserPromptSubmit", prompt="Count.")
     watched.replies(150_000)
-    assert watched.seat.sitting.conduct.turn is Turn.WORKING
-    assert watched.guards.stops(watched.seat, DUE) is None
+    assert watched.agent.session_state.conduct.turn is Turn.WORKING
+    assert watched.guards.stops(watched.agent, DUE) is None
     watched.jump(jump)
     watched.clock.advance(60)
-    assert watched.guards.stops(watched.seat, DUE) is None
-    told = row(watched.seat, watched.clock.steady(), watched.clock.monotonic())
+    assert watched.guards.stops(watched.agent, DUE) is None
+    told = row(watched.agent, watched.clock.steady(), watched.clock.monotonic())
     assert told.context.age_seconds == 60.0
     watched.clock.advance(61)
-    assert watched.guards.stops(watched.seat, DUE) == (
-        "its reading is old; waiting for a newer one"
+    assert watched.guards.stops(watched.agent, DUE) == (
+        "its last reading is old; waiting for a newer one"
     )
 
 
@@ -145,17 +146,17 @@ def test_the_newer_word_counts_whatever_its_date(watched: Watched, jump: timedel
     watched.clock.advance(5)
     watched.jump(jump)
     watched.replies(120_000)
-    assert watched.seat.sitting.gauge.tokens == 120_000
+    assert watched.agent.session_state.gauge.tokens == 120_000
     watched.clock.advance(5)
     watched.hook("Stop")
-    turns = [watched.seat.sitting.conduct.turn]
+    turns = [watched.agent.session_state.conduct.turn]
     watched.hook("UserPromptSubmit", prompt="Go on.")
-    turns.append(watched.seat.sitting.conduct.turn)
+    turns.append(watched.agent.session_state.conduct.turn)
     assert turns == [Turn.IDLE, Turn.WORKING]
     watched.hook("PostCompact")
     watched.clock.advance(5)
     watched.replies(20_000)
-    assert watched.seat.sitting.gauge.tokens == 20_000
+    assert watched.agent.session_state.gauge.tokens == 20_000
 
 
 @pytest.mark.parametrize("jump", JUMPS)
@@ -163,7 +164,7 @@ def test_what_is_shown_follows_the_wall_clock(watched: Watched, jump: timedelta)
     watched.hook("UserPromptSubmit", prompt="Count.")
     watched.jump(jump)
     watched.replies(100_000)
-    told = row(watched.seat, watched.clock.steady(), watched.clock.monotonic())
+    told = row(watched.agent, watched.clock.steady(), watched.clock.monotonic())
     assert told.last_activity_at == watched.clock.now().strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
@@ -174,25 +175,25 @@ def test_a_line_without_a_date_makes_no_other_newer(watched: Watched) -> None:
     with watched.record.open() as file:
         lines = file.readlines()
     watched.record.write_text("".join([json.dumps(undated) + "\n", *lines]))
-    watched.seat.begin_sitting(Tail(watched.record, watched.seat.runtime.parse))
-    watched.watch.read_once(watched.seat)
-    told = row(watched.seat, watched.clock.steady(), watched.clock.monotonic())
+    watched.agent.begin_sitting(Tail(watched.record, watched.agent.runtime.parse))
+    asyncio.run(watched.watch.read_once(watched.agent))
+    told = row(watched.agent, watched.clock.steady(), watched.clock.monotonic())
     assert (told.context.tokens, told.context.age_seconds) == (100_000, 60.0)
 
 
 def test_a_record_that_was_dated_by_a_wrong_clock_is_read_in_its_order(watched: Watched) -> None:
     """As a supervisor finds it that was away when the clock was put right."""
     with watched.parts.store.transaction():
-        watched.seat.sitting.tail = None  # nobody looks
+        watched.agent.session_state.tail = None  # nobody looks
         watched.jump(timedelta(hours=3))
         watched.replies(160_000)
         watched.jump(timedelta(hours=-3))
         watched.clock.advance(60)
         watched.replies(20_000)
         watched.clock.advance(60)
-    watched.seat.begin_sitting(Tail(watched.record, watched.seat.runtime.parse))
-    watched.watch.read_once(watched.seat)
-    assert watched.seat.sitting.gauge.tokens == 20_000
+    watched.agent.begin_sitting(Tail(watched.record, watched.agent.runtime.parse))
+    asyncio.run(watched.watch.read_once(watched.agent))
+    assert watched.agent.session_state.gauge.tokens == 20_000
 
 
 @pytest.mark.parametrize("jump", JUMPS)
@@ -203,13 +204,13 @@ def test_three_swaps_within_a_quarter_of_an_hour_are_three(
         watched.swapped()
         watched.clock.advance(100)
     watched.jump(jump)
-    held = watched.guards.asks(watched.seat)
+    held = watched.guards.asks(watched.agent)
     assert held is not None
     assert held.kind == "breaker"
     watched.clock.advance(601)
-    assert watched.guards.asks(watched.seat) is None
+    assert watched.guards.asks(watched.agent) is None
     watched.jump(-jump)
-    assert watched.guards.asks(watched.seat) is None
+    assert watched.guards.asks(watched.agent) is None
 
 
 @pytest.mark.parametrize("jump", JUMPS)
@@ -221,18 +222,18 @@ def test_a_prompt_after_a_handoff_began_is_one_after_it(watched: Watched, jump: 
             watched.parts, Sessions(watched.parts, lambda *_: None), lambda: [], lambda _: None
         )
         watched.clock.advance(5)
-        await engine.begin(watched.seat, "manual", ask=True, review=True)
+        await engine.begin(watched.agent, "manual", ask=True, review=True)
 
     asyncio.run(begin())
-    assert not pilot_spoke(watched.seat)
+    assert not pilot_spoke(watched.agent)
     watched.jump(jump)
     watched.clock.advance(5)
     watched.hook("UserPromptSubmit", prompt="after")
-    assert pilot_spoke(watched.seat)
+    assert pilot_spoke(watched.agent)
 
 
 def test_all_supervisors_of_a_boot_have_one_steady_time(own_home: Path) -> None:
-    store = Store(own_home / "cockpit.db")
+    store = Store(own_home / "cockpit.db").open()
     assert store.boot_epoch("this", 1000.0) == 1000.0
     assert store.boot_epoch("this", 9000.0) == 1000.0
     assert store.boot_epoch("next", 9000.0) == 9000.0

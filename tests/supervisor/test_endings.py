@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cockpit.adapters.tmux import Tmux
-from cockpit.supervisor.endings import how_it_ended, without_panes
-from cockpit.supervisor.instruments import Instruments
+from cockpit.adapters.tmux.panes import Tmux
+from cockpit.supervisor.agents.exit_reason import how_it_ended, without_panes
+from cockpit.supervisor.dependencies import Dependencies
 from tests.supervisor.left_alone import Parts, elsewhere, parts_of, until
 
 if TYPE_CHECKING:
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.tmux
 
 
-def mute(parts: Parts) -> Instruments:
+def mute(parts: Parts) -> Dependencies:
     """The same world, in which tmux cannot be asked."""
-    places, held = parts.instruments.places, parts.instruments
+    places, held = parts.dependencies.places, parts.dependencies
     panes = Tmux(
         places.tmux_socket,
         places.tmux_config,
@@ -34,9 +34,9 @@ def mute(parts: Parts) -> Instruments:
 
 
 async def dead_pane(parts: Parts) -> None:
-    """The seat names a pane whose process was killed."""
+    """The agent names a pane whose process was killed."""
     pane = await parts.sleeper()
-    parts.seat.change(pane=pane.id)
+    parts.agent.change(pane=pane.id)
     os.kill(pane.pid, signal.SIGKILL)
     while not (await parts.panes())[pane.id].dead:
         await asyncio.sleep(0.02)
@@ -47,10 +47,10 @@ def test_a_dead_pane_tells_status_signal_and_last_words(cockpit: Cockpit) -> Non
         cockpit.configure(cockpit.agent())
         async with parts_of(cockpit) as parts:
             await dead_pane(parts)
-            told = await how_it_ended(parts.instruments, parts.seat)
+            told = await how_it_ended(parts.dependencies, parts.agent)
             assert told.signal == signal.SIGKILL
             assert "Pane is dead" not in told.words
-            silent = await how_it_ended(mute(parts), parts.seat)
+            silent = await how_it_ended(mute(parts), parts.agent)
             assert (silent.status, silent.signal, silent.words) == (None, None, "")
 
     asyncio.run(journey())
@@ -60,18 +60,18 @@ def test_a_pane_that_is_gone_is_told_from_a_server_that_is(cockpit: Cockpit) -> 
     async def journey() -> None:
         cockpit.configure(cockpit.agent())
         async with parts_of(cockpit) as parts:
-            assert (await how_it_ended(parts.instruments, parts.seat)).words == ""
+            assert (await how_it_ended(parts.dependencies, parts.agent)).words == ""
             pane = await parts.sleeper("web")
-            parts.seat.change(pane=elsewhere(pane))
-            told = await how_it_ended(parts.instruments, parts.seat)
+            parts.agent.change(pane=elsewhere(pane))
+            told = await how_it_ended(parts.dependencies, parts.agent)
             assert told.words == "Its pane was closed."
-            assert await without_panes(parts.instruments, parts.fleet) == [parts.seat]
+            assert await without_panes(parts.dependencies, parts.fleet) == [parts.agent]
             assert await without_panes(mute(parts), parts.fleet) == []
             os.kill(pane.pid, signal.SIGKILL)
             server = int(cockpit.tmux("display-message", "-p", "#{pid}"))
             cockpit.tmux("kill-server")
-            await until(lambda: not parts.instruments.processes.identify(server))
-            told = await how_it_ended(parts.instruments, parts.seat)
+            await until(lambda: not parts.dependencies.processes.identify(server))
+            told = await how_it_ended(parts.dependencies, parts.agent)
             assert told.words.startswith("The tmux server has ended")
 
     asyncio.run(journey())

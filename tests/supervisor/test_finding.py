@@ -1,4 +1,4 @@
-"""The process that a seat's record names is found by its marker, wherever it is; no other is."""
+"""The process that an agent's record names is found by its marker, wherever it is; no other is."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cockpit.core.ids import PaneId
-from cockpit.supervisor.finding import adopt
+from cockpit.supervisor.sessions.reattach import adopt
 from tests.supervisor.left_alone import Parts, flown, parts_of, until
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.tmux
 
 
 async def adopted(parts: Parts) -> bool:
-    return await adopt(parts.instruments, parts.sessions, parts.seat)
+    return await adopt(parts.dependencies, parts.sessions, parts.agent)
 
 
 def test_nobody_is_found_in_a_seat_in_which_nobody_sat(cockpit: Cockpit) -> None:
@@ -29,7 +29,7 @@ def test_nobody_is_found_in_a_seat_in_which_nobody_sat(cockpit: Cockpit) -> None
         async with parts_of(cockpit) as parts:
             await parts.sleeper()
             assert not await parts.find()
-            assert not parts.seat.alive
+            assert not parts.agent.alive
 
     asyncio.run(journey())
 
@@ -41,12 +41,12 @@ def test_an_agent_is_found_in_its_pane_and_by_its_label_where_the_pane_is_anothe
         row = await flown(cockpit)
         async with parts_of(cockpit) as parts:
             assert await parts.find()
-            assert parts.seat.process is not None
-            assert parts.seat.process.pid == row.pid
-            parts.seat.process = None
-            parts.seat.change(pane=PaneId("%99"))
+            assert parts.agent.process is not None
+            assert parts.agent.process.pid == row.pid
+            parts.agent.process = None
+            parts.agent.change(pane=PaneId("%99"))
             assert await parts.find()
-            assert parts.seat.record.pane == row.pane
+            assert parts.agent.record.pane == row.pane
             # Who sits and is known to live is asked nothing more.
             assert await adopted(parts)
 
@@ -58,10 +58,10 @@ def test_a_label_that_two_panes_have_proves_nothing(cockpit: Cockpit) -> None:
         await flown(cockpit)
         async with parts_of(cockpit) as parts:
             other = await parts.sleeper()
-            parts.seat.change(pane=None, pid=None)
+            parts.agent.change(pane=None, pid=None)
             assert not await adopted(parts)
             assert not await parts.find()
-            assert parts.seat.record.pane is None
+            assert parts.agent.record.pane is None
             os.kill(other.pid, signal.SIGKILL)
 
     asyncio.run(journey())
@@ -75,10 +75,10 @@ def test_a_deaf_agent_is_found_without_its_pane(cockpit: Cockpit) -> None:
         cockpit.tmux("kill-pane", "-t", row.pane)
         async with parts_of(cockpit) as parts:
             assert await parts.find()
-            assert parts.seat.process is not None
-            assert (parts.seat.process.pid, parts.seat.record.pane) == (row.pid, None)
+            assert parts.agent.process is not None
+            assert (parts.agent.process.pid, parts.agent.record.pane) == (row.pid, None)
             os.kill(row.pid, signal.SIGKILL)
-            await until(lambda: not parts.seat.alive)
+            await until(lambda: not parts.agent.alive)
 
     asyncio.run(journey())
 
@@ -90,15 +90,15 @@ def test_of_an_agent_that_is_gone_the_pane_is_kept_if_it_is_there(cockpit: Cockp
         assert row.pane is not None
         os.kill(row.pid, signal.SIGKILL)
         async with parts_of(cockpit) as parts:
-            await until(lambda: not parts.instruments.processes.identify(row.pid or 0))
+            await until(lambda: not parts.dependencies.processes.identify(row.pid or 0))
             while not (await parts.panes())[row.pane].dead:
                 await asyncio.sleep(0.02)
             assert not await adopted(parts)
             assert not await parts.find()
-            assert (parts.seat.process, parts.seat.record.pane) == (None, row.pane)
+            assert (parts.agent.process, parts.agent.record.pane) == (None, row.pane)
             cockpit.tmux("kill-pane", "-t", row.pane)
             assert not await parts.find()
-            assert parts.seat.record.pane is None
+            assert parts.agent.record.pane is None
             assert not await parts.find()
             assert not await adopted(parts)
 
@@ -110,22 +110,22 @@ def test_a_launcher_is_given_a_moment_to_become_the_agent(cockpit: Cockpit) -> N
         await flown(cockpit)
         cockpit.tmux("kill-server")
         async with parts_of(cockpit) as parts:
-            run = parts.seat.record.run
+            run = parts.agent.record.run
             assert run is not None
             mine = await parts.sleeper(COCKPIT_RUN=run)
-            parts.seat.change(pane=mine.id, pid=None, started=None, boot=None)
+            parts.agent.change(pane=mine.id, pid=None, started=None, boot=None)
             assert await adopted(parts)
-            assert parts.seat.process is not None
-            assert parts.seat.process.pid == mine.pid
+            assert parts.agent.process is not None
+            assert parts.agent.process.pid == mine.pid
             os.kill(mine.pid, signal.SIGKILL)
-            await until(lambda: not parts.seat.alive)
+            await until(lambda: not parts.agent.alive)
 
             foreign = await parts.sleeper()
-            parts.seat.change(pane=foreign.id, pid=None, started=None, boot=None)
+            parts.agent.change(pane=foreign.id, pid=None, started=None, boot=None)
             asyncio.get_running_loop().call_later(0.2, os.kill, foreign.pid, signal.SIGKILL)
             assert not await adopted(parts)
             stays = await parts.sleeper()
-            parts.seat.change(pane=stays.id)
+            parts.agent.change(pane=stays.id)
             assert not await adopted(parts)
             os.kill(stays.pid, signal.SIGKILL)
 

@@ -71,8 +71,8 @@ def test_documents_of_before_are_taken_up_by_the_next_supervisor(cockpit: Cockpi
         Path(row.handoff.document).unlink()
         async with cockpit.flying() as supervisor:
             await cockpit.until(lambda row: row.handoff is None)
-            await supervisor.indexing.catch_up()
-            assert supervisor.indexing.table.stale() == []
-            assert len(supervisor.indexing.table.find(("verified facts",))) == 1
+            await supervisor.search_index.catch_up()
+            assert supervisor.search_index.table.stale() == []
+            assert len(supervisor.search_index.table.find(("verified facts",))) == 1
 
     asyncio.run(journey())

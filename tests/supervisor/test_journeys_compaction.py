@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cockpit.supervisor.compactions import HELD
+from cockpit.core import front_matter
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Send
 
@@ -43,7 +45,9 @@ def test_facts_are_given_back_with_the_compaction_and_only_once(cockpit: Cockpit
             assert (done.session_id, done.handoffs) == (first.session_id, 0)
             assert done.compactions >= 1
             told = injected(cockpit, done)
-            assert [event for event, _ in told] == ["SessionStart"] * done.compactions
+            # With the compaction, or on a machine too slow for that with the next step.
+            assert len(told) == done.compactions
+            assert {event for event, _ in told} <= {"SessionStart", "PostToolUse"}
             text = told[0][1]
             assert text.startswith("Note from cockpit (facts ")
             assert "## Original Goal" in text
@@ -126,7 +130,7 @@ def test_a_clear_calls_off_the_handoff_of_what_was_cleared(cockpit: Cockpit) -> 
             await cockpit.until(lambda row: row.last_activity_at is not None)
             seen = cockpit.supervisor
             assert seen is not None
-            conduct = seen.fleet.seat("api").sitting.conduct
+            conduct = seen.fleet.agent("api").session_state.conduct
             while conduct.turns == 0:
                 await asyncio.sleep(0.02)
             type_in(cockpit, first, "/clear")
@@ -147,31 +151,82 @@ async def until_lying(cockpit: Cockpit, name: str) -> None:
     raise AssertionError(f"there is no {name} in {folder}")
 
 
-def test_a_compaction_waits_once_for_the_document(cockpit: Cockpit) -> None:
+def test_facts_of_the_uncompacted_session_are_on_the_disk_before_it_is_compacted(
+    cockpit: Cockpit,
+) -> None:
     async def journey() -> None:
-        agent = cockpit.agent(steps=60, settles=0, pace=0.1, faults="first:nodocument")
-        async with cockpit.flying(agent) as supervisor:
-            first = await cockpit.start()
-            seat = supervisor.fleet.seat("api")
-            await cockpit.event("agent.compacted")
-            conduct = seat.sitting.conduct
-            assert first.session_id is not None
-            assert supervisor.instruments.store.latched(seat.session.id, HELD)  # type: ignore[union-attr]
-            assert conduct.compactions_announced == conduct.compactions + 1
-            folder = cockpit.places.state / "verdicts" / "api"
-            assert not (folder / "PreCompact").exists()
+        async with cockpit.flying(cockpit.agent(**strategy("compact"))):
+            await cockpit.start()
+            kept = await cockpit.event("compaction.kept")
+            compacted = await cockpit.event("agent.compacted")
+            assert kept.id < compacted.id
+            document = Path(kept.data["document"])
+            assert compacted.data["document"] == str(document)
+            assert str(document) in compacted.text
+            front, _ = front_matter.load(document.read_text())
+            assert front is not None
+            assert (front.writer, front.tokens) == ("facts", compacted.data["tokens"])
+            row = await cockpit.row()
+            boundary = next(
+                line for line in cockpit.said(row) if line.get("subtype") == "compact_boundary"
+            )
+            at = datetime.fromisoformat(boundary["timestamp"]).timestamp()
+            assert document.stat().st_mtime <= at
 
     asyncio.run(journey())
 
 
-def test_a_compaction_is_not_held_for_longer_than_the_document_takes(cockpit: Cockpit) -> None:
+def test_a_compaction_goes_on_where_the_disk_refuses_its_document(cockpit: Cockpit) -> None:
     async def journey() -> None:
-        async with cockpit.flying(cockpit.agent(steps=30)) as supervisor:
-            first = await cockpit.start()
-            await cockpit.event("handoff.documenting")
-            await cockpit.until(lambda row: row.handoffs == 1 and row.handoff is None)
-            assert supervisor.instruments.store.latched(first.session_id, HELD) is None  # type: ignore[arg-type]
-            assert not (cockpit.places.state / "verdicts" / "api" / "PreCompact").exists()
+        async with cockpit.flying(cockpit.agent(**strategy("compact"))):
+            (cockpit.places.state / "compactions").write_text("no folder")
+            await cockpit.start()
+            await cockpit.event("compaction.not_kept")
+            await cockpit.event("agent.compacted")
+
+    asyncio.run(journey())
+
+
+def test_where_it_compacts_is_a_guess_until_it_was_seen_and_then_known_to_all(
+    cockpit: Cockpit,
+) -> None:
+    async def journey() -> None:
+        agent = cockpit.agent(**strategy("compact"))
+        other = cockpit.agent("web", steps=9, pause=2, step_tokens=100)
+        async with cockpit.flying(agent, other):
+            await cockpit.start()
+            row = await cockpit.until(lambda row: row.context.compacts_at is not None)
+            assert (row.context.compacts_at, row.context.compacts_at_source) == (167_000, "formula")
+            row = await cockpit.until(lambda row: row.context.compacts_at_source == "seen")
+            assert row.context.compacts_at == 167_000
+            await cockpit.start("web")
+            await cockpit.until(lambda row: row.context.compacts_at_source == "seen", "web")
+
+    asyncio.run(journey())
+
+
+def test_a_compaction_that_you_ask_for_is_not_told_as_the_clis_own(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        agent = cockpit.agent(mode="observe", steps=9, pause=2, pace=0.5)
+        async with cockpit.flying(agent):
+            row = await cockpit.start()
+            await cockpit.until(lambda row: row.state == "idle" and row.context.tokens)
+            type_in(cockpit, row, "/compact")
+            told = await cockpit.event("agent.compacted")
+            assert told.text.startswith("api compacted its context because you asked it to")
+            row = await cockpit.row()
+            assert (row.note, row.context.compacts_at_source) == (None, "formula")
+
+    asyncio.run(journey())
+
+
+def test_a_session_that_nobody_watches_compacts_at_once(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        async with cockpit.flying(cockpit.agent(mode="observe", **GROWING)):
+            await cockpit.start()
+            await cockpit.event("agent.compacted")
+            assert await cockpit.events("compaction.kept") == []
+            assert not (cockpit.places.state / "verdicts" / "api" / "seal").exists()
 
     asyncio.run(journey())
 
@@ -196,10 +251,10 @@ def test_a_compaction_that_came_first_is_told_with_how_late_that_is(cockpit: Coc
         async with cockpit.flying(cockpit.agent(mode="observe", **GROWING)):
             await cockpit.start()
             told = await cockpit.event("agent.compacted")
-            assert "a handoff would have been too late by 64k" in told.text
+            assert "too late for a handoff by 64k" in told.text
             row = await cockpit.until(lambda row: row.note)
             assert row.note == (
-                "it compacted by itself, 64k past the act mark: a handoff would have been too late"
+                "it compacted automatically, 64k past the act mark: too late for a handoff"
             )
             assert row.compactions == 1
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cockpit.core import document
+from cockpit.core.ids import SessionId
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Handoff, Undo
 
@@ -129,9 +130,7 @@ def test_a_hostile_document_is_stored_harmless_and_gives_nobody_anything(cockpit
     async def journey() -> None:
         hostile = cockpit.home / "hostile.md"
         hostile.write_text(VALID.format(hostile=HOSTILE))
-        async with cockpit.flying(
-            cockpit.agent(steps=9, draft=f"cat {hostile} > $DRAFT", more=DEADLINE)
-        ):
+        async with cockpit.flying(cockpit.agent(steps=9, draft=f"cat {hostile} > $DRAFT")):
             first = await cockpit.start()
             second = await cockpit.until(swapped)
             assert (await cockpit.event("handoff.document")).data["writer"] == "agent"
@@ -154,7 +153,7 @@ def test_a_secret_of_the_agents_environment_is_found_nowhere(cockpit: Cockpit) -
     async def journey() -> None:
         leaks = cockpit.home / "leaks.md"
         leaks.write_text(VALID.format(hostile=f" with {CANARY}"))
-        table = cockpit.agent(steps=9, draft=f"cat {leaks} > $DRAFT", more=DEADLINE)
+        table = cockpit.agent(steps=9, draft=f"cat {leaks} > $DRAFT")
         table = table.replace("env = {", f'env = {{ SERVICE_TOKEN = "{CANARY}",')
         async with cockpit.flying(table):
             await cockpit.start()
@@ -203,8 +202,20 @@ def seen_by_ps() -> list[str]:
 
 @pytest.mark.parametrize(
     ("configured", "presses", "expected"),
-    [("acceptEdits", 1, "plan"), ("acceptEdits", 2, "default"), ("default", 1, "default")],
-    ids=["narrowed to plan", "narrowed to default", "widened by hand"],
+    [
+        ("acceptEdits", 1, "plan"),
+        ("acceptEdits", 2, "default"),
+        ("default", 1, "default"),
+        ("", 1, "default"),
+        ("", 2, "plan"),
+    ],
+    ids=[
+        "narrowed to plan",
+        "narrowed to default",
+        "widened by hand",
+        "widened, no mode configured",
+        "narrowed, no mode configured",
+    ],
 )
 def test_a_respawn_never_has_a_wider_mode_than_was_last_seen(
     cockpit: Cockpit, configured: str, presses: int, expected: str
@@ -222,6 +233,10 @@ def test_a_respawn_never_has_a_wider_mode_than_was_last_seen(
             await cockpit.ask(Handoff(name="api"))
             second = await cockpit.until(lambda row: swapped(row) and rests(row))
             assert modes(cockpit, second)[0] == expected
+            assert cockpit.supervisor is not None
+            kept = cockpit.supervisor.dependencies.store.session(SessionId(first.session_id or ""))
+            assert kept is not None
+            assert kept.permission_mode == (configured or "default")
 
             told = len(modes(cockpit, first))
             await cockpit.ask(Undo(name="api"))
@@ -250,8 +265,8 @@ async def until_seen(cockpit: Cockpit, row: AgentStatus, number: int) -> None:
         await asyncio.sleep(0.02)
     # The supervisor reads the record of an idle agent twice a second.
     assert cockpit.supervisor is not None
-    seat = cockpit.supervisor.fleet.seat("api")
-    while seat.sitting.permission_mode != modes(cockpit, row)[-1]:
+    agent = cockpit.supervisor.fleet.agent("api")
+    while agent.session_state.permission_mode != modes(cockpit, row)[-1]:
         assert asyncio.get_running_loop().time() < end
         await asyncio.sleep(0.02)
 

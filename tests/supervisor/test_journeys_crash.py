@@ -98,7 +98,7 @@ def test_a_handoff_survives_a_kill_while_a_deaf_agent_is_being_ended(cockpit: Co
 @pytest.mark.parametrize("question", ["handoff", "review"])
 def test_a_question_survives_a_kill(cockpit: Cockpit, question: str) -> None:
     async def journey() -> None:
-        await cockpit.launch(cockpit.agent(mode="prompt", steps=400, step_tokens=117_000, pace=0.6))
+        await cockpit.launch(cockpit.agent(mode="prompt", steps=400, step_tokens=117_000, pace=2))
         first = await cockpit.start()
         asked = await cockpit.until(lambda row: row.needs and row.needs.kind == "handoff")
         if question == "review":
@@ -153,7 +153,7 @@ def test_a_kill_in_every_start_of_a_successor_that_will_not_start_brings_the_old
         await asyncio.wait_for(watching, 30)
         await cockpit.launch()
         await cockpit.event("handoff.revived")
-        back = await cockpit.until(lambda row: row.handoff is None and row.state == "idle")
+        back = await cockpit.until(lambda row: row.handoff is None and row.needs)
         assert (back.session_id, back.handoffs) == (first.session_id, 0)
         assert cockpit.living(back) == [back.pid]
 
@@ -246,7 +246,7 @@ def test_what_an_agent_without_a_record_did_is_unknown_after_a_restart(cockpit: 
         row = await cockpit.row()
         assert row.pid == before.pid
         assert row.state in {"unknown", "idle"}
-        assert "what it did before is not known" in str(row.note)
+        assert "what it did before is unknown" in str(row.note)
         # The CLI's own note says that it waits; nobody says whether it is done.
         await cockpit.until(lambda row: row.state == "idle")
 

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import asyncio
 import resource
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
-from cockpit.core.errors import Failed
+from cockpit.core.errors import Failed, Hindered
+from cockpit.core.handoff.states import Stopping
 from cockpit.core.ids import agent_name
-from cockpit.supervisor.starting import settings_for
 from cockpit.wire.status import AgentStatus
-from cockpit.wire.verbs import Approve, Handoff, Start
+from cockpit.wire.verbs import Approve, Down, Handoff, Start, Stop
 
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
@@ -54,7 +55,7 @@ def test_a_handoff_that_cannot_be_written_down_stands_still_and_goes_on(cockpit:
         assert waits.state == "needs_you"
         assert waits.needs.kind == "failed"
         assert "disk" in waits.needs.detail
-        assert "tried again" in waits.needs.detail
+        assert "retried" in waits.needs.detail
         assert (waits.pid, waits.session_id) == (first.pid, first.session_id)
         assert cockpit.living(waits) == [first.pid]
         clear(pid)
@@ -122,8 +123,8 @@ def test_what_a_full_disk_kept_of_a_refused_start_goes_with_the_next_supervisor(
 ) -> None:
     async def journey() -> None:
         async with cockpit.flying(cockpit.agent()) as supervisor:
-            settings, _ = settings_for(
-                supervisor, agent_name("two"), Start(name="two", directory=str(cockpit.repository))
+            settings, _ = supervisor.starter.settings_for(
+                agent_name("two"), Start(name="two", directory=str(cockpit.repository))
             )
             supervisor.fleet.take_up(settings, None)
         async with cockpit.flying():
@@ -138,6 +139,94 @@ def test_a_refused_start_leaves_no_job_behind(cockpit: Cockpit) -> None:
             (inside := cockpit.repository / "new").mkdir()  # in no commit, so in no worktree
             await cockpit.refused(Start(name="two", directory=str(inside), worktree=True))
             assert names((await cockpit.client.status()).agents) == ["api"]
-            assert supervisor.instruments.store.jobs() == []
+            assert supervisor.dependencies.store.jobs() == []
+
+    asyncio.run(journey())
+
+
+def test_stop_needs_no_room_on_the_disk(cockpit: Cockpit) -> None:
+    """The agent ends, the answer says what is not written down, and it is written later."""
+
+    async def journey() -> None:
+        pid = await cockpit.launch(cockpit.agent(mode="prompt", steps=200, step_tokens=100))
+        first = await cockpit.start()
+        await cockpit.until(lambda row: row.activity)
+        fill(pid)
+        done = await cockpit.ask(Stop(name="api"))
+        assert done.message.startswith("Stopped api")
+        assert "could not be written down" in done.message
+        assert cockpit.living(first) == []
+        assert (await cockpit.row()).state == "stopped"
+        assert await cockpit.events("agent.stopped") == []
+        clear(pid)
+        await cockpit.event("agent.stopped")
+        cockpit.kill()
+        await cockpit.launch()
+        row = await cockpit.row()
+        assert (row.state, row.needs) == ("stopped", None)
+
+    asyncio.run(journey())
+
+
+def test_stop_says_why_a_handoff_keeps_it_from_ending(cockpit: Cockpit) -> None:
+    """A handoff that is open on the disk would go on after a restart."""
+
+    async def journey() -> None:
+        agent = cockpit.agent(mode="prompt", steps=9, pause=2, step_tokens=100)
+        pid = await cockpit.launch(agent)
+        first = await cockpit.start()
+        await cockpit.until(lambda row: row.state == "idle")
+        await cockpit.ask(Handoff(name="api"))
+        await cockpit.until(lambda row: row.needs is not None and row.needs.kind == "review")
+        fill(pid)
+        refused = await cockpit.refused(Stop(name="api"))
+        assert refused.title == "api was not stopped: its handoff cannot be called off"
+        assert "df -h" in refused.hint
+        assert cockpit.living(first) == [first.pid]
+        clear(pid)
+        await cockpit.ask(Stop(name="api"))
+        assert cockpit.living(first) == []
+
+    asyncio.run(journey())
+
+
+def test_down_with_agents_needs_no_room_on_the_disk(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        pid = await cockpit.launch(cockpit.agent(mode="prompt", steps=200, step_tokens=100))
+        first = await cockpit.start()
+        await cockpit.until(lambda row: row.activity)
+        fill(pid)
+        done = await cockpit.ask(Down(agents=True))
+        assert "could not be written down" in done.message
+        assert cockpit.process is not None
+        assert cockpit.process.wait(30) == 0
+        assert cockpit.living(first) == []
+        assert not cockpit.places.socket.exists()
+
+    asyncio.run(journey())
+
+
+def test_a_handoff_is_abandoned_on_the_disk_before_it_is_in_memory(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        table = cockpit.agent(mode="prompt", steps=9, pause=2, step_tokens=100)
+        async with cockpit.flying(table) as supervisor:
+            await cockpit.start()
+            await cockpit.until(lambda row: row.state == "idle")
+            await cockpit.ask(Handoff(name="api"))
+            await cockpit.until(lambda row: row.needs is not None and row.needs.kind == "review")
+            agent = supervisor.fleet.agent("api")
+            assert agent.handoff is not None
+            assert agent.handoff.document is not None
+            # Past the point of no return, where no event but this one ends a handoff.
+            stopping = replace(agent.handoff, state=Stopping(agent.handoff.document))
+            agent.handoff = stopping
+            database = supervisor.dependencies.store._database
+            database.execute("pragma query_only = on")
+            with pytest.raises(Hindered):
+                await supervisor.engine.abandon(agent, "everything ends")
+            assert agent.handoff == stopping
+            database.execute("pragma query_only = off")
+            await supervisor.engine.abandon(agent, "everything ends")
+            assert agent.handoff is None
 
     asyncio.run(journey())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from typing import TYPE_CHECKING
 
 import pytest
@@ -24,7 +25,7 @@ def reviewed(row: AgentStatus) -> bool:
 
 
 async def written_now(cockpit: Cockpit, place: Path) -> str:
-    """What would be handed on now, laid down as notes of the pilot's."""
+    """What would be handed on now, laid down as notes of the user's."""
     text = (await cockpit.ask(Handoff(name="api", dry_run=True))).text
     assert text is not None
     place.write_text(text)
@@ -87,8 +88,9 @@ def test_anothers_document_is_taken_neither_given_nor_edited(cockpit: Cockpit) -
             sealed = cockpit.repository / review.document
             before = sealed.read_text()
             sealed.write_text(before.replace('agent: "api"', 'agent: "web"', 1))
-            wrong = await cockpit.refused(Approve(name="api"))
+            read = hashlib.sha256(sealed.read_bytes()).hexdigest()
+            wrong = await cockpit.refused(Approve(name="api", sha256=read))
             assert isinstance(wrong, BadUsage)
-            assert "web" in wrong.detail
+            assert "not a document of api's session" in wrong.title
 
     asyncio.run(journey())

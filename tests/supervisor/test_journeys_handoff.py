@@ -1,11 +1,13 @@
-"""Whole handoffs in the three modes, as a pilot meets them: asked, reviewed, refused, put off."""
+"""Whole handoffs in the three modes, as a user meets them: asked, reviewed, refused, put off."""
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import os
 import signal
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,7 +25,7 @@ pytestmark = pytest.mark.tmux
 
 
 def asks(kind: str) -> Callable[[AgentStatus], object]:
-    """A condition: the agent has a question of this kind for the pilot."""
+    """A condition: the agent has a question of this kind for the user."""
     return lambda row: row.needs is not None and row.needs.kind == kind
 
 
@@ -223,7 +225,7 @@ def test_a_working_agent_hears_the_request_in_the_middle_of_its_turn(cockpit: Co
             injected = [
                 line["attachment"]["hookEvent"]
                 for line in cockpit.said(first)
-                if line["type"] == "attachment"
+                if "hookEvent" in line.get("attachment", {})
             ]
             assert injected == ["PostToolUse"]
             assert len(cockpit.prompts(first)) == 1
@@ -314,6 +316,19 @@ def test_a_bad_document_is_asked_for_again_and_then_facts_are_taken(cockpit: Coc
             again = [text for text in cockpit.prompts(first) if "draft-" in text]
             assert again
             assert (await cockpit.event("handoff.document")).data["writer"] == "facts"
+
+    asyncio.run(journey())
+
+
+def test_the_first_prompt_does_not_call_off_a_handoff_that_was_asked_for_at_once(
+    cockpit: Cockpit,
+) -> None:
+    async def journey() -> None:
+        async with cockpit.flying(cockpit.agent(mode="prompt", steps=9, step_tokens=100)):
+            await cockpit.start()
+            await cockpit.ask(Handoff(name="api"))
+            await cockpit.until(asks("review"))
+            assert await cockpit.events("handoff.cancelled") == []
 
     asyncio.run(journey())
 
@@ -432,7 +447,13 @@ def test_a_successor_that_will_not_start_brings_the_old_session_back(cockpit: Co
         async with cockpit.flying(cockpit.agent(steps=9, faults="successor:exit")):
             first = await cockpit.start()
             await cockpit.event("handoff.revived")
-            back = await cockpit.until(lambda row: row.handoff is None and row.state == "idle")
+            back = await cockpit.until(lambda row: row.handoff is None and row.needs is not None)
+            assert back.needs is not None
+            assert (back.state, back.needs.kind) == ("needs_you", "failed")
+            assert "cockpit handoff api" in back.needs.detail
+            starts = [each.at for each in await cockpit.events("handoff.starting")]
+            took = [datetime.fromisoformat(each) for each in starts]
+            assert (took[-1] - took[0]).total_seconds() >= 4
             assert back.session_id == first.session_id
             assert (back.session_number, back.handoffs, back.pane) == (1, 0, first.pane)
             assert cockpit.living(back) == [back.pid]
@@ -441,6 +462,11 @@ def test_a_successor_that_will_not_start_brings_the_old_session_back(cockpit: Co
             # It is written before that is tried, which may fail as well.
             assert "was reopened" not in notice.read_text()
             assert "the handoff failed" in (back.note or "")
+        async with cockpit.flying():
+            again = await cockpit.until(lambda row: row.needs is not None)
+            assert again.needs == back.needs
+            await cockpit.ask(Send(name="api", text="Go on."))
+            await cockpit.until(lambda row: row.needs is None)
 
     asyncio.run(journey())
 
@@ -455,11 +481,11 @@ def test_a_handoff_that_came_to_nothing_is_not_begun_again_without_growth(
         async with cockpit.flying(cockpit.agent(steps=9, faults="successor:exit", more=rest)):
             await cockpit.start()
             await cockpit.event("handoff.revived")
-            back = await cockpit.until(lambda row: row.handoff is None and row.state == "idle")
+            back = await cockpit.until(lambda row: row.handoff is None and row.needs)
             await asyncio.sleep(2.0)
             assert (await cockpit.row()).pid == back.pid
             assert len(await cockpit.events("handoff.begun")) == 1
-            assert "asked again" in ((await cockpit.row()).note or "")
+            assert "asking again" in ((await cockpit.row()).note or "")
 
     asyncio.run(journey())
 
@@ -502,6 +528,11 @@ def test_an_agent_that_is_handed_over_is_neither_started_nor_lost_by_a_stop(
     asyncio.run(journey())
 
 
+def digest(paper: Path) -> str:
+    """What says that the document was read as it is on disk."""
+    return hashlib.sha256(paper.read_bytes()).hexdigest()
+
+
 def test_an_edit_that_breaks_the_document_is_refused_and_one_that_does_not_is_taken(
     cockpit: Cockpit,
 ) -> None:
@@ -514,13 +545,13 @@ def test_an_edit_that_breaks_the_document_is_refused_and_one_that_does_not_is_ta
             (paper,) = papers(cockpit)
             sealed = paper.read_text()
             paper.write_text("All is well.\n")
-            wrong = await cockpit.refused(Approve(name="api"))
+            wrong = await cockpit.refused(Approve(name="api", sha256=digest(paper)))
             assert isinstance(wrong, BadUsage)
             assert (await cockpit.row()).pid == first.pid
             paper.write_text(
                 sealed.replace("## Key Decisions\n", "## Key Decisions\n\nNever on Fridays.\n")
             )
-            await cockpit.ask(Approve(name="api"))
+            await cockpit.ask(Approve(name="api", sha256=digest(paper)))
             await cockpit.until(swapped)
             assert "Never on Fridays." in papers(cockpit)[-1].read_text()
 
@@ -533,7 +564,9 @@ def test_nothing_is_ended_for_a_document_that_is_gone(cockpit: Cockpit) -> None:
             cockpit.agent(mode="prompt", steps=30, step_tokens=100, faults="first:stuck")
         ):
             first = await cockpit.start()
-            await cockpit.until(lambda row: row.activity)
+            assert cockpit.supervisor is not None
+            running = cockpit.supervisor.fleet.agent("api").session_state.running
+            await cockpit.until(lambda _: any("sleep 600" in name for name in running.names))
             own = await cockpit.ask(Handoff(name="api", dry_run=True))
             notes = cockpit.home / "notes.md"
             notes.write_text(own.text or "")
@@ -550,7 +583,7 @@ def test_nothing_is_ended_for_a_document_that_is_gone(cockpit: Cockpit) -> None:
             for pid in child.read_text().split():
                 os.kill(int(pid), signal.SIGTERM)
             failed = await cockpit.until(asks("failed"))
-            assert "not the one that was agreed" in (failed.needs.detail if failed.needs else "")
+            assert "not the one that was approved" in (failed.needs.detail if failed.needs else "")
             assert cockpit.living(failed) == [first.pid]
             await cockpit.ask(Stop(name="api"))
             assert (await cockpit.row()).state == "stopped"

@@ -491,10 +491,10 @@ def test_a_hook_that_brings_about_its_own_event_is_stopped(cockpit: Cockpit) -> 
         f"{sys.executable} -P -m cockpit refuse api; {sys.executable} -P -m cockpit handoff api",
     )
 
+    more = '[agents.handoff]\ncooldown = "0s"\n' + hook("handoff_start", [again])
+
     async def journey() -> None:
-        agent = cockpit.agent(
-            mode="prompt", steps=9, pause=2, step_tokens=100, more=hook("handoff_start", [again])
-        )
+        agent = cockpit.agent(mode="prompt", steps=9, pause=2, step_tokens=100, more=more)
         async with cockpit.flying(agent):
             await cockpit.start()
             await cockpit.until(lambda row: row.state == "idle")
@@ -523,5 +523,55 @@ def test_a_hook_cannot_hand_on_what_another_agent_left(cockpit: Cockpit) -> None
             await cockpit.until(swapped)
             (left,) = (cockpit.repository / ".cockpit" / "handoffs").glob("handoff-*.md")
             assert 'agent: "api"' in left.read_text()
+
+    asyncio.run(journey())
+
+
+GROWING: dict[str, Any] = {"steps": 300, "settles": 0, "step_tokens": 8_000, "pace": 0.15}
+"""Grows without end, by small steps: the document is written before the context is compacted."""
+ABORTS = """print('{"decision": "abort"}')"""
+
+
+def aborting(home: Path) -> str:
+    """A hook of the act mark that has the session swapped at once, each time."""
+    return hook("context_threshold", [sys.executable, "-c", ABORTS])
+
+
+@pytest.mark.parametrize(
+    ("limits", "swaps", "words"),
+    [
+        ('max_per_job = 1\ncooldown = "0s"', 1, "was handed off 1 times in this job"),
+        ('max_per_job = 9\ncooldown = "0s"', 3, "3 handoffs of api in a quarter of an hour"),
+        ('max_chain_cost_usd = 0.0001\ncooldown = "0s"', 0, "has cost $"),
+    ],
+)
+def test_a_hook_that_has_the_session_swapped_passes_the_same_limits(
+    cockpit: Cockpit, limits: str, swaps: int, words: str
+) -> None:
+    async def journey() -> None:
+        more = f"[agents.handoff]\n{limits}\n{aborting(cockpit.home)}"
+        agent = cockpit.agent(**GROWING, more=more)
+        async with cockpit.flying(agent):
+            await cockpit.start()
+            row = await cockpit.until(lambda row: row.needs is not None)
+            assert row.needs is not None
+            assert words in row.needs.detail
+            assert len(await cockpit.events("handoff.confirmed")) == swaps
+
+    asyncio.run(journey())
+
+
+def test_a_hook_that_has_the_session_swapped_waits_for_the_rest_after_a_swap(
+    cockpit: Cockpit,
+) -> None:
+    async def journey() -> None:
+        more = f'[agents.handoff]\ncooldown = "1h"\n{aborting(cockpit.home)}'
+        agent = cockpit.agent(**GROWING, more=more)
+        async with cockpit.flying(agent):
+            await cockpit.start()
+            await cockpit.event("handoff.confirmed")
+            told = await cockpit.event("hook.decided", number=2)
+            assert "it has just begun" in told.text
+            assert len(await cockpit.events("handoff.begun")) == 1
 
     asyncio.run(journey())

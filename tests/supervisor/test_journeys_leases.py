@@ -1,4 +1,4 @@
-"""One agent in a seat and one in a worktree, also where two cockpits know the same worktree."""
+"""One agent in an agent and one in a worktree, also where two cockpits know the same worktree."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cockpit.adapters.leases import worktree_lease
+from cockpit.adapters.process.leases import worktree_lease
 from cockpit.core.errors import NotNow
 from cockpit.demo.leftovers import carriers
 from cockpit.wire.verbs import Start, Stop
@@ -100,7 +100,7 @@ def test_the_kernel_refuses_whom_nobody_else_has_refused(
 def test_two_cockpits_share_a_plain_worktree(
     cockpit: Cockpit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What the pilot put into one directory by name is the pilot's own choice."""
+    """What the user put into one directory by name is the user's own choice."""
 
     async def journey(second: Cockpit) -> None:
         place = cockpit.home / "aside"
@@ -127,7 +127,7 @@ def test_a_straggler_that_holds_the_lease_is_ended_for_the_next_start(cockpit: C
         async with cockpit.flying(orphaned) as supervisor:
             first = await cockpit.start()
             # One that ends before its first reply has failed, and has not exited.
-            await cockpit.until(lambda _: supervisor.fleet.seat("api").sitting.replied)
+            await cockpit.until(lambda _: supervisor.fleet.agent("api").session_state.replied)
             assert first.pid is not None
             os.kill(first.pid, signal.SIGKILL)
             await cockpit.until(lambda row: row.state == "exited")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -125,10 +126,13 @@ def test_a_prompt_arrives_byte_for_byte(cockpit: Cockpit, size: int) -> None:
             await cockpit.start(prompt=text)
             row = await cockpit.until(lambda row: row.state == "done")
             (told,) = cockpit.prompts(row)
-            if told != text:
-                path = told.removeprefix("Read the file ").split()[0]
-                assert Path(path).read_text() == text
-                assert stat.S_IMODE(Path(path).stat().st_mode) == 0o600
+            if not told.startswith(text):
+                pieces = [Path(path) for path in re.findall(r'/[^"\s]+', told)]
+                assert {stat.S_IMODE(piece.stat().st_mode) for piece in pieces} == {0o600}
+                told = "".join(piece.read_text() for piece in pieces)
+            # What follows is how to say that the job is done.
+            assert told.startswith(text)
+            assert told.removeprefix(text).endswith("HANDOFF: COMPLETE")
             assert not (cockpit.repository / "pwned").exists()
             (chain,) = await cockpit.client.history("api")
             assert chain["goal"] == text
@@ -142,7 +146,7 @@ def test_a_prompt_that_is_sent_arrives_byte_for_byte(cockpit: Cockpit) -> None:
             await cockpit.start()
             await cockpit.until(lambda row: row.state == "idle")
             done = await cockpit.ask(Send(name="api", text=PROMPT.rstrip()))
-            assert "took the prompt" in done.message
+            assert "accepted the prompt" in done.message
             row = await cockpit.until(lambda row: row.state == "done")
             assert cockpit.prompts(row)[1] == PROMPT.rstrip()
 
@@ -251,7 +255,9 @@ def test_a_tmux_server_that_is_killed_is_told_of_and_a_start_makes_another(
             two = await cockpit.until(lambda row: row.state == "working", "two")
             os.kill(int(cockpit.tmux("display-message", "-p", "#{pid}")), 9)
             gone = await cockpit.until(lambda row: "tmux" in (row.note or ""), "one")
-            assert gone.state == "exited"
+            assert gone.state == "needs_you"
+            assert gone.needs is not None
+            assert "cockpit start one --resume" in gone.needs.detail
             assert "tmux" in (await cockpit.event("agent.exited")).text
             # A deaf one lives on without a terminal: it is not started twice.
             assert cockpit.living(two) == [two.pid]
@@ -424,7 +430,7 @@ def test_down_leaves_the_agents_and_down_with_agents_ends_everybody_even_twice(
             await cockpit.start("two")
             await cockpit.until(lambda row: row.needs, "two")
             done = await cockpit.ask(Down())
-            assert "2 agents go on" in done.message
+            assert "2 agents keep running" in done.message
             assert len(cockpit.living(one)) == 2
             both = await asyncio.gather(
                 cockpit.ask(Down(agents=True)), cockpit.ask(Down(agents=True))
@@ -595,5 +601,58 @@ def test_living_agents_are_found_again_when_the_database_is_lost(cockpit: Cockpi
         assert reading.context.tokens == before.context.tokens
         await cockpit.ask(Stop(name="api"))
         assert not cockpit.living(before)
+
+    asyncio.run(journey())
+
+
+def test_a_row_says_where_an_agent_works_and_what_for(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        sub = cockpit.repository / "sub"
+        sub.mkdir()
+        (sub / "file").touch()
+        for words in (["add", "."], ["commit", "-qm", "Add a folder"]):
+            subprocess.run(["git", "-C", str(cockpit.repository), *words], check=True)
+        table = cockpit.agent(mode="observe", steps=2, more='worktree.strategy = "git_worktree"')
+        async with cockpit.flying(
+            table.replace(str(cockpit.repository), str(sub)), cockpit.agent("two", "observe")
+        ):
+            await cockpit.start()
+            row = await cockpit.until(lambda row: row.state in ("idle", "done"))
+            assert row.directory == f"{row.worktree}/sub"
+            assert row.configured_directory == str(sub)
+            assert row.goal == "Count the steps."
+            # A session that this cockpit knows nothing of has its first prompt as its goal.
+            await cockpit.ask(Stop(name="api"))
+            supervisor = cockpit.supervisor
+            assert supervisor is not None
+            supervisor.fleet.forget(supervisor.fleet.agent("api"))
+            await cockpit.ask(Start(name="found", directory=row.directory, resume=row.session_id))
+            found = await cockpit.until(lambda row: row.goal, "found")
+            assert (found.goal or "").startswith("Count the steps.")
+
+    asyncio.run(journey())
+
+
+def test_no_session_is_ended_while_no_pane_could_be_opened(
+    cockpit: Cockpit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when cockpit is installed anew under a supervisor that runs."""
+
+    async def journey() -> None:
+        async with cockpit.flying(cockpit.agent(steps=200, step_tokens=100, pace=0.1)):
+            first = await cockpit.start()
+        async with cockpit.flying():
+            await cockpit.until(lambda row: row.activity)
+            with monkeypatch.context() as broken:
+                broken.setitem(sys.modules, "libtmux", None)
+                broken.delitem(sys.modules, "cockpit.adapters.tmux.lifecycle", raising=False)
+                await cockpit.ask(Handoff(name="api"))
+                waits = await cockpit.until(lambda row: row.needs and row.needs.kind == "failed")
+                assert waits.needs is not None
+                assert "libtmux cannot be loaded" in waits.needs.detail
+                assert (waits.pid, waits.session_id) == (first.pid, first.session_id)
+                assert cockpit.living(waits) == [first.pid]
+            second = await cockpit.until(lambda row: row.handoffs == 1 and row.handoff is None)
+            assert cockpit.living(second) == [second.pid]
 
     asyncio.run(journey())

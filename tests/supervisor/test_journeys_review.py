@@ -8,6 +8,7 @@ import os
 import shutil
 import signal
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,7 +30,7 @@ pytestmark = pytest.mark.tmux
 HANDED = """# Handoff
 
 ## Current Task
-Count the steps of the job, one after the other, as the pilot has asked for in the beginning.
+Count the steps of the job, one after the other, as the user has asked for in the beginning.
 ## Progress
 None.
 ## Current State
@@ -53,6 +54,10 @@ def reviewed(row: AgentStatus) -> bool:
 
 def swapped(row: AgentStatus) -> bool:
     return row.handoffs == 1 and row.handoff is None
+
+
+def sha256(paper: Path) -> str:
+    return hashlib.sha256(paper.read_bytes()).hexdigest()
 
 
 def commit(repository: Path, subject: str) -> str:
@@ -95,7 +100,7 @@ def test_facts_are_renewed_before_the_swap_and_an_edit_is_kept(
             made = commit(cockpit.repository, "Work that went on")
             await cockpit.until(lambda row: row.activity != calls)
             await cockpit.until(reviewed)
-            await cockpit.ask(Approve(name="api"))
+            await cockpit.ask(Approve(name="api", sha256=sha256(paper)))
             await cockpit.until(swapped)
 
             text = paper.read_text()
@@ -105,7 +110,7 @@ def test_facts_are_renewed_before_the_swap_and_an_edit_is_kept(
             assert "Work that went on" in facts
             assert "- `made-by-a-shell.txt` (git)" in facts
             assert "Never on Fridays." in document.read(text).sections["Key Decisions"]
-            (held,) = supervisor.instruments.store.handoffs_named(review.id)
+            (held,) = supervisor.dependencies.store.handoffs_named(review.id)
             assert held.sha256 == hashlib.sha256(paper.read_bytes()).hexdigest()
             assert Path(str(held.copy)).read_bytes() == paper.read_bytes()
             assert held.writer == writer
@@ -140,7 +145,7 @@ def test_the_successor_reads_what_was_agreed_whatever_became_of_it(
 
             assert paper.read_bytes() == agreed
             assert not paper.is_symlink()
-            (held,) = supervisor.instruments.store.handoffs_named(review.id)
+            (held,) = supervisor.dependencies.store.handoffs_named(review.id)
             assert held.sha256 == hashlib.sha256(agreed).hexdigest()
             told = await cockpit.event("handoff.put_back")
             aside = paper.with_name(f"changed-{paper.name}")
@@ -148,6 +153,31 @@ def test_the_successor_reads_what_was_agreed_whatever_became_of_it(
             assert (what in {"changed", "a link"}) is (aside.name in told.text)
             if what == "changed":
                 assert aside.read_text() == "Do something else.\n"
+
+    asyncio.run(journey())
+
+
+@pytest.mark.parametrize("what", ["changed", "gone"])
+def test_our_copy_is_the_agreed_document_when_the_session_is_swapped(
+    cockpit: Cockpit, what: str
+) -> None:
+    async def journey() -> None:
+        table = cockpit.agent(mode="prompt", steps=30, step_tokens=100, faults="first:stuck")
+        async with cockpit.flying(table) as supervisor:
+            first = await cockpit.start()
+            await cockpit.until(lambda row: any("sleep" in words for words in tools(row).values()))
+            review = await under_review_as_given(cockpit)
+            agreed = (cockpit.repository / str(review.document)).read_bytes()
+            copy = supervisor.dependencies.places.handoffs / f"{review.id}.md"
+            await cockpit.ask(Approve(name="api"))
+            await cockpit.until(lambda row: row.handoff and row.handoff.phase == "waiting")
+            if what == "changed":
+                copy.write_text("Do something else.\n")
+            else:
+                copy.unlink()
+            end_turn(cockpit, first)
+            await cockpit.until(swapped)
+            assert copy.read_bytes() == agreed
 
     asyncio.run(journey())
 
@@ -173,7 +203,11 @@ def end_turn(cockpit: Cockpit, row: AgentStatus) -> None:
 def tools(row: AgentStatus) -> dict[int, str]:
     """What the agent runs now: pids and command lines."""
     children = Path(f"/proc/{row.pid}/task/{row.pid}/children").read_text().split()
-    return {int(pid): Path(f"/proc/{pid}/cmdline").read_text() for pid in children}
+    found = {}
+    for pid in children:
+        with suppress(FileNotFoundError, ProcessLookupError):  # it has ended since
+            found[int(pid)] = Path(f"/proc/{pid}/cmdline").read_text()
+    return found
 
 
 @pytest.mark.parametrize("restless", [False, True])
@@ -252,11 +286,42 @@ def test_an_edit_leaves_the_front_matter_ours(cockpit: Cockpit) -> None:
                 f'worktree: "{cockpit.repository}"', 'worktree: "/etc"', 1
             )
             paper.write_text(text.replace("## Key Decisions\n", "## Key Decisions\n\nNo.\n", 1))
-            await cockpit.ask(Approve(name="api"))
+            await cockpit.ask(Approve(name="api", sha256=sha256(paper)))
             await cockpit.until(swapped)
             left = document.read(paper.read_text())
             assert left.front == sealed
             assert left.sections["Key Decisions"].startswith("No.")
+
+    asyncio.run(journey())
+
+
+def test_a_change_on_disk_is_agreed_to_only_by_who_has_read_it(cockpit: Cockpit) -> None:
+    """An agent can write in the folder of its documents, also while they are reviewed."""
+
+    async def journey() -> None:
+        table = cockpit.agent(mode="prompt", steps=6, pause=2, step_tokens=100)
+        async with cockpit.flying(table) as supervisor:
+            await cockpit.start()
+            before = await cockpit.until(lambda row: row.state == "idle")
+            await cockpit.ask(Handoff(name="api"))
+            review = (await cockpit.until(reviewed)).handoff
+            assert review is not None
+            paper = Path(str(review.document))
+            (sealed,) = supervisor.dependencies.store.handoffs_named(review.id)
+            paper.write_text(paper.read_text().replace("## Next Steps\n", "## Next Steps\n\nX\n"))
+
+            refused = await cockpit.refused(Approve(name="api"))
+            assert isinstance(refused, NotNow)
+            assert "was changed after it was written" in refused.title
+            assert f"cockpit approve api --sha256 {sha256(paper)}" in refused.hint
+            stands = await cockpit.row()
+            assert (stands.pid, reviewed(stands)) == (before.pid, True)
+            (held,) = supervisor.dependencies.store.handoffs_named(review.id)
+            assert held.sha256 == sealed.sha256
+            assert await cockpit.events("handoff.edited") == []
+
+            await cockpit.ask(Approve(name="api", sha256=sha256(paper)))
+            await cockpit.until(swapped)
 
     asyncio.run(journey())
 

@@ -212,7 +212,7 @@ def test_what_is_refused_is_told_on_the_row_and_not_tried_again(cockpit: Cockpit
                 await cockpit.event("hook.undelivered", number=2)
                 told = {each.data["error"] for each in await cockpit.events("hook.undelivered")}
                 row = await cockpit.until(lambda row: row.handoffs == 1 and row.note)
-                assert OutgoingTable(supervisor.instruments.store).due(time.time() + 1e6) == []
+                assert OutgoingTable(supervisor.dependencies.store).due(time.time() + 1e6) == []
             assert [post.path for post in receiver.posts] == ["/gone"]
             assert told == {
                 "it is a loopback or private address (allow_private is not set)",
@@ -234,7 +234,7 @@ def test_a_message_outlives_the_supervisor_and_a_receiver_that_was_away(cockpit:
         async with cockpit.flying(cockpit.agent(steps=30, more=table)) as supervisor:
             await cockpit.start()
             await cockpit.until(lambda row: row.handoffs == 1)
-            store = OutgoingTable(supervisor.instruments.store)
+            store = OutgoingTable(supervisor.dependencies.store)
             await until(lambda: any(one.attempts for one in store.due(time.time() + 1e6)))
             await cockpit.ask(Stop(name="api"))
         async with receiver.open(port):
@@ -281,7 +281,7 @@ def test_in_quiet_hours_it_waits_for_their_end(cockpit: Cockpit) -> None:
         async with cockpit.flying(notify, agent) as supervisor:
             await cockpit.start()
             await cockpit.event("agent.needs_you")
-            (waiting,) = OutgoingTable(supervisor.instruments.store).all_of("notice")
+            (waiting,) = OutgoingTable(supervisor.dependencies.store).all_of("notice")
             assert 6900 <= waiting.next_at - waiting.created <= 7260
 
     asyncio.run(journey())
@@ -329,7 +329,7 @@ def test_a_notify_hook_sends_a_mail(cockpit: Cockpit) -> None:
         assert delivered.data["hook"] == "mail"
         (mail,) = sink.mails
         assert "To: pilot@example.com" in mail
-        assert "goes on in session 2" in mail or "goes on in session 2" in _decoded(mail)
+        assert "continues in session 2" in mail or "continues in session 2" in _decoded(mail)
 
     asyncio.run(journey())
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -79,13 +80,52 @@ def test_a_limit_of_time_needs_no_news_of_the_agent(cockpit: Cockpit) -> None:
     asyncio.run(journey())
 
 
+def test_a_limit_of_time_ends_a_turn_that_will_not_end(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        agent = cockpit.agent(
+            steps=900,
+            settles=0,
+            step_tokens=10,
+            faults="first:restless",
+            more='[agents.handoff]\nwriters = ["facts"]\n'
+            '[agents.limits]\nsession_time = "1s"\ngrace = "1s"',
+        )
+        async with cockpit.flying(agent):
+            first = await cockpit.start()
+            second = await cockpit.until(swapped)
+            assert second.session_id != first.session_id
+            assert len(await cockpit.events("handoff.interrupted")) == 1
+
+    asyncio.run(journey())
+
+
+@pytest.mark.parametrize("said", ["tell", "off"])
+def test_the_agent_itself_is_told_at_the_warn_mark_where_you_want_it(
+    cockpit: Cockpit, said: str
+) -> None:
+    async def journey() -> None:
+        marks = '[agents.context]\nnotice = "20k"\nwarn = "40k"\nact = "160k"\nforce = "170k"'
+        agent = cockpit.agent(
+            mode="prompt", steps=9, step_tokens=10_000, more=f'on_warning = "{said}"\n{marks}'
+        )
+        async with cockpit.flying(agent):
+            await cockpit.start()
+            row = await cockpit.until(lambda row: row.state == "done")
+            assert len(await cockpit.events("agent.warned")) == (said == "tell")
+            heard = "Nothing is asked of you now" in "".join(map(str, cockpit.said(row)))
+            assert heard == (said == "tell")
+            assert await cockpit.events("handoff.begun") == []
+
+    asyncio.run(journey())
+
+
 def test_what_is_done_is_not_handed_off_for_any_limit(cockpit: Cockpit) -> None:
     async def journey() -> None:
         agent = cockpit.agent(steps=3, step_tokens=100, more="[agents.limits]\nturns = 3")
         async with cockpit.flying(agent) as supervisor:
             await cockpit.start()
             await cockpit.until(lambda row: row.state == "done")
-            await supervisor.triggers.consider(supervisor.fleet.seat("api"))
+            await supervisor.triggers.consider(supervisor.fleet.agent("api"))
             assert await cockpit.events("handoff.begun") == []
 
     asyncio.run(journey())
@@ -131,6 +171,15 @@ def test_a_loop_ends_after_its_iterations_and_says_so(cockpit: Cockpit) -> None:
             await cockpit.start()
             await cockpit.event("loop.exhausted")
             assert await cockpit.events("handoff.begun") == []
+            row = await cockpit.until(lambda row: row.needs is not None)
+            assert row.needs is not None
+            assert (row.state, row.needs.kind) == ("needs_you", "failed")
+            assert "loop.max_iterations" in row.needs.detail
+            told = await cockpit.event("agent.needs_you")
+            assert "ran 1 times" in told.text
+        async with cockpit.flying():
+            again = await cockpit.until(lambda row: row.needs is not None)
+            assert again.needs == row.needs
 
     asyncio.run(journey())
 
@@ -140,16 +189,16 @@ def test_a_turn_that_the_pilot_interrupted_begins_no_next_round(cockpit: Cockpit
         agent = cockpit.agent(steps=200, pace=0.1, step_tokens=100, more=LOOP.format(3))
         async with cockpit.flying(agent) as supervisor:
             first = await cockpit.start()
-            await cockpit.until(lambda _: supervisor.fleet.seat("api").sitting.replied)
+            await cockpit.until(lambda _: supervisor.fleet.agent("api").session_state.replied)
             assert first.pane is not None
             cockpit.tmux("send-keys", "-t", first.pane, "Escape")
             row = await cockpit.until(lambda row: row.state == "idle")
-            await supervisor.triggers.consider(supervisor.fleet.seat("api"))
+            await supervisor.triggers.consider(supervisor.fleet.agent("api"))
             row = await cockpit.until(lambda row: row.note)
             assert "its loop waits, since its turn was interrupted" in str(row.note)
             assert await cockpit.events("handoff.begun") == []
         async with cockpit.flying() as supervisor:
-            await supervisor.triggers.consider(supervisor.fleet.seat("api"))
+            await supervisor.triggers.consider(supervisor.fleet.agent("api"))
             row = await cockpit.until(lambda row: row.note)
             assert "its loop waits, since its turn was interrupted" in str(row.note)
             assert await cockpit.events("handoff.begun") == []
@@ -162,7 +211,7 @@ def test_a_loop_goes_on_when_the_process_has_ended(cockpit: Cockpit) -> None:
         agent = cockpit.agent(steps=40, pace=0.1, step_tokens=100, more=LOOP.format(3))
         async with cockpit.flying(agent) as supervisor:
             first = await cockpit.start()
-            await cockpit.until(lambda _: supervisor.fleet.seat("api").sitting.replied)
+            await cockpit.until(lambda _: supervisor.fleet.agent("api").session_state.replied)
             assert first.pid is not None
             # Not by keys: the turn that Ctrl+C ends may begin the next round before Ctrl+D is read.
             os.kill(first.pid, signal.SIGTERM)
@@ -177,16 +226,16 @@ def test_a_loop_goes_on_when_the_process_has_ended(cockpit: Cockpit) -> None:
 
 def test_a_usage_limit_is_waited_for_and_never_looped_against(cockpit: Cockpit) -> None:
     async def journey() -> None:
-        agent = cockpit.agent(steps=9, step_tokens=100, faults="limited", more=LOOP.format(9))
-        async with cockpit.flying(agent) as supervisor:
+        limited = cockpit.agent(steps=9, step_tokens=100, faults="limited", more=LOOP.format(9))
+        async with cockpit.flying(limited) as supervisor:
             await cockpit.start()
             row = await cockpit.until(asks("usage_limit"))
             assert row.needs is not None
             assert "it resets at 18 May 2033 03:33 UTC" in row.needs.detail
-            seat = supervisor.fleet.seat("api")
-            await supervisor.triggers.consider(seat)
+            agent = supervisor.fleet.agent("api")
+            await supervisor.triggers.consider(agent)
             assert (
-                seat.waits == "it waits: the account's usage limit resets at 18 May 2033 03:33 UTC"
+                agent.waits == "it waits: the account's usage limit resets at 18 May 2033 03:33 UTC"
             )
             assert await cockpit.events("handoff.begun") == []
 
@@ -197,7 +246,7 @@ def test_a_usage_limit_is_waited_for_and_never_looped_against(cockpit: Cockpit) 
     ("fault", "kind", "words"),
     [
         ("limited", "usage_limit", "limit reached; it resets at 18 May 2033 03:33 UTC"),
-        ("overloaded", "failed", "Its turn is broken off; send it a prompt to go on"),
+        ("overloaded", "failed", "Its turn was interrupted; send a prompt to continue"),
     ],
 )
 def test_what_broke_a_turn_is_still_told_by_a_supervisor_that_was_away(
@@ -276,16 +325,35 @@ def test_a_refused_question_says_on_the_row_when_it_comes_again(cockpit: Cockpit
             await cockpit.until(asks("handoff"))
             await cockpit.ask(Refuse(name="api"))
             row = await cockpit.until(lambda row: row.note)
-            assert "asked again 20k tokens later" in (row.note or "")
+            # Fewer with each step it has taken since: 20k of them from where it was refused.
+            assert re.search(r"asking again in (20|1?\d)k tokens", row.note or "")
             assert row.needs is None
 
     asyncio.run(journey())
 
 
+def test_an_assumed_window_hands_nothing_off_by_itself(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        # Neither the table of models nor a status line knows the window.
+        agent = cockpit.agent(steps=40, faults="lineless", more='model = "a-model-of-ours"')
+        async with cockpit.flying(agent):
+            await cockpit.start()
+            row = await cockpit.until(lambda row: "is a guess" in (row.note or ""))
+            assert row.context.confidence == "assumed"
+            assert row.context.band in ("act", "force")
+            assert await cockpit.events("handoff.begun") == []
+
+    asyncio.run(journey())
+
+
+SLOWLY: dict[str, Any] = {"steps": 300, "settles": 0, "step_tokens": 8_000, "pace": 0.15}
+"""Grows without end, by small steps: the document is written before the context is compacted."""
+
+
 def test_a_breaker_is_the_question_while_it_is_the_reason(cockpit: Cockpit) -> None:
     async def journey() -> None:
         more = '[agents.handoff]\ncooldown = "0s"\nmax_per_job = 9'
-        async with cockpit.flying(cockpit.agent(steps=40, settles=0, more=more)):
+        async with cockpit.flying(cockpit.agent(**SLOWLY, more=more)):
             await cockpit.start()
             row = await cockpit.until(asks("breaker"), within=60)
             assert row.needs is not None

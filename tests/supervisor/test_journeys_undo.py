@@ -1,4 +1,4 @@
-"""Going back to the session before, as a pilot does it; and when the supervisor dies meanwhile."""
+"""Going back to the session before, as a user does it; and when the supervisor dies meanwhile."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_a_session_gone_back_to_rests_and_then_is_only_asked_about(cockpit: Cock
             await cockpit.until(idle_at(1))
             assert len(await cockpit.events("handoff.begun")) == 1
             cockpit.tmux("send-keys", "-t", pane, "Go on.", "Enter")
-            resting = await cockpit.until(lambda row: "no handoff is begun" in (row.note or ""))
+            resting = await cockpit.until(lambda row: "no handoff begins" in (row.note or ""))
             assert "you just went back to it" in str(resting.note)
             assert "begun;" not in str(resting.note)
             asked = await cockpit.until(lambda row: row.needs and row.needs.kind == "handoff")

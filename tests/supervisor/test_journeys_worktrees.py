@@ -153,10 +153,35 @@ def sleepers() -> list[str]:
         try:
             if b"sleep\x00600" in (entry / "cmdline").read_bytes():
                 environment = (entry / "environ").read_bytes()
-                found += [entry.name] if b"COCKPIT_RUN=hook-" in environment else []
+                found += [entry.name] if b"COCKPIT_RUN=setup-" in environment else []
         except OSError:
             continue
     return found
+
+
+def test_what_a_setup_runs_does_nothing_for_the_user(cockpit: Cockpit) -> None:
+    out = cockpit.home / "asked"
+    cli = f"{sys.executable} -P -m cockpit"
+    setup = program(
+        cockpit.home,
+        "install",
+        f"for line in 'config trust {cockpit.config}' 'stop other' 'start other' 'send other x' "
+        f"down; do {cli} $line >> {out}.text 2>&1; echo $? >> {out}; done",
+    )
+
+    async def journey() -> None:
+        more = worktree(setup=[setup])
+        async with cockpit.flying(
+            cockpit.agent(mode="observe", steps=2, more=more), cockpit.agent("other", steps=2)
+        ):
+            await cockpit.start()
+            await cockpit.until(lambda row: row.pid is not None)
+            assert out.read_text().split() == ["5"] * 5
+            assert "the worktree setup of agent 'api'" in Path(f"{out}.text").read_text()
+            told = await cockpit.events("verb.refused")
+            assert {event.data["by"]["kind"] for event in told} == {"agent"}
+
+    asyncio.run(journey())
 
 
 def test_a_setup_that_a_crash_cut_off_is_done_again(cockpit: Cockpit) -> None:
@@ -212,7 +237,7 @@ def test_an_agent_of_a_sub_folder_works_in_that_of_its_worktree(cockpit: Cockpit
             assert list((where / ".cockpit" / "handoffs").glob("handoff-*.md"))
             assert ".cockpit" not in git(where, "status", "--porcelain")
             refused = await cockpit.refused(Start(name="old"))
-            assert "not in the commit that it begins at" in str(refused)
+            assert "not in the commit that the worktree starts from" in str(refused)
 
     asyncio.run(journey())
 
@@ -269,10 +294,10 @@ def test_a_worktree_goes_when_the_job_is_over_and_the_pilot_says_so(cockpit: Coc
             await cockpit.start()
             ready = [event.text for event in await cockpit.events("worktree.ready")]
             assert ready == [
-                f"The worktree of api was made: {tree} (agent/api)",
-                f"The worktree of api was made: {tree}; the branch agent/api was there and is "
-                "taken up",
-                f"The worktree of api was there and is taken up as it is: {tree} (agent/api)",
+                f"The worktree of api was created: {tree} (agent/api)",
+                f"The worktree of api was created: {tree}; the branch agent/api already exists and "
+                "is used",
+                f"The worktree of api already exists and is used as it is: {tree} (agent/api)",
             ]
 
     asyncio.run(journey())
@@ -314,11 +339,11 @@ def test_each_reason_against_a_removal_is_told_with_a_next_step(cockpit: Cockpit
             assert "nowhere" not in words
             assert tree.is_dir()
             git(repository, "worktree", "add", "-q", "-b", "mine", str(cockpit.home / "mine"))
-            assert "cockpit has not made it" in await refusal(
+            assert "cockpit did not create it" in await refusal(
                 cockpit, tree=str(cockpit.home / "mine"), salvage=True
             )
             assert "There is no worktree" in await refusal(cockpit, tree="nobody")
-            assert "no ignored file" in await refusal(cockpit, leave_out=["src"])
+            assert "is not ignored in" in await refusal(cockpit, leave_out=["src"])
 
     asyncio.run(journey())
 
@@ -375,7 +400,7 @@ def test_one_that_is_gone_is_given_up_and_begun_anew(cockpit: Cockpit) -> None:
             refused = await cockpit.refused(Start(name="api"))
             assert "cockpit worktrees remove" in str(refused)
             done_so = await cockpit.ask(RemoveWorktree(tree="api"))
-            assert "the commit that it was on is kept" in done_so.message
+            assert "what git still had of it is kept" in done_so.message
             assert "all of it" not in done_so.message
             again = await cockpit.start()
             assert (again.worktree, again.branch) == (row.worktree, "agent/api")
@@ -561,9 +586,10 @@ def test_publishing_that_a_crash_cut_off_is_done_by_the_next(cockpit: Cockpit) -
     remote = far(cockpit)
     hold = cockpit.home / "hold"
     hold.touch()
-    update = remote / "hooks" / "update"
-    update.write_text(f"#!/bin/sh\ntouch {cockpit.home}/pushing\ntest ! -e {hold}\n")
-    update.chmod(0o755)
+    told = f"touch {cockpit.home}/pushing; test ! -e {hold} || exit 1"
+    ssh = f'test "$1" = -G && exit 1; {told}; for last; do :; done; exec sh -c "$last"'
+    git(cockpit.home, "config", "--global", "core.sshCommand", program(cockpit.home, "ssh", ssh))
+    git(cockpit.repository, "config", "remote.origin.url", f"ssh://far{remote}")
     more = worktree("push_on_success = true")
     run = f'runtime = "command"\ncommand = ["sh", "-c", {json.dumps(COMMIT)}]\n'
 
@@ -596,7 +622,7 @@ def cli(cockpit: Cockpit, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_commands_list_refuse_and_remove(cockpit: Cockpit) -> None:
-    """The pilot's own way: three commands against a supervisor that is a process of its own."""
+    """The user's own way: three commands against a supervisor that is a process of its own."""
 
     async def journey() -> None:
         agent = cockpit.agent(mode="observe", steps=2, more=worktree())
@@ -622,7 +648,7 @@ def test_the_commands_list_refuse_and_remove(cockpit: Cockpit) -> None:
             "sh", "-c", line, env=dict(os.environ), stderr=asyncio.subprocess.PIPE
         )
         _, told = await inside.communicate()
-        assert f"you are in it yourself (sh, process {inside.pid})" in told.decode()
+        assert f"your shell is in it (sh, process {inside.pid})" in told.decode()
         assert "cd elsewhere first." in told.decode()
         assert "End it" not in told.decode()
         (Path(row.worktree) / "late").write_text("late\n")
@@ -634,6 +660,29 @@ def test_the_commands_list_refuse_and_remove(cockpit: Cockpit) -> None:
         listed_now = await asyncio.to_thread(cli, cockpit, "worktrees", "--json")
         assert json.loads(listed_now.stdout) == []
         await cockpit.ask(Down(agents=True))
+
+    asyncio.run(journey())
+
+
+def test_a_repository_that_cannot_be_listed_blocks_no_other(cockpit: Cockpit) -> None:
+    broken = cockpit.home / "broken"
+    broken.mkdir()
+    git(broken, "init", "-q")
+    (broken / ".git" / "packed-refs").write_text("nonsense\n")
+
+    async def journey() -> None:
+        async with cockpit.flying(cockpit.agent(mode="observe", steps=2, more=worktree())):
+            await cockpit.start()
+            await cockpit.until(done)
+            good, bad = await cockpit.client.worktrees(str(broken))
+            assert good.agent == "api"
+            assert (bad.directory, bad.made) == (str(broken), False)
+            assert "packed-refs" in (bad.unlisted or "")
+            asked = RemoveWorktree(tree="nobody", cwd=str(broken))
+            assert "packed-refs" in str(await cockpit.refused(asked))
+            await cockpit.ask(Stop(name="api"))
+            await cockpit.ask(RemoveWorktree(tree="api", cwd=str(broken), salvage=True))
+            assert good.directory not in [one.directory for one in await listed(cockpit)]
 
     asyncio.run(journey())
 

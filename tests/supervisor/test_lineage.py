@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 from cockpit.core.front_matter import FrontMatter
-from cockpit.supervisor.lineage import Lineage, Paper, lineage, seconds
+from cockpit.core.handoff.details import HandoffDetails
+from cockpit.supervisor.history.document_chains import Lineage, Paper, lineage, seconds
 
 FOLDER = "/w/.cockpit/handoffs"
 
@@ -67,7 +68,9 @@ def test_a_document_and_the_next_one_are_a_swap() -> None:
     )
     assert (second.document, second.created) == (f"{FOLDER}/a.md", seconds("2026-11-21T11:00:00Z"))
     assert [each.id for each in found.handoffs] == ["a", "b"]
-    assert all(each.ended and each.details == {"rebuilt": True} for each in found.handoffs)
+    assert all(
+        each.ended and each.details == HandoffDetails(rebuilt=True) for each in found.handoffs
+    )
 
 
 def test_the_last_session_is_known_by_its_record() -> None:

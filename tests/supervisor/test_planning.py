@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cockpit.core.errors import BadUsage, NotNow
-from cockpit.supervisor.planning import company_words
+from cockpit.supervisor.sessions.plan import company_words
 from cockpit.wire.verbs import Plan, Start
 
 if TYPE_CHECKING:
@@ -46,15 +46,31 @@ def test_a_plan_is_refused_as_the_start_would_be(cockpit: Cockpit) -> None:
         here, outside = str(cockpit.repository), str(cockpit.home)
         async with cockpit.flying(cockpit.agent(mode="observe")):
             codex = await cockpit.refused(Plan(name="new", directory=here, runtime="codex"))
-            assert (type(codex), "not flown yet" in codex.title) == (NotNow, True)
+            assert (type(codex), "not supported by this version" in codex.title) == (NotNow, True)
             empty = await cockpit.refused(Plan(name="new", directory=here, runtime="command"))
             assert isinstance(empty, BadUsage)
             nowhere = await cockpit.refused(Plan(name="new", directory=f"{here}/nowhere"))
             assert "is not a directory" in nowhere.title
             bare = await cockpit.refused(Plan(name="new", directory=outside, worktree=True))
             assert "not in a git repository" in bare.title
+            link = cockpit.home / "way"
+            link.symlink_to(cockpit.repository / ".git" / "hooks")
+            (cockpit.repository / ".git" / "hooks").mkdir(exist_ok=True)
+            for worktree in (True, False):
+                for place, reason in (
+                    (f"{here}/.git/hooks", "outside git's own"),
+                    (link, "git's own"),
+                ):
+                    inside = await cockpit.refused(
+                        Plan(name="new", directory=str(place), worktree=worktree)
+                    )
+                    assert reason in f"{inside.title}{inside.detail}"
+                    begun = await cockpit.refused(
+                        Start(name="new", directory=str(place), prompt="x", worktree=worktree)
+                    )
+                    assert (begun.title, begun.detail) == (inside.title, inside.detail)
             plain = await cockpit.ask(Plan(name="new", directory=outside))
-            assert "No git there" in plain.message
+            assert "No git repository" in plain.message
 
     asyncio.run(journey())
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from cockpit.adapters.agents.command import Command
 from cockpit.config.schema import AgentSettings
+from cockpit.core.handoff.details import HandoffDetails
 from cockpit.core.handoff.states import (
     Asked,
     Document,
@@ -21,18 +23,18 @@ from cockpit.core.handoff.states import (
     Waiting,
 )
 from cockpit.core.ids import AgentName, HandoffId, JobId, SessionId
-from cockpit.ports.records import HandoffRecord, SeatRecord
-from cockpit.supervisor.queue import is_ahead, is_under_way
-from cockpit.supervisor.seat import Seat
+from cockpit.ports.records import AgentRecord, HandoffRecord
+from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.handoff.queue import is_ahead, is_under_way
 
 PLAN = Plan("threshold", ask=False, review=False, successors=())
 DOCUMENT = Document("/w/handoff.md", "ab" * 32, "agent")
-QUEUED = Waiting(since=0.0, why="queued behind a, b")
+QUEUED = Waiting(since=0.0, why="queued behind a, b", queued=True)
 
 
-def seat(name: str, state: State, created: float = 0.0) -> Seat:
-    record = SeatRecord(AgentName(name), {}, None, wanted=True, directory="/w")
-    made = Seat(record, AgentSettings(name=name), Command())
+def agent(name: str, state: State, created: float = 0.0) -> Agent:
+    record = AgentRecord(AgentName(name), {}, None, wanted=True, directory="/w")
+    made = Agent(record, AgentSettings(name=name), Command(Path("/nowhere")))
     made.handoff = Handoff(PLAN, state)
     made.handoff_record = HandoffRecord(
         HandoffId(name),
@@ -43,7 +45,7 @@ def seat(name: str, state: State, created: float = 0.0) -> Seat:
         created,
         "b",
         {},
-        {},
+        HandoffDetails(),
     )
     return made
 
@@ -63,20 +65,20 @@ def seat(name: str, state: State, created: float = 0.0) -> Seat:
 def test_a_place_is_kept_from_the_request_on_but_not_by_a_question(
     state: State, keeps: bool
 ) -> None:
-    assert is_under_way(seat("a", state)) is keeps
+    assert is_under_way(agent("a", state)) is keeps
 
 
 def test_who_began_first_is_ahead_and_nobody_is_ahead_of_each_other() -> None:
-    first, second = seat("b", QUEUED, 1.0), seat("a", QUEUED, 2.0)
+    first, second = agent("b", QUEUED, 1.0), agent("a", QUEUED, 2.0)
     assert is_ahead(first, second)
     assert not is_ahead(second, first)
-    assert is_ahead(seat("new", Waiting(since=0.0), 1.0), second)
+    assert is_ahead(agent("new", Waiting(since=0.0), 1.0), second)
 
 
 def test_who_waits_for_something_else_holds_nobody_up() -> None:
-    second = seat("a", QUEUED, 2.0)
-    assert not is_ahead(seat("b", Waiting(since=0.0, why="a question is open"), 1.0), second)
-    assert not is_ahead(seat("b", Asked(), 1.0), second)
-    idle = seat("b", QUEUED, 1.0)
+    second = agent("a", QUEUED, 2.0)
+    assert not is_ahead(agent("b", Waiting(since=0.0, why="a question is open"), 1.0), second)
+    assert not is_ahead(agent("b", Asked(), 1.0), second)
+    idle = agent("b", QUEUED, 1.0)
     idle.handoff = None
     assert not is_ahead(idle, second)

@@ -15,9 +15,9 @@ from cockpit.core import front_matter
 from cockpit.core.front_matter import FrontMatter
 from cockpit.core.ids import AgentName, JobId
 from cockpit.ports.records import JobRecord
-from cockpit.supervisor.instruments import Instruments
-from cockpit.supervisor.main import instruments
-from cockpit.supervisor.rebuilding import rebuild
+from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.history.rebuild import rebuild
+from cockpit.supervisor.main import dependencies
 
 GOOD = FrontMatter(
     id="h1", agent="api", job="j", old_session_id="s1", created="2026-11-21T10:00:00Z"
@@ -25,15 +25,15 @@ GOOD = FrontMatter(
 
 
 @pytest.fixture
-def parts(own_home: Path) -> Iterator[Instruments]:
+def parts(own_home: Path) -> Iterator[Dependencies]:
     places = Places.of(os.environ)
     places.make()
-    parts = instruments(places)
+    parts = dependencies(places)
     yield parts
     parts.store.close()
 
 
-def lay(parts: Instruments, name: str, front: FrontMatter | None) -> Path:
+def lay(parts: Dependencies, name: str, front: FrontMatter | None) -> Path:
     path = parts.places.handoffs / f"{name}.md"
     path.parent.mkdir(parents=True, exist_ok=True)
     head = front_matter.dump(front) if front else ""
@@ -41,11 +41,11 @@ def lay(parts: Instruments, name: str, front: FrontMatter | None) -> Path:
     return path
 
 
-def told(parts: Instruments) -> list[str]:
+def told(parts: Dependencies) -> list[str]:
     return [each.text for each in parts.store.events(0, 100) if each.kind == "history.rebuilt"]
 
 
-def rebuild_now(parts: Instruments, folder: str = ".cockpit/handoffs") -> None:
+def rebuild_now(parts: Dependencies, folder: str = ".cockpit/handoffs") -> None:
     asyncio.run(rebuild(parts, {"api": folder}))
 
 
@@ -64,7 +64,7 @@ def rebuild_now(parts: Instruments, folder: str = ".cockpit/handoffs") -> None:
     ],
 )
 def test_a_paper_that_does_not_say_whose_it_is_is_left_aside(
-    parts: Instruments, change: dict[str, object]
+    parts: Dependencies, change: dict[str, object]
 ) -> None:
     odd = lay(parts, "h1", replace(GOOD, **change))  # type: ignore[arg-type]
     before = odd.read_bytes()
@@ -74,7 +74,7 @@ def test_a_paper_that_does_not_say_whose_it_is_is_left_aside(
     assert odd.read_bytes() == before
 
 
-def test_what_is_odd_or_no_document_keeps_no_other_one_back(parts: Instruments) -> None:
+def test_what_is_odd_or_no_document_keeps_no_other_one_back(parts: Dependencies) -> None:
     lay(parts, "h1", GOOD)
     lay(parts, "notes", None)
     lay(parts, "copy-for-another-agent", GOOD)
@@ -89,7 +89,7 @@ def test_what_is_odd_or_no_document_keeps_no_other_one_back(parts: Instruments) 
 
 
 def test_archived_copies_count_and_the_document_is_found_where_it_lies(
-    parts: Instruments, tmp_path: Path
+    parts: Dependencies, tmp_path: Path
 ) -> None:
     copy = lay(parts, "h1", replace(GOOD, worktree=str(tmp_path)))
     (tmp_path / "papers").mkdir()
@@ -105,7 +105,7 @@ def test_archived_copies_count_and_the_document_is_found_where_it_lies(
 
 
 def test_the_last_session_of_a_chain_is_there_if_its_record_is(
-    parts: Instruments, tmp_path: Path
+    parts: Dependencies, tmp_path: Path
 ) -> None:
     first = replace(
         GOOD, worktree=str(tmp_path), transcript=str(tmp_path / "s1.jsonl"), new_session_id="s2"
@@ -129,13 +129,13 @@ def test_the_last_session_of_a_chain_is_there_if_its_record_is(
     for path in parts.places.database.parent.glob(f"{parts.places.database.name}*"):
         path.unlink()
     (tmp_path / "s3.jsonl").write_text("{}\n")
-    again = instruments(parts.places)
+    again = dependencies(parts.places)
     rebuild_now(again)
     assert [each.id for each in again.store.chain(JobId("j"))] == ["s1", "s2", "s3"]
     again.store.close()
 
 
-def test_nothing_is_read_back_where_anything_is_on_record(parts: Instruments) -> None:
+def test_nothing_is_read_back_where_anything_is_on_record(parts: Dependencies) -> None:
     lay(parts, "h1", GOOD)
     parts.store.add_job(JobRecord(JobId("k"), AgentName("web"), "x", 1.0))
     rebuild_now(parts)
@@ -143,6 +143,6 @@ def test_nothing_is_read_back_where_anything_is_on_record(parts: Instruments) ->
     assert told(parts) == []
 
 
-def test_a_first_start_tells_nothing(parts: Instruments) -> None:
+def test_a_first_start_tells_nothing(parts: Dependencies) -> None:
     rebuild_now(parts)
     assert told(parts) == []

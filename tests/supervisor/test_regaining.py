@@ -12,7 +12,7 @@ import pytest
 from cockpit.core.errors import NotNow
 from cockpit.core.ids import AgentName, JobId, SessionId
 from cockpit.ports.records import JobRecord, SessionRecord
-from cockpit.supervisor.regaining import regain, seat_unknown
+from cockpit.supervisor.sessions.adopt import adopt_unknown, regain
 from cockpit.wire.verbs import Start, Stop
 from tests.supervisor.left_alone import Parts, flown, parts_of, until
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.tmux
 
 async def regained(parts: Parts) -> bool:
     panes = await parts.panes()
-    return regain(parts.instruments, parts.sessions, parts.seat, panes.values())
+    return regain(parts.dependencies, parts.sessions, parts.agent, panes.values())
 
 
 def lose(cockpit: Cockpit) -> None:
@@ -50,7 +50,7 @@ def test_a_process_that_is_no_agent_of_this_name_is_left_alone(cockpit: Cockpit)
             assert not await regained(parts)
             foreign = await parts.sleeper(COCKPIT_RUN="web-1")
             assert not await regained(parts)
-            assert parts.seat.record.session is None
+            assert parts.agent.record.session is None
             for pane in (other, foreign):
                 os.kill(pane.pid, signal.SIGKILL)
 
@@ -63,13 +63,13 @@ def test_without_documents_its_job_begins_anew_on_record(cockpit: Cockpit) -> No
         lose(cockpit)
         async with parts_of(cockpit) as parts:
             assert await regained(parts)
-            seat = parts.seat
-            assert seat.session is not None
-            assert (seat.session.id, seat.session.number) == (row.session_id, 1)
-            assert seat.session.transcript == row.transcript
-            assert (seat.record.pid, seat.record.worktree) == (row.pid, None)
-            (told,) = parts.instruments.store.events(0, 100)
-            assert "not known here" in told.text
+            agent = parts.agent
+            assert agent.session is not None
+            assert (agent.session.id, agent.session.number) == (row.session_id, 1)
+            assert agent.session.transcript == row.transcript
+            assert (agent.record.pid, agent.record.worktree) == (row.pid, None)
+            (told,) = parts.dependencies.store.events(0, 100)
+            assert "unknown here" in told.text
             assert not await regained(parts)
 
     asyncio.run(journey())
@@ -98,7 +98,7 @@ def test_who_was_started_without_a_file_is_found_again_and_only_observed(
             refused = await cockpit.refused(Start(name="web", directory=where))
             assert isinstance(refused, NotNow)
             await cockpit.ask(Stop(name="web"))
-            assert supervisor.fleet.seat("web").alive is False
+            assert supervisor.fleet.agent("web").alive is False
         async with cockpit.flying():
             assert "stopped by you" in str((await cockpit.row("web")).note)
 
@@ -113,10 +113,10 @@ def test_a_process_of_ours_under_a_strange_name_is_told_of_with_what_to_do(
         async with parts_of(cockpit) as parts:
             strange = await parts.sleeper("web", COCKPIT_RUN="other-1")
             nobody = await parts.sleeper("db")
-            await until(lambda: parts.instruments.processes.origin(strange.pid))
+            await until(lambda: parts.dependencies.processes.origin(strange.pid))
             panes = (await parts.panes()).values()
-            assert seat_unknown(parts.instruments, parts.fleet, panes) == []
-            (told,) = parts.instruments.store.events(0, 100)
+            assert adopt_unknown(parts.dependencies, parts.fleet, panes) == []
+            (told,) = parts.dependencies.store.events(0, 100)
             assert (told.kind, told.data["pid"]) == ("agent.unowned", strange.pid)
             assert told.text.endswith(f"kill {strange.pid}")
             for pane in (strange, nobody):
@@ -133,10 +133,10 @@ def test_an_agent_that_does_not_say_its_session_is_watched_without_a_record(
         lose(cockpit)
         async with parts_of(cockpit) as parts:
             assert await regained(parts)
-            assert parts.seat.session is not None
-            assert parts.seat.session.id != row.session_id
-            assert parts.seat.session.transcript is None
-            assert parts.seat.alive
+            assert parts.agent.session is not None
+            assert parts.agent.session.id != row.session_id
+            assert parts.agent.session.transcript is None
+            assert parts.agent.alive
 
     asyncio.run(journey())
 
@@ -148,7 +148,7 @@ def test_a_chain_that_its_documents_told_of_goes_on(cockpit: Cockpit) -> None:
         lose(cockpit)
         async with parts_of(cockpit) as parts:
             api, job = AgentName("api"), JobId("j")
-            store = parts.instruments.store
+            store = parts.dependencies.store
             store.add_job(JobRecord(job, api, "Count.", 1.0))
             for number, name in ((1, "before"), (2, row.session_id)):
                 store.save_session(
@@ -165,12 +165,12 @@ def test_a_chain_that_its_documents_told_of_goes_on(cockpit: Cockpit) -> None:
                     )
                 )
             # It works elsewhere than its file says, as in a worktree.
-            parts.seat.change(directory=str(cockpit.home))
+            parts.agent.change(directory=str(cockpit.home))
             assert await regained(parts)
-            assert parts.seat.session is not None
-            assert (parts.seat.session.number, parts.seat.session.state) == (2, "live")
-            assert [each.number for each in parts.seat.chain] == [1, 2]
-            assert parts.seat.record.worktree == str(cockpit.repository)
+            assert parts.agent.session is not None
+            assert (parts.agent.session.number, parts.agent.session.state) == (2, "live")
+            assert [each.number for each in parts.agent.chain] == [1, 2]
+            assert parts.agent.record.worktree == str(cockpit.repository)
             told = store.events(0, 100)[-1]
             assert "its documents tell of 2 sessions" in told.text
 

@@ -12,18 +12,19 @@ from pathlib import Path
 
 import pytest
 
-from cockpit.adapters.clock import ManualClock
-from cockpit.adapters.kept_records import LARGEST
 from cockpit.adapters.store.search import SearchTable
+from cockpit.adapters.transcripts.copies import LARGEST
 from cockpit.config.hooks import Hooks
 from cockpit.config.paths import Places
 from cockpit.config.schema import AgentSettings
+from cockpit.core.handoff.details import HandoffDetails
 from cockpit.core.ids import AgentName, HandoffId, JobId, SessionId
 from cockpit.ports.records import HandoffRecord, JobRecord, SessionRecord
-from cockpit.supervisor.fleet import Fleet
-from cockpit.supervisor.instruments import Instruments
-from cockpit.supervisor.main import instruments
-from cockpit.supervisor.retention import Retention
+from cockpit.supervisor.agents.fleet import Fleet
+from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.history.retention import Retention
+from cockpit.supervisor.main import dependencies
+from tests.manual_clock import ManualClock
 
 DAY = 86_400.0
 SECRET = "canary-4711-sk-secret"
@@ -37,7 +38,7 @@ class Attic:
         self.clock = ManualClock()
         places = Places.of(os.environ)
         places.make()
-        self.parts: Instruments = replace(instruments(places), clock=self.clock)
+        self.parts: Dependencies = replace(dependencies(places), clock=self.clock)
         self.fleet = Fleet(self.parts)
         self.fleet.load(None, named=False)
         settings = AgentSettings.model_validate(
@@ -48,7 +49,7 @@ class Attic:
                 "handoff": {"retention_days": days},
             }
         )
-        self.seat = self.fleet.take_up(settings, None)
+        self.agent = self.fleet.take_up(settings, None)
         self.retention = Retention(self.parts, self.fleet)
 
     @property
@@ -89,7 +90,7 @@ class Attic:
             created=self.now,
             boot="b",
             record={},
-            details={},
+            details=HandoffDetails(),
             ended=self.now,
             outcome="done",
             document=str(document),
@@ -97,7 +98,7 @@ class Attic:
         )
         store.save_handoff(record)
         if current:
-            store.save_seat(self.seat.change(job=JobId(name)))
+            store.save_agent(self.agent.change(job=JobId(name)))
         return record
 
     def look(self, *, after_days: float = 0.0) -> None:
@@ -159,7 +160,7 @@ def test_a_finished_jobs_copy_is_archived_and_then_removed(attic: Callable[..., 
     assert not archived.exists()
     assert index.find(("needle",)) == []
     assert here.kept("a") == []
-    # What is in the worktree is the pilot's, and a chain is never rewritten.
+    # What is in the worktree is the user's, and a chain is never rewritten.
     assert Path(str(record.document)).is_file()
     assert [each.id for each in here.parts.store.chain(JobId("a"))] == ["session-a"]
     assert here.parts.store.handoff(record.id) == replace(record, copy=None)
@@ -205,6 +206,33 @@ def test_a_record_is_kept_without_its_secrets(attic: Callable[..., Attic]) -> No
     (here.home / "a.jsonl").unlink()
     here.look(after_days=35)
     assert gzip.decompress(kept.read_bytes()) == b'{"more": 1}\n'
+
+
+def test_secrets_that_a_prompt_gave_away_are_in_no_copy_of_the_record(
+    attic: Callable[..., Attic],
+) -> None:
+    here = attic()
+    here.job("a", current=True)
+    secret = "Tr0ub4dor" + "&3-xK9p$%"
+    file = "/state/prompts/api-1/prompt-0123456789abcdef.md"
+    content = {"type": "text", "file": {"content": f"Log in with DB_PASSWORD={secret} first."}}
+    lines = (
+        {"type": "user", "message": {"role": "user", "content": f'Do what @"{file}" says.'}},
+        {
+            "type": "attachment",
+            "attachment": {"type": "file", "filename": file, "content": content},
+        },
+        {"type": "progress", "said": f"connecting as {secret} now"},
+    )
+    (here.home / "a.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+    here.look()
+
+    (kept,) = here.kept("a")
+    text = gzip.decompress(kept.read_bytes()).decode()
+    assert secret not in text
+    assert text.count("[REDACTED:known:") == 2
+    assert "connecting as [REDACTED" in text
 
 
 def test_a_record_that_is_too_large_leaves_its_facts(attic: Callable[..., Attic]) -> None:
@@ -260,7 +288,7 @@ def test_a_kept_record_holds_no_secret_of_the_hooks_or_of_the_pilots_addresses(
     )
     header = {"type": "webhook", "url": "https://example.com/", "headers": {"X-Room": "tiger-471"}}
     hooks = Hooks.model_validate({"on_error": [header]})
-    here.seat.settings = here.seat.settings.model_copy(update={"hooks": hooks})
+    here.agent.settings = here.agent.settings.model_copy(update={"hooks": hooks})
     (here.home / "a.jsonl").write_text('{"said": "tiger-471"}\n')
     file = here.home / "cockpit.toml"
     file.write_text('[notifications]\nurls = ["ntfys://topic-4711/room-key-815"]\n')

@@ -1,4 +1,4 @@
-"""A seat as a row: which state wins, what the pilot has to do, and what counts as done."""
+"""An agent as a row: which state wins, what the user has to do, and what counts as done."""
 
 from __future__ import annotations
 
@@ -26,86 +26,89 @@ from cockpit.core.handoff.states import (
 )
 from cockpit.core.ids import AgentName, JobId, PaneId, SessionId
 from cockpit.core.moments import DialogOpened, PromptTaken, SessionBegan, TurnBroken, TurnOver
+from cockpit.core.session import AssistantReplied, ToolUse, Usage
 from cockpit.ports.processes import ProcessId
-from cockpit.ports.records import JobRecord, SeatRecord
-from cockpit.supervisor.needs import need
-from cockpit.supervisor.notes import note
-from cockpit.supervisor.rows import marker_said, state
-from cockpit.supervisor.seat import Exit, Seat
+from cockpit.ports.records import AgentRecord, JobRecord
+from cockpit.supervisor.agents.agent import Agent, Exit
+from cockpit.supervisor.agents.predicates import chain_cost, marker_said
+from cockpit.supervisor.api.verbs.handoff import cut_off_words
+from cockpit.supervisor.view.needs import need
+from cockpit.supervisor.view.notes import note
+from cockpit.supervisor.view.rows import state
 
 SEALED = Document("/w/handoff.md", "ab" * 32, "agent")
 PLAN = Plan("threshold", ask=True, review=True, successors=())
 
 
 @pytest.fixture
-def seat(tmp_path: Path) -> Seat:
+def agent(tmp_path: Path) -> Agent:
     """Somebody who works in a pane, with a prompt that was taken and answered."""
     name = AgentName("api")
     settings = AgentSettings.model_validate({"name": "api", "directory": str(tmp_path)})
-    record = SeatRecord(
+    record = AgentRecord(
         name, {}, None, True, str(tmp_path), session=SessionId("s"), pane=PaneId("%1")
     )
-    one = Seat(record, settings, runtime("claude", tmp_path))
+    one = Agent(record, settings, runtime("claude", tmp_path))
     one.process = ProcessId(os.getpid(), 1, "boot")
     one.job = JobRecord(JobId("j"), name, "Count.", 0.0)
-    one.sitting.replied = True
-    one.sitting.conduct.hear(SessionBegan("s", "startup"), 1.0)
-    one.sitting.conduct.hear(PromptTaken("Count."), 2.0)
+    one.session_state.replied = True
+    one.session_state.conduct.hear(SessionBegan("s", "startup"), 1.0)
+    one.session_state.conduct.hear(PromptTaken("Count."), 2.0)
     return one
 
 
-def told(seat: Seat, now: float = 100.0) -> tuple[str, str | None]:
+def told(agent: Agent, now: float = 100.0) -> tuple[str, str | None]:
     """The state of the row, and the kind of its need."""
-    wanted = need(seat, now)
-    return state(seat, wanted), wanted.kind if wanted else None
+    wanted = need(agent, now)
+    return state(agent, wanted), wanted.kind if wanted else None
 
 
-def standing(seat: Seat, at: State) -> None:
-    seat.handoff = Handoff(PLAN, at)
+def standing(agent: Agent, at: State) -> None:
+    agent.handoff = Handoff(PLAN, at)
 
 
-def test_what_the_agent_does_is_its_state(seat: Seat) -> None:
-    conduct = seat.sitting.conduct
-    assert told(seat) == ("working", None)
+def test_what_the_agent_does_is_its_state(agent: Agent) -> None:
+    conduct = agent.session_state.conduct
+    assert told(agent) == ("working", None)
     conduct.hear(TurnOver("What next?"), 3.0)
-    assert told(seat) == ("idle", None)
+    assert told(agent) == ("idle", None)
     conduct.hear(TurnOver("All in.\n\nHANDOFF: COMPLETE"), 4.0)
-    assert told(seat) == ("done", None)
+    assert told(agent) == ("done", None)
     conduct.hear(PromptTaken("more"), 5.0)
-    assert told(seat) == ("working", None)
+    assert told(agent) == ("working", None)
     conduct.turn = Turn.UNKNOWN
-    assert told(seat) == ("unknown", None)
+    assert told(agent) == ("unknown", None)
 
 
-def test_it_is_starting_until_the_first_prompt_is_accepted(seat: Seat) -> None:
-    seat.begin_sitting(None)
-    seat.sitting.began_at = 1.0
-    assert told(seat) == ("starting", None)
-    seat.sitting.conduct.hear(SessionBegan("s", "startup"), 1.0)
-    assert told(seat) == ("starting", None)
-    seat.sitting.conduct.hear(PromptTaken("Count."), 2.0)
-    assert told(seat) == ("working", None)
-    seat.begin_sitting(None)
-    seat.job = None
-    seat.sitting.conduct.hear(SessionBegan("s", "startup"), 1.0)
-    assert told(seat) == ("idle", None)
+def test_it_is_starting_until_the_first_prompt_is_accepted(agent: Agent) -> None:
+    agent.begin_sitting(None)
+    agent.session_state.began_at = 1.0
+    assert told(agent) == ("starting", None)
+    agent.session_state.conduct.hear(SessionBegan("s", "startup"), 1.0)
+    assert told(agent) == ("starting", None)
+    agent.session_state.conduct.hear(PromptTaken("Count."), 2.0)
+    assert told(agent) == ("working", None)
+    agent.begin_sitting(None)
+    agent.job = None
+    agent.session_state.conduct.hear(SessionBegan("s", "startup"), 1.0)
+    assert told(agent) == ("idle", None)
 
 
-def test_who_was_found_without_a_record_is_not_said_to_be_starting(seat: Seat) -> None:
-    seat.begin_sitting(None)
-    assert told(seat) == ("unknown", None)
-    assert note(seat) == "it was found again without a record: what it did before is not known"
-    seat.sitting.conduct.noted(Turn.IDLE, None, 20.0)
-    assert told(seat) == ("idle", None)
-    seat.sitting.conduct.hear(PromptTaken("more"), 21.0)
-    assert (told(seat), note(seat)) == (("working", None), None)
+def test_who_was_found_without_a_record_is_not_said_to_be_starting(agent: Agent) -> None:
+    agent.begin_sitting(None)
+    assert told(agent) == ("unknown", None)
+    assert note(agent) == "it was found again without a record: what it did before is unknown"
+    agent.session_state.conduct.noted(Turn.IDLE, None, 20.0)
+    assert told(agent) == ("idle", None)
+    agent.session_state.conduct.hear(PromptTaken("more"), 21.0)
+    assert (told(agent), note(agent)) == (("working", None), None)
 
 
-def test_nobody_there_is_exited_or_stopped_as_the_pilot_wanted_it(seat: Seat) -> None:
-    seat.exit = Exit(1.0, 0)
-    assert told(seat) == ("exited", None)
-    seat.change(wanted=False)
-    assert told(seat) == ("stopped", None)
+def test_nobody_there_is_exited_or_stopped_as_the_pilot_wanted_it(agent: Agent) -> None:
+    agent.exit = Exit(1.0, 0)
+    assert told(agent) == ("exited", None)
+    agent.change(wanted=False)
+    assert told(agent) == ("stopped", None)
 
 
 @pytest.mark.parametrize(
@@ -113,43 +116,43 @@ def test_nobody_there_is_exited_or_stopped_as_the_pilot_wanted_it(seat: Seat) ->
     [
         (Asked(), ("needs_you", "handoff")),
         (Asked(snoozed_until=99.0), ("needs_you", "handoff")),
-        (Asked(snoozed_until=101.0), ("handing_off", None)),
+        (Asked(snoozed_until=101.0), ("working", None)),
         (Waiting(since=0.0), ("handing_off", None)),
         (Reviewing(SEALED), ("needs_you", "review")),
-        (Reviewing(SEALED, snoozed_until=101.0), ("handing_off", None)),
+        (Reviewing(SEALED, snoozed_until=101.0), ("working", None)),
         (Stopping(SEALED), ("handing_off", None)),
         (Confirming(SEALED, 1, 200.0), ("handing_off", None)),
         (Ended(Outcome.DONE), ("working", None)),
     ],
 )
 def test_a_handoff_goes_before_what_the_agent_does(
-    seat: Seat, at: State, expected: tuple[str, str | None]
+    agent: Agent, at: State, expected: tuple[str, str | None]
 ) -> None:
-    standing(seat, at)
-    assert told(seat) == expected
+    standing(agent, at)
+    assert told(agent) == expected
 
 
-def test_needing_the_pilot_goes_before_everything(seat: Seat) -> None:
-    standing(seat, Waiting(since=0.0))
-    seat.sitting.conduct.hear(DialogOpened("permission", "Bash rm\x1b[2J"), 3.0)
-    assert told(seat) == ("needs_you", "permission")
-    wanted = need(seat, 100.0)
+def test_needing_the_pilot_goes_before_everything(agent: Agent) -> None:
+    standing(agent, Waiting(since=0.0))
+    agent.session_state.conduct.hear(DialogOpened("permission", "Bash rm\x1b[2J"), 3.0)
+    assert told(agent) == ("needs_you", "permission")
+    wanted = need(agent, 100.0)
     assert wanted is not None
     assert wanted.detail.isprintable()
 
 
-def test_a_permission_says_which_tool_wants_to_do_what_and_since_when(seat: Seat) -> None:
+def test_a_permission_says_which_tool_wants_to_do_what_and_since_when(agent: Agent) -> None:
     asked = DialogOpened("permission", "Bash make \\", "Bash\x1b[2J", "make \\\n  all\x1b[31m\x07")
-    seat.sitting.conduct.hear(asked, 3.0)
-    wanted = need(seat, 100.0)
+    agent.session_state.conduct.hear(asked, 3.0)
+    wanted = need(agent, 100.0)
     assert wanted is not None
     assert (wanted.tool, wanted.command) == ("Bash", "make \\\n  all")
     assert wanted.since == "1970-01-01T00:00:03Z"
 
 
-def test_a_usage_limit_says_when_it_begins_anew(seat: Seat) -> None:
-    seat.sitting.conduct.hear(TurnBroken("rate_limit", "Limit reached", 3600.0), 3.0)
-    wanted = need(seat, 100.0)
+def test_a_usage_limit_says_when_it_begins_anew(agent: Agent) -> None:
+    agent.session_state.conduct.hear(TurnBroken("rate_limit", "Limit reached", 3600.0), 3.0)
+    wanted = need(agent, 100.0)
     assert wanted is not None
     assert (wanted.kind, wanted.resets_at) == ("usage_limit", "1970-01-01T01:00:00Z")
 
@@ -161,43 +164,43 @@ def test_a_usage_limit_says_when_it_begins_anew(seat: Seat) -> None:
         ({"trust_asked": "it asks for trust"}, "trust"),
     ],
 )
-def test_what_only_the_pilot_can_mend(seat: Seat, change: dict[str, Any], kind: str) -> None:
+def test_what_only_the_pilot_can_mend(agent: Agent, change: dict[str, Any], kind: str) -> None:
     for name, value in change.items():
-        setattr(seat, name, value)
-    assert told(seat) == ("needs_you", kind)
+        setattr(agent, name, value)
+    assert told(agent) == ("needs_you", kind)
 
 
-def test_an_agent_that_nobody_starts_again_needs_the_pilot(seat: Seat) -> None:
-    seat.change(gave_up="it will not start")
-    assert told(seat) == ("needs_you", "failed")
+def test_an_agent_that_nobody_starts_again_needs_the_pilot(agent: Agent) -> None:
+    agent.change(gave_up="it will not start")
+    assert told(agent) == ("needs_you", "failed")
 
 
-def test_what_an_earlier_supervisor_wrote_of_an_end_is_one_sentence(seat: Seat) -> None:
-    seat.exit = Exit(5.0, told="ended with 1.")
-    seat.sitting.replied = False
-    assert note(seat) == "ended with 1."
+def test_what_an_earlier_supervisor_wrote_of_an_end_is_one_sentence(agent: Agent) -> None:
+    agent.exit = Exit(5.0, told="ended with 1.")
+    agent.session_state.replied = False
+    assert note(agent) == "ended with 1."
 
 
-def test_the_accounts_limit_needs_the_pilot_until_the_next_prompt(seat: Seat) -> None:
-    seat.sitting.conduct.hear(TurnBroken("rate_limit", "resets at 5"), 3.0)
-    assert told(seat)[1] == "usage_limit"
-    seat.sitting.conduct.hear(PromptTaken("again"), 4.0)
-    assert told(seat) == ("working", None)
+def test_the_accounts_limit_needs_the_pilot_until_the_next_prompt(agent: Agent) -> None:
+    agent.session_state.conduct.hear(TurnBroken("rate_limit", "resets at 5"), 3.0)
+    assert told(agent)[1] == "usage_limit"
+    agent.session_state.conduct.hear(PromptTaken("again"), 4.0)
+    assert told(agent) == ("working", None)
 
 
 @pytest.mark.parametrize("error", ["overloaded", "server_error", "unknown"])
 def test_a_turn_that_the_api_broke_off_needs_the_pilot_until_the_next_prompt(
-    seat: Seat, error: str
+    agent: Agent, error: str
 ) -> None:
-    seat.sitting.conduct.hear(TurnBroken(error, "Overloaded\x1b[2J."), 3.0)
-    assert told(seat) == ("needs_you", "failed")
-    wanted = need(seat, 100.0)
+    agent.session_state.conduct.hear(TurnBroken(error, "Overloaded\x1b[2J."), 3.0)
+    assert told(agent) == ("needs_you", "failed")
+    wanted = need(agent, 100.0)
     assert wanted is not None
     assert wanted.detail.startswith("the API failed: Overloaded")
-    assert wanted.detail.endswith("send it a prompt to go on")
+    assert wanted.detail.endswith("send a prompt to continue")
     assert wanted.detail.isprintable()
-    seat.sitting.conduct.hear(PromptTaken("again"), 4.0)
-    assert told(seat) == ("working", None)
+    agent.session_state.conduct.hear(PromptTaken("again"), 4.0)
+    assert told(agent) == ("working", None)
 
 
 @pytest.mark.parametrize(
@@ -213,3 +216,22 @@ def test_a_turn_that_the_api_broke_off_needs_the_pilot_until_the_next_prompt(
 def test_the_marker_counts_at_the_edge_of_a_line(words: str, said: bool) -> None:
     assert marker_said(words, "HANDOFF: COMPLETE") is said
     assert not marker_said(words, "")
+
+
+def test_what_a_copy_of_the_session_cost_counts_once(agent: Agent) -> None:
+    agent.session_state.cost_usd = 0.5
+    agent.note_aside_cost(str(agent.record.session), 1.25)
+    assert agent.own_cost_usd == 0.5
+    assert agent.cost_usd == 1.75
+    assert chain_cost(agent) == 1.75
+
+
+def test_what_a_handoff_that_does_not_wait_breaks_off_is_named(agent: Agent) -> None:
+    call = ToolUse("t1", "Bash", {"command": "make"})
+    agent.session_state.running.feed(
+        AssistantReplied("m", "model", Usage(), Usage(), tools=(call,))
+    )
+    agent.session_state.conduct.subagents["a"] = "Explore"
+    words = cut_off_words(agent, hurried=True)
+    assert words == "; this interrupts the running tool Bash make, the subagent Explore"
+    assert cut_off_words(agent, hurried=False) == ""

@@ -12,11 +12,11 @@ from cockpit.core.ids import AgentName, JobId
 from cockpit.core.moments import DialogOpened
 from cockpit.core.redaction import Redactor
 from cockpit.ports.records import JobRecord
-from cockpit.supervisor.fleet import Fleet
-from cockpit.supervisor.main import instruments
-from cockpit.supervisor.paperwork import Paperwork
-from cockpit.supervisor.secrecy import asked_without_secrets, redactor_of
-from cockpit.supervisor.sessions import Sessions
+from cockpit.supervisor.agents.fleet import Fleet
+from cockpit.supervisor.agents.known_secrets import asked_without_secrets, redactor_of
+from cockpit.supervisor.handoff.documents import DocumentBuilder
+from cockpit.supervisor.main import dependencies
+from cockpit.supervisor.sessions.lifecycle import Sessions
 
 HEADER, PATH, NOTIFIED, VARIABLE = "room-key-815", "abcdefghijklmnop1", "topic-4711", "tiger-471"
 
@@ -38,17 +38,17 @@ headers = {{ X-Room = "{HEADER}" }}
 def test_the_first_prompt_of_a_successor_holds_no_configured_secret(tmp_path: Path) -> None:
     places = Places.of(os.environ)
     places.make()
-    parts = instruments(places)
+    parts = dependencies(places)
     file = tmp_path / "cockpit.toml"
     file.write_text(CONFIG)
     fleet = Fleet(parts)
     try:
         fleet.load(file, named=True)
-        seat = fleet.seat("api")
+        agent = fleet.agent("api")
         goal = f"Use {HEADER}, {PATH}, {NOTIFIED} and {VARIABLE}."
-        seat.job = JobRecord(JobId("j"), AgentName("api"), goal, 0.0)
-        papers = Paperwork(parts, Sessions(parts, cast("Any", None)))
-        prompt = papers.continuation(seat, Document(str(tmp_path / "none.md"), "", "agent"))
+        agent.job = JobRecord(JobId("j"), AgentName("api"), goal, 0.0)
+        papers = DocumentBuilder(parts, Sessions(parts, cast("Any", None)))
+        prompt = papers.continuation(agent, Document(str(tmp_path / "none.md"), "", "agent"))
     finally:
         parts.store.close()
     assert "Use [REDACTED:" in prompt
@@ -58,7 +58,7 @@ def test_the_first_prompt_of_a_successor_holds_no_configured_secret(tmp_path: Pa
 def test_where_the_pilot_was_told_of_things_is_known_without_the_file(own_home: Path) -> None:
     places = Places.of(os.environ)
     places.make()
-    parts = instruments(places)
+    parts = dependencies(places)
     file = own_home / "cockpit.toml"
     file.write_text(CONFIG)
     try:
@@ -72,7 +72,7 @@ def test_where_the_pilot_was_told_of_things_is_known_without_the_file(own_home: 
         fleet.remember()
         fleet.load(None, named=False)
         text = f"{HEADER} {PATH} {NOTIFIED} topic-4712 {VARIABLE}"
-        known = redactor_of(parts.environment, fleet.seat("api")).redact(text).text
+        known = redactor_of(parts.environment, fleet.agent("api")).redact(text).text
     finally:
         parts.store.close()
     assert [word for word in known.split() if not word.startswith("[REDACTED:")] == []

@@ -1,28 +1,28 @@
-"""A handoff that cannot go on: how long it waits, what it says, when the pilot hears of it."""
+"""A handoff that cannot go on: how long it waits, what it says, when the user hears of it."""
 
 from __future__ import annotations
 
 from cockpit.core.errors import Hindered
-from cockpit.supervisor.stall import LONGEST, SHORTEST, TOLD_AFTER, stalled
+from cockpit.supervisor.agents.blocked import LONGEST, SHORTEST, TOLD_AFTER, stalled
 
 FULL = Hindered("The database cannot be written", "cockpit.db: database or disk is full.", "Wait.")
 
 
 def test_it_is_tried_again_soon_and_then_less_often() -> None:
-    stall = stalled(None, FULL, 100.0)
-    assert stall.again == 100.0 + SHORTEST
+    blocked = stalled(None, FULL, 100.0)
+    assert blocked.again == 100.0 + SHORTEST
     for now in (100.5, 104.0, 1000.0):
-        later = stalled(stall, FULL, now)
+        later = stalled(blocked, FULL, now)
         assert later.since == 100.0
         assert now + SHORTEST <= later.again <= now + LONGEST
-        stall = later
-    assert stall.again == 1000.0 + LONGEST
+        blocked = later
+    assert blocked.again == 1000.0 + LONGEST
 
 
 def test_the_pilot_hears_of_what_lasts() -> None:
-    stall = stalled(None, FULL, 100.0)
-    assert not stall.is_told(100.0 + TOLD_AFTER - 0.1)
-    assert stall.is_told(100.0 + TOLD_AFTER)
+    blocked = stalled(None, FULL, 100.0)
+    assert not blocked.is_told(100.0 + TOLD_AFTER - 0.1)
+    assert blocked.is_told(100.0 + TOLD_AFTER)
 
 
 def test_it_says_why_in_one_line() -> None:

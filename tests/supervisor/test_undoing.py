@@ -6,6 +6,7 @@ import asyncio
 import errno
 import os
 import signal
+import time
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
@@ -14,17 +15,21 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cockpit.adapters.processes import LocalProcesses
+from cockpit.adapters.agents.claude.runtime import Claude
+from cockpit.adapters.process.processes import LocalProcesses
 from cockpit.adapters.store.store import Store
 from cockpit.core.errors import Failed, NotNow
 from cockpit.core.ids import SessionId
+from cockpit.ports.panes import Launch
 from cockpit.ports.processes import Ending, ProcessId
 from cockpit.ports.records import SessionRecord
-from cockpit.supervisor.instruments import Instruments
-from cockpit.supervisor.main import instruments
-from cockpit.supervisor.undoing import UNDOING
+from cockpit.ports.runtimes import Program, SessionOrder
+from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.main import dependencies
+from cockpit.supervisor.sessions.undo import UNDOING
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Handoff, Undo
+from tests.supervisor.conftest import PATIENCE
 
 if TYPE_CHECKING:
     from cockpit.config.paths import Places
@@ -61,16 +66,29 @@ class Full(LocalProcesses):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def full(places: Places) -> Instruments:
-    return replace(instruments(places), processes=Full())
+class ClearedMeanwhile(Claude):
+    """Where somebody clears the session while its predecessor is prepared to be reopened."""
+
+    def __init__(self, state: Path, clear: Callable[[], None]) -> None:
+        super().__init__(state)
+        self._clear = clear
+
+    def launch(self, order: SessionOrder, program: Program) -> Launch:
+        if order.resume:
+            self._clear()
+        return super().launch(order, program)
 
 
-def undying(places: Places) -> Instruments:
-    return replace(instruments(places), processes=Undying())
+def full(places: Places) -> Dependencies:
+    return replace(dependencies(places), processes=Full())
 
 
-def breaking(directory: Path) -> Callable[[Places], Instruments]:
-    return lambda places: replace(instruments(places), processes=Breaking(directory))
+def undying(places: Places) -> Dependencies:
+    return replace(dependencies(places), processes=Undying())
+
+
+def breaking(directory: Path) -> Callable[[Places], Dependencies]:
+    return lambda places: replace(dependencies(places), processes=Breaking(directory))
 
 
 def away(directory: Path) -> Path:
@@ -86,7 +104,7 @@ async def handed_off(cockpit: Cockpit) -> AgentStatus:
 
 def begin_undo(cockpit: Cockpit, row: AgentStatus, **changes: object) -> None:
     """Write down that an undo began, as the supervisor does before it ends anybody."""
-    with closing(Store(cockpit.places.database)) as store:
+    with closing(Store(cockpit.places.database).open()) as store:
         session = store.session(SessionId(row.session_id or ""))
         assert session is not None
         changed: SessionRecord = replace(session, state=UNDOING, **changes)  # type: ignore[arg-type]
@@ -97,7 +115,7 @@ def test_a_first_session_has_nothing_before_it(cockpit: Cockpit) -> None:
     async def journey() -> None:
         async with cockpit.flying(cockpit.agent(mode="observe", steps=3)):
             refused = await cockpit.refused(Undo(name="api"))
-            assert "no session before this one" in refused.title
+            assert "no previous session" in refused.title
             row = await cockpit.start()
             assert isinstance(await cockpit.refused(Undo(name="api")), NotNow)
             assert (await cockpit.row()).pid == row.pid
@@ -134,7 +152,7 @@ def test_going_back_to_a_session_in_the_middle_of_a_chain(cockpit: Cockpit) -> N
 
 
 def at_rest(number: int) -> Callable[[AgentStatus], bool]:
-    """Whether the session of that place waits for its pilot."""
+    """Whether the session of that place waits for its user."""
     return lambda row: (
         row.session_number == number and row.handoff is None and row.state in {"idle", "done"}
     )
@@ -189,7 +207,7 @@ def test_over_somebody_who_cannot_be_ended_nobody_is_started(cockpit: Cockpit) -
         async with cockpit.flying():
             refused = await cockpit.refused(Undo(name="api"))
             assert isinstance(refused, Failed)
-            assert f"Processes {second.pid} survive" in refused.detail
+            assert f"Processes {second.pid} do not end" in refused.detail
             row = await cockpit.row()
             assert (row.pid, row.session_id) == (second.pid, second.session_id)
             (chain,) = await cockpit.client.history("api")
@@ -199,6 +217,39 @@ def test_over_somebody_who_cannot_be_ended_nobody_is_started(cockpit: Cockpit) -
         async with cockpit.flying():
             row = await cockpit.until(lambda row: row.needs)
             assert "could not be finished" in (row.needs.detail if row.needs else "")
+
+    asyncio.run(journey())
+
+
+def test_a_session_that_is_cleared_meanwhile_is_not_ended(cockpit: Cockpit) -> None:
+    async def journey() -> None:
+        second = await handed_off(cockpit)
+        assert second.pane is not None
+
+        def clear() -> None:
+            cockpit.tmux("send-keys", "-t", str(second.pane), "-l", "/clear")
+            cockpit.tmux("send-keys", "-t", str(second.pane), "Enter")
+            end = time.monotonic() + PATIENCE
+            with closing(Store(cockpit.places.database).open()) as store:
+                while len([one for one in store.live_sessions() if one.agent == "api"]) != 1 or (
+                    store.live_sessions()[0].id == second.session_id
+                ):
+                    assert time.monotonic() < end, "the session was not cleared"
+                    time.sleep(0.02)
+
+        def world(places: Places) -> Dependencies:
+            return replace(
+                dependencies(places), runtimes=lambda _: ClearedMeanwhile(places.state, clear)
+            )
+
+        cockpit.world = world
+        async with cockpit.flying():
+            refused = await cockpit.refused(Undo(name="api"))
+            assert isinstance(refused, NotNow)
+            assert "was cleared meanwhile" in refused.title
+            row = await cockpit.row()
+            assert row.pid == second.pid
+            assert row.previous_session_id == second.session_id
 
     asyncio.run(journey())
 
@@ -216,7 +267,7 @@ def test_a_session_that_cannot_be_reopened_any_more_is_told_and_can_be_tried_aga
             assert "could not be reopened" in row.needs.detail
             assert (row.pid, row.session_id) == (None, second.session_id)
         away(cockpit.repository).rename(cockpit.repository)
-        cockpit.world = instruments
+        cockpit.world = dependencies
         async with cockpit.flying():
             await cockpit.ask(Undo(name="api"))
             back = await cockpit.until(lambda row: row.pid is not None)
@@ -235,7 +286,7 @@ def test_an_undo_that_cannot_be_finished_keeps_no_supervisor_down(cockpit: Cockp
             assert "No space left" in (row.needs.detail if row.needs else "")
             assert row.pid == second.pid
         # Once there is space again it is finished.
-        cockpit.world = instruments
+        cockpit.world = dependencies
         async with cockpit.flying():
             back = await cockpit.until(lambda row: row.session_number == 1)
             assert back.session_id == second.previous_session_id

@@ -13,14 +13,14 @@ import pytest
 from textual.pilot import Pilot
 
 from cockpit.client.joined import JoinedClient
-from cockpit.client.memory import MemoryClient
 from cockpit.config.files import Files
 from cockpit.tui.app import CockpitApp
-from cockpit.tui.pace import Pace
-from cockpit.tui.renewal import Renewal
-from cockpit.tui.screens.fleet import FleetScreen
-from cockpit.tui.surroundings import Surroundings
+from cockpit.tui.screens.fleet.screen import FleetScreen
+from cockpit.tui.state.context import UIContext
+from cockpit.tui.state.pace import Pace
+from cockpit.tui.state.settings_reload import ReloadDependencies
 from cockpit.wire.verbs import Plan, Verb
+from tests.client.memory import MemoryClient
 
 THEMES = Path(__file__).parents[2] / "themes"
 
@@ -98,26 +98,26 @@ def fly() -> Fly:
         directory: Path = Path("/"),
         files: Callable[[], Files] | None = None,
         toasts: bool = False,
-        renewal: Renewal | None = None,
+        reload: ReloadDependencies | None = None,
         join: Callable[[MemoryClient], JoinedClient] | None = None,
     ) -> AsyncIterator[Flight]:
         flight = Flight(client)
-        around = Surroundings(
+        ui = UIContext(
             attach=flight.attach,
             edit=flight.edit,
             direct=direct,
             pace=Pace(rows=0.0, pane=0.0),
             directory=directory,
             files=files,
-            renewal=renewal,
+            reload=reload,
         )
         flight.app = CockpitApp(
             join(client) if join else client,
-            around,
+            ui,
             theme=theme,
             theme_folders=[THEMES],
             remember_in=remember_in,
-            settings=files().loaded.settings if files and renewal else None,
+            settings=files().loaded.settings if files and reload else None,
         )
         if selected:
             flight.app.model.select(selected)

@@ -7,12 +7,12 @@ from collections.abc import Callable
 import pytest
 from textual.pilot import Pilot
 
-from cockpit.client.memory import MemoryClient
-from cockpit.tui.flown import BEGAN, DIFF, FACTS, course, readings, stretch
-from cockpit.tui.past import chain, handoff, session
-from cockpit.tui.scene import PANE, agent, context
 from cockpit.wire.course import Course
 from cockpit.wire.status import AgentStatus, Status
+from tests.client.memory import MemoryClient
+from tests.tui.scene import PANE, agent, context
+from tests.tui.scene_history import chain, handoff, session
+from tests.tui.scene_sessions import BEGAN, DIFF, FACTS, course, readings, stretch
 from tests.tui.test_hostile import HOSTILE
 from tests.tui.test_pictures import app, at_rest, one_time_zone, pressing, settled
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from cockpit.tui.ascii import ascii_only
+from cockpit.tui.terminal.ascii import ascii_only
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,9 @@ import time
 
 CHILD = """
 import asyncio
-from cockpit.cli.tui import build
+from cockpit.cli.tui import ScreenOptions, build
 from cockpit.core.errors import Failed
-from cockpit.tui.scene import scene
+from tests.tui.scene import scene
 
 client = scene()
 
@@ -30,7 +30,7 @@ async def attach(name):
     if name == "mailer":
         raise Failed("the pane is gone", "It ended meanwhile.")
 
-app = build(client, attach=attach, direct=True)
+app = build(client, ScreenOptions(attach=attach, direct=True))
 app.run()
 print("LEFT IN PEACE", flush=True)
 """

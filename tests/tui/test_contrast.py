@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from textual.color import Color
 
-from cockpit.tui.contrast import legible, ratio
+from cockpit.tui.terminal.contrast import legible, ratio
 
 BLACK, WHITE, GREY = Color(0, 0, 0), Color(255, 255, 255), Color(119, 119, 119)
 

@@ -1,12 +1,12 @@
-"""Who is drawn for with less: by the environment, unless the pilot says."""
+"""Who is drawn for with less: by the environment, unless the user says."""
 
 from __future__ import annotations
 
 import pytest
 
-from cockpit.tui.ascii import AsciiOnly
-from cockpit.tui.drawing import Colours, Glyphs, filters
-from cockpit.tui.few_colours import NoColours, SixteenColours
+from cockpit.tui.terminal.ascii import AsciiOnly
+from cockpit.tui.terminal.capabilities import Colours, Glyphs, filters
+from cockpit.tui.terminal.few_colours import NoColours, SixteenColours
 
 MANY = {"TERM": "xterm-256color"}
 

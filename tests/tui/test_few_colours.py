@@ -10,9 +10,9 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.color import Color
 
-from cockpit.tui import themes
-from cockpit.tui.contrast import TEXT, ratio
-from cockpit.tui.few_colours import _SIXTEEN, NoColours, SixteenColours
+from cockpit.tui.terminal import themes
+from cockpit.tui.terminal.contrast import TEXT, ratio
+from cockpit.tui.terminal.few_colours import _SIXTEEN, NoColours, SixteenColours
 from cockpit.tui.widgets.roles import ROLES, Palette
 
 NIGHT, DAY = Color.parse("#12161c"), Color.parse("#f7f6f2")

@@ -11,11 +11,11 @@ from typing import Any, Protocol
 import pytest
 from rich.console import Console
 
-from cockpit.client.memory import MemoryClient
 from cockpit.core.errors import NotNow
-from cockpit.tui.scene import agent
 from cockpit.wire.status import HandoffStatus, Needs, Status
 from cockpit.wire.verbs import Approve
+from tests.client.memory import MemoryClient
+from tests.tui.scene import agent
 
 HOSTILE = [
     "\x1b]52;c;cHduZWQ=\x07",

@@ -10,13 +10,13 @@ import pytest
 from textual.pilot import Pilot
 
 from cockpit.client.joined import JoinedClient
-from cockpit.client.memory import MemoryClient
 from cockpit.client.named import NamedClient
 from cockpit.tui.app import CockpitApp
-from cockpit.tui.pace import Pace
-from cockpit.tui.scene import agent, scene
-from cockpit.tui.surroundings import Surroundings
+from cockpit.tui.state.context import UIContext
+from cockpit.tui.state.pace import Pace
 from cockpit.wire.status import Needs, Status
+from tests.client.memory import MemoryClient
+from tests.tui.scene import agent, scene
 
 THEMES = Path(__file__).parents[2] / "themes"
 SIZES = {"60x15": (60, 15), "100x30": (100, 30), "200x60": (200, 60)}
@@ -26,7 +26,7 @@ Compare = Callable[..., bool]
 
 @pytest.fixture(autouse=True)
 def one_time_zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Times of day are the pilot's own; here the pilot lives at Greenwich."""
+    """Times of day are the user's own; here the user lives at Greenwich."""
     monkeypatch.setenv("TZ", "UTC")
     time.tzset()
     yield
@@ -60,8 +60,8 @@ class Hosts:
         self.client = JoinedClient(scene(), others)
 
     def app(self, selected: str) -> CockpitApp:
-        around = Surroundings(attach=nowhere, edit=nowhere, pace=Pace(0.0, 0.0))
-        made = CockpitApp(self.client, around, theme_folders=[THEMES])
+        ui = UIContext(attach=nowhere, edit=nowhere, pace=Pace(0.0, 0.0))
+        made = CockpitApp(self.client, ui, theme_folders=[THEMES])
         made.model.select(selected)
         return made
 

@@ -6,10 +6,8 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import cast
 
-from cockpit.client.memory import MemoryClient
-from cockpit.tui.follow import follow
-from cockpit.tui.model import Change, Model
-from cockpit.tui.scene import agent
+from cockpit.tui.state.follow import follow
+from cockpit.tui.state.model import Change, Model
 from cockpit.wire.status import HeldSetting, Status
 from cockpit.wire.stream import (
     AgentChanged,
@@ -19,6 +17,8 @@ from cockpit.wire.stream import (
     Snapshot,
     WatchLine,
 )
+from tests.client.memory import MemoryClient
+from tests.tui.scene import agent
 
 
 def heard(model: Model) -> list[tuple[Change, str | None]]:

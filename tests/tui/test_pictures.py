@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from cockpit.client.memory import MemoryClient
 from cockpit.config.files import Files
 from cockpit.config.paths import Places
 from cockpit.tui.app import CockpitApp
-from cockpit.tui.pace import Pace
-from cockpit.tui.scene import agent, context, scene
-from cockpit.tui.surroundings import Surroundings
+from cockpit.tui.state.context import UIContext
+from cockpit.tui.state.pace import Pace
 from cockpit.wire.status import HandoffStatus, Needs, Status
 from cockpit.wire.worktrees import Obstacle, WorktreeStatus
+from tests.client.memory import MemoryClient
+from tests.tui.scene import agent, context, scene
 
 THEMES = Path(__file__).parents[2] / "themes"
 SIZES = {"100x30": (100, 30), "60x15": (60, 15), "200x60": (200, 60)}
@@ -29,7 +29,7 @@ Compare = Callable[..., bool]
 
 @pytest.fixture(autouse=True)
 def one_time_zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Times of day are the pilot's own; here the pilot lives at Greenwich."""
+    """Times of day are the user's own; here the user lives at Greenwich."""
     monkeypatch.setenv("TZ", "UTC")
     time.tzset()
     yield
@@ -44,8 +44,8 @@ async def nowhere(_name: object) -> None:
 def app(client: MemoryClient, theme: str = "night", selected: str | None = "api") -> CockpitApp:
     places = Places.of({"COCKPIT_HOME": "/nowhere/cockpit"})
     files = partial(Files.read, places, None, Path("/nowhere"), {})
-    around = Surroundings(attach=nowhere, edit=nowhere, pace=Pace(0.0, 0.0), files=files)
-    made = CockpitApp(client, around, theme=theme, theme_folders=[THEMES])
+    ui = UIContext(attach=nowhere, edit=nowhere, pace=Pace(0.0, 0.0), files=files)
+    made = CockpitApp(client, ui, theme=theme, theme_folders=[THEMES])
     made.model.select(selected)
     return made
 

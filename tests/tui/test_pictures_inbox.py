@@ -9,12 +9,12 @@ import pytest
 from textual.pilot import Pilot
 from textual.screen import Screen
 
-from cockpit.client.memory import MemoryClient
-from cockpit.tui.past import chain, chains, handoff, session
-from cockpit.tui.scene import agent, scene
-from cockpit.tui.screens.history import HistoryScreen
-from cockpit.tui.screens.inbox import InboxScreen
+from cockpit.tui.screens.history.screen import HistoryScreen
+from cockpit.tui.screens.inbox.screen import InboxScreen
 from cockpit.wire.status import HandoffStatus, HeldSetting, Needs, Status
+from tests.client.memory import MemoryClient
+from tests.tui.scene import agent, scene
+from tests.tui.scene_history import chain, chains, handoff, session
 from tests.tui.test_pictures import Compare, app, at_rest, one_time_zone, settled
 
 __all__ = ["one_time_zone"]
@@ -83,7 +83,7 @@ def opening(
     async def run(pilot: Pilot[None]) -> None:
         await settled(pilot)
         home = pilot.app.screen_stack[0]
-        given = (home.model, home.client, home.around)  # type: ignore[attr-defined]
+        given = (home.model, home.client, home.ui)  # type: ignore[attr-defined]
         await pilot.app.push_screen(make(*given, now=lambda: NOW))
         await at_rest(pilot)
         if keys:
@@ -95,8 +95,8 @@ def opening(
     return run
 
 
-def inbox(model: object, client: object, around: object, **how: object) -> InboxScreen:
-    return InboxScreen(model, client, around, lambda: None, **how)  # type: ignore[arg-type]
+def inbox(model: object, client: object, ui: object, **how: object) -> InboxScreen:
+    return InboxScreen(model, client, ui, lambda: None, **how)  # type: ignore[arg-type]
 
 
 def past(many: int = 0) -> MemoryClient:

@@ -7,19 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from cockpit.tui.remembered import Memory, View
+from cockpit.tui.state.remembered import View, ViewMemory
 
 
 def test_the_view_is_written_whole_and_only_when_it_changes(tmp_path: Path) -> None:
     file = tmp_path / "screen.json"
-    memory = Memory(file)
+    memory = ViewMemory(file)
     assert memory.view == View()
     memory.keep(selected=None)
     assert not file.exists()
     memory.change(list_height=30)
     assert not file.exists()
     memory.keep(selected="api", sort="cost", beside=False)
-    assert Memory(file).view == View("api", "cost", False, 30, 60)
+    assert ViewMemory(file).view == View("api", "cost", False, 30, 60)
     assert [one.name for one in tmp_path.iterdir()] == ["screen.json"]
     assert file.stat().st_mode & 0o777 == 0o600
 
@@ -30,18 +30,18 @@ def test_the_view_is_written_whole_and_only_when_it_changes(tmp_path: Path) -> N
 def test_what_makes_no_sense_is_as_if_it_were_not_there(nonsense: str, tmp_path: Path) -> None:
     file = tmp_path / "screen.json"
     file.write_text(nonsense)
-    assert Memory(file).view == View()
+    assert ViewMemory(file).view == View()
 
 
 def test_what_makes_sense_beside_nonsense_counts(tmp_path: Path) -> None:
     file = tmp_path / "screen.json"
     written = {"selected": "api", "list_width": 700, "beside": "yes", "of": "a newer version"}
     file.write_text(json.dumps(written))
-    assert Memory(file).view == View(selected="api")
+    assert ViewMemory(file).view == View(selected="api")
 
 
 def test_nothing_depends_on_it(tmp_path: Path) -> None:
-    memory = Memory(tmp_path / "no" / "such" / "folder.json")
+    memory = ViewMemory(tmp_path / "no" / "such" / "folder.json")
     memory.keep(selected="api")
     assert memory.view.selected == "api"
-    Memory(None).keep(selected="api")
+    ViewMemory(None).keep(selected="api")

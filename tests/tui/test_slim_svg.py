@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from cockpit.tui.slim_svg import slim
+from cockpit.tui.pictures.slim_svg import slim
 
 TAKEN = Path(__file__).parent / "__snapshots__"
 PICTURES = [

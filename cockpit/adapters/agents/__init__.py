@@ -17,13 +17,13 @@ def runtime(name: str, state: Path) -> Runtime:
     One that is planned refuses to be started. Raises `BadUsage` for one that is not known.
     """
     if name == "claude":
-        from cockpit.adapters.agents.claude import Claude
+        from cockpit.adapters.agents.claude.runtime import Claude
 
         return Claude(state)
     if name == "command":
         from cockpit.adapters.agents.command import Command
 
-        return Command()
+        return Command(state)
     if name in NOT_YET:
         from cockpit.adapters.agents.planned import Planned
 

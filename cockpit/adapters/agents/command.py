@@ -6,15 +6,18 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from cockpit.adapters.process.prompt_files import PROMPTS
 from cockpit.core.errors import BadUsage, NotNow, ProgramMissing
 from cockpit.core.ids import AgentName
 from cockpit.core.moments import Moment
 from cockpit.core.reading import Confidence, Window
 from cockpit.core.session import SessionEvent, Skipped
 from cockpit.ports.panes import Launch, Screen
-from cockpit.ports.runtimes import Presence, Program, Report, SessionOrder, Signal
+from cockpit.ports.runtimes import Aside, Presence, Program, Report, SessionOrder, Signal
 
 SHELL = "/bin/sh"
+PROMPT_FILE = "{prompt_file}"
+"""In a command: the path of a private file with the prompt, which is no argument then."""
 
 
 class Command:
@@ -23,12 +26,18 @@ class Command:
     name = "command"
     has_readings = False
 
+    def __init__(self, state: Path) -> None:
+        self._state = state
+
     def program(self, environment: Mapping[str, str]) -> Program:
         """Nothing can be probed before the order names its command; see `launch`."""
         return Program(Path(SHELL), version="")
 
     def launch(self, order: SessionOrder, program: Program) -> Launch:
-        """The order's argument vector, as it stands; a prompt is its last argument.
+        """The order's argument vector; a prompt is its last argument.
+
+        Where the vector names `{prompt_file}`, the prompt is in that file instead; the file is
+        empty when there is no prompt.
 
         Raises `BadUsage` without a command, `ProgramMissing` when its first word is no program.
         """
@@ -38,8 +47,13 @@ class Command:
                 'Its runtime is "command", and its `command` is empty.',
                 'Give it one in cockpit.toml: command = ["bash", "-l"]',
             )
+        folder = self._state / PROMPTS / order.run
+        words = (*order.command[1:], *order.arguments)
+        by_file = any(PROMPT_FILE in word for word in words)
+        file = (folder / "prompt.md").absolute() if by_file else None
+        given = (word.replace(PROMPT_FILE, str(file)) for word in words) if file else words
         return Launch(
-            argv=(_resolved(order), *order.command[1:], *order.arguments),
+            argv=(_resolved(order), *given),
             directory=order.directory,
             environment={
                 **order.environment,
@@ -47,6 +61,8 @@ class Command:
                 "COCKPIT_RUN": order.run,
             },
             prompt=order.prompt,
+            prompt_folder=folder,
+            prompt_file=file,
         )
 
     def transcript(self, order: SessionOrder) -> Path | None:
@@ -60,6 +76,9 @@ class Command:
 
     def compacts_at(self, window: int, environment: Mapping[str, str]) -> int | None:
         return None
+
+    def compaction_settings(self, environment: Mapping[str, str]) -> str:
+        return ""
 
     def presence(self, pid: int, environment: Mapping[str, str]) -> Presence | None:
         return None
@@ -81,7 +100,7 @@ class Command:
 
     async def answer_aside(
         self, order: SessionOrder, program: Program, question: str, deadline: float
-    ) -> str:
+    ) -> Aside:
         raise NotNow(
             f"{order.agent} cannot be asked anything",
             'A runtime of "command" has no session that could be copied.',
@@ -96,7 +115,13 @@ class Command:
     def withdraw_supplement(self, agent: AgentName) -> bool:
         return False
 
-    def hold_compaction(self, agent: AgentName, reason: str) -> bool:
+    def permit_writing(self, agent: AgentName, path: Path) -> bool:
+        return False
+
+    def forbid_writing(self, agent: AgentName) -> None:
+        return
+
+    def hold_compaction(self, agent: AgentName) -> bool:
         return False
 
     def release_compaction(self, agent: AgentName) -> bool:

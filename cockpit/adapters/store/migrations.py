@@ -6,10 +6,12 @@ number of steps taken.
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Callable
 
 from cockpit.core.errors import Failed
+from cockpit.core.redaction import Redactor
 
 Migration = Callable[[sqlite3.Connection], None]
 
@@ -125,6 +127,57 @@ def m008_dialogs(database: sqlite3.Connection) -> None:
     )
 
 
+def m009_damaged(database: sqlite3.Connection) -> None:
+    """What could not be read of other tables, with its place there."""
+    database.execute(
+        """create table damaged (
+             at integer not null, place text not null, id text not null, why text not null,
+             content text not null) strict"""
+    )
+
+
+def m010_compaction_points(database: sqlite3.Connection) -> None:
+    """Where a CLI compacts by itself, as far as it was seen."""
+    database.execute(
+        """create table compaction_points (
+             key text primary key, passed integer, compacted integer) strict"""
+    )
+
+
+def m011_handoffs_by_time(database: sqlite3.Connection) -> None:
+    """For pages of the history, which are read from the newest handoff."""
+    database.execute("create index handoffs_by_time on handoffs(created, id)")
+
+
+def m012_prompts(database: sqlite3.Connection) -> None:
+    """Prompts without the secrets in them; earlier versions wrote them down word for word.
+
+    What was there is overwritten in the file, not only unlinked.
+    """
+    redactor = Redactor()
+    database.execute("pragma secure_delete = on")
+    for ident, prompt in database.execute("select id, prompt from jobs").fetchall():
+        if isinstance(prompt, str) and (clean := redactor.redact(prompt).text) != prompt:
+            database.execute("update jobs set prompt = ? where id = ?", (clean, ident))
+    for name, settings in database.execute("select name, settings from seats").fetchall():
+        if (cleaned := _without_secrets(redactor, settings)) is not None:
+            database.execute("update seats set settings = ? where name = ?", (cleaned, name))
+
+
+def _without_secrets(redactor: Redactor, settings: object) -> str | None:
+    """An agent's settings with another prompt; None where they can stay as they are."""
+    try:
+        held = json.loads(settings) if isinstance(settings, str) else None
+    except ValueError:
+        return None  # a damaged row is put aside by whoever reads it
+    if not isinstance(held, dict):
+        return None
+    prompt = held.get("prompt")
+    if not isinstance(prompt, str) or (clean := redactor.redact(prompt).text) == prompt:
+        return None
+    return json.dumps({**held, "prompt": clean})
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     m001_first,
     m002_ended,
@@ -134,4 +187,8 @@ MIGRATIONS: tuple[Migration, ...] = (
     m006_threads,
     m007_gave_up,
     m008_dialogs,
+    m009_damaged,
+    m010_compaction_points,
+    m011_handoffs_by_time,
+    m012_prompts,
 )

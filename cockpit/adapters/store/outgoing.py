@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import asdict
 
 from cockpit.adapters.store.store import Store
@@ -44,7 +46,7 @@ class OutgoingTable:
         rows = self._run(
             "select * from outgoing where next_at <= ? order by created, rowid limit 200", now
         )
-        return [_message(row) for row in rows.fetchall()]
+        return _messages(rows.fetchall())
 
     def next_after(self, now: float) -> float | None:
         """When the next one is due that is not due yet, in unix seconds; None for none."""
@@ -54,7 +56,7 @@ class OutgoingTable:
     def all_of(self, kind: str) -> list[OutgoingRecord]:
         """Every one of a kind, due or not, oldest first."""
         rows = self._run("select * from outgoing where kind = ? order by created, rowid", kind)
-        return [_message(row) for row in rows.fetchall()]
+        return _messages(rows.fetchall())
 
     def put_off(self, message: OutgoingRecord, attempts: int, until: float) -> None:
         self._run(
@@ -66,6 +68,15 @@ class OutgoingTable:
 
     def remove(self, message: OutgoingRecord) -> None:
         self._run("delete from outgoing where id = ?", message.id)
+
+
+def _messages(rows: Iterable[sqlite3.Row]) -> list[OutgoingRecord]:
+    """Those that read; a damaged one is passed over."""
+    found = []
+    for row in rows:
+        with suppress(ValueError):
+            found.append(_message(row))
+    return found
 
 
 def _message(row: sqlite3.Row) -> OutgoingRecord:

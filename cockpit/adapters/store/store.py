@@ -11,47 +11,62 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, fields
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from cockpit.adapters.store.migrations import MIGRATIONS
+from cockpit.core.compaction_point import SeenPoint
 from cockpit.core.errors import Failed, Hindered
+from cockpit.core.handoff.details import details_from_record, details_to_record
 from cockpit.core.ids import AgentName, JobId, SessionId
 from cockpit.ports.records import (
+    AgentRecord,
     EventRecord,
     HandoffRecord,
     JobRecord,
-    SeatRecord,
     SessionRecord,
 )
 
 KEPT_EVENTS = 20_000
 """Older events go when this many newer ones are there."""
 
-Record = TypeVar("Record", SeatRecord, JobRecord, SessionRecord, HandoffRecord)
+Record = TypeVar("Record", AgentRecord, JobRecord, SessionRecord, HandoffRecord)
 
 _AS_JSON = {"settings", "record", "details", "data"}
 
 
 class Store:
-    """The supervisor's memory. Not for two processes, nor for two threads."""
+    """The supervisor's memory. Not for two processes, nor for two threads.
+
+    `open` comes first, `close` last.
+    """
+
+    _database: sqlite3.Connection
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.put_aside: Path | None = None
         """Where an unreadable file was moved, if there was one."""
-        self._database = self._open()
+        self.refused: str | None = None
+        """Why a write was refused, until `try_to_write` goes well."""
+        self.rows_put_aside: list[DamagedRow] = []
+        """Rows that could not be read since this was opened: in `damaged`, out of their tables."""
 
-    def _open(self) -> sqlite3.Connection:
+    def open(self) -> Self:
+        """Open the database, or create it; an unreadable file is moved aside first.
+
+        Raises `Failed` for one of a newer version, and where nothing can be opened.
+        """
         try:
-            return _connect(self.path)
+            self._database = _connect(self.path)
         except sqlite3.DatabaseError as broken:
             self.put_aside = _put_aside(self.path)
             if self.put_aside is None:
                 raise Failed(f"{self.path} cannot be opened", str(broken)) from None
-            return _connect(self.path)
+            self._database = _connect(self.path)
+        return self
 
     def close(self) -> None:
         self._database.close()
@@ -75,13 +90,20 @@ class Store:
                 self._database.execute("rollback")
             raise
 
+    def try_to_write(self) -> None:
+        """Write what is there already, to learn whether the disk takes it. Raises `Hindered`."""
+        with self.transaction():
+            version = self._run("pragma user_version").fetchone()[0]
+            self._run(f"pragma user_version = {int(version)}")
+        self.refused = None
+
     # Seats
 
-    def seats(self) -> list[SeatRecord]:
-        return self._all(SeatRecord, "select * from seats order by rowid")
+    def agents(self) -> list[AgentRecord]:
+        return self._all(AgentRecord, "select * from seats order by rowid")
 
-    def save_seat(self, seat: SeatRecord) -> None:
-        self._upsert("seats", "name", asdict(seat))
+    def save_agent(self, agent: AgentRecord) -> None:
+        self._upsert("seats", "name", asdict(agent))
 
     def forget_seat(self, name: AgentName) -> None:
         """Also its jobs that no session ever began; what was stays."""
@@ -119,6 +141,12 @@ class Store:
         found = self._run("select 1 from sessions where run = ? limit 1", run)
         return found.fetchone() is not None
 
+    def session_of_run(self, run: str) -> SessionRecord | None:
+        """The newest session whose processes carry this marker."""
+        return self._one(
+            SessionRecord, "select * from sessions where run = ? order by created desc limit 1", run
+        )
+
     def chain(self, job: JobId) -> list[SessionRecord]:
         """The sessions of a job, in order."""
         return self._all(
@@ -136,10 +164,25 @@ class Store:
             since,
         )
 
+    def live_sessions(self) -> list[SessionRecord]:
+        """Those that are not known to be over, of all agents."""
+        return self._all(SessionRecord, "select * from sessions where state = 'live'")
+
+    def end_other_sessions(self, agent: AgentName, session: SessionId, at: float) -> None:
+        """Mark every session of the agent but this one as over: an agent has one at a time."""
+        self._run(
+            "update sessions set state = 'ended', ended = ? "
+            "where agent = ? and id <> ? and state = 'live'",
+            at,
+            agent,
+            session,
+        )
+
     # Handoffs
 
     def save_handoff(self, handoff: HandoffRecord) -> None:
-        self._upsert("handoffs", "id", asdict(handoff))
+        details = details_to_record(handoff.details)
+        self._upsert("handoffs", "id", {**asdict(handoff), "details": details})
 
     def handoff(self, handoff: str) -> HandoffRecord | None:
         return self._one(HandoffRecord, "select * from handoffs where id = ?", handoff)
@@ -162,6 +205,46 @@ class Store:
     def handoffs(self, job: JobId) -> list[HandoffRecord]:
         return self._all(
             HandoffRecord, "select * from handoffs where job = ? order by created", job
+        )
+
+    def newest_handoffs(
+        self, agent: str | None, limit: int, before: str | None = None
+    ) -> list[HandoffRecord]:
+        """Those of one agent or of all that are older than the handoff `before`, newest first."""
+        # Two statements: SQLite does not search an index for a row that may be null.
+        older = "and (created, id) < (select created, id from handoffs where id = ?2) "
+        where = "(?1 is null or agent = ?1) " + (older if before is not None else "")
+        return self._all(
+            HandoffRecord,
+            f"select * from handoffs where {where}order by created desc, id desc limit ?3",
+            agent,
+            before,
+            limit,
+        )
+
+    def count_handoffs(self, agent: str | None) -> int:
+        found = self._run("select count(*) from handoffs where ?1 is null or agent = ?1", agent)
+        return int(found.fetchone()[0])
+
+    def handoffs_of(self, job: JobId, session: str) -> list[HandoffRecord]:
+        """The handoffs that one session began, oldest first."""
+        return self._all(
+            HandoffRecord,
+            "select * from handoffs where job = ? and old_session = ? order by created",
+            job,
+            session,
+        )
+
+    def each_handoff(self, job: JobId) -> Iterator[HandoffRecord]:
+        """As `handoffs`, decoded one by one: a job can have thousands."""
+        return self._each(
+            HandoffRecord, "select * from handoffs where job = ? order by created", job
+        )
+
+    def each_session(self, job: JobId) -> Iterator[SessionRecord]:
+        """As `chain`, decoded one by one."""
+        return self._each(
+            SessionRecord, "select * from sessions where job = ? order by number, created", job
         )
 
     def open_handoffs(self) -> list[HandoffRecord]:
@@ -188,7 +271,8 @@ class Store:
         """
         row = self._run(
             "select count(*) from handoffs where agent = ? and outcome in ('done', 'revived') "
-            "and json_extract(details, '$.closed') >= ? and reason <> ?",
+            "and iif(json_valid(details), json_extract(details, '$.closed'), 0) >= ? "
+            "and reason <> ?",
             agent,
             since,
             but,
@@ -196,6 +280,21 @@ class Store:
         return int(row[0])
 
     # Latches
+
+    def compaction_point(self, key: str) -> SeenPoint:
+        """What was seen of where a CLI compacts."""
+        found = self._run("select passed, compacted from compaction_points where key = ?", key)
+        row = found.fetchone()
+        return SeenPoint(row["passed"], row["compacted"]) if row is not None else SeenPoint()
+
+    def save_compaction_point(self, key: str, seen: SeenPoint) -> None:
+        """Keep it, in the place of what was kept."""
+        self._run(
+            "insert or replace into compaction_points(key, passed, compacted) values (?, ?, ?)",
+            key,
+            seen.passed,
+            seen.compacted,
+        )
 
     def latch(self, session: SessionId, name: str, at: float) -> bool:
         """Set it; False if it was set already. Survives restarts, so nothing alarms twice."""
@@ -248,7 +347,10 @@ class Store:
         else:
             sql = "select * from (select * from events where id > ?1 order by id desc limit ?2)"
         rows = self._run(sql, after, limit).fetchall()
-        found = [EventRecord(**_decoded(dict(row))) for row in rows]
+        found = []
+        for row in rows:
+            with suppress(DamagedValue):  # it stays where it is, and is told to nobody
+                found.append(EventRecord(**_decoded(dict(row))))
         return found if after else found[::-1]
 
     def _run(self, sql: str, *values: Any) -> sqlite3.Cursor:
@@ -258,6 +360,7 @@ class Store:
         except sqlite3.OperationalError as error:
             if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_ERROR:
                 raise  # a statement that makes no sense is no fault of the machine's
+            self.refused = f"{self.path}: {error}"
             raise Hindered(
                 "The database cannot be written",
                 f"{self.path}: {error}.",
@@ -265,12 +368,67 @@ class Store:
             ) from error
 
     def _all(self, kind: type[Record], sql: str, *values: Any) -> list[Record]:
+        return list(self._each(kind, sql, *values))
+
+    def _each(self, kind: type[Record], sql: str, *values: Any) -> Iterator[Record]:
+        """Fetches every row at the first step, and decodes one at each."""
         names = {each.name for each in fields(kind)}
-        found = []
         for row in self._run(sql, *values).fetchall():
             held = {key: value for key, value in dict(row).items() if key in names}
-            found.append(kind(**_decoded(held)))
-        return found
+            try:
+                held = self._mended(kind, held)
+                decoded = _decoded(held)
+            except DamagedValue as wrong:
+                self._put_row_aside(kind, held, wrong)
+                continue
+            yield kind(**decoded)
+
+    def _put_row_aside(self, kind: type[Record], row: dict[str, Any], wrong: DamagedValue) -> None:
+        """Move one unreadable row out of the way of all others; nothing of it is thrown away.
+
+        A job stays where it is and is passed over: its sessions refer to it.
+        """
+        table, key = _TABLES[kind]
+        agent = row.get("agent") or row.get("name") or ""
+        damaged = DamagedRow(table, str(row[key]), str(agent), str(wrong))
+        if damaged in self.rows_put_aside:
+            return
+        content = {name: str(value) if value is not None else None for name, value in row.items()}
+        with self.transaction():
+            self._run(
+                "insert into damaged(at, place, id, why, content) "
+                "values (strftime('%s'), ?, ?, ?, ?)",
+                *(table, damaged.id, damaged.why, json.dumps(content)),
+            )
+            if kind is not JobRecord:
+                # By its bytes: what does not decode equals no text that could be bound.
+                identity = getattr(row[key], "raw", None) or str(row[key]).encode()
+                self._run(f"delete from {table} where cast({key} as blob) = ?", identity)
+        self.rows_put_aside.append(damaged)
+
+    def _mended(self, kind: type[Record], row: dict[str, Any]) -> dict[str, Any]:
+        """The row without the damaged texts that it can do without; they are kept in `damaged`.
+
+        Raises `DamagedValue` for any other.
+        """
+        optional = {each.name for each in fields(kind) if "None" in str(each.type)}
+        bad = [name for name, value in row.items() if isinstance(value, Unreadable)]
+        if not bad or not optional.issuperset(bad):
+            return row
+        table, key = _TABLES[kind]
+        why = f"unreadable: {', '.join(bad)}"
+        changes = ", ".join(f"{name} = null" for name in bad)
+        kept = json.dumps({name: str(row[name]) for name in bad})
+        with self.transaction():
+            self._run(
+                "insert into damaged(at, place, id, why, content) "
+                "values (strftime('%s'), ?, ?, ?, ?)",
+                *(table, str(row[key]), why, kept),
+            )
+            self._run(f"update {table} set {changes} where {key} = ?", row[key])
+        agent = str(row.get("agent") or row.get("name") or "")
+        self.rows_put_aside.append(DamagedRow(table, str(row[key]), agent, why))
+        return {**row, **dict.fromkeys(bad)}
 
     def _one(self, kind: type[Record], sql: str, *values: Any) -> Record | None:
         found = self._all(kind, sql, *values)
@@ -291,10 +449,63 @@ class Store:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class DamagedRow:
+    """A row that could not be read and was put aside."""
+
+    table: str
+    id: str
+    agent: str
+    """Whose it was, as far as that reads."""
+    why: str
+
+
+class DamagedValue(ValueError):
+    """A stored value that does not read."""
+
+
+class Unreadable(str):
+    """A stored text whose bytes are no UTF-8, shown with escapes."""
+
+    raw: bytes
+
+
+_TABLES: dict[type, tuple[str, str]] = {
+    AgentRecord: ("seats", "name"),
+    JobRecord: ("jobs", "id"),
+    SessionRecord: ("sessions", "id"),
+    HandoffRecord: ("handoffs", "id"),
+}
+
+
+def _text(raw: bytes) -> str:
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        text = Unreadable(raw.decode("utf-8", "backslashreplace"))
+        text.raw = raw
+        return text
+
+
 def _decoded(row: dict[str, Any]) -> dict[str, Any]:
-    decoded = {
-        name: json.loads(value) if name in _AS_JSON else value for name, value in row.items()
-    }
+    """The values of a row. Raises `DamagedValue`."""
+    decoded = {}
+    for name, value in row.items():
+        if isinstance(value, Unreadable):
+            raise DamagedValue(f"unreadable: {name}")
+        if name in _AS_JSON:
+            try:
+                value = json.loads(value)
+            except ValueError:
+                raise DamagedValue(f"unreadable: {name}") from None
+            if not isinstance(value, dict):
+                raise DamagedValue(f"unreadable: {name}")
+        decoded[name] = value
+    if "details" in decoded:
+        try:
+            decoded["details"] = details_from_record(decoded["details"])
+        except ValueError as wrong:
+            raise DamagedValue(str(wrong)) from None
     if "wanted" in decoded:
         decoded["wanted"] = bool(decoded["wanted"])
     return decoded
@@ -306,6 +517,7 @@ def _connect(path: Path) -> sqlite3.Connection:
     os.close(handle)
     database = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     database.row_factory = sqlite3.Row
+    database.text_factory = _text
     try:
         database.execute("pragma journal_mode = wal")
         database.execute("pragma synchronous = full")

@@ -15,13 +15,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import assert_never
 
-from cockpit.core.handoff.events import Event
+from cockpit.core.handoff.commands import Withdraw
+from cockpit.core.handoff.events import Abandoned, Event
 from cockpit.core.handoff.states import (
     Asked,
     Confirming,
     Documenting,
     Ended,
     Handoff,
+    Outcome,
     Plan,
     Reviewing,
     Reviving,
@@ -31,7 +33,7 @@ from cockpit.core.handoff.states import (
     Stopping,
     Waiting,
 )
-from cockpit.core.handoff.steps import Step, enter, entry
+from cockpit.core.handoff.steps import Step, end, enter, entry
 from cockpit.core.handoff.swapping import (
     confirming,
     reviewing,
@@ -48,7 +50,7 @@ __all__ = ["Step", "advance", "begin", "entry", "rebased", "taken_up"]
 def begin(plan: Plan, now: float) -> Step:
     """A new handoff: with the question first, or straight to the request."""
     state: State = Asked() if plan.ask else Waiting(since=now)
-    return enter(Handoff(plan, state), state, now)
+    return enter(Handoff(plan, state), state)
 
 
 def rebased(handoff: Handoff, now: float) -> Handoff:
@@ -57,7 +59,7 @@ def rebased(handoff: Handoff, now: float) -> Handoff:
     match state:
         case Waiting():
             # How often it was asked still counts, and what it heard is still in its record.
-            state = Waiting(since=now, why=state.why, tries=state.tries)
+            state = Waiting(since=now, why=state.why, tries=state.tries, queued=state.queued)
         case Documenting():
             state = replace(state, since=now, until=now + handoff.plan.deadline)
         case Settling():
@@ -86,6 +88,8 @@ def taken_up(handoff: Handoff) -> Handoff:
 def advance(handoff: Handoff, event: Event) -> Step:
     """The next step. What means nothing here gives the same handoff and no command."""
     state = handoff.state
+    if isinstance(event, Abandoned) and not isinstance(state, Ended):
+        return end(handoff, Outcome.CANCELLED, event.why, Withdraw())
     match state:
         case Ended():
             return handoff, ()

@@ -9,7 +9,7 @@ from cockpit.core.handoff.states import Document, Writer
 
 @dataclass(frozen=True, slots=True)
 class Prepare:
-    """Make a draft of facts, for the pilot to look at while asked."""
+    """Make a draft of facts, for the user to look at while asked."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What can happen to a handoff: what is seen, what the pilot says, how a command went."""
+"""What can happen to a handoff: what is seen, what the user says, how a command went."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Turn(StrEnum):
     WORKING = "working"
     IDLE = "idle"
     DIALOG = "dialog"
-    """A question to the pilot is open in the pane: it is never typed into."""
+    """A question to the user is open in the pane: it is never typed into."""
     UNKNOWN = "unknown"
 
 
@@ -39,7 +39,7 @@ class Seen:
     now: float
     turn: Turn = Turn.UNKNOWN
     composer_clean: bool | None = None
-    """False while the pilot has typed something; None where it cannot be told."""
+    """False while the user has typed something; None where it cannot be told."""
     tool_running: bool = False
     """A tool of the main thread was called and has not come back."""
     subagents: tuple[str, ...] = ()
@@ -55,7 +55,7 @@ class Seen:
     delivered: bool = False
     """The record shows that the request reached the model."""
     pilot_spoke: bool = False
-    """The pilot gave the agent a new prompt after the handoff began."""
+    """The user gave the agent a new prompt after the handoff began."""
     moved: bool = False
     """The agent did something after the document was sealed."""
     predecessor_alive: bool = True
@@ -71,20 +71,27 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Approved:
-    """The pilot said yes to the question that stands; `straight`: to the review as well."""
+    """The user said yes to the question that stands; `straight`: to the review as well."""
 
     now: float
     straight: bool = False
 
 
 @dataclass(frozen=True, slots=True)
+class Hurried:
+    """The user does not want to wait for a good moment any longer."""
+
+    now: float
+
+
+@dataclass(frozen=True, slots=True)
 class Declined:
-    """The pilot said no."""
+    """The user said no."""
 
 
 @dataclass(frozen=True, slots=True)
 class Snoozed:
-    """The pilot wants to be asked again later: at a time, or at so many tokens in context."""
+    """The user wants to be asked again later: at a time, or at so many tokens in context."""
 
     until: float | None
     tokens: int | None = None
@@ -92,7 +99,14 @@ class Snoozed:
 
 @dataclass(frozen=True, slots=True)
 class CalledOff:
-    """Something made it pointless: a compaction, a stop by the pilot."""
+    """Something made it pointless: a compaction, a stop by the user."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Abandoned:
+    """All agents are being ended: it is over in every state; whoever lives is ended by others."""
 
     why: str
 
@@ -142,9 +156,11 @@ class StartFailed:
 Event = (
     Seen
     | Approved
+    | Hurried
     | Declined
     | Snoozed
     | CalledOff
+    | Abandoned
     | DocumentSealed
     | DocumentFailed
     | PredecessorGone

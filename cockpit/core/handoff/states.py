@@ -31,9 +31,9 @@ class Plan:
 
     reason: Reason
     ask: bool
-    """Ask the pilot before anything is demanded of the agent."""
+    """Ask the user before anything is demanded of the agent."""
     review: bool
-    """Show the pilot the document before anything is ended."""
+    """Show the user the document before anything is ended."""
     successors: tuple[Successor, ...]
     """One for each start that is allowed; a CLI refuses an id that it has seen before."""
     now: bool = False
@@ -63,7 +63,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The pilot is asked whether to hand off; nothing is demanded of the agent yet."""
+    """The user is asked whether to hand off; nothing is demanded of the agent yet."""
 
     snoozed_until: float | None = None
     snoozed_tokens: int | None = None
@@ -84,6 +84,8 @@ class Waiting:
     """It was laid out for a tool boundary, not pasted."""
     idle_since: float | None = None
     """Since when the agent has been idle without a break, with the request out."""
+    queued: bool = False
+    """It waits for a place among the handoffs under way, and for nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +98,13 @@ class Documenting:
     asked_again: int = 0
     composing: bool = False
     """The draft is being checked against git and sealed."""
+    passed_over: str = ""
+    """Why the writer before this one gave no document; empty for the first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reviewing:
-    """The pilot reads the document; the agent may go on meanwhile."""
+    """The user reads the document; the agent may go on meanwhile."""
 
     document: Document
     snoozed_until: float | None = None
@@ -166,11 +170,11 @@ class Outcome(StrEnum):
     CANCELLED = "cancelled"
     """It was called off, and the old session lives on untouched."""
     REFUSED = "refused"
-    """The pilot said no."""
+    """The user said no."""
     REVIVED = "revived"
     """No successor would start, and the old session was reopened."""
     FAILED = "failed"
-    """Nobody can be shown to live in the worktree; the pilot must look."""
+    """Nobody can be shown to live in the worktree; the user must look."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,11 +64,9 @@ def same(handoff: Handoff) -> Step:
     return handoff, ()
 
 
-def enter(handoff: Handoff, state: State, now: float | None = None) -> Step:
-    """Go to a state and ask for what it needs; a given document is composed without a wait."""
+def enter(handoff: Handoff, state: State) -> Step:
+    """Go to a state and ask for what it needs."""
     moved = replace(handoff, state=state)
-    if isinstance(state, Waiting) and now is not None and handoff.plan.given:
-        return write(moved, "agent", now)
     return moved, entry(moved)
 
 
@@ -78,23 +76,27 @@ def end(handoff: Handoff, outcome: Outcome, why: str = "", *extra: Command) -> S
     return replace(handoff, state=ended), extra
 
 
-def write(handoff: Handoff, writer: str, now: float) -> Step:
+def write(handoff: Handoff, writer: str, now: float, why: str = "") -> Step:
     """Give the pen to a writer that needs nothing of the agent, or to a given document."""
     state = Documenting(
         writer=writer,  # type: ignore[arg-type]
         since=now,
         until=now + handoff.plan.deadline,
         composing=True,
+        passed_over=why,
     )
     return enter(handoff, state)
 
 
-def next_writer(handoff: Handoff, after: str, now: float, *extra: Command) -> Step:
-    """The writer that follows in the plan; the facts writer stands at the end of every plan."""
+def next_writer(handoff: Handoff, after: str, why: str, now: float, *extra: Command) -> Step:
+    """The writer that follows in the plan; the facts writer stands at the end of every plan.
+
+    `why` says why the one before gave no document.
+    """
     writers = handoff.plan.writers
     place = writers.index(after) + 1 if after in writers else 0
     following = writers[place] if place < len(writers) else "facts"
-    moved, commands = write(handoff, following, now)
+    moved, commands = write(handoff, following, now, f"{after}: {why}")
     return moved, (*extra, *commands)
 
 
@@ -109,9 +111,18 @@ def wakes(state: Asked | Reviewing, seen: Seen) -> bool:
 
 def wait(handoff: Handoff, state: Waiting | Settling, why: str) -> Step:
     """Stay, and say what for."""
-    if state.why == why:
-        return same(handoff)
-    return replace(handoff, state=replace(state, why=why)), ()
+    if isinstance(state, Waiting):
+        return _stay(handoff, replace(state, why=why, queued=False))
+    return _stay(handoff, replace(state, why=why))
+
+
+def queue(handoff: Handoff, state: Waiting, why: str) -> Step:
+    """Stay until other handoffs have made room."""
+    return _stay(handoff, replace(state, why=why, queued=True))
+
+
+def _stay(handoff: Handoff, state: Waiting | Settling) -> Step:
+    return same(handoff) if state == handoff.state else (replace(handoff, state=state), ())
 
 
 def not_now(seen: Seen, *, boundary: bool) -> str | None:

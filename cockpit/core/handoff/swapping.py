@@ -12,6 +12,7 @@ from cockpit.core.handoff.events import (
     DocumentFailed,
     DocumentSealed,
     Event,
+    Hurried,
     PredecessorGone,
     PredecessorSurvived,
     Seen,
@@ -37,10 +38,12 @@ from cockpit.core.handoff.steps import HURRY, Step, end, enter, not_now, same, w
 
 
 def reviewing(handoff: Handoff, state: Reviewing, event: Event) -> Step:
-    """The pilot reads; the agent may go on."""
+    """The user reads; the agent may go on."""
     match event:
         case Approved(now=now):
             return enter(handoff, Settling(state.document, since=now))
+        case Hurried():
+            return replace(handoff, plan=replace(handoff.plan, now=True)), ()
         case Declined():
             return end(handoff, Outcome.REFUSED, "the pilot said no")
         case Snoozed(until=until, tokens=tokens):
@@ -60,6 +63,8 @@ def settling(handoff: Handoff, state: Settling, event: Event) -> Step:
     match event:
         case DocumentSealed(document=document) if state.refreshing:
             return enter(handoff, Stopping(document))
+        case Hurried():
+            return replace(handoff, plan=replace(handoff.plan, now=True)), ()
         case DocumentFailed() if state.refreshing:
             # The sealed document is still whole; only its facts are a little old.
             return enter(handoff, Stopping(state.document))
@@ -182,7 +187,7 @@ def confirming(handoff: Handoff, state: Confirming, event: Event) -> Step:
 
 
 def reviving(handoff: Handoff, state: Reviving, event: Event) -> Step:
-    """The old session comes back, or the pilot must look."""
+    """The old session comes back, or the user must look."""
     match event:
         case Started():
             return end(handoff, Outcome.REVIVED, state.why)

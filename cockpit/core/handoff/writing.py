@@ -13,6 +13,7 @@ from cockpit.core.handoff.events import (
     DocumentSealed,
     Draft,
     Event,
+    Hurried,
     Seen,
     Snoozed,
     Turn,
@@ -33,6 +34,7 @@ from cockpit.core.handoff.steps import (
     enter,
     next_writer,
     not_now,
+    queue,
     same,
     wait,
     wakes,
@@ -45,16 +47,17 @@ BOUNDARY_PATIENCE = 3.0
 """Seconds of idleness after which a request that was laid out has missed the last boundary."""
 DELIVERY_TRIES = 3
 """Ways and times a request is given before the next writer takes over."""
+ENDED = "its process has ended"
 SILENCE = 10.0
 """Seconds an idle agent may be silent after the request before it is asked again."""
 
 
 def asked(handoff: Handoff, state: Asked, event: Event) -> Step:
-    """The pilot is asked first; nothing is demanded of the agent."""
+    """The user is asked first; nothing is demanded of the agent."""
     match event:
         case Approved(now=now, straight=straight):
             plan = replace(handoff.plan, review=handoff.plan.review and not straight)
-            return enter(replace(handoff, plan=plan), Waiting(since=now), now)
+            return enter(replace(handoff, plan=plan), Waiting(since=now))
         case Declined():
             return end(handoff, Outcome.REFUSED, "the pilot said no")
         case Snoozed(until=until, tokens=tokens):
@@ -72,6 +75,13 @@ def asked(handoff: Handoff, state: Asked, event: Event) -> Step:
 def waiting(handoff: Handoff, state: Waiting, event: Event) -> Step:
     """For a moment to ask, and for the request to arrive."""
     match event:
+        case Hurried():
+            # What was laid out for the next tool is asked again, once the turn is broken off.
+            hurried = replace(handoff, plan=replace(handoff.plan, now=True))
+            if handoff.plan.now or state.requested_at is None:
+                return hurried, ()
+            again = replace(state, requested_at=None, why="")
+            return replace(hurried, state=again), (Withdraw(),)
         case Declined():
             return end(handoff, Outcome.REFUSED, "the pilot said no", Withdraw())
         case CalledOff(why=why):
@@ -91,9 +101,11 @@ def _seen_waiting(handoff: Handoff, state: Waiting, seen: Seen) -> Step:
         why = "the agent was given a new prompt"
         return end(handoff, Outcome.CANCELLED, why, Withdraw())
     if seen.queue:
-        return wait(handoff, state, seen.queue)
+        return queue(handoff, state, seen.queue)
+    if plan.given:
+        return write(handoff, "agent", seen.now)
     if not seen.predecessor_alive:
-        return next_writer(handoff, "agent", seen.now, Withdraw())
+        return next_writer(handoff, "agent", ENDED, seen.now, Withdraw())
     if plan.writers and plan.writers[0] != "agent":
         return write(handoff, plan.writers[0], seen.now)
     if state.requested_at is None:
@@ -105,10 +117,12 @@ def _try_request(handoff: Handoff, state: Waiting, seen: Seen) -> Step:
     """Ask, if this is a moment at which the agent can be asked."""
     plan = handoff.plan
     if state.tries >= DELIVERY_TRIES:
-        return next_writer(handoff, "agent", seen.now)
+        never = f"the request did not reach it in {DELIVERY_TRIES} tries"
+        return next_writer(handoff, "agent", never, seen.now)
     hurried = state.interrupted_at is not None and seen.now - state.interrupted_at > HURRY
     if plan.now and hurried:
-        return next_writer(handoff, "agent", seen.now)
+        deaf = "it could not be asked after it was interrupted"
+        return next_writer(handoff, "agent", deaf, seen.now)
     if plan.now and seen.turn is Turn.WORKING and state.interrupted_at is None:
         return replace(handoff, state=replace(state, interrupted_at=seen.now)), (Interrupt(),)
     if plan.now and state.interrupted_at is not None and seen.turn is Turn.WORKING:
@@ -142,7 +156,7 @@ def _await_delivery(handoff: Handoff, state: Waiting, seen: Seen) -> Step:
     state = replace(state, idle_since=None)
     overdue = seen.forced and waited > handoff.plan.grace and state.interrupted_at is None
     if overdue and seen.turn is Turn.WORKING:
-        cut = replace(state, interrupted_at=seen.now, why="interrupted: the context is nearly full")
+        cut = replace(state, interrupted_at=seen.now, why="interrupted: it cannot wait any longer")
         return replace(handoff, state=cut), (Interrupt(),)
     return replace(handoff, state=state), ()
 
@@ -163,10 +177,12 @@ def documenting(handoff: Handoff, state: Documenting, event: Event) -> Step:
             if handoff.plan.review:
                 return enter(handoff, Reviewing(document))
             return enter(handoff, Settling(document, since=now))
+        case Hurried():
+            return replace(handoff, plan=replace(handoff.plan, now=True)), ()
         case DocumentFailed(now=now, why=why):
             if state.writer == "facts":
                 return end(handoff, Outcome.CANCELLED, f"no document could be written: {why}")
-            return next_writer(handoff, state.writer, now)
+            return next_writer(handoff, state.writer, why, now)
         case Declined():
             return end(handoff, Outcome.REFUSED, "the pilot said no", Withdraw())
         case CalledOff(why=why):
@@ -184,13 +200,26 @@ def _seen_writing(handoff: Handoff, state: Documenting, seen: Seen) -> Step:
         handoff = replace(handoff, plan=replace(handoff.plan, review=True))
     if seen.draft is Draft.VALID:
         return enter(handoff, replace(state, composing=True))
-    if not seen.predecessor_alive or seen.now > state.until:
-        return next_writer(handoff, "agent", seen.now, Withdraw())
+    if not seen.predecessor_alive:
+        return next_writer(handoff, "agent", ENDED, seen.now, Withdraw())
+    if seen.now > state.until:
+        why = f"no valid document within {handoff.plan.deadline:g} s{_lacks(seen)}"
+        if seen.turn is Turn.DIALOG:
+            # Only a person can answer what kept it from writing: what follows is theirs to approve.
+            handoff = replace(handoff, plan=replace(handoff.plan, review=True))
+            why += "; a question to you is open in the pane"
+        return next_writer(handoff, "agent", why, seen.now, Withdraw())
     silent = seen.turn is Turn.IDLE and seen.now - state.since > SILENCE
     if not silent or seen.draft is Draft.UNSTABLE:
         return replace(handoff, state=state), ()
     if state.asked_again >= handoff.plan.re_asks:
-        return next_writer(handoff, "agent", seen.now)
+        why = f"no valid document after it was asked {state.asked_again + 1} times{_lacks(seen)}"
+        return next_writer(handoff, "agent", why, seen.now)
     again = replace(state, since=seen.now, asked_again=state.asked_again + 1)
     problems = seen.problems or ("no document is there yet",)
     return replace(handoff, state=again), (AskAgain(problems),)
+
+
+def _lacks(seen: Seen) -> str:
+    """What the draft lacks, where there is one."""
+    return f" ({seen.problems[0].rstrip('.')})" if seen.problems else ""

@@ -34,6 +34,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from cockpit.demo.conversation import DOCUMENT_PATH
+from cockpit.demo.standin.mentions import mentioned
 
 VERSION = "2.1.330 (stand-in)"
 FAULTS = frozenset(
@@ -140,7 +141,8 @@ def read_conduct(environment: Mapping[str, str], flags: Flags) -> Conduct:
 
 def faults_for(text: str, flags: Flags) -> frozenset[str]:
     """The faults that hold for this session."""
-    successor = bool(flags.prompt and DOCUMENT_PATH.search(flags.prompt))
+    told = [flags.prompt or "", *(file.text for file in mentioned(flags.prompt or ""))]
+    successor = any(DOCUMENT_PATH.search(text) for text in told)
     here = {"", "successor"} if successor else {""} if flags.resume else {"", "first"}
     chosen: set[str] = set()
     for word in filter(None, (part.strip() for part in text.split(","))):

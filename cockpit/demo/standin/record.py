@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import uuid
 from collections.abc import Mapping
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from cockpit.demo.conversation import TokenCount
+from cockpit.demo.standin.mentions import Mentioned
 
 
 def record_path(config: Path, directory: Path, session_id: str) -> Path:
@@ -43,10 +45,29 @@ class Record:
         self._append({"type": kind, **fields, "sessionId": self.session_id})
 
     def prompt(self, text: str, *, permission_mode: str, meta: bool = False) -> None:
-        """What the pilot, or with `meta` the CLI, said."""
+        """What the user, or with `meta` the CLI, said."""
         extra: dict[str, Any] = {"isMeta": True} if meta else {"origin": {"kind": "human"}}
         message = {"role": "user", "content": text}
         self._chained("user", message=message, permissionMode=permission_mode, **extra)
+
+    def mention(self, file: Mentioned) -> None:
+        """A file that the prompt before it mentions."""
+        lines = file.text.count("\n") + 1
+        told = {
+            "filePath": file.path,
+            "content": file.text,
+            "numLines": lines,
+            "startLine": 1,
+            "totalLines": lines,
+        }
+        attachment = {
+            "type": "file",
+            "filename": file.path,
+            "content": {"type": "text", "file": told},
+            "displayPath": os.path.relpath(file.path, self.directory),
+        }
+        rendered = [{"content": each} for each in file.reminders]
+        self._chained("attachment", attachment=attachment, rendered=rendered)
 
     def reply(self, message: Mapping[str, Any], tokens: TokenCount) -> None:
         """A message of the model: one line a block, each with the whole usage."""
@@ -128,7 +149,7 @@ class Record:
         self._chained("user", message=message, isCompactSummary=True)
 
     def interrupted(self) -> None:
-        """The pilot pressed Esc."""
+        """The user pressed Esc."""
         content = [{"type": "text", "text": "[Request interrupted by user]"}]
         self._chained("user", message={"role": "user", "content": content})
 
@@ -146,6 +167,8 @@ class Record:
                 messages.clear()
             if entry.get("type") in ("user", "assistant") and not entry.get("isApiErrorMessage"):
                 join(messages, entry["message"])
+            for told in entry.get("rendered", ()):
+                join(messages, {"role": "user", "content": told["content"]})
         return messages
 
     def _chained(self, kind: str, **fields: Any) -> None:

@@ -75,7 +75,7 @@ class Screen:
         self._put("\x1b[2J\x1b[H" + picture)
 
     def listen(self, seconds: float | None) -> Heard | None:
-        """The next thing the pilot wants, within so many seconds; None for nothing."""
+        """The next thing the user wants, within so many seconds; None for nothing."""
         if heard := self._next():
             return heard
         if not self._terminal:

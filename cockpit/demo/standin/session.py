@@ -16,6 +16,7 @@ from typing import Any
 from cockpit.demo.conversation import COMPACTED, COMPACTION_REQUEST, Reply, TokenCount, ToolCall
 from cockpit.demo.standin.conduct import Conduct, Flags
 from cockpit.demo.standin.hooks import Hooks, Verdict
+from cockpit.demo.standin.mentions import mentioned
 from cockpit.demo.standin.mind import Mind
 from cockpit.demo.standin.presence import Presence
 from cockpit.demo.standin.record import Record, join
@@ -53,7 +54,7 @@ class Session:
         self._number = 0
 
     def run(self) -> int:
-        """Work until the pilot leaves; the exit code."""
+        """Work until the user leaves; the exit code."""
         if self._flags.resume:
             self._messages = self._record.conversation()
         if "trust" in self._conduct.faults:
@@ -97,8 +98,13 @@ class Session:
         self._presence.say("busy")
         self._screen.hint = "esc to interrupt"
         self._screen.say(f"❯ {prompt}")
+        files = tuple(mentioned(prompt))
         verdict = self._call("UserPromptSubmit", prompt=prompt)
         self._record.prompt(prompt, permission_mode=self._mode)
+        for file in files:
+            self._record.mention(file)
+            for told in file.reminders:
+                self._hear(told)
         self._hear(prompt)
         if verdict.context:
             self._record.context("UserPromptSubmit", "", "", verdict.context)
@@ -237,13 +243,13 @@ class Session:
         return False
 
     def _next_mode(self) -> None:
-        """Shift+Tab: the pilot goes round the permission modes."""
+        """Shift+Tab: the user goes round the permission modes."""
         place = MODES.index(self._mode) if self._mode in MODES else -1
         self._mode = MODES[(place + 1) % len(MODES)]
         self._record.note("permission-mode", permissionMode=self._mode)
 
     def _dialog(self, waiting_for: str, lines: list[str]) -> None:
-        """Ask the pilot something and wait for any key."""
+        """Ask the user something and wait for any key."""
         self._presence.say("waiting", waiting_for)
         self._screen.dialog = lines
         self._screen.draw()

@@ -1,1 +1,1 @@
-"""Pure: what is known of the fleet, turned into rows, words and numbers. No Textual, no clock."""
+"""Pure functions from the model to rows, text and numbers. No Textual, no clock."""

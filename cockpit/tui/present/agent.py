@@ -1,4 +1,4 @@
-"""The head of one agent's screen: who it is and how full, and which section is open."""
+"""The title line and tabs of the agent screen."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rich.cells import cell_len
 
 from cockpit.core.far_names import LONGEST_NAME
 from cockpit.core.safetext import safe_line
-from cockpit.tui.actions import BY_ID
+from cockpit.tui.keys.actions import BY_ID
 from cockpit.tui.present.bar import context_bar
 from cockpit.tui.present.keys import KeyHint, shown_key
 from cockpit.tui.present.row import row_of
@@ -35,7 +35,7 @@ SECTIONS = (
 
 BAR = 20
 WRITING = ("Edit", "MultiEdit", "Write", "NotebookEdit", "Bash", "git")
-"""Activities after which files may not be what they were."""
+"""Activities after which files may have changed."""
 
 
 def head(
@@ -46,13 +46,13 @@ def head(
     live: bool,
     lost: list[Span] | None = None,
 ) -> list[Span]:
-    """Exactly `width` cells: name and state stay, then the context, then the rest by its worth.
+    """The title in exactly `width` cells; name and state always, the rest by importance.
 
-    `lost` says what is known of a host that does not answer, while others do.
+    `lost` describes the agent's host if it does not answer while others do.
     """
     who = [Span(f" {safe_line(name, LONGEST_NAME)} ", "brand")]
     if agent is None:
-        return _filled([*who, Span(" is not there any more", "muted")], width)
+        return _filled([*who, Span(" is no longer listed", "muted")], width)
     look = last_known(look_of(agent)) if lost else look_of(agent)
     who.append(Span(f" {look.glyph} {look.word} ", f"state-{look.role}"))
     if lost:
@@ -86,7 +86,7 @@ def _parts(agent: AgentStatus) -> list[list[Span]]:
 
 
 def tabs(here: str, keymap: Mapping[str, str], width: int) -> tuple[list[Span], list[KeyHint]]:
-    """The sections with their keys, and where each stands for the mouse."""
+    """The sections with their keys, and the cells of each for the mouse."""
     spans, hints, column = [Span(" ")], [], 1
     for section in SECTIONS:
         action = BY_ID[f"agent.{section.key}"]
@@ -107,15 +107,15 @@ def tabs(here: str, keymap: Mapping[str, str], width: int) -> tuple[list[Span], 
 
 
 def after(here: str, steps: int) -> str:
-    """The section so many further on, round and round."""
+    """The section `steps` further, wrapping around."""
     keys = [section.key for section in SECTIONS]
     return keys[(keys.index(here) + steps) % len(keys)]
 
 
 def files_may_differ(before: AgentStatus | None, now: AgentStatus | None) -> bool:
-    """Whether what the agent did since may have changed its files: a tool that writes, or an end.
+    """Whether the agent may have changed files: it ran a writing tool, or its turn ended.
 
-    The tool that is named may be at work still, so its own end is told by what comes next.
+    The current tool may still be running, so the activity after it counts too.
     """
     if before is None or now is None:
         return before is not now

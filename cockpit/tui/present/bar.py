@@ -1,7 +1,7 @@
-"""The context bar as text: fill, a notch where each band begins, and where the CLI compacts.
+"""The context bar as text: fill, a notch at each threshold, and where the CLI compacts.
 
-A bar is a claim. Without tokens it claims nothing (a dashed line, neither empty nor full); with
-an assumed window it is hatched; with an old reading it is drawn in the colour of old things.
+Without a reading it is a dashed line, neither empty nor full; with an assumed window it is
+hatched; with an old reading it has the stale colour.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ HATCHED = "▒"
 
 
 def context_bar(context: ContextStatus, width: int, *, stale: bool = False) -> list[Span]:
-    """Exactly `width` cells. Beyond the compaction point there is no track: it is never reached."""
+    """The bar in exactly `width` cells, without a track beyond the compaction point."""
     if width <= 0:
         return []
     if context.tokens is None or not context.window:
@@ -51,7 +51,7 @@ def _part(
 
 
 def _notches(context: ContextStatus, width: int) -> dict[int, str]:
-    """Cells whose left edge is where a band begins; where two meet, the graver one stands."""
+    """Cells whose left edge is a threshold; the higher one if two fall into one cell."""
     marks = context.marks
     window = context.window or 1
     cells: dict[int, str] = {}

@@ -1,7 +1,7 @@
-"""Which columns a row has at a given width, and how wide they are.
+"""The columns of a row at a given width.
 
-Columns give way in a fixed order as the screen narrows; the name, the bar and the state stay.
-What is left over goes to the activity, the bar and the name, in that order of need.
+On narrow screens columns are dropped in a fixed order; name, bar and state always stay. Spare
+width goes to the activity, the bar and the name, in that order.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ class Column(NamedTuple):
 
 
 LEAD = 4
-"""The mark of the selection, the number to jump by, a space."""
+"""Cells for the selection mark, the jump number and a space."""
 GAP = 2
 NAME_MOST = 20
 FAR_NAME_LEAST = 20
-"""Where names say their host too."""
+"""The minimum if names include their host."""
 BAR_NEEDED = 13
 BAR_MOST = 40
 ACTIVITY_LEAST = 16
@@ -35,7 +35,7 @@ ACTIVITY_WANTED = 28
 STATE_WIDEST = 13
 
 _GIVES_WAY = ("band", "trend", "age", "cost", "chain", "turns", "tokens", "activity", "percent")
-"""First to go first."""
+"""In the order in which columns are dropped."""
 
 _TITLES = {
     "name": "",
@@ -71,17 +71,14 @@ _ORDER = (
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The columns of every row on a screen this wide, in order."""
+    """The columns at a width, in order."""
 
     width: int
     columns: tuple[Column, ...]
 
-    def has(self, key: str) -> bool:
-        return any(column.key == key for column in self.columns)
-
 
 def layout(rows: Sequence[Row], width: int) -> Layout:
-    """The same rows at the same width always give the same columns."""
+    """The columns for these rows at a width. Deterministic."""
     needs = _needs(rows, width)
     present = [key for key in _ORDER if needs[key] and key != "mark"]
     for key in ("", *_GIVES_WAY):
@@ -95,7 +92,7 @@ def layout(rows: Sequence[Row], width: int) -> Layout:
 
 
 def _give_way(present: list[str], key: str, needs: dict[str, int]) -> None:
-    """Take a column away. The band's word leaves its mark behind, beside the per cent."""
+    """Drop a column. The band's word is replaced by its mark, beside the percentage."""
     if key == "band" and needs["mark"]:
         present[present.index(key)] = "mark"
     else:
@@ -103,7 +100,7 @@ def _give_way(present: list[str], key: str, needs: dict[str, int]) -> None:
 
 
 def _needs(rows: Sequence[Row], width: int) -> dict[str, int]:
-    """The least width that each column can do with; 0 leaves out what nobody has."""
+    """The minimum width of each column; 0 if no row has a value for it."""
     needs = {key: _widest(rows, key) for key in _FLOOR}
     for key, floor in _FLOOR.items():
         needs[key] = max(needs[key], floor) if needs[key] else 0
@@ -112,7 +109,7 @@ def _needs(rows: Sequence[Row], width: int) -> dict[str, int]:
     needs["bar"] = min(max(10 + (width - 60) // 5, 10), BAR_NEEDED)
     needs["mark"] = 3 if any(row.mark for row in rows) else 0
     widest = max((cell_len(row.look.word) + 2 for row in rows), default=9)
-    # Room for every word where there is room at all, so that columns stand still.
+    # Wide enough for every state, so that columns do not move when a state changes.
     needs["state"] = STATE_WIDEST if width >= 70 else widest
     needs["activity"] = ACTIVITY_LEAST if any(row.activity for row in rows) else 0
     return needs
@@ -127,7 +124,7 @@ def _total(keys: Sequence[str], needs: dict[str, int]) -> int:
 
 
 def _grown(keys: list[str], needs: dict[str, int], width: int) -> tuple[Column, ...]:
-    """Hand out what is left: readable activity first, then the bar, then the rest of it."""
+    """Distribute the spare width: activity up to a readable width, bar, name, activity."""
     widths = {key: needs[key] for key in keys}
     left = width - _total(keys, needs)
     if left < 0:
@@ -149,7 +146,7 @@ def _grow(widths: dict[str, int], key: str, most: int, left: int) -> int:
 
 
 def _shrink(widths: dict[str, int], missing: int) -> None:
-    """Narrower than anybody works: the bar, then the name, then the state give cells away."""
+    """For very narrow screens: take cells from the bar, then the name, then the state."""
     for key, least in (("bar", 4), ("name", 4), ("state", 1)):
         less = max(0, min(widths[key] - least, missing))
         widths[key] -= less

@@ -1,4 +1,4 @@
-"""Two documents as one: what was taken away, what came, and a little of what stayed around it."""
+"""A unified diff of two documents."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from cockpit.core.safetext import safe_text
 from cockpit.tui.present.span import Span, broken
 
 MOST = 262_144
-"""Characters of each that are compared."""
+"""Characters of each document to compare at most."""
 AROUND = 3
 
 _ROLES = {"+": "added", "-": "removed", "@": "chain"}
 
 
 def compared(before: str, after: str) -> list[str]:
-    """The lines of a unified comparison of what the documents say, under their front matter.
+    """The unified diff of the documents' bodies, without their front matter.
 
-    Takes as long as the documents are long: seconds for two of the largest that share nothing.
+    Slow for large documents: seconds for two of the largest with nothing in common.
     """
     old, new = (safe_text(load(text)[1], MOST).splitlines() for text in (before, after))
     lines = list(unified_diff(old, new, n=AROUND, lineterm=""))
@@ -26,9 +26,9 @@ def compared(before: str, after: str) -> list[str]:
 
 
 def drawn(lines: list[str], width: int) -> list[list[Span]]:
-    """The comparison for a width: long lines over several, each with its sign."""
+    """The diff wrapped to a width; each wrapped line keeps its sign."""
     if not lines:
-        return [[Span("  They say the same.", "muted")]]
+        return [[Span("  The documents are identical.", "muted")]]
     found = []
     for line in lines:
         sign, text = line[:1], line[1:]

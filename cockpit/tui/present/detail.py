@@ -1,4 +1,4 @@
-"""The selected agent in a line or two: who it is, and what it wants with the keys for it."""
+"""The rule above the pane, and why the selected agent waits."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from rich.cells import cell_len
 
 from cockpit.core.far_names import LONGEST_NAME
 from cockpit.core.safetext import safe_line
-from cockpit.tui.present import words
 from cockpit.tui.present.paths import short_path
 from cockpit.tui.present.span import Span, fit, merged
 from cockpit.tui.present.states import look_of
@@ -14,7 +13,7 @@ from cockpit.wire.status import AgentStatus
 
 
 def rule(agent: AgentStatus | None, width: int, home: str = "") -> list[Span]:
-    """A line across, with what does not change from minute to minute; no part of it is cut."""
+    """A horizontal rule with the agent's name, model, mode, branch and path; no part is cut."""
     if agent is None:
         return [Span("─" * width, "rule")]
     name = f" {safe_line(agent.name, LONGEST_NAME)} "
@@ -36,9 +35,9 @@ def _about(agent: AgentStatus, home: str) -> list[str]:
 
 
 def reason(agent: AgentStatus | None, *, named: bool = True) -> list[Span]:
-    """What stands between the agent and its work; empty when nothing does.
+    """Why the agent waits; empty if it does not.
 
-    Without `named` only the sentence, for where its state stands just above.
+    Without `named` only the sentence, for use below a line that shows the state.
     """
     if agent is None:
         return []
@@ -59,25 +58,10 @@ def _phase(agent: AgentStatus) -> str:
     assert handoff is not None  # only asked where there is one
     return {
         "asked": "Hand off?",
-        "waiting": "Waits for the end of the step in hand.",
-        "documenting": "The document is being written.",
-        "review": "The document waits for you.",
-        "stopping": "The old session is being ended.",
-        "starting": "The new session is being started.",
-        "confirming": "Waits until the new session has read the document.",
+        "waiting": "Waiting for the current step to finish.",
+        "documenting": "Writing the document.",
+        "review": "The document is ready for review.",
+        "stopping": "Ending the old session.",
+        "starting": "Starting the new session.",
+        "confirming": "Waiting for the new session to read the document.",
     }[handoff.phase]
-
-
-def reading(agent: AgentStatus) -> str:
-    """Where the number comes from, in words: for the screen reader and the help."""
-    context = agent.context
-    if context.tokens is None:
-        return "No reading yet."
-    source = {"statusline": "the status line", "transcript": "the transcript"}
-    parts = [
-        f"{context.tokens:,} of {context.window:,} tokens" if context.window else "",
-        f"from {source[context.source]}" if context.source else "",
-        f"window {context.confidence}",
-        f"compacts at {words.tokens(context.compacts_at)}" if context.compacts_at else "",
-    ]
-    return ", ".join(part for part in parts if part) + "."

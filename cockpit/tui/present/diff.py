@@ -1,7 +1,7 @@
-"""A worktree's diff as lines: the counts first, then the text with each file under its name.
+"""A worktree's diff as lines: counts per file, then the text with a heading per file.
 
-The text is foreign. It is taken apart by the counts that git writes before each part, so that a
-line that only looks like a heading stays what it is.
+The text is untrusted. It is split by the line counts in git's hunk headers, so that a content
+line that looks like a header is not mistaken for one.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from cockpit.tui.present.span import Span, fit
 from cockpit.wire.diff import DiffFile, WorktreeDiff
 
 STAT_CELLS = 24
-"""Of plus and minus signs at most."""
+"""Cells of the bar of plus and minus signs at most."""
 _PART = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 _LEFT_OUT = ("index ", "--- ", "+++ ", "similarity index ")
 
 
 def diff_lines(diff: WorktreeDiff, width: int) -> list[list[Span]]:
-    """Everything, in as many lines as it takes."""
+    """The whole diff as lines of `width` cells."""
     if diff.unknown:
         return [[Span(f"  {safe_line(diff.unknown, 300)}", "warning")]]
     lines = [_summary(diff)]
@@ -40,7 +40,7 @@ def diff_lines(diff: WorktreeDiff, width: int) -> list[list[Span]]:
     if diff.cut:
         lines += [
             [],
-            [Span("  There is more than this; git diff in the worktree has it.", "warning")],
+            [Span("  Cut off here; run git diff in the worktree to see the rest.", "warning")],
         ]
     return lines
 
@@ -48,14 +48,15 @@ def diff_lines(diff: WorktreeDiff, width: int) -> list[list[Span]]:
 def _summary(diff: WorktreeDiff) -> list[Span]:
     added = sum(each.added or 0 for each in diff.files)
     removed = sum(each.removed or 0 for each in diff.files)
-    base = safe_line(diff.since, 12)[:8] if diff.since else "nothing"
-    since = f"since the job began at {base}" if diff.of_job else f"not committed, since {base}"
+    base = safe_line(diff.since, 12)[:8] if diff.since else "the empty tree"
+    since = f"since the job began at {base}" if diff.of_job else f"since {base}"
     if not diff.files and not diff.untracked:
-        return [Span(f"  Nothing differs, {since}.", "muted")]
+        return [Span(f"  No {'' if diff.of_job else 'uncommitted '}changes {since}.", "muted")]
+    since = since if diff.of_job else f"uncommitted, {since}"
     new = [counted(len(diff.untracked), "new file")] if diff.untracked else []
     changed = [counted(len(diff.files), "file") + " changed"] if diff.files else []
     more = "+" if diff.cut else ""
-    # Nobody counts the lines of new files, and a nought would say that they are empty.
+    # The lines of new files are not counted; a zero would claim that they are empty.
     counts = (
         [Span("  "), Span(f"+{added} ", "added"), Span(f"-{removed}", "removed")] if changed else []
     )
@@ -64,7 +65,7 @@ def _summary(diff: WorktreeDiff) -> list[Span]:
 
 
 def _stat(files: list[DiffFile], width: int) -> list[list[Span]]:
-    """A line for each file, as long a bar as its changes against those of the longest."""
+    """One line per file, with a bar proportional to its changes."""
     if not files:
         return []
     cells = min(STAT_CELLS, max(4, width // 4))
@@ -91,7 +92,7 @@ def _stat_line(each: DiffFile, names: int, cells: int, most: int) -> list[Span]:
 
 
 def _text(text: str, width: int) -> Iterator[list[Span]]:
-    """The parts of git's text; what stands between them is told by their own counts."""
+    """The hunks of git's text, delimited by their own line counts."""
     before = after = 0
     for line in text.split("\n"):
         if before > 0 or after > 0:
@@ -111,7 +112,7 @@ def _text(text: str, width: int) -> Iterator[list[Span]]:
 
 
 def _name(line: str) -> str:
-    """`diff --git a/x b/x` is about x; of a renamed file, or one with odd bytes, all is said."""
+    """`x` from `diff --git a/x b/x`; the whole text for renamed or quoted names."""
     names = line.removeprefix("diff --git ")
     half = len(names) // 2
     first, second = names[:half], names[half + 1 :]

@@ -1,4 +1,4 @@
-"""What a form would write, in words: which file, which line, and what holds after it."""
+"""Describes what a form would save: file, line and resulting value."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ if TYPE_CHECKING:
     from cockpit.config.loaded import Loaded
 
 _IMPLIED = {"cockpit", "defaults", "context", "notifications", "keys"}
-"""Tables whose settings a pilot knows by their own names."""
+"""Tables left out of a setting's name."""
 
 
 def writing(edits: Sequence[Edit], then: Loaded, standing: Callable[[Path], str], home: str) -> str:
-    """The sentence before it is done; `standing` is what there is to know of a file."""
+    """The sentence shown before saving; `standing` returns a note on a file."""
     if not edits:
-        return "Nothing is changed yet."
+        return "No changes yet."
     files = []
     for file in dict.fromkeys(edit.file for edit in edits):
         known = standing(file)
-        note = f" ({known})" if known else ""
-        told = ", ".join(_edit(edit, then, home) for edit in edits if edit.file == file)
-        files.append(f"{short_path(str(file), home)}{note}: {told}")
-    return f"Ctrl-S writes {'; and '.join(files)}."
+        told = "; ".join(_edit(edit, then, home) for edit in edits if edit.file == file)
+        note = f"{known}; " if known else ""
+        files.append(f"{short_path(str(file), home)} ({note}{told})")
+    return f"Ctrl-S saves to {' and to '.join(files)}."
 
 
 def label(key: Sequence[str]) -> str:
-    """A setting as the form calls it."""
+    """A setting's name in the form."""
     words = list(key)
     while len(words) > 1 and words[0] in _IMPLIED:
         words.pop(0)
@@ -39,7 +39,7 @@ def label(key: Sequence[str]) -> str:
 
 
 def value_at(loaded: Loaded, key: Sequence[str]) -> str:
-    """What holds of a setting, as a file would have it; empty for nothing."""
+    """A setting's value as written in a file; empty if it has none."""
     found: Any = loaded.settings
     if key[0] == "keys":
         return str(loaded.settings.keys.get(".".join(key[1:]), ""))
@@ -51,11 +51,11 @@ def value_at(loaded: Loaded, key: Sequence[str]) -> str:
 def _edit(edit: Edit, then: Loaded, home: str) -> str:
     name = label(edit.key)
     if not edit.removed:
-        return f"{name} on line {edit.line}" if edit.line else f"{name} on a new line"
+        return f"changes `{name}` on line {edit.line}" if edit.line else f"adds `{name}`"
     value = safe_line(value_at(then, edit.key), 60)
     whose = f"from {_source(edit, home)}" if edit.then else "the default"
     after = f"{value}, {whose}" if value else whose
-    return f"{name} taken off line {edit.line} (then {after})"
+    return f"removes `{name}` from line {edit.line}, leaving {after}"
 
 
 def _source(edit: Edit, home: str) -> str:

@@ -1,4 +1,4 @@
-"""The facts of a session as lines: what it was asked, what it means to do, what it did."""
+"""The facts of a session as lines: goal, todos, files and commits."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TODO = {
 
 
 def fact_lines(facts: Mapping[str, Any], width: int) -> list[list[Span]]:
-    """Every line that there is room for in the width; groups that have nothing are left out."""
+    """All facts in groups; empty groups are left out."""
     lines: list[list[Span]] = []
     for title, entries in _groups(facts, max(8, width - TITLES - 2)):
         if lines and entries:
@@ -28,7 +28,7 @@ def fact_lines(facts: Mapping[str, Any], width: int) -> list[list[Span]]:
         for index, entry in enumerate(entries):
             name = f"  {title:<{TITLES}}" if not index else " " * (TITLES + 2)
             lines.append([Span(name, "title"), *entry])
-    return lines or [[Span("  Nothing is known of this session yet.", "muted")]]
+    return lines or [[Span("  Nothing known about this session yet.", "muted")]]
 
 
 def _groups(facts: Mapping[str, Any], width: int) -> Iterator[tuple[str, list[list[Span]]]]:
@@ -42,6 +42,7 @@ def _groups(facts: Mapping[str, Any], width: int) -> Iterator[tuple[str, list[li
     status = facts.get("git_status")
     yield "git status", _texts(str(status).splitlines() if status else (), width, "muted")
     yield "subagents", [_subagent(each, width) for each in facts.get("subagents") or ()]
+    yield "background", [_task(each, width) for each in facts.get("background") or ()]
 
 
 def _texts(texts: Any, width: int, role: str) -> list[list[Span]]:
@@ -57,6 +58,11 @@ def _todo(todo: Mapping[str, Any], width: int) -> Iterator[list[Span]]:
 def _commit(commit: Mapping[str, Any], width: int) -> list[Span]:
     made = safe_line(str(commit.get("hash")), 12)
     return [Span(f"{made} ", "key"), Span(safe_line(str(commit.get("subject")), width - 10))]
+
+
+def _task(one: Mapping[str, Any], width: int) -> list[Span]:
+    said = f"{one.get('type')} {one.get('status')}: {one.get('command') or one.get('description')}"
+    return [Span(safe_line(said, width))]
 
 
 def _subagent(one: Mapping[str, Any], width: int) -> list[Span]:

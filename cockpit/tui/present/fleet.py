@@ -1,4 +1,4 @@
-"""The fleet as lines: groups in the order in which they want the pilot, and rows in them."""
+"""The fleet as lines: agents in groups, the most urgent group first."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cockpit.tui.present.states import GROUPS, Group, group_of, look_of
 from cockpit.wire.status import AgentStatus
 
 SORTED = "↓"
-"""At the title of the column that the rows are sorted by."""
+"""Marks the title of the sort column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +23,12 @@ class Heading:
     group: Group
     count: int
     first: bool
-    """The first heading also carries the titles of the columns."""
+    """The first heading also shows the column titles."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where an agent stands: its number is what the digit keys jump by, from 1."""
+class AgentLine:
+    """The line of an agent; `number` starts at 1 and is what the digit keys select."""
 
     name: str
     number: int
@@ -39,16 +39,16 @@ class Gap:
     """An empty line before a group."""
 
 
-Line = Heading | Place | Gap
+Line = Heading | AgentLine | Gap
 
 
 def lines_of(
     agents: Iterable[AgentStatus], words_wanted: str = "", sort: str = "need", *, airy: bool = False
 ) -> list[Line]:
-    """Every agent once, grouped; with a filter only those that have all of its words.
+    """Every agent once, grouped; with a filter only those that match all of its words.
 
-    Inside a group the order is the supervisor's, so that a row only moves when its state does,
-    unless the pilot asked for another. `airy` sets groups apart, which is for much room.
+    The default order inside a group is the supervisor's, so that a row moves only when its state
+    changes. `airy` adds an empty line between groups.
     """
     wanted = words_wanted.lower().split()
     shown = ordered((agent for agent in agents if _matches(agent, wanted)), sort)
@@ -62,7 +62,7 @@ def lines_of(
             lines.append(Heading(group, len(members), first=not lines))
         for agent in members:
             number += 1
-            lines.append(Place(agent.name, number))
+            lines.append(AgentLine(agent.name, number))
     return lines
 
 
@@ -74,7 +74,7 @@ def _matches(agent: AgentStatus, wanted: Sequence[str]) -> bool:
 
 
 def heading_spans(heading: Heading, layout: Layout, sorted_by: str = "") -> list[Span]:
-    """The group's title and count; on the first, column titles where the title leaves room."""
+    """The group's title and count; the first one also has the column titles that fit."""
     title = [
         Span(f"  {heading.group.title} ", f"group-{heading.group.key}"),
         Span(str(heading.count), "muted"),
@@ -86,7 +86,7 @@ def heading_spans(heading: Heading, layout: Layout, sorted_by: str = "") -> list
     titles: list[Span] = []
     for column in layout.columns:
         end = start + column.width
-        # A long title of the group pushes that of the column below it aside, if there is room.
+        # A long group title shifts the column title to the right if there is room.
         begin = start if start > used + 1 else used + 2
         name = f"{column.title}{SORTED}" if column.key == sorted_by else column.title
         if name and (begin == start or end - begin >= len(name)):
@@ -97,7 +97,7 @@ def heading_spans(heading: Heading, layout: Layout, sorted_by: str = "") -> list
     return merged([*title, *titles, Span(" " * max(0, layout.width - used))])
 
 
-def row_spans(row: Row, place: Place, layout: Layout, *, selected: bool) -> list[Span]:
+def row_spans(row: Row, place: AgentLine, layout: Layout, *, selected: bool) -> list[Span]:
     """One row, exactly `layout.width` cells wide."""
     digit = str(place.number) if place.number <= 9 else " "
     spans = [Span("▌" if selected else " ", "cursor"), Span(f"{digit:>2} ", "number")]
@@ -114,12 +114,12 @@ def row_spans(row: Row, place: Place, layout: Layout, *, selected: bool) -> list
 
 
 def _chosen(span: Span) -> Span:
-    """The name of the selected one is in the colour of its mark."""
+    """Highlight the name in the selected row."""
     return span._replace(role="name-here") if span.role == "name" else span
 
 
 def _faded(span: Span) -> Span:
-    """The mark of the selection and the bar keep their looks: the bar has one for what is old."""
+    """Grey out a span, except the selection mark and the bar, which has its own stale colour."""
     kept = span.role == "cursor" or span.role.startswith("bar")
     return span if kept else span._replace(role="muted")
 

@@ -1,4 +1,4 @@
-"""Foreign lines made harmless and broken at the edge, so that all of them can be seen."""
+"""Wraps untrusted lines, with control characters removed."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from cockpit.core.safetext import safe_line
 
 TAB = 4
 LONGEST = 4000
-"""Characters of one line; what is longer was not written to be read."""
+"""Characters of one line at most."""
 
 
 def worded(text: str, width: int) -> list[str]:
-    """One line of prose over as many as it takes, broken between words where that is possible."""
+    """Wrap a line of prose, between words if possible."""
     lines = [""]
     for word in safe_line(text.expandtabs(TAB), LONGEST).split(" "):
         joined = f"{lines[-1]} {word}" if lines[-1] else word
@@ -24,7 +24,7 @@ def worded(text: str, width: int) -> list[str]:
 
 
 def folded(text: str, width: int, *, indent: int = 0) -> list[str]:
-    """One line over as many as it takes; each after the first begins with `indent` spaces."""
+    """Wrap a line at the edge; continuation lines start with `indent` spaces."""
     line = safe_line(text.expandtabs(TAB), LONGEST)
     if cell_len(line) <= width or width <= indent + 1:
         return [line]

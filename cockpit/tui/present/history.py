@@ -1,6 +1,6 @@
-"""Every handoff there was, as lines: whose, when, what it did to the context, what came of it.
+"""The history of handoffs as lines: agent, time, tokens before and after, outcome.
 
-Made of what `cockpit history --json` says. Words of documents are foreign, and made safe here.
+Built from `cockpit history --json`. Text from documents is untrusted and made safe here.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _OUTCOMES = {
     "done": ("✓", "done", "state-done"),
     "refused": ("·", "refused", "muted"),
     "cancelled": ("·", "cancelled", "muted"),
-    "revived": ("×", "taken back", "warning"),
+    "revived": ("×", "reopened", "warning"),
     "failed": ("×", "failed", "state-failed"),
     None: ("»", "under way", "state-handing"),
 }
@@ -34,13 +34,13 @@ _MARKED, _UNMARKED = "*", " "
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One handoff. Texts are as the supervisor said them, and foreign."""
+    """One handoff. Its texts are untrusted."""
 
     id: str
     agent: str
     goal: str
     number: int
-    """Of the session that left it, in its chain."""
+    """The number of its session in the chain."""
     created: str
     outcome: str | None
     writer: str | None
@@ -51,20 +51,20 @@ class Entry:
     cost_usd: float | None
     why: str | None
     found: str
-    """The line of the document that was searched for."""
+    """The line of the document that matches the search."""
     times: int = 1
-    """How many handoffs it stands for: a run of one agent's that came to nothing is one line."""
+    """How many handoffs this entry combines: a run of cancelled ones is one line."""
     since: str = ""
-    """When the first of them began; empty where it is one."""
+    """When the first of them began; empty for a single handoff."""
 
     @property
     def can_open(self) -> bool:
-        """There is something to read: a document, or the draft of one."""
+        """Whether it has a document or a draft."""
         return self.document is not None or self.outcome is None
 
 
 def entries(chains: Iterable[Mapping[str, Any]], agent: str | None = None) -> list[Entry]:
-    """Every handoff of the chains, newest first; of one agent alone where one is named."""
+    """The handoffs of the chains, newest first; only those of `agent` if given."""
     found = [
         _entry(chain, session, handoff)
         for chain in chains
@@ -76,11 +76,11 @@ def entries(chains: Iterable[Mapping[str, Any]], agent: str | None = None) -> li
 
 
 def folded(found: Iterable[Entry]) -> list[Entry]:
-    """The same, with each run of one session's handoffs that came to nothing as one entry.
+    """Combine each run of a session's cancelled handoffs into one entry.
 
-    An agent that compacts by itself calls its handoff off each time. What of other agents lies
-    between breaks no run, or two such agents would fill the list by turns. The entry stands where
-    the newest was, under the id of the oldest, which no further one changes.
+    An agent that compacts automatically cancels its handoff each time. Entries of other agents do
+    not break a run, or two such agents would fill the list. The entry is at the newest one's
+    position, with the oldest one's id, which stays the same as the run grows.
     """
     lines: list[Entry] = []
     runs: dict[tuple[str, int, str], int] = {}
@@ -127,7 +127,7 @@ def outcome_of(entry: Entry) -> tuple[str, str, str]:
 
 
 def line(entry: Entry, width: int, now: datetime, widest: int, *, marked: bool) -> list[Span]:
-    """A handoff in `width` cells; what gives way on a narrow screen is what stands below anyway."""
+    """A handoff in `width` cells; narrow screens drop what the details show anyway."""
     glyph, word, role = outcome_of(entry)
     age = words.age(words.seconds_since(entry.created, now))
     spans = [
@@ -152,7 +152,7 @@ def _many(entry: Entry) -> str:
 
 
 def _fill(entry: Entry) -> str:
-    """What the context held before, and what the next one began with."""
+    """Tokens before the handoff, and at the start of the next session."""
     if entry.tokens is None:
         return "  "
     held = words.tokens(entry.tokens)
@@ -162,7 +162,7 @@ def _fill(entry: Entry) -> str:
 
 
 def _written(entry: Entry) -> str:
-    """The same as `_writer` in a column."""
+    """Short form of `_writer` for the column."""
     if entry.document is None:
         return "none yet" if entry.outcome is None else "no document"
     return _WRITTEN.get(entry.writer or "", safe_line(entry.writer or "", 12))
@@ -175,7 +175,7 @@ def _writer(entry: Entry) -> str:
 
 
 def widest_name(found: Iterable[Entry], width: int) -> int:
-    """Cells for the names: what the longest needs, and no more than a fifth of the width."""
+    """Cells for the names: the longest one, but at most a fifth of the width."""
     longest = max((cell_len(safe_line(entry.agent, 32)) for entry in found), default=4)
     return min(longest, max(8, width // 5))
 
@@ -188,12 +188,15 @@ def heading(
     searched: str,
     marked: int,
     without: Sequence[str] = (),
+    total: int | None = None,
 ) -> list[Span]:
-    """The line at the top: how many, of whom, what was searched for, and who was not heard.
+    """The line at the top: count, agent, search and missing hosts.
 
-    None is for what could not be had yet: no number is said of it.
+    `found` is None before the first load, and no count is shown. `total` is the full count if not
+    all handoffs are loaded.
     """
-    said = [] if found is None else [counted(sum(entry.times for entry in found), "handoff")]
+    number = total if total is not None else sum(entry.times for entry in found or ())
+    said = [] if found is None else [counted(number, "handoff")]
     if agent is not None:
         said.append(f"of {safe_line(agent, 32)}")
     if searched:
@@ -207,7 +210,7 @@ def heading(
 
 
 def detail(entry: Entry | None, width: int, height: int, home: str = "") -> list[list[Span]]:
-    """The selected one in a few lines: its goal, where it lies, what it came to."""
+    """The selected handoff in a few lines: goal, outcome and document."""
     if entry is None:
         return []
     _, word, role = outcome_of(entry)

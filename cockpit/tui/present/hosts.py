@@ -1,4 +1,4 @@
-"""Several hosts in a few cells: who answers, who is lost since when and why, what leads on."""
+"""The connections of several hosts: state, since when, why, and the next step."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from cockpit.core.far_names import LOCAL
 from cockpit.core.safetext import safe_line
-from cockpit.tui.model import Connection, Model, Part
 from cockpit.tui.present import words
 from cockpit.tui.present.span import Span
+from cockpit.tui.state.model import Connection, Model, Part
 
 LIVE, ASKED, LOST = "●", "◌", "○"
 _BETWEEN = Span(" · ", "muted")
 
 
 def connections(parts: Sequence[Part], now: float) -> Iterator[list[Span]]:
-    """All hosts with their connection, each time in fewer cells; what is wrong stays longest."""
+    """The hosts with their connection state, in ever shorter forms; problems stay longest."""
     wrong = [part for part in parts if not part.connection.live]
     yield _joined(_one(part, now) for part in parts)
     if not wrong:
@@ -30,7 +30,7 @@ def connections(parts: Sequence[Part], now: float) -> Iterator[list[Span]]:
 
 
 def lost_reason(model: Model, name: str, now: float) -> list[Span]:
-    """Why the host of an agent does not answer, where it is one of several, and the next step."""
+    """Why an agent's host is lost, and the next step; empty unless there are several hosts."""
     if not model.is_lost(name):
         return []
     part = model.part_of(name)
@@ -42,24 +42,24 @@ def lost_reason(model: Model, name: str, now: float) -> list[Span]:
 
 
 def lost_since(connection: Connection, now: float) -> str:
-    """By the minute, so that a screen on which nothing happens stays silent."""
-    if connection.strange:
-        return "is of another version"
+    """How long ago it was lost, in minutes, so that an idle screen is not redrawn."""
+    if connection.incompatible:
+        return "runs another version"
     seconds = now - (now if connection.lost_at is None else connection.lost_at)
     return f"lost {words.age(seconds)} ago" if seconds >= 60 else "lost just now"
 
 
 def lost_why(part: Part) -> str:
-    """A sentence."""
+    """Why it is lost, as a sentence."""
     why = safe_line(part.connection.why, 300).rstrip(".")
-    return f"{why}." if why else "It does not answer."
+    return f"{why}." if why else "No answer."
 
 
 def lost_step(part: Part) -> str:
-    """What the pilot can do, besides waiting."""
+    """What the user can do, besides waiting."""
     if part.host == LOCAL:
         return "Start it: cockpit up"
-    return f"It is tried again by itself; by hand: cockpit doctor --host {safe_line(part.host, 32)}"
+    return f"Retrying automatically. To check: cockpit doctor --host {safe_line(part.host, 32)}"
 
 
 def _one(part: Part, now: float) -> list[Span]:
@@ -67,7 +67,7 @@ def _one(part: Part, now: float) -> list[Span]:
     if part.connection.live:
         return [Span(f"{host} {LIVE}", "muted")]
     if part.connection.lost_at is None:
-        return [Span(f"{host} {ASKED} asking…", "muted")]
+        return [Span(f"{host} {ASKED} connecting…", "muted")]
     return [Span(f"{host} {LOST} {lost_since(part.connection, now)}", "error")]
 
 

@@ -1,7 +1,6 @@
-"""Everything that wants the pilot, as items: what it is, since when, and what leads on.
+"""The items of the inbox: what needs the user, since when, and the next step.
 
-Made of the rows that everybody sees; it knows nothing that `cockpit status` does not say. What
-holds an agent up comes first, and of that the newest.
+Built from the agents' rows, as in `cockpit status`. Blocked agents first, newest first.
 """
 
 from __future__ import annotations
@@ -17,55 +16,56 @@ from rich.cells import cell_len
 from cockpit.core.far_names import LOCAL, LONGEST_NAME, host_and_name
 from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_line, safe_text
-from cockpit.tui.model import Part
 from cockpit.tui.present import states, words
 from cockpit.tui.present.hosts import LOST, lost_step, lost_why
 from cockpit.tui.present.span import Span, broken, fit, fit_words, merged
 from cockpit.tui.present.states import look_of
+from cockpit.tui.state.model import Part
 from cockpit.wire.status import AgentStatus, HeldSetting, Needs
 
 _URGENCY = {
     "permission": 0, "question": 0, "trust": 0, "failed": 0,
-    "review": 1, "handoff": 1, "breaker": 1,
+    "review": 1, "handoff": 1, "breaker": 1, "resume": 1,
     "usage_limit": 2, "lost": 2,
     "held": 3,
 }  # fmt: skip
 
 _STEPS = {
-    "permission": "Enter goes to its pane; you give the answer there.",
-    "question": "Enter goes to its pane; you give the answer there.",
-    "trust": "Enter goes to its pane; you say there whether the folder is trusted.",
-    "review": "Enter reads the document; then approve, edit, refuse or snooze it.",
-    "handoff": "Enter shows what cockpit knows; then approve, refuse or snooze.",
-    "breaker": "Enter shows what cockpit knows; then approve, refuse or snooze.",
-    "usage_limit": "It can go on with a new prompt once the limit has begun anew.",
-    "failed": "Enter goes to what is left of it in its pane.",
+    "permission": "Press Enter to answer in its pane.",
+    "question": "Press Enter to answer in its pane.",
+    "trust": "Press Enter to go to its pane and say whether you trust the folder.",
+    "review": "Press Enter to read the document, then approve, edit, refuse or snooze.",
+    "handoff": "Press Enter to see what cockpit knows, then approve, refuse or snooze.",
+    "breaker": "Press Enter to see what cockpit knows, then approve, refuse or snooze.",
+    "usage_limit": "Send it a new prompt once the limit resets.",
+    "resume": "Press R in the fleet to reopen every agent that was running.",
+    "failed": "Press Enter to see what is left in its pane.",
 }
 
 KIND = 14
-"""Cells of the sign and the word."""
+"""Cells of the glyph and the word."""
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One thing that waits. Texts are made safe."""
+    """One item that needs the user. Its texts are safe to show."""
 
     key: str
     kind: str
-    """A kind of need, `held`, or `lost` of a host."""
+    """A kind of need, `held` for an untrusted file, or `lost` for a host."""
     glyph: str
     word: str
     role: str
     who: str
     what: str
-    """In one line."""
+    """The summary, in one line."""
     since: str | None
     agent: str | None
-    """Whose it is, by the name that the supervisor knows."""
+    """The name of its agent, if any."""
     says: tuple[str, ...]
-    """The whole of it, line by line."""
+    """The full text, line by line."""
     step: str
-    """What leads on."""
+    """The next step."""
 
 
 def items(
@@ -73,7 +73,7 @@ def items(
     held: Sequence[HeldSetting] = (),
     lost: Sequence[Part] = (),
 ) -> list[Item]:
-    """What waits, the most urgent first, and of equals the newest; `lost` do not answer."""
+    """The items, most urgent first, then newest first; `lost` are hosts that do not answer."""
     away = {part.host for part in lost}
     found = [
         _item(agent, agent.needs, last_known=_host_of(agent) in away)
@@ -126,19 +126,19 @@ def _says(needs: Needs) -> tuple[str, ...]:
     if needs.tool is None:
         return (safe_line(needs.detail, 1000),)
     lines = safe_text(needs.command or "", 4000).splitlines()
-    return (f"{safe_line(needs.tool, 60)} wants to do this:", *(f"  {line}" for line in lines))
+    return (f"{safe_line(needs.tool, 60)} needs permission for:", *(f"  {line}" for line in lines))
 
 
 def _step(agent: AgentStatus, needs: Needs) -> str:
     if needs.kind == "usage_limit" and needs.resets_at:
-        return f"It begins anew at {_anew(needs.resets_at, needs.since)}; then send it a prompt."
+        return f"The limit resets at {_anew(needs.resets_at, needs.since)}; then send it a prompt."
     if needs.kind == "failed" and agent.pane is None:
-        return "Press n on the fleet to start it again."
+        return "Press n in the fleet to start it again."
     return _STEPS[needs.kind]
 
 
 def _anew(resets: str, since: str | None) -> str:
-    """With the day where that is another than the one on which the agent met its limit."""
+    """When the limit resets, with the date if that is not the day it was reached."""
     try:
         return words.until(resets, datetime.fromisoformat(since or resets))
     except ValueError:
@@ -156,7 +156,7 @@ def _lost(part: Part) -> Item:
         what=lost_why(part),
         since=None,
         agent=None,
-        says=(lost_why(part), "What is shown of its agents is what was known last."),
+        says=(lost_why(part), "Its agents are shown as last known."),
         step=lost_step(part),
     )
 
@@ -164,15 +164,15 @@ def _lost(part: Part) -> Item:
 def _held(host: str, file: str, held: list[HeldSetting]) -> Item:
     there = f" on {safe_line(host, 32)}" if host else ""
     settings = counted(len(held), "setting")
-    verb = "does" if len(held) == 1 else "do"
+
     return Item(
         key=f"/held {host} {file}",
         kind="held",
         glyph="▢",
-        word="held",
+        word="untrusted",
         role="warning",
         who=safe_line(PurePath(file).name, 32),
-        what=f"{settings} {verb} not count until you trust this file",
+        what=f"{settings} ignored until you trust this file",
         since=None,
         agent=None,
         says=(
@@ -204,28 +204,28 @@ def _room(width: int, widest: int) -> int:
 
 
 def is_told(item: Item, width: int, widest: int) -> bool:
-    """Whether its line has all that there is to say of it, so that nothing need say it again."""
-    # Word for word: what runs of spaces stand for in a command is not ours to judge.
+    """Whether the item's line already shows its full text."""
+    # Compare exactly: runs of spaces in a command may matter.
     said = item.what.partition(": ")[2] if item.kind == "permission" else ""
     whole = len(item.says) == 1 or (bool(said) and item.says[1:] == (f"  {said}",))
     return whole and cell_len(item.what) <= _room(width, widest)
 
 
 def widest_name(found: Iterable[Item], width: int) -> int:
-    """Cells for the names: what the longest needs, and no more than a fifth of the width."""
+    """Cells for the names: the longest one, but at most a fifth of the width."""
     return min(max((cell_len(item.who) for item in found), default=4), max(8, width // 5))
 
 
 def heading(found: Sequence[Item], host: str, width: int, *, lost: bool = False) -> list[Span]:
-    """The line at the top: how many things want the pilot, of which kinds.
+    """The line at the top: the number of items of each kind.
 
-    The host gives way where there is little room; that nobody answers (`lost`) never does.
+    The host is left out if there is no room, but a `lost` connection is always shown.
     """
     waiting = [item for item in found if item.kind != "held"]
     kinds = dict.fromkeys(item.word for item in waiting)
     counts = [f"{sum(each.word == kind for each in waiting)} {kind}" for kind in kinds]
     if held := len(found) - len(waiting):
-        counts.append(f"{held} held")
+        counts.append(f"{held} untrusted")
     right = f" {safe_line(host, 24)} " if lost else f"{safe_line(host, 24)} "
     right = right if lost or cell_len(right) < width // 3 else ""
     room = width - len(" Inbox ") - 1 - cell_len(right)
@@ -236,7 +236,7 @@ def heading(found: Sequence[Item], host: str, width: int, *, lost: bool = False)
 
 
 def _in_room(counts: Sequence[str], room: int) -> str:
-    """The counts that fit, and a sign that there are others."""
+    """The counts that fit, with an ellipsis for the rest."""
     for shown in range(len(counts), 0, -1):
         said = " · ".join([*counts[:shown], *(["…"] if shown < len(counts) else [])])
         if cell_len(said) <= room:
@@ -245,9 +245,9 @@ def _in_room(counts: Sequence[str], room: int) -> str:
 
 
 def detail(item: Item | None, width: int, most: int, *, told: bool = False) -> list[list[Span]]:
-    """The whole of an item under the list, broken to `width`, in at most `most` lines.
+    """An item in full, wrapped to `width`, in at most `most` lines.
 
-    Of one that is `told` by its line, only what leads on.
+    If its line has already `told` everything, only the next step.
     """
     if item is None:
         return []

@@ -1,4 +1,4 @@
-"""The line of keys at the bottom: what can be done now, in the registry's order."""
+"""The key line at the bottom: the actions available now, in registry order."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from typing import NamedTuple
 
 from rich.cells import cell_len
 
-from cockpit.tui.actions import ACTIONS, BY_ID, Action, Context, keys_of, spoken
-from cockpit.tui.model import Model
+from cockpit.tui.keys.actions import ACTIONS, BY_ID, Action, Context, keys_of, spoken
 from cockpit.tui.present import words
 from cockpit.tui.present.span import Span, merged
+from cockpit.tui.state.model import Model
 
 KEPT = (
     "approve", "document", "refuse", "attach", "enter", "edit", "next", "snooze", "handoff", "send",
     "open", "start",
 )  # fmt: skip
-"""Where there is no room for all: which stay longest, by the last word of their ids."""
+"""The actions kept when there is no room for all, most important first, by the end of their ids."""
 
 
 class KeyHint(NamedTuple):
     action: str
     start: int
     end: int
-    """The cells of it, so that a click finds its action."""
+    """`start` to `end` are its cells, so that a click finds its action."""
 
 
 def possible(model: Model, context: Context) -> list[Action]:
-    """What belongs on the key line now."""
+    """The actions for the key line now."""
     return [
         action
         for action in ACTIONS
@@ -44,12 +44,12 @@ def _could_be_asked(model: Model) -> bool:
 
 
 def _is_out_of_reach(model: Model) -> bool:
-    """Its pane is on a machine that does not answer: trying is allowed, and not offered."""
+    """Whether the pane is on a host that does not answer: allowed, but not suggested."""
     return model.part.is_far and not model.part.connection.live
 
 
 def possible_with(model: Model, section: str) -> list[Action]:
-    """The same of one agent's screen; one key does another thing where a session is chosen."""
+    """`possible` for the agent screen, where Enter depends on the section."""
     actions = possible(model, "agent")
     if section == "course":
         return [
@@ -65,10 +65,9 @@ def possible_with(model: Model, section: str) -> list[Action]:
 def key_line(
     actions: Iterable[Action], keymap: Mapping[str, str], width: int
 ) -> tuple[list[Span], list[KeyHint]]:
-    """Keys and words in `width` cells, and where each stands; what has no room is left out whole.
+    """Keys and titles in `width` cells, and the cells of each; an action is never cut.
 
-    Help and the way out keep their place at the end, whatever else goes; of the others those of
-    `KEPT` stay longest.
+    Help and back or quit always stay, at the end; of the others those in `KEPT` stay longest.
     """
     everything = list(actions)
     tail = [action for action in everything if action.id.endswith(("help", "quit", ".back"))]
@@ -94,13 +93,13 @@ def key_line(
 
 
 def _worth(action: Action) -> int:
-    """Its place among those that stay; the registry's order decides among the rest."""
+    """Sort key: position in `KEPT`; the rest keep registry order."""
     last = action.id.rpartition(".")[2]
     return KEPT.index(last) if last in KEPT else len(KEPT)
 
 
 def shown_key(action: Action, keymap: Mapping[str, str]) -> str:
-    """The key that is told for an action, as it is printed on a keyboard; a dash for none."""
+    """The first key of an action, as printed on a keyboard; a dash for none."""
     return next(map(spoken, keys_of(action, keymap)), words.DASH)
 
 

@@ -1,7 +1,6 @@
-"""The chain of a job as lines: what each session held, what it left, what became of it.
+"""The chain of a job as lines: each session's tokens, document, cost and outcome.
 
-Made of what `cockpit history --json` says of the sessions, and of the agent's row for the one that
-is live. Nothing is added up here that nobody counted.
+Built from `cockpit history --json`, and from the agent's row for the live session.
 """
 
 from __future__ import annotations
@@ -31,34 +30,34 @@ _OUTCOMES = {
 }
 _LEFT = {
     "refused": ("refused", "muted"),
-    "cancelled": ("called off", "muted"),
+    "cancelled": ("cancelled", "muted"),
     "revived": ("reopened", "state-failed"),
     "failed": ("failed", "state-failed"),
 }
-"""What became of a handoff that did not end its session."""
+"""The outcome of a handoff that did not end its session."""
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One session of the chain, in words."""
+    """One session of the chain, as text."""
 
     session: str
     number: str
     tokens: str
-    """What it held at the end, and what its successor began with."""
+    """Its tokens at the end, and those of its successor at the start."""
     writer: str
     cost: str
     lasted: str
     outcome: str
     role: str
     handoff: str | None
-    """Whose document it left; None if it left none."""
+    """The handoff whose document it left; None if it left none."""
 
 
 def chain_of(
     history: Sequence[Mapping[str, Any]], agent: AgentStatus | None
 ) -> list[Mapping[str, Any]]:
-    """The sessions of the agent's job, in order; empty if nothing is known of it."""
+    """The sessions of the agent's job, in order; empty if the job is unknown."""
     for chain in reversed(history):
         if agent is not None and chain.get("job") == agent.job:
             return list(chain.get("sessions") or ())
@@ -66,7 +65,7 @@ def chain_of(
 
 
 def links(sessions: Sequence[Mapping[str, Any]], agent: AgentStatus | None) -> list[Link]:
-    """A line for each session; the one that is live has what the agent's row says now."""
+    """One line per session; the live one is updated from the agent's row."""
     return [_link(each, then, agent) for each, then in zip_longest(sessions, sessions[1:])]
 
 
@@ -104,7 +103,7 @@ def _link(
 
 
 def _begun(session: Mapping[str, Any], then: Mapping[str, Any]) -> Any:
-    """What the successor began with, by its own word or that of the handoff that was confirmed."""
+    """The successor's tokens at its start, from its record or from the confirmed handoff."""
     if then.get("tokens_at_start") is not None:
         return then["tokens_at_start"]
     told = [each.get("tokens_after") for each in session.get("handoffs") or ()]
@@ -112,7 +111,7 @@ def _begun(session: Mapping[str, Any], then: Mapping[str, Any]) -> Any:
 
 
 def _lasted(session: Mapping[str, Any]) -> str:
-    """How long it was; nothing while it goes on, so that an idle screen need not be drawn."""
+    """The session's duration; empty while it runs, so that an idle screen is not redrawn."""
     try:
         began = datetime.fromisoformat(str(session.get("started_at")))
         ended = datetime.fromisoformat(str(session.get("ended_at")))
@@ -136,11 +135,11 @@ def duration(seconds: float) -> str:
 _COLUMNS = ("number", "tokens", "writer", "cost", "lasted", "outcome")
 _RIGHT = {"cost", "lasted"}
 _GIVES_WAY = ("writer", "lasted", "cost")
-"""First to go first."""
+"""In the order in which columns are dropped."""
 
 
 def link_spans(link: Link, every: Sequence[Link], width: int) -> list[Span]:
-    """One line of the chain, in columns that all of its lines share."""
+    """One line of the chain, with column widths shared by all its lines."""
     widths = {key: max(cell_len(getattr(each, key)) for each in every) for key in _COLUMNS}
     for key in _GIVES_WAY:
         if _total(widths) > width:

@@ -1,9 +1,7 @@
-"""The context over time, as lines: filled to where it stood, in the colour of its band.
+"""Plots the context over time, filled in the colour of its band.
 
-One segment for each session, side by side in the order of the chain; inside it one step to the
-right is as many replies as there is room for, so that a night in which nothing was said takes no
-room. What is not known is left open. Draws only what it is told; the marks are those of the
-session that they stand in.
+One segment per session, in chain order. The x axis counts replies, not time, so that idle hours
+take no room. Unknown stretches are left open. Each segment shows its own session's thresholds.
 """
 
 from __future__ import annotations
@@ -23,7 +21,7 @@ COMPACTED = "┊"
 HANDED_ON = "│"
 MARK = "┄"
 LABELS = 16
-"""Cells at the right where the marks are named."""
+"""Cells at the right for the names of the thresholds."""
 ROOM_FOR_LABELS = 56
 LEAST = 3
 """Cells of the shortest segment."""
@@ -32,12 +30,12 @@ BELOW = 1
 
 _BANDS = ("force", "act", "warn", "notice")
 _TOLD_FIRST = ("act", "force", "compacts", "warn", "notice")
-"""Whose name stands where two marks fall into one line."""
+"""Which name is shown if two thresholds fall into one line."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """One step to the right: tokens, or what is there instead."""
+    """One column of the plot: tokens, or a sign instead."""
 
     tokens: int | None = None
     stretch: Stretch | None = None
@@ -45,7 +43,7 @@ class _Column:
 
 
 def plot(course: Course, width: int, height: int) -> list[list[Span]]:
-    """Exactly `height` lines of `width` cells, the last of which names the sessions."""
+    """The plot in exactly `height` lines of `width` cells; the last one names the sessions."""
     stretches = [each for each in course.stretches if each.state != "undone"] or course.stretches
     if width < 8 or height < 2:
         return [[Span(" " * width)] for _ in range(height)]
@@ -81,7 +79,7 @@ def _length(stretch: Stretch) -> int:
 
 
 def _shares(weights: Sequence[int], cells: int) -> list[int]:
-    """Cells by weight: nobody gets less than the least, and together they are exactly so many."""
+    """Split `cells` by weight, each share at least `LEAST`."""
     spare = max(0, cells - LEAST * len(weights))
     whole = sum(weights)
     given = [LEAST + spare * weight // whole for weight in weights]
@@ -90,7 +88,7 @@ def _shares(weights: Sequence[int], cells: int) -> list[int]:
 
 
 def _top(stretches: Sequence[Stretch]) -> int:
-    """Tokens at the upper edge: a little above everything that is drawn, at most the window."""
+    """Tokens at the upper edge: slightly above everything drawn, at most the window."""
     peak = max(point.tokens for each in stretches for point in each.points)
     last = next(each for each in reversed(stretches) if each.points)
     marks = [at for at in (last.marks.force, last.compacts_at) if at and at <= 2 * peak + 1]
@@ -100,7 +98,7 @@ def _top(stretches: Sequence[Stretch]) -> int:
 
 
 def _columns(stretch: Stretch, cells: int) -> list[_Column]:
-    """What stands in each step of a segment: the highest reading of it, or the last one before."""
+    """The columns of a segment: the highest reading of each, or the last one before it."""
     if not stretch.points:
         return [_Column(stretch=stretch, sign=UNKNOWN)] * cells
     calls = _length(stretch)
@@ -120,7 +118,7 @@ def _columns(stretch: Stretch, cells: int) -> list[_Column]:
 
 
 def _cell_of(point: CoursePoint, calls: int, cells: int) -> int:
-    """Where a reading begins to hold; a compaction comes after the reply that it is told with."""
+    """The column of a reading; a compaction comes after the reply reported with it."""
     call = point.call if point.kind == "compacted" else max(0, point.call - 1)
     return min(cells - 1, call * cells // calls)
 
@@ -175,12 +173,13 @@ def _marks(stretch: Stretch) -> list[tuple[str, int]]:
 
 
 def _names(stretch: Stretch, rows: int, top: int) -> dict[int, tuple[str, str]]:
-    """What is written at the right of each line."""
+    """The label at the right of each line."""
     found: dict[int, tuple[str, str]] = {}
     for name, at in sorted(_marks(stretch), key=lambda mark: -_TOLD_FIRST.index(mark[0])):
         if (line := _line_of(at, rows, top)) < rows:
+            guessed = name == "compacts" and stretch.compacts_at_source == "formula"
             role = "muted" if name == "compacts" else f"band-{name}"
-            found[line] = (f"{MARK} {name} {words.tokens(at)}", role)
+            found[line] = (f"{MARK} {name}{'?' if guessed else ''} {words.tokens(at)}", role)
     return found
 
 

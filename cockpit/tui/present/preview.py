@@ -1,4 +1,4 @@
-"""How an agent would stand with other marks: the same arithmetic as the supervisor's."""
+"""Previews an agent's band with other thresholds, with the supervisor's own arithmetic."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NUMBERS = 12
 
 
 def with_marks(context: ContextStatus, wanted: ContextSettings) -> ContextStatus:
-    """The same reading under other marks; one that is not known stays unknown."""
+    """The reading with other thresholds; unknown stays unknown."""
     window = wanted.override or context.window
     if window is None:
         return context
@@ -39,7 +39,7 @@ def with_marks(context: ContextStatus, wanted: ContextSettings) -> ContextStatus
 
 
 def preview_line(agent: AgentStatus, wanted: ContextSettings | None, width: int) -> list[Span]:
-    """Name, bar, tokens and what becomes of the band; `wanted` is None for another file's agent."""
+    """Name, bar, tokens and change of band; `wanted` is None for an agent of another file."""
     bar_width = max(8, min(32, width - NAME - NUMBERS - 26))
     context = agent.context if wanted is None else with_marks(agent.context, wanted)
     numbers = f"{words.tokens(context.tokens)}/{words.tokens(context.window)}"
@@ -60,19 +60,19 @@ def preview_line(agent: AgentStatus, wanted: ContextSettings | None, width: int)
 
 
 def lowered_words(wanted: ContextSettings, names: Collection[str]) -> str:
-    """Which of these marks will begin lower than they were written; empty for none."""
+    """Which of these thresholds are lowered below the configured value; empty for none."""
     window = wanted.override or DEFAULT_WINDOW
     found = marks(thresholds(wanted), window, None)
     lowered = [
         f"{name} is {mark.why}: {words.tokens(mark.tokens)} of {words.tokens(window)}."
         for name in MARK_NAMES
-        if name in names and (mark := getattr(found, name)).why.startswith("lowered to ")
+        if name in names and (mark := getattr(found, name)).lowered
     ]
     return " ".join(lowered)
 
 
 def example_lines(wanted: ContextSettings, width: int) -> list[list[Span]]:
-    """Where the bands begin in the usual window, in numbers, for when nobody is flying."""
+    """The thresholds for the default window, shown if there are no agents."""
     found = marks(thresholds(wanted), DEFAULT_WINDOW, None)
     return [
         [

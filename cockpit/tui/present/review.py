@@ -1,4 +1,4 @@
-"""The lines above a document: whose it is, what cockpit knows of it, what is asked."""
+"""The lines above a document: agent, verified facts and question."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cockpit.wire.status import AgentStatus
 
 _REASONS = {
     "threshold": "its context is filling",
-    "limit": "its session is at its limit",
+    "limit": "its session reached its limit",
     "manual": "you asked for it",
     "agent": "the agent asked for it",
     "compaction": "it was about to be compacted",
@@ -25,7 +25,7 @@ WRITERS = {"agent": "the agent", "sdk": "a fork of the session", "facts": "cockp
 
 
 def title_spans(agent: AgentStatus | None, width: int, waiting: Sequence[str] = ()) -> list[Span]:
-    """Whose handoff, and why; its place among those that wait, where there are several."""
+    """The agent, the reason, and the position among the waiting handoffs."""
     if agent is None or agent.handoff is None:
         return [Span(" " * width)]
     title = " Hand off? " if agent.handoff.phase == "asked" else " Handoff "
@@ -44,7 +44,7 @@ def title_spans(agent: AgentStatus | None, width: int, waiting: Sequence[str] = 
 
 
 def facts_line(front: FrontMatter | None, width: int, claims: str = "") -> list[Span]:
-    """What cockpit itself wrote above the document, and what git said of the agent's claims."""
+    """The facts from the front matter, and the result of checking the agent's claims."""
     if front is None:
         return [Span(fit(" not verified: no front matter yet", width), "muted")]
     said = [
@@ -55,7 +55,7 @@ def facts_line(front: FrontMatter | None, width: int, claims: str = "") -> list[
         else "",
         f"on {front.branch}" if front.branch else "",
         f"at {front.head_commit[:8]}" if front.head_commit else "",
-        f"{counted(front.redactions, 'secret')} taken out" if front.redactions else "",
+        f"{counted(front.redactions, 'secret')} redacted" if front.redactions else "",
         f"session {front.number}",
     ]
     text = " · ".join(safe_line(part, 120) for part in said if part)
@@ -63,7 +63,7 @@ def facts_line(front: FrontMatter | None, width: int, claims: str = "") -> list[
 
 
 def question_spans(agent: AgentStatus | None) -> list[Span]:
-    """What is asked, and what yes means."""
+    """The question, and what approving does."""
     if agent is None or agent.handoff is None:
         return []
     phase = agent.handoff.phase
@@ -71,32 +71,33 @@ def question_spans(agent: AgentStatus | None) -> list[Span]:
         return [
             Span(" ◆ ", "state-needs"),
             Span(
-                "Nothing has been asked of the agent yet. Below is what cockpit knows without it. "
-                "Yes has it write the document; you see that before anything ends."
+                "The agent has not been asked yet. Below is what cockpit knows on its own. "
+                "Approving asks the agent to write the document; you review it before anything "
+                "ends."
             ),
         ]
     if phase == "review":
         return [
             Span(" ◆ ", "state-needs"),
             Span(
-                "Yes ends this session and starts a fresh one in the same worktree, which reads "
-                "this document first. The worktree is not touched."
+                "Approving ends this session and starts a new one in the same worktree, which "
+                "reads this document first."
             ),
         ]
     return [Span(" » ", "state-handing"), Span(safe_line(agent.handoff.detail or phase, 400))]
 
 
 def without_title(body: str) -> str:
-    """The document without a first heading that only says what the title above it says."""
+    """The document without its leading `# Handoff` heading, which the title repeats."""
     return re.sub(r"\A\s*# +Handoff *\n", "\n", body)
 
 
 def refusal_spans(error: CockpitError, edit: str, refuse: str) -> list[Span]:
-    """Why the document was not taken, and the keys that lead on."""
+    """Why the document was refused, and the keys to continue."""
     reasons = safe_line(" ".join(error.detail.splitlines()), 1000)
     return [
         Span(" ✗ ", "error"),
         Span(f"{safe_line(error.title, 200)}.", "error"),
         Span(reasons),
-        Span(f"Press {edit} to mend it, or {refuse} to refuse it.", "warning"),
+        Span(f"Press {edit} to edit it, or {refuse} to refuse.", "warning"),
     ]

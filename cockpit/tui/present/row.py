@@ -1,4 +1,4 @@
-"""One agent as the cells of a row: every text foreign to us made safe, every number in words."""
+"""An agent's row as text: untrusted text made safe, numbers formatted."""
 
 from __future__ import annotations
 
@@ -13,42 +13,42 @@ from cockpit.tui.present.trend import trend
 from cockpit.wire.status import AgentStatus, ContextStatus, Needs
 
 STALE_AFTER = 120.0
-"""Seconds after which the reading of a working agent is drawn as old."""
+"""Seconds after which the reading of a working agent is shown as stale."""
 
 _MARKS = {"notice": "·", "warn": "!", "act": "!!", "force": "!!!"}
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What stands in a row. Two equal rows look the same, so nothing need be drawn again."""
+    """The contents of a row. Equal rows look the same and are not redrawn."""
 
     name: str
     look: Look
     context: ContextStatus
     stale: bool
     absent: bool
-    """There is no session that could have a context; not the same as one that is not known."""
+    """There is no session, so no context; an unknown context is something else."""
     tokens: str
     percent: str
     band: str
-    """The band as a word; empty when calm."""
+    """The band's name; empty when calm."""
     mark: str
-    """The same in at most three characters, for narrow screens."""
+    """The band in at most three characters, for narrow screens."""
     trend: str
-    """The session so far, a step a cell; empty while it has no two readings."""
+    """A sparkline of the session's readings; empty with fewer than two."""
     turns: str
     chain: str
     activity: str
     age: str
     cost: str
     lost: bool = False
-    """Its host does not answer: all of it is what was known last."""
+    """Its host does not answer, so everything is as last known."""
 
 
 def row_of(agent: AgentStatus, *, heard_seconds: float, now: datetime, lost: bool = False) -> Row:
-    """The row of an agent last heard of `heard_seconds` ago; `now` is UTC.
+    """The row of an agent whose status arrived `heard_seconds` ago; `now` is UTC.
 
-    Of a host that is lost everything stays as it was, and is marked as what it is: old.
+    For a lost host everything is as last known and marked as stale.
     """
     context = agent.context
     known = context.age_seconds
@@ -59,7 +59,7 @@ def row_of(agent: AgentStatus, *, heard_seconds: float, now: datetime, lost: boo
     return Row(
         name=safe_line(agent.name, LONGEST_NAME),
         look=last_known(look_of(agent)) if lost else look_of(agent),
-        # The age grows all the time; what it means for the picture is in `stale` and `turns`.
+        # The age would change the row all the time; `stale` and `turns` show it.
         context=context.model_copy(update={"age_seconds": None}),
         stale=stale,
         absent=absent,
@@ -78,10 +78,7 @@ def row_of(agent: AgentStatus, *, heard_seconds: float, now: datetime, lost: boo
 
 
 def _doing(agent: AgentStatus, now: datetime) -> str:
-    """What it does, after a hook's failure; where it does nothing, what there is to say.
-
-    Of one that waits for something it is what it waits for, not what it did before.
-    """
+    """What the agent waits for, or its activity after any warning, or its note."""
     if agent.needs:
         return safe_line(" ".join(_waits_for(agent.needs, now).split()), 200)
     if agent.activity:
@@ -90,14 +87,14 @@ def _doing(agent: AgentStatus, now: datetime) -> str:
 
 
 def _waits_for(needs: Needs, now: datetime) -> str:
-    """In few words; the state says the kind of it already."""
+    """What it waits for, briefly: the state column shows the kind."""
     if needs.tool:
         return f"{needs.tool} {needs.command or ''}"
     if needs.kind == "usage_limit" and needs.resets_at:
         return f"until {words.until(needs.resets_at, now)}"
     if needs.kind == "review":
         return "document ready"
-    return needs.detail.removeprefix("hand off? ")
+    return needs.due or needs.detail
 
 
 def _old(seconds: float) -> str:
@@ -128,7 +125,7 @@ def _turns(context: ContextStatus) -> str:
 
 
 def _chain(agent: AgentStatus) -> str:
-    """`2/4`: the second session of at most four; with no limit, or beyond it, `2/…`."""
+    """`2/4` for the second of at most four sessions; `2/…` without a limit or beyond it."""
     if agent.session_number is None:
         return ""
     most = agent.max_handoffs + 1

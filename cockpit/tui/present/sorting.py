@@ -1,7 +1,6 @@
-"""In which order agents stand inside a group. The groups keep theirs: who needs the pilot is first.
+"""Sort orders of the agents inside a group.
 
-Only `need` lets a row stay where it is until its state changes; the others move rows with their
-numbers, because that is what they were asked for.
+With `need` a row moves only when its state changes; with the others also when its values change.
 """
 
 from __future__ import annotations
@@ -12,26 +11,26 @@ from typing import Any
 from cockpit.wire.status import AgentStatus
 
 ORDERS: dict[str, str] = {
-    "need": "as they came",
+    "need": "original order",
     "context": "fullest first",
     "name": "by name",
-    "age": "longest silent first",
-    "cost": "dearest first",
+    "age": "longest idle first",
+    "cost": "most expensive first",
 }
-"""By what, and what that means in words; in the order in which a key goes through them."""
+"""The sort orders with their descriptions, in the order in which the sort key cycles."""
 
 COLUMN = {"context": "bar", "name": "name", "age": "age", "cost": "cost"}
-"""The column that carries the mark of the order."""
+"""The column that shows the sort mark."""
 
 
 def next_order(order: str) -> str:
-    """The order after this one; the first after the last, and after one that nobody knows."""
+    """The next order, cycling; the first one after an unknown order."""
     names = list(ORDERS)
     return names[(names.index(order) + 1) % len(names)] if order in names else names[0]
 
 
 def ordered(agents: Iterable[AgentStatus], order: str) -> list[AgentStatus]:
-    """Agents in this order; equal ones, and those without a number, as they came."""
+    """Agents in this order; a stable sort."""
     key = _KEYS.get(order)
     return list(agents) if key is None else sorted(agents, key=key)
 

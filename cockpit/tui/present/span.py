@@ -1,4 +1,4 @@
-"""A stretch of text and what it is, not how it looks: the widget gives each role its style."""
+"""A piece of text with a role; the widget maps each role to a style."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def fit(text: str, width: int, *, right: bool = False) -> str:
 
 
 def fit_words(text: str, width: int) -> str:
-    """The same, cut after a word or a part of a path where that costs little of the room."""
+    """Like `fit`, but cut after a word or path component if that wastes little room."""
     if cell_len(text) <= width or width < 2:
         return fit(text, width)
     kept = set_cell_size(text, width - 1)
@@ -38,7 +38,7 @@ def fit_words(text: str, width: int) -> str:
 
 
 def merged(spans: list[Span]) -> list[Span]:
-    """Neighbours of one role as one: every span costs bytes on the way to the terminal."""
+    """Join neighbours with the same role: every span costs bytes on the terminal."""
     merged: list[Span] = []
     for span in spans:
         if not span.text:
@@ -51,12 +51,12 @@ def merged(spans: list[Span]) -> list[Span]:
 
 
 def plain(spans: list[Span]) -> str:
-    """The text alone, as a screen reader would get it."""
+    """The text without roles."""
     return "".join(span.text for span in spans)
 
 
 def broken(text: str, width: int) -> list[str]:
-    """A line over as many as it needs, between words where that is possible."""
+    """Wrap a line, between words if possible; keeps its indent."""
     indent = " " * (len(text) - len(text.lstrip()))
     pieces, current = [], indent
     for word in text.split():

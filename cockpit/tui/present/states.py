@@ -1,4 +1,4 @@
-"""Each state of an agent as a glyph, a word and a group. Colour is never the only sign."""
+"""Maps each state of an agent to a glyph, a word and a group. Colour is never the only sign."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ GROUPS = (
     Group("done", "done", ("done",)),
     Group("stopped", "stopped", ("exited", "stopped")),
 )
-"""In the order in which they want the pilot."""
+"""Most urgent first."""
 
 _GROUP_OF = {state: group for group in GROUPS for state in group.states}
 
@@ -53,6 +53,7 @@ _NEEDS = {
     "usage_limit": "usage limit",
     "failed": "failed",
     "breaker": "paused",
+    "resume": "reopen?",
 }
 
 _PHASES = {
@@ -67,7 +68,7 @@ _PHASES = {
 
 
 def last_known(look: Look) -> Look:
-    """The same of somebody who cannot be asked now; `~` is our sign of a guess."""
+    """The look for an agent whose host does not answer; `~` marks a guess."""
     return look._replace(glyph="~", role="muted")
 
 
@@ -76,7 +77,7 @@ def group_of(agent: AgentStatus) -> Group:
 
 
 def look_of(agent: AgentStatus) -> Look:
-    """The state, said as precisely as it is known: which need, which phase of the handoff."""
+    """The look of an agent, specific to its need or handoff phase."""
     look = _LOOKS[agent.state]
     if agent.state == "needs_you" and agent.needs:
         role = "failed" if agent.needs.kind == "failed" else look.role

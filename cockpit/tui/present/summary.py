@@ -1,4 +1,4 @@
-"""The line at the top: how many want what, what it has cost, and whether anybody answers."""
+"""The line at the top: counts by group, cost and connection."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from rich.cells import cell_len
 
 from cockpit.core.far_names import LOCAL
 from cockpit.core.safetext import safe_line
-from cockpit.tui.model import Connection, Part
 from cockpit.tui.present import words
 from cockpit.tui.present.hosts import connections
 from cockpit.tui.present.outage import lost, remedy
 from cockpit.tui.present.span import Span, fit, merged
 from cockpit.tui.present.states import GROUPS, Group, group_of
+from cockpit.tui.state.model import Connection, Part
 from cockpit.wire.status import AgentStatus
 
 _NEED = {"needs": ("needs you", "need you")}
@@ -28,9 +28,9 @@ def summary(
     other_version: str | None = None,
     held: int = 0,
 ) -> list[Span]:
-    """Exactly `width` cells; the counts give way before the warning that nobody answers.
+    """The summary in exactly `width` cells; a lost connection takes precedence over counts.
 
-    `other_version` is the supervisor's, where it is not the screen's.
+    `other_version` is the supervisor's version if it differs from the screen's.
     """
     everyone = list(agents)
     left = [Span(" cockpit ", "brand"), Span(" ")]
@@ -55,7 +55,7 @@ def summary(
 def joined_summary(
     agents: Iterable[AgentStatus], parts: Sequence[Part], width: int, now: float, held: int = 0
 ) -> list[Span]:
-    """The same of several hosts: what it has cost gives way first, a host that is lost last."""
+    """The summary for several hosts; the cost is dropped first, lost hosts last."""
     everyone = list(agents)
     brand = [Span(" cockpit ", "brand"), Span(" ")]
     counts = [*brand, *_counts(everyone)]
@@ -64,7 +64,7 @@ def joined_summary(
     cost = [Span(f"  {money}", "muted")] if (money := _cost(everyone)) else []
     ways = list(connections(parts, now))
     tried = [(counts, [*ways[0], *cost])]
-    # The shortest word on hosts would cost more than the less urgent counts are worth.
+    # Prefer the less urgent counts over the longer forms of the hosts.
     tried += [(counts, hosts) for hosts in ways[:2]]
     tried += [(said, hosts) for said in (urgent, brand) for hosts in ways]
     for left, right in tried:
@@ -75,7 +75,7 @@ def joined_summary(
 
 
 def title(agents: Iterable[AgentStatus]) -> str:
-    """What the terminal's own title says."""
+    """The terminal's title."""
     needing = sum(1 for agent in agents if agent.state == "needs_you")
     return f"{needing} {'needs' if needing == 1 else 'need'} you" if needing else ""
 
@@ -97,11 +97,11 @@ def _counts(agents: list[AgentStatus], groups: Sequence[Group] = GROUPS) -> list
 def _held(held: int) -> list[Span]:
     if not held:
         return []
-    return [Span(" · ", "muted"), Span(f"{held} held, see the inbox", "group-needs")]
+    return [Span(" · ", "muted"), Span(f"{held} untrusted, see the inbox", "group-needs")]
 
 
 def _fitting(agents: list[AgentStatus], after: list[Span], room: int) -> list[Span]:
-    """The counts and what comes after them; the least urgent give way where there is no room."""
+    """The counts followed by `after`; the least urgent counts are dropped first."""
     for shown in range(len(GROUPS), 0, -1):
         said = [*_counts(agents, GROUPS[:shown]), *after]
         if _length(said) <= room:

@@ -1,4 +1,4 @@
-"""A session's course in a few cells: one step each, as high as the window was full."""
+"""A sparkline of a session's context usage."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ STEPS = "▁▂▃▄▅▆▇█"
 
 
 def trend(readings: Sequence[int], window: int | None) -> str:
-    """A cell a reading, oldest first. One alone is no trend, and without a window none is known."""
+    """One cell per reading, oldest first; empty with fewer than two readings or no window."""
     if len(readings) < 2 or not window:
         return ""
     return "".join(STEPS[min(max(each * len(STEPS) // window, 0), 7)] for each in readings)

@@ -1,11 +1,11 @@
-"""Numbers and times as a pilot reads them. Nothing here rounds a guess into a fact."""
+"""Formats numbers and times for display."""
 
 from __future__ import annotations
 
 from datetime import datetime
 
 DASH = "–"
-"""What stands where nothing is known."""
+"""Shown for unknown values."""
 
 
 def tokens(count: int | None) -> str:
@@ -22,7 +22,7 @@ def tokens(count: int | None) -> str:
 
 
 def percent(share: float | None) -> str:
-    """A share of 1 as whole per cent, not capped; anything above nothing is at least 1 %."""
+    """A fraction as whole per cent, not capped; anything above zero is at least 1 %."""
     if share is None:
         return DASH
     if 0 < share < 0.01:
@@ -37,7 +37,7 @@ def money(dollars: float | None) -> str:
 
 
 def age(seconds: float | None) -> str:
-    """By the minute, so that a screen on which nothing happens stays silent: `now`, `4m`, `2h`."""
+    """In minutes or longer, so that an idle screen is not redrawn: `now`, `4m`, `2h`."""
     if seconds is None:
         return DASH
     minutes = int(seconds // 60)
@@ -51,7 +51,7 @@ def age(seconds: float | None) -> str:
 
 
 def seconds_since(moment: str | None, now: datetime) -> float | None:
-    """Since an RFC 3339 time; None for none, or for what is no time. Never negative."""
+    """Seconds since an RFC 3339 time; None if missing or invalid. Never negative."""
     if not moment:
         return None
     try:
@@ -64,7 +64,7 @@ def seconds_since(moment: str | None, now: datetime) -> float | None:
 
 
 def clock(moment: str) -> str:
-    """The time of day of an RFC 3339 time, in the pilot's zone."""
+    """The time of day of an RFC 3339 time, in the local time zone."""
     try:
         return datetime.fromisoformat(moment).astimezone().strftime("%H:%M")
     except ValueError:
@@ -72,7 +72,7 @@ def clock(moment: str) -> str:
 
 
 def stamp(moment: str) -> str:
-    """Day and time of an RFC 3339 time, in the pilot's zone."""
+    """Day and time of an RFC 3339 time, in the local time zone."""
     try:
         return datetime.fromisoformat(moment).astimezone().strftime("%Y-%m-%d %H:%M")
     except ValueError:
@@ -80,7 +80,7 @@ def stamp(moment: str) -> str:
 
 
 def until(moment: str, now: datetime) -> str:
-    """When something ends, in the pilot's zone: `18:05` today, with the day before it otherwise."""
+    """When something ends, in the local time zone: `18:05` today, else with the date."""
     try:
         end = datetime.fromisoformat(moment).astimezone()
     except ValueError:

@@ -1,4 +1,4 @@
-"""Worktrees in words: what each is, and what stands against removing it."""
+"""Describes worktrees, and what blocks removing each."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cockpit.wire.worktrees import Obstacle, WorktreeStatus
 
 
 def lines(tree: WorktreeStatus, now: datetime) -> list[str]:
-    """A worktree in lines: what it is, then what stands against removing it. `now` is UTC."""
+    """A worktree as lines: its description, then what blocks removing it. `now` is UTC."""
     told = [safe_line(f"{tree.directory}  {_what(tree, now)}", 400)]
     if not tree.made:
         return told
@@ -23,55 +23,60 @@ def lines(tree: WorktreeStatus, now: datetime) -> list[str]:
 
 
 def name_of(tree: WorktreeStatus) -> str:
-    """What it is asked for by: its path, with its host before it where that is another machine."""
+    """The name used in requests: its path, prefixed with its host if remote."""
     return far_name(tree.host, tree.directory) if tree.host else tree.directory
 
 
 def against(tree: WorktreeStatus, *, salvage: bool) -> list[Obstacle]:
-    """What stands against removing it; what `salvage` keeps does not then."""
+    """What blocks removing it; with `salvage`, without what that saves."""
     if not tree.made:
         return tree.obstacles[:1]
     return [one for one in tree.obstacles if not (salvage and one.salvageable)]
 
 
 def refusal(tree: WorktreeStatus, salvage_key: str, *, salvage: bool) -> str | None:
-    """Why it cannot be removed, and what may be done, in sentences; None where it can."""
+    """Why it cannot be removed, and the next step; None if it can."""
     standing = against(tree, salvage=salvage)
     if not standing:
         return None
     if not salvage and all(one.salvageable for one in standing):
         what = "; ".join(one.why for one in standing)
-        return f"{what}. {salvage_key} keeps all of that in git, and removes it then."
+        return f"{what}. {salvage_key} saves all of that in git, then removes it."
     first, *more = [one for one in standing if not one.salvageable]
-    count = f" ({len(more)} more beside it)" if more else ""
+    count = f" (and {len(more)} more)" if more else ""
     return f"{first.why}{count}. {first.next}"
 
 
 def question(tree: WorktreeStatus) -> str:
-    """What happens if it is removed."""
-    stays = f"Its branch {tree.branch} stays. " if tree.branch else ""
+    """What removing it does."""
+    stays = f"Its branch {tree.branch} is kept. " if tree.branch else ""
     return safe_line(
-        f"{_what_is_lost(tree)}{stays}What is in it is kept under a reference in git first, so "
-        "that it can be had back.",
+        f"{_what_is_lost(tree)}{stays}Its contents are saved under a git ref first, so you can "
+        "restore them.",
         400,
     )
 
 
 def _what_is_lost(tree: WorktreeStatus) -> str:
     if tree.missing:
-        return "Its folder is gone already: git forgets it. "
+        return "Its folder is missing; git forgets the worktree. "
     words = _content(tree)
-    return "" if words[0] == "clean" and not any(words[1:]) else f"It holds: {_joined(words)}. "
+    return "" if words[0] == "clean" and not any(words[1:]) else f"It contains: {_joined(words)}. "
 
 
 def back_again(tree: WorktreeStatus, reference: str | None) -> list[str]:
-    """How a removed one is had back, as commands."""
+    """The commands that restore a removed worktree."""
     there = f"On {tree.host}: " if tree.host else ""
     repository, directory = shlex.quote(tree.repository), shlex.quote(tree.directory)
     at = shlex.quote(tree.branch) if tree.branch else f"--detach {tree.head or reference or 'HEAD'}"
-    found = [f"{there}git -C {repository} worktree add {directory} {at}"]
-    if reference:
-        found.append(f"{there}git -C {directory} restore --source {shlex.quote(reference)} .")
+    if not reference:
+        return [safe_line(f"{there}git -C {repository} worktree add {directory} {at}", 600)]
+    # Not git restore: gitattributes filters could change the bytes.
+    found = [
+        f"{there}git -C {repository} worktree add --no-checkout {directory} {at}",
+        f"{there}cockpit worktrees restore {shlex.quote(reference)} {directory}",
+        f"{there}git -C {directory} reset -q",
+    ]
     return [safe_line(one, 600) for one in found]
 
 
@@ -83,9 +88,9 @@ def drawn(
     key: str = "x",
     home: str = "",
 ) -> list[list[Span]]:
-    """One of them for a width: what it is, how to remove it or what is to be done first.
+    """A worktree wrapped to a width: its description, and how to remove it or what to do first.
 
-    `said` is what is done with it just now, or why that was refused, and takes the place of that.
+    `said` is the progress or error of a removal; it replaces the latter.
     """
     there = f"{safe_line(tree.host, 32)}:" if tree.host else ""
     parts = [
@@ -94,10 +99,12 @@ def drawn(
     ]
     if said:
         parts += [(text, role) for text, role in said]
+    elif tree.unlisted is not None:
+        parts += [(_next(tree, one, home), "muted") for one in tree.obstacles]
     elif not tree.made:
-        parts += [("cockpit has not made it, and never removes it", "muted")]
+        parts += [("not created by cockpit, so cockpit never removes it", "muted")]
     elif tree.obstacles:
-        parts += [("before it is removed:", "muted")]
+        parts += [("to remove it, first:", "muted")]
         for one in tree.obstacles:
             parts += [(text, "muted") for text in _obstacle(tree, one, width, home)]
     else:
@@ -111,11 +118,14 @@ def drawn(
 
 
 def _obstacle(tree: WorktreeStatus, one: Obstacle, width: int, home: str) -> list[str]:
-    why, following = safe_line(one.why, 300), safe_line(one.next, 400)
-    if home and not tree.host:
-        following = following.replace(f" {home}/", " ~/")
+    why, following = safe_line(one.why, 300), _next(tree, one, home)
     both = f"· {why} → {following}"
     return [both] if len(both) < width - 4 else [f"· {why}", f"  → {following}"]
+
+
+def _next(tree: WorktreeStatus, one: Obstacle, home: str) -> str:
+    following = safe_line(one.next, 400)
+    return following.replace(f" {home}/", " ~/") if home and not tree.host else following
 
 
 def _joined(words: Sequence[str]) -> str:
@@ -123,6 +133,8 @@ def _joined(words: Sequence[str]) -> str:
 
 
 def _what(tree: WorktreeStatus, now: datetime) -> str:
+    if tree.unlisted is not None:
+        return f"its worktrees cannot be listed: {tree.unlisted}"
     whose = tree.agent or ("cockpit" if tree.made else "not cockpit's")
     state = f" ({tree.state.replace('_', ' ')})" if tree.state else ""
     words = [f"{whose}{state}", tree.branch or "detached", _age(tree, now), *_content(tree)]
@@ -131,17 +143,17 @@ def _what(tree: WorktreeStatus, now: datetime) -> str:
 
 def _content(tree: WorktreeStatus) -> list[str]:
     if tree.missing:
-        return ["its folder is gone"]
+        return ["folder missing"]
     if tree.changed is None or tree.untracked is None:
-        dirty = "not known how dirty"
+        dirty = "git status unknown"
     elif tree.changed or tree.untracked:
-        told = f" ({tree.overlooked} that git was told not to look at)" if tree.overlooked else ""
+        told = f" ({tree.overlooked} hidden from git status)" if tree.overlooked else ""
         changed = f"{counted(tree.changed, 'file')} changed{told}" if tree.changed or told else ""
         untracked = f"{tree.untracked} untracked" if tree.untracked else ""
         dirty = ", ".join(filter(None, (changed, untracked)))
     else:
         dirty = "clean"
-    alone = f"{counted(tree.alone, 'commit')} nowhere else" if tree.alone else ""
+    alone = f"{counted(tree.alone, 'commit')} not pushed or merged" if tree.alone else ""
     behind = f"{tree.behind} behind" if tree.behind else ""
     locked = f"locked ({tree.lock or 'no reason given'})" if tree.lock is not None else ""
     return [dirty, alone, behind, tree.busy or "", locked]

@@ -1,4 +1,4 @@
-"""A second, different key before something is ended: a held key must not end agents in a row."""
+"""Asks to confirm with a different key, so that a held key cannot stop several agents."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from cockpit.core.safetext import safe_line
-from cockpit.tui.bursts import key_in_hand
 from cockpit.tui.screens.help import Explanation
+from cockpit.tui.terminal.paste_guard import key_in_hand
 from cockpit.tui.widgets.dialog_keys import ColouredKeys
 
-TOGETHER = "y came at once with other keys, as in a paste, and was not taken. Press it by itself."
+TOGETHER = "y was ignored: it arrived with other keys, as in a paste. Press it on its own."
 
 
 class ConfirmScreen(ModalScreen[bool]):
-    """Says what will happen; `y` does it, anything that means no does not."""
+    """Says what will happen; `y` confirms, `n`, `q` and Esc cancel."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "answer(True)", "yes", show=False),
@@ -28,7 +28,7 @@ class ConfirmScreen(ModalScreen[bool]):
     ]
 
     def __init__(self, question: str, words: str, yes: str) -> None:
-        """`yes` says in a word or two what `y` does."""
+        """`yes` names in a word or two what `y` does."""
         super().__init__()
         self._question = safe_line(question)
         self._words = safe_line(words, 400)
@@ -49,5 +49,5 @@ class ConfirmScreen(ModalScreen[bool]):
         self.dismiss(yes)
 
     def action_explain(self) -> None:
-        rows = (("y", f"{self._yes.capitalize()}."), ("n q Esc", "Leave; nothing is done."))
+        rows = (("y", f"{self._yes.capitalize()}."), ("n q Esc", "Cancel."))
         self.app.push_screen(Explanation(rows))

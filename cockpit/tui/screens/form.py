@@ -1,8 +1,7 @@
-"""What every form has: what is typed ahead reaches the right field, in the order it was typed.
+"""The base of every form: keys typed ahead reach the right field, in the order typed.
 
-Textual sends a key to whatever has the focus when it arrives, and a form that was just asked for
-gives it to nobody yet. Until it does, its keys are put before the field that will have it.
-Which fields there are, and what comes of them, is each form's own.
+Textual sends a key to the focused widget, and a form that is still opening has none. Until it has
+one, keys are forwarded to the field that will get the focus.
 """
 
 from __future__ import annotations
@@ -18,27 +17,27 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from cockpit.core.safetext import safe_line
-from cockpit.tui.bursts import Burst
 from cockpit.tui.screens.help import Explanation
+from cockpit.tui.terminal.paste_guard import Burst
 
 Answer = TypeVar("Answer")
 
 KEYS = (
-    ("Tab Shift-Tab", "The next field, the one before."),
-    ("← →", "Change a choice, when the field is one."),
-    ("Ctrl-U Ctrl-W", "Empty a field; take a word away."),
-    ("Ctrl-S", "Do it."),
-    ("Esc Ctrl-G", "Leave; nothing is done."),
+    ("Tab Shift-Tab", "Next field, previous field."),
+    ("← →", "Change the selected option."),
+    ("Ctrl-U Ctrl-W", "Clear the field; delete a word."),
+    ("Ctrl-S", "Submit."),
+    ("Esc Ctrl-G", "Cancel."),
 )
-"""What every form has."""
+"""The keys of every form."""
 
 
 class Form(ModalScreen[Answer]):
-    """Tab goes on, Ctrl-S submits, Esc and Ctrl-G leave, wherever in the form the pilot is."""
+    """Tab moves on, Ctrl-S submits, Esc and Ctrl-G cancel, from every field."""
 
     AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [
-        # All before the fields, so that what is typed after Tab reaches the next field.
+        # With priority over the fields, so that keys typed after Tab reach the next field.
         Binding("tab", "go(1)", "next", show=False, priority=True),
         Binding("shift+tab", "go(-1)", "previous", show=False, priority=True),
         Binding("escape,ctrl+g", "leave", "back", show=False, priority=True),
@@ -46,52 +45,52 @@ class Form(ModalScreen[Answer]):
         Binding("f1", "explain", "help", show=False, priority=True),
     ]
     EXPLAINED: ClassVar[tuple[tuple[str, str], ...]] = ()
-    """What each field wants, in a sentence, for the help."""
+    """Each field with a sentence on what to enter, for the help."""
 
-    verdict: Static
-    """Where a form that has one says what would come of it."""
+    status_line: Static
+    """Shows what submitting would do, or what is wrong; not every form has one."""
 
     def __init__(self) -> None:
         super().__init__()
         self.opened_in: Burst | None = None
-        """The burst of the key that opened it: Enter is not taken from the same one."""
+        """The burst of the key that opened the form; Enter from the same burst is ignored."""
         self._aim: Widget | None = None
-        """Where keys go as long as nothing has the focus; None for the first field."""
+        """The field that gets keys while nothing has the focus; None for the first field."""
 
     def first_field(self) -> Widget:
-        """Where typing begins."""
+        """The field that gets the focus when the form opens."""
         raise NotImplementedError
 
     def fields(self) -> list[Widget]:
-        """All that can be typed into, in the order in which Tab goes through them."""
+        """All fields, in Tab order."""
         return [self.first_field()]
 
     def submit(self) -> None:
-        """Do what the form is for; everything typed before is in the fields by now."""
+        """Submit the form. Called once the fields hold everything typed before."""
         raise NotImplementedError
 
     def say(self, words: str, *, wrong: bool) -> None:
-        """What would come of it, or why nothing does. Toasts of before must not cover that."""
+        """Show a message; if `wrong`, as an error, and clear toasts that would cover it."""
         if wrong:
             self.app.clear_notifications()
-        self.verdict.set_class(wrong, "-wrong")
-        self.verdict.update(safe_line(words, 500))
+        self.status_line.set_class(wrong, "-wrong")
+        self.status_line.update(safe_line(words, 500))
 
     def on_mount(self) -> None:
         aim = self._aim or self.first_field()
-        # `Widget.focus` would only ask for it: what is typed meanwhile would be nobody's. And
-        # scrolling goes by the layout of before, which on a low screen is another.
+        # `Widget.focus` takes effect later, and keys typed meanwhile would be lost. Scrolling
+        # would use the old layout, which differs on a low screen.
         self.set_focus(aim, scroll_visible=aim is not self.first_field())
 
     def _forward_event(self, event: Event) -> None:
-        """A key that came while nothing has the focus waits at the field that will."""
+        """Forward a key that arrives without a focus to the field that will get it."""
         if isinstance(event, Key) and self.focused is None:
             (self._aim or self.first_field())._forward_event(event)
         else:
             super()._forward_event(event)
 
     def action_go(self, step: int) -> None:
-        """To the next field, or the one before."""
+        """Move to the next field (1) or the previous one (-1)."""
         if self.focused is None:
             chain = self.fields()
             here = chain.index(self._aim or self.first_field())
@@ -111,9 +110,9 @@ class Form(ModalScreen[Answer]):
         self.dismiss(None)
 
     def after_what_was_typed(self, call: Callable[[], None]) -> None:
-        """Call once every field has taken up the keys that it was given until now."""
+        """Call once every field has processed the keys sent to it so far."""
         for field in self.fields():
-            call = _behind(field, call)
+            call = _call_after(field, call)
         call()
 
 
@@ -124,7 +123,7 @@ def row(label: str, field: Widget) -> Horizontal:
     )
 
 
-def _behind(field: Widget, call: Callable[[], None]) -> Callable[[], None]:
+def _call_after(field: Widget, call: Callable[[], None]) -> Callable[[], None]:
     def wait() -> None:
         field.call_later(call)
 

@@ -1,4 +1,4 @@
-"""The keys of where you are, from the registry."""
+"""The help screen: the keys of one context, from the registry."""
 
 from __future__ import annotations
 
@@ -13,29 +13,32 @@ from textual.message import Message
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from cockpit.tui.actions import PALETTE, Context, table
+from cockpit.tui.keys.actions import PALETTE, Context, table
 from cockpit.tui.present.span import Span, fit
 from cockpit.tui.widgets.dialog_keys import DialogKeys
 from cockpit.tui.widgets.line import wrapped
 from cockpit.tui.widgets.lines import Lines
 
 LEGEND = (
-    (Span("  ▏  ", "bar-track-act"), Span("on the bar: where notice, warn, act and force begin")),
-    (Span("  ┃  ", "bar-end"), Span("where the CLI would compact by itself")),
-    (Span("  ▒  ", "bar-calm"), Span("the window is assumed, not known")),
+    (
+        Span("  ▏  ", "bar-track-act"),
+        Span("on the bar: the notice, warn, act and force thresholds"),
+    ),
+    (Span("  ┃  ", "bar-end"), Span("where the CLI compacts automatically")),
+    (Span("  ▒  ", "bar-calm"), Span("the window size is assumed")),
     (Span("  ╌  ", "bar-unknown"), Span("no reading yet")),
 )
 
 
 MOST = 6
-"""Lines that one sentence may take."""
+"""Lines one sentence may take."""
 
 
 class Sentences(Lines):
-    """Keys or signs with what they mean beside them, over as many lines as that takes."""
+    """Keys or signs with their meanings beside them, wrapped."""
 
     class Chosen(Message):
-        """A sentence was clicked, which is told by its place among them."""
+        """The sentence at index `place` was clicked."""
 
         def __init__(self, place: int) -> None:
             super().__init__()
@@ -45,7 +48,7 @@ class Sentences(Lines):
         super().__init__(id="help-lines")
         self._sentences = sentences
         self._places: list[int] = []
-        """Of each line, the sentence that it is of."""
+        """For each line, the index of its sentence."""
 
     def resized(self) -> None:
         width = self.size.width
@@ -63,10 +66,10 @@ class Sentences(Lines):
 
 
 class Explanation(ModalScreen[None]):
-    """What is to be pressed, or filled in, and what each does."""
+    """Keys or fields, and what each does."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        # Where the key arrives: what follows it is for what lies below.
+        # With priority, so that keys typed after it go to the screen below.
         Binding("q,escape,question_mark,f1,enter", "dismiss", "back", show=False, priority=True),
         Binding("j,down,pagedown,space", "scroll(1)", show=False),
         Binding("k,up,pageup", "scroll(-1)", show=False),
@@ -84,7 +87,7 @@ class Explanation(ModalScreen[None]):
         with Vertical(classes="dialog -keys"):
             yield Static("Keys", classes="dialog--title", markup=False)
             yield self.lines
-            yield DialogKeys("F12 comes back from a pane    q back")
+            yield DialogKeys("F12 returns from a pane    q back")
 
     def action_scroll(self, direction: int) -> None:
         step = direction * max(1, self.lines.size.height - 2)
@@ -92,18 +95,18 @@ class Explanation(ModalScreen[None]):
 
 
 class HelpScreen(Explanation):
-    """Every key of one context, and how to read the bar; clicking one does what it does."""
+    """Every key of one context, and how to read the bar; clicking a line runs its action."""
 
     def __init__(self, context: Context, keys: Mapping[str, str]) -> None:
         rows = [row for row in table(keys) if row[0] == context]
         told = [(pressed, said) for _, pressed, _, said in rows]
-        told.append(("Ctrl-P", f"{PALETTE} A click on the top line shows it too."))
+        told.append(("Ctrl-P", f"{PALETTE} Clicking the top line opens it too."))
         super().__init__(told, [[], *LEGEND] if context == "fleet" else [])
         self._actions = [action for _, _, action, _ in rows]
 
     @on(Sentences.Chosen)
     def _chosen(self, message: Sentences.Chosen) -> None:
-        """Do it, on the screen that the help is of."""
+        """Run the clicked action on the screen below."""
         action = next(iter(self._actions[message.place : message.place + 1]), "")
         if action:
             act = getattr(self.app.screen_stack[-2], "action_act")  # noqa: B009 (several have it)

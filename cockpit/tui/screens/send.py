@@ -1,4 +1,4 @@
-"""A prompt for an agent, written over as many lines as it takes."""
+"""The form for sending a prompt of several lines to an agent."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from cockpit.tui.widgets.field import PromptArea
 
 
 class SendScreen(Form[str]):
-    """Dismisses with the text, or with nothing."""
+    """Dismisses with the text; empty if cancelled."""
 
     EXPLAINED = (
-        ("Enter Ctrl-S", "Send it into the agent's composer and submit it."),
+        ("Enter Ctrl-S", "Send it to the agent."),
         ("Ctrl-J", "A new line."),
     )
 

@@ -1,4 +1,4 @@
-"""A list whose things take several lines each: one is selected, and stands in view as a whole."""
+"""A list of items of several lines each; the selected one is kept in view."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from cockpit.tui.present.span import Span
 from cockpit.tui.widgets.lines import Lines, Spans, under
 
 Say = Callable[[int, int], Sequence[Spans]]
-"""A thing by its place, in so many cells."""
+"""Renders the item at an index for a width."""
 
 
 class Blocks(Lines, can_focus=True, inherit_bindings=False):
-    """`say` tells a thing; `after` what stands below all of them, which nobody can select."""
+    """`say` renders an item; `after` renders the lines below all items."""
 
     class Moved(Message):
-        """Another one is selected."""
+        """The selection changed."""
 
     def __init__(self, say: Say, after: Callable[[int], Sequence[Spans]], *, id: str) -> None:  # noqa: A002 (Textual's word)
         super().__init__(id=id)
@@ -32,7 +32,7 @@ class Blocks(Lines, can_focus=True, inherit_bindings=False):
         self.selected = 0
 
     def show(self, keys: Sequence[str] | None = None) -> None:
-        """Have these, or say anew what there is; what was selected stays so."""
+        """Set the items, or redraw the current ones; keeps the selection."""
         if keys is not None:
             before = self._keys[self.selected] if self.selected < len(self._keys) else None
             self._keys = tuple(keys)
@@ -42,7 +42,7 @@ class Blocks(Lines, can_focus=True, inherit_bindings=False):
         self._draw()
 
     def move(self, steps: int) -> None:
-        """Select another one, so many further down; the ends hold."""
+        """Move the selection down by `steps`, up if negative; stops at the ends."""
         place = min(max(self.selected + steps, 0), max(0, len(self._keys) - 1))
         if place != self.selected:
             self.selected = place

@@ -1,4 +1,4 @@
-"""One of a few words on a line, with what it means beside it: left and right change it."""
+"""A field to select one of a few options with left and right."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from cockpit.tui.present.span import Span, fit
-from cockpit.tui.widgets.field import in_its_turn
+from cockpit.tui.widgets.field import run_in_order
 from cockpit.tui.widgets.line import OneLine
 
 
@@ -18,11 +18,11 @@ class Option(NamedTuple):
     value: str
     word: str
     meaning: str = ""
-    """What the word says in full; it gives way where there is no room."""
+    """An explanation; left out if there is no room."""
 
 
 class Choice(OneLine, can_focus=True):
-    """The option that is chosen, between two arrows."""
+    """Shows the selected option between two arrows."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("right,l,space,plus", "turn(1)", "next", show=False),
@@ -31,7 +31,7 @@ class Choice(OneLine, can_focus=True):
     ]
 
     class Changed(Message):
-        """Another option is chosen, by the pilot."""
+        """The user selected another option."""
 
         def __init__(self, choice: Choice) -> None:
             super().__init__()
@@ -53,13 +53,13 @@ class Choice(OneLine, can_focus=True):
 
     @value.setter
     def value(self, value: str) -> None:
-        """Choose without telling anybody; one that is not there chooses the first."""
+        """Select without a message; an unknown value selects the first option."""
         values = [option.value for option in self._options]
         self._at = values.index(value) if value in values else 0
         self.show()
 
     def offer(self, options: Sequence[Option]) -> None:
-        """Other options; the value stays if it is among them."""
+        """Replace the options; keeps the value if it is among them."""
         value = self.value
         self._options = list(options)
         self.value = value
@@ -74,7 +74,7 @@ class Choice(OneLine, can_focus=True):
         self.action_turn(-1 if event.x == 0 else 1)
 
     async def _on_key(self, event: events.Key) -> None:
-        await in_its_turn(self, event)
+        await run_in_order(self, event)
 
     def action_turn(self, step: int) -> None:
         self._at = (self._at + step) % len(self._options)

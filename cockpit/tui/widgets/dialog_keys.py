@@ -1,4 +1,4 @@
-"""The keys at the bottom of a dialog, as words to be read and to be clicked."""
+"""The clickable key hints at the bottom of a dialog."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _HINT = re.compile(r"(\S+)(?: \S+)*")
 
 
 class DialogKeys(Static):
-    """`KEY word` pairs with two blanks or more between them; clicking one presses its key."""
+    """`KEY word` pairs separated by two or more spaces; clicking one presses its key."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text, classes="dialog--keys", markup=False)
@@ -30,7 +30,7 @@ class DialogKeys(Static):
 
 
 class ColouredKeys(OneLine):
-    """The same from keys and their words, the keys in their own colour."""
+    """Like `DialogKeys`, with coloured keys."""
 
     def __init__(self, keys: Sequence[tuple[str, str]], *, id: str | None = None) -> None:  # noqa: A002 (Textual's word)
         pairs = [(Span(key, "key"), Span(f" {word}  ", "muted")) for key, word in keys]
@@ -44,10 +44,10 @@ class ColouredKeys(OneLine):
 
 
 def _press_at(widget: Widget, text: str, column: int) -> None:
-    """Press the key whose word stands there; nothing where none does."""
+    """Press the key of the hint at `column`, if any."""
     for found in _HINT.finditer(text):
         start = cell_len(text[: found.start()])
         if start <= column < start + cell_len(found[0]):
-            # What is no key is a range of them, or one of another place.
+            # Some hints are a range of keys, not one key.
             with suppress(ValueError):
                 widget.app.simulate_key(key_name(found[1]))

@@ -1,4 +1,4 @@
-"""What happened last, newest at the bottom: a line each, time, agent, sentence."""
+"""The list of recent events, newest at the bottom."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from cockpit.wire.stream import Event
 
 SHOWN = 200
 WIDEST = 24
-"""Cells that a name may take."""
+"""Cells of a name at most."""
 
 
 class Feed(Lines, can_focus=False):
-    """The last events. It follows the end unless it was scrolled away from it."""
+    """Shows the last events; follows the end unless scrolled up."""
 
     DEFAULT_CSS = """
     Feed { height: 8; display: none; }
@@ -27,7 +27,7 @@ class Feed(Lines, can_focus=False):
     """
 
     def __init__(self, *, of_one: bool = False) -> None:
-        """`of_one` agent, whose name stands above them, so that no line repeats it."""
+        """`of_one`: all events are of one agent, so its name is left out."""
         super().__init__(id="feed")
         self._of_one = of_one
 
@@ -36,7 +36,7 @@ class Feed(Lines, can_focus=False):
         shown = list(events)[-SHOWN:]
         widest = 0 if self._of_one else max((cell_len(_who(event)) for event in shown), default=0)
         lines = [_line(event, min(widest, WIDEST)) for event in shown]
-        self.set_lines(lines or [[Span("  Nothing has happened yet.", "muted")]])
+        self.set_lines(lines or [[Span("  No events yet.", "muted")]])
         if at_end:
             self.scroll_end(animate=False, force=True, x_axis=False)
 
@@ -52,7 +52,7 @@ def _line(event: Event, widest: int) -> list[Span]:
 
 
 def _told(event: Event) -> str:
-    """The sentence without what stands beside it: the agent's name, and that of its host."""
+    """The event's text without the agent's name and host, which have a column."""
     if event.agent is None:
         return event.text
     host, name = host_and_name(event.agent)

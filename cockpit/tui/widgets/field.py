@@ -1,8 +1,8 @@
-"""Fields to type in, which take their keys strictly in the order in which they were pressed.
+"""Text fields that handle keys strictly in the order pressed.
 
-Textual lets a binding (Ctrl-U, Home) run after letters that came later: the letter is taken where
-the field stands, the binding only once the key has travelled up to the application. A pilot who
-types ahead over a slow line would lose text by that.
+Textual may run a binding (Ctrl-U, Home) after letters typed later, because the field handles
+letters at once and bindings only after the key has bubbled up. Typing ahead over a slow
+connection would lose text.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from textual.events import Key
 from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
-from cockpit.tui.bursts import burst_of, looked_like_a_paste
+from cockpit.tui.terminal.paste_guard import burst_of, looked_like_a_paste
 
 
-async def in_its_turn(widget: Widget, event: Key) -> None:
-    """Run the widget's own binding of a key at once, and let nobody else have the key."""
+async def run_in_order(widget: Widget, event: Key) -> None:
+    """Run the widget's own binding for a key at once, and stop the event."""
     if _is_pasted_end(widget, event):
         return
     for binding in widget._bindings.key_to_bindings.get(event.key, ()):
@@ -28,7 +28,7 @@ async def in_its_turn(widget: Widget, event: Key) -> None:
 
 
 def _is_pasted_end(widget: Widget, event: Key) -> bool:
-    """Whether this Enter would submit what opened its own form: a line that was pasted."""
+    """Whether this Enter came in the same burst as the key that opened the form: a paste."""
     opened_in = getattr(widget.screen, "opened_in", None)
     if event.key != "enter" or opened_in is None or burst_of(event) is not opened_in:
         return False
@@ -42,21 +42,21 @@ def _is_pasted_end(widget: Widget, event: Key) -> bool:
 
 
 class Field(Input):
-    """One line."""
+    """A one-line text field."""
 
     def __init__(self, value: str = "", **how: Any) -> None:
-        # What was typed before the focus came would be selected, and the next letter replace it.
+        # Selecting on focus would let the next letter replace text typed ahead.
         super().__init__(value, compact=True, select_on_focus=False, **how)
         self.cursor_blink = False
 
     async def _on_key(self, event: Key) -> None:
-        # One line has nothing to scroll to: these two are for whoever has the field.
+        # Up and down are for the screen.
         if event.key not in {"up", "down"}:
-            await in_its_turn(self, event)
+            await run_in_order(self, event)
 
 
 class PromptArea(TextArea):
-    """Enter sends; Ctrl-J is a new line, because no terminal can be relied on for Shift-Enter."""
+    """Enter submits; Ctrl-J adds a line, because not every terminal sends Shift-Enter."""
 
     def __init__(self, **how: Any) -> None:
         super().__init__(soft_wrap=True, show_line_numbers=False, compact=True, **how)
@@ -72,4 +72,4 @@ class PromptArea(TextArea):
             event.prevent_default()
             await self.screen.run_action("submit")
         else:
-            await in_its_turn(self, event)
+            await run_in_order(self, event)

@@ -1,4 +1,4 @@
-"""The line in which the fleet's filter is typed, with the key that shows everybody again."""
+"""The line for the fleet's filter, with the key that clears it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cockpit.tui.widgets.line import OneLine
 
 
 class FilterLine(Horizontal):
-    """Shown while there is a filter, or one is typed."""
+    """Shown while a filter is set or typed."""
 
     DEFAULT_CSS = """
     FilterLine { height: 1; }
@@ -23,9 +23,9 @@ class FilterLine(Horizontal):
     """
 
     def __init__(self, way_out: Callable[[], str]) -> None:
-        """`way_out` is the key out of a filter, as it is printed."""
+        """`way_out` returns the key that clears the filter, as printed on a keyboard."""
         super().__init__(id="filter-line")
-        self.field = Field(placeholder="words that an agent must have", id="filter")
+        self.field = Field(placeholder="filter agents", id="filter")
         self._way_out = way_out
         self.display = False
 

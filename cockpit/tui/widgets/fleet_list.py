@@ -1,4 +1,4 @@
-"""The fleet as one widget: groups, a row per agent, a selection. It asks nothing of anybody."""
+"""The list of agents, grouped, with a selection. Makes no requests."""
 
 from __future__ import annotations
 
@@ -11,15 +11,23 @@ from textual import events
 from textual.geometry import Region
 from textual.message import Message
 
-from cockpit.tui.model import Model
 from cockpit.tui.present.columns import Layout, layout
-from cockpit.tui.present.fleet import Gap, Heading, Line, Place, heading_spans, lines_of, row_spans
+from cockpit.tui.present.fleet import (
+    AgentLine,
+    Gap,
+    Heading,
+    Line,
+    heading_spans,
+    lines_of,
+    row_spans,
+)
 from cockpit.tui.present.row import Row, row_of
 from cockpit.tui.present.sorting import COLUMN
 from cockpit.tui.present.span import Span
+from cockpit.tui.state.model import Model
 from cockpit.tui.widgets.lines import Lines, under
 
-EMPTY = "No agents yet: n starts one."
+EMPTY = "No agents yet. Press n to start one."
 
 
 def _now() -> datetime:
@@ -27,24 +35,24 @@ def _now() -> datetime:
 
 
 class FleetList(Lines, can_focus=True):
-    """One row per agent with its context bar; the selected one is marked."""
+    """One row per agent, with its context bar."""
 
     DEFAULT_CSS = """
     FleetList { height: auto; scrollbar-size-vertical: 1; }
     """
 
     class Picked(Message):
-        """A row was clicked that was selected already."""
+        """The selected row was clicked."""
 
         def __init__(self, name: str) -> None:
             super().__init__()
             self.name = name
 
     class Headed(Message):
-        """A group's title, which names the columns, was clicked."""
+        """A group heading was clicked."""
 
     class Grew(Message):
-        """The number of lines is another, so the screen may share out its height anew."""
+        """The number of lines changed, so the screen may need a new layout."""
 
         def __init__(self, lines: int) -> None:
             super().__init__()
@@ -60,23 +68,23 @@ class FleetList(Lines, can_focus=True):
         self._layout = Layout(0, ())
         self._spans_of: dict[str, tuple[tuple[object, ...], list[Span]]] = {}
         self.filter = ""
-        """Words that an agent must have to be shown; empty shows all."""
+        """Only agents that match all of these words are shown; empty shows all."""
         self.sort = "need"
-        """One of `present.sorting.ORDERS`; inside the groups, which keep theirs."""
+        """The order inside the groups, one of `present.sorting.ORDERS`."""
         self._airy = False
 
     @property
     def names(self) -> list[str]:
-        """Who is shown, from the top."""
-        return [line.name for line in self._places if isinstance(line, Place)]
+        """The names of the agents shown, from the top."""
+        return [line.name for line in self._places if isinstance(line, AgentLine)]
 
     @property
     def least(self) -> int:
-        """Lines that it needs, with nothing between its groups."""
+        """The lines needed without empty lines between groups."""
         return max(1, sum(not isinstance(line, Gap) for line in self._places))
 
     def give(self, lines: int) -> None:
-        """Set groups apart where that much room is there for it; twice is the same as once."""
+        """Add empty lines between groups if they fit into `lines`. Idempotent."""
         groups = sum(isinstance(line, Heading) for line in self._places)
         airy = self.least + groups - 1 <= lines
         if airy != self._airy:
@@ -85,13 +93,13 @@ class FleetList(Lines, can_focus=True):
                 self.show()
 
     def outdated(self, name: str) -> None:
-        """Have this agent's row made anew at the next `show`; the others keep theirs."""
+        """Rebuild this agent's row at the next `show`."""
         self._outdated.add(name)
 
     def show(self, *, afresh: bool = False) -> int:
-        """Draw what the model holds now, where it differs; how many lines that were.
+        """Redraw the lines that changed; returns how many.
 
-        Rows are made once and kept, until their agent is `outdated` or all are made `afresh`.
+        Rows are cached until their agent is `outdated`; `afresh` rebuilds all.
         """
         agents = self._model.agents
         now, heard = self._now(), monotonic()
@@ -115,13 +123,13 @@ class FleetList(Lines, can_focus=True):
         return self._draw()
 
     def select(self, name: str | None) -> None:
-        """Mark a row and bring it into view."""
+        """Select a row and scroll it into view."""
         self._model.select(name)
         self._draw()
         self._bring_into_view()
 
     def move(self, steps: int) -> None:
-        """Select another row, so many further down; the ends hold."""
+        """Move the selection down by `steps`, up if negative; stops at the ends."""
         names = self.names
         if not names:
             return
@@ -133,13 +141,13 @@ class FleetList(Lines, can_focus=True):
         self.select(names[index])
 
     def name_at(self, number: int) -> str | None:
-        """Who has this number, from 1."""
+        """The agent with this number, from 1."""
         names = self.names
         return names[number - 1] if 0 < number <= len(names) else None
 
     def line_style(self, line: int) -> Style | None:
         place = self._places[line] if line < len(self._places) else None
-        if isinstance(place, Place) and place.name == self._model.selected:
+        if isinstance(place, AgentLine) and place.name == self._model.selected:
             return under(self.app, "row-selected")
         return None
 
@@ -152,7 +160,7 @@ class FleetList(Lines, can_focus=True):
         place = self._places[line] if line < len(self._places) else None
         if isinstance(place, Heading):
             self.post_message(self.Headed())
-        if not isinstance(place, Place):
+        if not isinstance(place, AgentLine):
             return
         if place.name == self._model.selected:
             self.post_message(self.Picked(place.name))
@@ -184,12 +192,12 @@ class FleetList(Lines, can_focus=True):
 
     def _line_of(self, name: str | None) -> int | None:
         for index, line in enumerate(self._places):
-            if isinstance(line, Place) and line.name == name:
+            if isinstance(line, AgentLine) and line.name == name:
                 return index
         return None
 
     def _bring_into_view(self) -> None:
-        """Scroll to the selected row, and to its group's title where it is the first of it."""
+        """Scroll to the selected row, with its group's heading if it is the first row."""
         line = self._line_of(self._model.selected)
         if line is not None:
             top = line - 1 if line and isinstance(self._places[line - 1], Heading) else line

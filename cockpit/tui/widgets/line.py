@@ -1,4 +1,4 @@
-"""One line of spans: the summary at the top, the rule, the reason, the keys at the bottom."""
+"""Widgets of one line or a few: summary, rule, reason and key line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cockpit.tui.widgets.lines import Lines, Spans
 
 
 class OneLine(Lines):
-    """What a function says for a width, drawn again only when it says something else."""
+    """A line rendered by a function of the width; redrawn only if it changed."""
 
     DEFAULT_CSS = """
     OneLine { height: 1; overflow-y: hidden; }
@@ -25,7 +25,7 @@ class OneLine(Lines):
         self._say = say
 
     def show(self) -> None:
-        """Ask what is to be said now."""
+        """Render the line again."""
         if self.size.width:
             self.set_lines([self._say(self.size.width)])
 
@@ -34,12 +34,12 @@ class OneLine(Lines):
 
 
 class Divider(OneLine):
-    """A line between two parts of the screen, which the mouse can move."""
+    """A line between two parts of the screen that the mouse can drag."""
 
     class Dragged(Message):
-        """It is drawn to this line of the screen, and the part that it heads to this column.
+        """The divider was dragged to this line and column of the screen.
 
-        `done` when it is let go there.
+        `done` once the mouse button is released.
         """
 
         def __init__(self, line: int, column: int, *, done: bool) -> None:
@@ -52,11 +52,11 @@ class Divider(OneLine):
         super().__init__(say, id=id)
         self._held = False
         self._at = 0
-        """The cell of it that is held."""
+        """The cell where the drag started."""
 
     def _forward_event(self, event: events.Event) -> None:
-        """Take hold before the next event is sent on its way: over a slow line a press, the way
-        and the end come together, and where the last two go is decided before the first is heard.
+        """Capture the mouse before the next event is routed: over a slow connection press, move
+        and release arrive together, and would be routed before the press is handled.
         """
         if isinstance(event, events.MouseDown):
             self._held, self._at = True, event.x
@@ -79,7 +79,7 @@ class Divider(OneLine):
 
 
 class Wrapped(Lines):
-    """A sentence over as many lines as it needs, up to `most`; of no height when it is empty."""
+    """Wrapped text of up to `most` lines; no height if empty."""
 
     DEFAULT_CSS = """
     Wrapped { height: 0; overflow-y: hidden; }
@@ -92,7 +92,7 @@ class Wrapped(Lines):
 
     @property
     def lines(self) -> int:
-        """How many it takes now."""
+        """The number of lines shown now."""
         return len(self._lines)
 
     def say(self, spans: Sequence[Span]) -> None:
@@ -112,8 +112,8 @@ class Wrapped(Lines):
 
 
 def wrapped(spans: Sequence[Span], width: int, most: int) -> list[list[Span]]:
-    """Spans over lines, broken between words, and inside of one that is longer than a line; the
-    last line is cut where there are too many."""
+    """Wrap spans between words, or inside words longer than a line; the last line is cut if there
+    are more than `most`."""
     if not spans or width <= 0:
         return []
     indent = cell_len(spans[0].text) if len(spans) > 1 else 1
@@ -138,10 +138,10 @@ def wrapped(spans: Sequence[Span], width: int, most: int) -> list[list[Span]]:
 
 
 class KeyLine(OneLine):
-    """The keys that can be pressed now; clicking one does the same."""
+    """The available keys; clicking one runs its action."""
 
     class Chosen(Message):
-        """The words of an action were clicked."""
+        """An action was clicked."""
 
         def __init__(self, action: str) -> None:
             super().__init__()

@@ -1,6 +1,6 @@
-"""Lines of spans that are drawn again only where they differ: the ground of every live widget.
+"""Lines of spans that are redrawn only if they changed: the base of most widgets.
 
-Textual sends whatever is refreshed, changed or not; so the comparison happens here.
+Textual sends every refreshed line, changed or not, so the comparison happens here.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Spans = Sequence[Span]
 
 
 class Lines(ScrollView):
-    """Text in roles, one line after the other. It scrolls down, never sideways."""
+    """Scrolls lines of spans vertically."""
 
     DEFAULT_CSS = """
     Lines { overflow-x: hidden; scrollbar-size-vertical: 1; }
@@ -44,7 +44,7 @@ class Lines(ScrollView):
         return self._palette
 
     def set_lines(self, lines: Sequence[Spans]) -> int:
-        """Show these; how many lines had to be drawn again."""
+        """Show these lines; returns how many were redrawn."""
         old, self._lines = self._lines, list(lines)
         if len(old) != len(self._lines):
             self.virtual_size = Size(self.size.width, len(self._lines))
@@ -57,7 +57,7 @@ class Lines(ScrollView):
         return len(changed)
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        # Asked for once a drawing: the answer is worked out anew from everything above.
+        # Computed once per draw: Textual derives it from all ancestors each time.
         self._ground = self.rich_style
         return super().render_lines(crop)
 
@@ -71,14 +71,14 @@ class Lines(ScrollView):
         return strip
 
     def line_style(self, line: int) -> Style | None:
-        """What lies under a whole line; None for the widget's own ground."""
+        """The background of a line; None for the widget's own."""
         return None
 
     def _strip(self, line: int) -> Strip:
         style = self.palette.style
         strip = Strip([Segment(text, style(role)) for text, role in self._lines[line]])
         strip = strip.adjust_cell_length(self.size.width)
-        # A line-API widget paints its own ground: what has no background would have none at all.
+        # A line-API widget must paint its own background.
         ground = self.line_style(line)
         return strip.apply_style(self._ground + ground if ground else self._ground)
 
@@ -94,7 +94,7 @@ class Lines(ScrollView):
         self.resized()
 
     def resized(self) -> None:
-        """The width or height is another; for those whose lines depend on it."""
+        """Called when the size changed; for subclasses whose lines depend on it."""
 
     def _theme_changed(self, _theme: object) -> None:
         self._palette = None
@@ -103,5 +103,5 @@ class Lines(ScrollView):
 
 
 def under(app: App[object], variable: str) -> Style:
-    """A background from the theme, for a whole line."""
+    """A background style from a theme variable."""
     return Style(bgcolor=Palette(app.get_css_variables()).colour(variable))

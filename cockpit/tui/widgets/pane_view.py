@@ -1,7 +1,7 @@
-"""An agent's screen, in its own colours, as the supervisor last sent it.
+"""Shows an agent's pane in its own colours, as last captured.
 
-Lines are taken apart by `core.sgr`, which lets text and colours through and nothing else; a line
-that was there before costs nothing. The end of the screen is what is shown: agents write there.
+`core.sgr` parses the lines and lets only text and colours through; parsed lines are cached. Shows
+the end of the pane, where agents write.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from cockpit.core.sgr import PLAIN, runs
-from cockpit.core.sgr import Style as Pen
-from cockpit.tui.widgets.pens import Pens
+from cockpit.core.sgr import Style as AnsiStyle
+from cockpit.tui.widgets.ansi_palette import AnsiPalette
 from cockpit.wire.stream import ScreenShot
 
 KEPT = 2000
-"""Lines that are remembered taken apart; a full cache is emptied."""
+"""Cached parsed lines; a full cache is cleared."""
 
 
 class PaneView(ScrollView, can_focus=False):
-    """The end of a pane, or why there is none."""
+    """Shows the end of a pane, or why there is none."""
 
     DEFAULT_CSS = """
     PaneView { overflow-x: hidden; scrollbar-size-vertical: 0; }
@@ -32,25 +32,25 @@ class PaneView(ScrollView, can_focus=False):
 
     def __init__(self) -> None:
         super().__init__(id="pane")
-        self._lines: list[tuple[str, Pen]] = []
-        self._known: dict[tuple[str, Pen], tuple[Strip, Pen]] = {}
-        self._pens: Pens | None = None
+        self._lines: list[tuple[str, AnsiStyle]] = []
+        self._known: dict[tuple[str, AnsiStyle], tuple[Strip, AnsiStyle]] = {}
+        self._ansi_palette: AnsiPalette | None = None
         self._words = ""
         self._ground = Style()
         self.whose = ""
-        """Whose picture it is; empty while there is none."""
+        """The agent whose capture is shown; empty if none."""
 
     def on_mount(self) -> None:
         self.app.theme_changed_signal.subscribe(self, self._theme_changed)
 
     @property
-    def pens(self) -> Pens:
-        if self._pens is None:
-            self._pens = Pens(self.app.get_css_variables(), self.app.ansi_theme)
-        return self._pens
+    def ansi_palette(self) -> AnsiPalette:
+        if self._ansi_palette is None:
+            self._ansi_palette = AnsiPalette(self.app.get_css_variables(), self.app.ansi_theme)
+        return self._ansi_palette
 
     def say(self, words: str) -> None:
-        """There is no picture; say why instead."""
+        """Show a message in place of a capture."""
         self.whose = ""
         if words != self._words or self._lines:
             self._words, self._lines = words, []
@@ -58,7 +58,7 @@ class PaneView(ScrollView, can_focus=False):
             self.refresh()
 
     def show(self, shot: ScreenShot, *, whose: str = "") -> int:
-        """Show a picture; how many lines had to be drawn again."""
+        """Show a capture; returns how many lines were redrawn."""
         at_end = self.is_vertical_scroll_end or not self._lines
         from_end = len(self._lines) - self.scroll_offset.y
         old, self._words, self.whose = self._lines, "", whose
@@ -84,7 +84,7 @@ class PaneView(ScrollView, can_focus=False):
         self.scroll_relative(y=direction * max(1, self.size.height - 2), animate=False, force=True)
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        # Asked for once a drawing: the answer is worked out anew from everything above.
+        # Computed once per draw: Textual derives it from all ancestors each time.
         self._ground = self.rich_style
         return super().render_lines(crop)
 
@@ -107,32 +107,32 @@ class PaneView(ScrollView, can_focus=False):
     def _measure(self) -> None:
         self.virtual_size = Size(self.size.width, len(self._lines))
 
-    def _entries(self, lines: Sequence[str]) -> list[tuple[str, Pen]]:
-        """Each line with the pen it begins with: tmux carries colours from line to line."""
+    def _entries(self, lines: Sequence[str]) -> list[tuple[str, AnsiStyle]]:
+        """Each line with its initial style: tmux carries colours from line to line."""
         pen, entries = PLAIN, []
         for line in lines:
             entries.append((line, pen))
             _, pen = self._taken_apart(line, pen)
         return entries
 
-    def _taken_apart(self, line: str, pen: Pen) -> tuple[Strip, Pen]:
+    def _taken_apart(self, line: str, pen: AnsiStyle) -> tuple[Strip, AnsiStyle]:
         found = self._known.get((line, pen))
         if found is None:
             if len(self._known) >= KEPT:
                 self._known.clear()
             parts, after = runs(line, pen)
-            strip = Strip([Segment(text, self.pens.style(own)) for text, own in parts])
+            strip = Strip([Segment(text, self.ansi_palette.style(own)) for text, own in parts])
             found = self._known[line, pen] = (strip, after)
         return found
 
     def _theme_changed(self, _theme: object) -> None:
-        self._pens = None
+        self._ansi_palette = None
         self._known.clear()
         self.refresh()
 
 
 def _until_last(lines: Sequence[str]) -> list[str]:
-    """Without the empty lines below the last one that has something."""
+    """The lines without trailing empty ones."""
     end = len(lines)
     while end and not lines[end - 1].strip():
         end -= 1

@@ -1,6 +1,6 @@
-"""A list to choose a line from: each has a key of its own, one is selected, the ends hold.
+"""A list with a selected line; each line has a key.
 
-It keeps the selection on the same thing while things come and go above it.
+The selection stays on the same key when lines are added or removed.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from cockpit.tui.present.span import Span
 from cockpit.tui.widgets.lines import Lines, Spans, under
 
 Say = Callable[[str, int], Spans]
-"""A thing by its key, in so many cells."""
+"""Renders the line of a key for a width."""
 
 MARGIN = 3
-"""Cells beside each line: two before it for the cursor, one after it for a scroll bar."""
+"""Cells beside each line: two for the cursor, one for the scroll bar."""
 
 
 class Picker(Lines, can_focus=True, inherit_bindings=False):
-    """What is chosen from is told by `show`; what is chosen, by messages.
+    """Set the lines with `show`; the selection is reported by messages.
 
-    It has no keys of its own, scrolling ones neither: which key selects what is the screen's word.
+    Has no key bindings, not even for scrolling: the screen binds the keys.
     """
 
     DEFAULT_CSS = """
@@ -33,7 +33,7 @@ class Picker(Lines, can_focus=True, inherit_bindings=False):
     """
 
     class Moved(Message):
-        """Another one is selected, or none."""
+        """The selection changed; it may be empty."""
 
     class Picked(Message):
         """The selected line was clicked."""
@@ -47,9 +47,9 @@ class Picker(Lines, can_focus=True, inherit_bindings=False):
         self.selected: str | None = None
 
     def show(self, keys: Sequence[str], *, empty: str | None = None) -> None:
-        """Have these to choose from; each says anew what it is.
+        """Set the lines and render them again.
 
-        What was selected stays so; where it is gone, what came into its place is.
+        Keeps the selection; if its key was removed, selects the line now in its place.
         """
         place = self._place()
         self._known.clear()
@@ -64,7 +64,7 @@ class Picker(Lines, can_focus=True, inherit_bindings=False):
             self.post_message(self.Moved())
 
     def select(self, key: str | None) -> None:
-        """Mark a line and bring it into view."""
+        """Select a line and scroll it into view."""
         if key in self.keys and key != self.selected:
             self.selected = key
             self._draw()
@@ -72,12 +72,12 @@ class Picker(Lines, can_focus=True, inherit_bindings=False):
         self._bring_into_view()
 
     def move(self, steps: int) -> None:
-        """Select another line, so many further down."""
+        """Move the selection down by `steps`, up if negative; stops at the ends."""
         if self.keys:
             self.select(self.keys[min(max(self._place() + steps, 0), len(self.keys) - 1)])
 
     def page(self) -> int:
-        """How many lines are a page."""
+        """The number of lines of a page."""
         return max(1, self.size.height - 1)
 
     def line_style(self, line: int) -> Style | None:

@@ -1,7 +1,6 @@
-"""From what a span is to how it looks, in the colours of the theme in force.
+"""Maps the roles of spans to styles of the current theme.
 
-The one table between `present/` and the terminal. No colour is named here: only variables,
-Textual's and ours (`bar-…`), which themes set.
+Names no colours, only theme variables: Textual's and ours (`bar-…`).
 """
 
 from __future__ import annotations
@@ -13,19 +12,19 @@ from rich.color import Color as RichColor
 from rich.style import Style
 from textual.color import Color, ColorParseError
 
-from cockpit.tui.contrast import legible
+from cockpit.tui.terminal.contrast import legible
 
 BANDS = ("calm", "notice", "warn", "act", "force", "unknown")
 
 GROUNDS = ("background", "surface", "row-selected", "pane-background")
-"""What text may stand on. Our own themes need no help there; many of Textual's do."""
+"""Backgrounds on which text must be readable. Many of Textual's themes need adjusting."""
 
 _PLAIN = "foreground"
 
 _DRAWN = ("bar-", "plot-", "rule")
-"""How the roles begin that are lines and areas. Their colours are the theme's, as they are."""
+"""Prefixes of roles that draw lines and areas; their colours are not adjusted."""
 
-_ROLES: dict[str, tuple[str, str, str]] = {
+ROLES: dict[str, tuple[str, str, str]] = {
     # role: foreground variable, background variable, attributes
     "": (_PLAIN, "", ""),
     "name": (_PLAIN, "", "bold"),
@@ -87,21 +86,19 @@ _ROLES: dict[str, tuple[str, str, str]] = {
     "band-unknown": ("bar-unknown", "", ""),
 }
 
-ROLES = frozenset(_ROLES)
-
 
 class Palette:
-    """The styles of every role under one set of theme variables."""
+    """The style of every role for one set of theme variables."""
 
     def __init__(self, variables: Mapping[str, str]) -> None:
         self._variables = variables
         self._styles: dict[str, Style] = {}
 
     def style(self, role: str) -> Style:
-        """The style of a role; a role nobody knows is plain."""
+        """The style of a role; plain if the role is unknown."""
         found = self._styles.get(role)
         if found is None:
-            foreground, background, attributes = _ROLES.get(role, _ROLES[""])
+            foreground, background, attributes = ROLES.get(role, ROLES[""])
             read = foreground if background or role.startswith(_DRAWN) else f"{foreground} as text"
             found = Style(
                 color=self.colour(read),
@@ -113,7 +110,7 @@ class Palette:
         return found
 
     def colour(self, variable: str) -> RichColor | None:
-        """A variable's colour; with ` as text` behind its name, one that can be read."""
+        """A variable's colour; with ` as text` after its name, adjusted to be readable."""
         name, _, as_text = variable.partition(" ")
         grounds = tuple(self._variables.get(ground, "") for ground in GROUNDS) if as_text else ()
         return _parsed(self._variables.get(name, ""), grounds)
@@ -121,7 +118,7 @@ class Palette:
 
 @lru_cache(maxsize=512)
 def _parsed(value: str, grounds: tuple[str, ...]) -> RichColor | None:
-    """None, so the terminal's own colour, for what is no colour (`auto`, a broken theme)."""
+    """The colour; None (the terminal's default) if invalid, such as `auto`."""
     try:
         colour = Color.parse(value)
         return legible(colour, map(Color.parse, filter(None, grounds))).rich_color

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from cockpit.adapters.agents.claude import Claude
-from cockpit.adapters.spool import STATUS_LINE
+from cockpit.adapters.agents.claude.runtime import Claude
+from cockpit.adapters.hooks.spool import STATUS_LINE
 from cockpit.core.errors import BadUsage
 from cockpit.core.ids import AgentName, SessionId
 from cockpit.core.moments import TurnBroken
@@ -102,11 +103,14 @@ def status(**payload: Any) -> Signal:
     return Signal(API, STATUS_LINE, payload, at=1.0)
 
 
+REPORTED = "0b0e7c8e-6a0a-4f0c-9a52-1d7f6f6f2b11"
+
+
 def test_a_status_line_is_read_for_tokens_window_and_cost(claude: Claude) -> None:
     report = claude.report(
         status(
-            session_id="s",
-            transcript_path="/t.jsonl",
+            session_id=REPORTED,
+            transcript_path=f"/p/{REPORTED}.jsonl",
             model={"id": "claude-opus-5-5", "display_name": "Opus 5.5"},
             cost={"total_cost_usd": 0.5},
             context_window={
@@ -124,7 +128,7 @@ def test_a_status_line_is_read_for_tokens_window_and_cost(claude: Claude) -> Non
     assert report.usage == Usage(input=10, cache_creation=4_000, cache_read=35_990, output=42)
     assert report.usage.context == 40_000
     assert (report.window, report.cost_usd, report.model) == (1_000_000, 0.5, "claude-opus-5-5")
-    assert (report.session_id, report.transcript) == ("s", Path("/t.jsonl"))
+    assert (report.session_id, report.transcript) == (REPORTED, Path(f"/p/{REPORTED}.jsonl"))
 
 
 def test_a_limit_that_is_used_up_says_when_it_begins_anew(claude: Claude) -> None:
@@ -212,14 +216,18 @@ def test_facts_are_laid_for_a_beginning_or_for_the_next_step(
     assert claude.withdraw_supplement(API) is False
 
 
-def test_a_compaction_is_held_by_a_verdict_that_can_be_taken_back(
+def test_a_compaction_is_held_in_the_name_of_this_process_and_released(
     claude: Claude, tmp_path: Path
 ) -> None:
     assert claude.release_compaction(API) is False
-    assert claude.hold_compaction(API, "a handoff is under way") is True
-    laid = json.loads((tmp_path / "state" / "verdicts" / "api" / "PreCompact").read_text())
-    assert laid == {"decision": "block", "reason": "a handoff is under way"}
+    assert claude.hold_compaction(API) is True
+    seal = tmp_path / "state" / "verdicts" / "api" / "seal"
+    first = seal.read_text()
+    assert first.split()[0] == str(os.getpid())
+    assert claude.hold_compaction(API) is True
+    assert seal.read_text() != first
     assert claude.release_compaction(API) is True
+    assert not (seal.parent / "PreCompact").exists()
 
 
 def test_there_is_no_presence_without_a_note(claude: Claude, tmp_path: Path) -> None:

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from cockpit.adapters.agents.claude_answers import INJECTED_CHARACTERS, additional_context, block
+from cockpit.adapters.agents.claude.hook_answers import (
+    INJECTED_CHARACTERS,
+    additional_context,
+    block,
+)
 from cockpit.core.errors import Failed
 
 
@@ -23,6 +27,8 @@ def test_only_events_that_listen_are_answered() -> None:
         additional_context("SessionEnd", "too late")
     with pytest.raises(Failed):
         block("Notification", "no")
+    with pytest.raises(Failed):
+        block("PreCompact", "the CLI could not go on")
 
 
 def test_what_the_cli_would_cut_is_refused() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cockpit.adapters.agents.claude_composer import composer_empty
+from cockpit.adapters.agents.claude.composer import composer_empty
 from cockpit.ports.panes import Screen
 
 RULE = "\x1b[38;5;244m" + "─" * 60

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from cockpit.adapters.agents.claude_models import compacts_at, window
+from cockpit.adapters.agents.claude.models import compacts_at, window
 from cockpit.core.reading import Confidence, Window
 
 NO_1M = {"CLAUDE_CODE_DISABLE_1M_CONTEXT": "1"}

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cockpit.adapters.agents.claude_moments import LONGEST_COMMAND, moments
+from cockpit.adapters.agents.claude.hook_events import LONGEST_COMMAND, moments
 from cockpit.core.ids import AgentName
 from cockpit.core.moments import DialogOpened
 from cockpit.ports.runtimes import Signal
@@ -43,3 +43,27 @@ def test_a_permission_is_told_with_its_tool_and_the_whole_of_what_it_does(
 
 def test_a_command_without_end_is_cut() -> None:
     assert len(asked("Bash", {"command": "x" * 10**6}).command) == LONGEST_COMMAND
+
+
+SESSION = "0b0e7c8e-6a0a-4f0c-9a52-1d7f6f6f2b11"
+
+
+@pytest.mark.parametrize(
+    ("session", "record", "begins"),
+    [
+        (SESSION, f"/home/u/.claude/projects/-w/{SESSION}.jsonl", True),
+        (SESSION, None, True),
+        ("--dangerously-skip-permissions", None, False),
+        ("../../../etc", "/etc/shadow", False),
+        (SESSION, "/etc/shadow", False),
+        (SESSION, f"/home/u/../../proc/self/{SESSION}.jsonl", False),
+        (SESSION, f"{SESSION}.jsonl", False),
+        (None, None, False),
+    ],
+)
+def test_a_session_begins_only_by_an_id_and_a_record_of_the_cli_s_form(
+    session: str | None, record: str | None, begins: bool
+) -> None:
+    payload = {"session_id": session, "transcript_path": record, "source": "clear"}
+    found = moments(Signal(AgentName("api"), "SessionStart", payload, 1.0))
+    assert bool(found) is begins

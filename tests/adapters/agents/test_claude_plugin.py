@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from cockpit import __version__
-from cockpit.adapters.agents.claude_plugin import SOURCE, install_plugin
-from cockpit.adapters.agents.claude_program import bundled_path
+from cockpit.adapters.agents.claude.plugin import SOURCE, install_plugin
+from cockpit.adapters.agents.claude.program import bundled_path
 
 
 def test_it_is_installed_with_a_cockpit_of_this_very_installation(own_home: Path) -> None:

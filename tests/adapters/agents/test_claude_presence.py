@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from cockpit.adapters.agents.claude_presence import live_sessions, presence
+from cockpit.adapters.agents.claude.live_sessions import live_sessions, presence
 from cockpit.ports.runtimes import Activity
 
 
@@ -35,7 +35,7 @@ def note(config: Path, pid: int, **changed: Any) -> None:
     ("status", "activity"),
     [
         ("busy", Activity.BUSY),
-        ("shell", Activity.BUSY),
+        ("shell", Activity.IDLE),
         ("idle", Activity.IDLE),
         ("waiting", Activity.WAITING),
         ("something new", Activity.UNKNOWN),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cockpit.adapters.agents.claude_program import bundled_path, find_program, probed_version
+from cockpit.adapters.agents.claude.program import bundled_path, find_program, probed_version
 from cockpit.core.errors import ProgramMissing
 
 
@@ -44,7 +44,7 @@ def test_a_named_one_is_the_only_one(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("script", ["exit 3", "echo hello", "echo 1.2.3; exit 1", "kill -9 $$"])
 def test_one_that_does_not_answer_is_a_failure(tmp_path: Path, script: str) -> None:
-    """Not a reason to run another one than the pilot's."""
+    """Not a reason to run another one than the user's."""
     own = program(tmp_path / "bin" / "claude", script)
     with pytest.raises(ProgramMissing, match="does not work"):
         find_program({"PATH": f"{own.parent}:/usr/bin:/bin"})

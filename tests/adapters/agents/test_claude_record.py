@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cockpit.adapters.agents.claude_record import parse
+from cockpit.adapters.agents.claude.record import parse
 from cockpit.core.collect import Collector
 from cockpit.core.facts import CommitMade, Subagent, Todo
 from cockpit.core.meter import Meter

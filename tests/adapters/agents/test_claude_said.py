@@ -1,10 +1,10 @@
-"""What a `user` record says was said: the pilot's words as he wrote them."""
+"""What a `user` record says was said: the user's words as he wrote them."""
 
 from __future__ import annotations
 
 import pytest
 
-from cockpit.adapters.agents.claude_said import events_of_user
+from cockpit.adapters.agents.claude.user_records import events_of_user
 from cockpit.core.session import UserSaid
 
 

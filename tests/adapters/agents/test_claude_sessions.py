@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cockpit.adapters.agents.claude_sessions import check_resumable, encoded, record_path
+from cockpit.adapters.agents.claude.sessions import check_resumable, encoded, record_path
 from cockpit.core.errors import BadUsage, NotNow
 from cockpit.core.ids import SessionId
 

@@ -1,4 +1,4 @@
-"""The settings given to one agent, and the pilot's status line inside them."""
+"""The settings given to one agent, and the user's status line inside them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from cockpit.adapters.agents.claude_settings import (
+from cockpit.adapters.agents.claude.settings import (
     HOOK_EVENTS,
     config_folder,
     install_reporter,
@@ -38,12 +38,23 @@ def give(path: Path, line: Any) -> None:
 
 def test_every_hook_calls_the_reporter_without_a_shell(tmp_path: Path) -> None:
     settings = session_settings(tmp_path / "a b", API, None)
-    assert tuple(settings["hooks"]) == HOOK_EVENTS
-    for event, groups in settings["hooks"].items():
-        ((hook,),) = (group["hooks"] for group in groups)
+    assert tuple(settings["hooks"]) == (*HOOK_EVENTS, "PreToolUse")
+    hooks = [(event, each) for event, groups in settings["hooks"].items() for each in groups]
+    for event, group in hooks:
+        (hook,) = group["hooks"]
         assert hook["command"] == str(tmp_path / "a b" / "reporter.sh")
         assert hook["args"] == [str(tmp_path / "a b"), "api", event]
-        assert hook["timeout"] == 5
+        assert hook["timeout"] == (15 if event == "PreCompact" else 5)
+
+
+def test_before_a_tool_only_the_writing_of_a_draft_is_asked_about(tmp_path: Path) -> None:
+    groups = session_settings(tmp_path, API, None)["hooks"]["PreToolUse"]
+    asked = [(group["matcher"], group["hooks"][0]["if"]) for group in groups]
+    assert asked == [
+        ("Write", "Write(//**/draft-*.md)"),
+        ("Edit", "Edit(//**/draft-*.md)"),
+    ]
+    assert "permissions" not in session_settings(tmp_path, API, None)
 
 
 def test_the_status_line_is_one_quoted_command(tmp_path: Path) -> None:
@@ -76,7 +87,7 @@ def test_local_settings_win_over_project_over_user(
 
 
 def test_local_settings_are_those_of_the_main_checkout(tmp_path: Path) -> None:
-    """So an agent in a worktree shows the line that the pilot set for the repository."""
+    """So an agent in a worktree shows the line that the user set for the repository."""
     main, tree, environment = tmp_path / "main", tmp_path / "trees" / "api", {"HOME": "/nowhere"}
     for words in (
         ("init", "-q", str(main)),

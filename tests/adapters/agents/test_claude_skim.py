@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cockpit.adapters.agents.claude_record import parse
-from cockpit.adapters.agents.claude_skim import parse_facts, parse_totals
+from cockpit.adapters.agents.claude.record import parse
+from cockpit.adapters.agents.claude.skim import parse_facts, parse_totals
 from cockpit.core.collect import Collector
 from cockpit.core.meter import Meter
 from cockpit.core.session import SessionEvent, Skipped

@@ -26,7 +26,7 @@ def order(tmp_path: Path, **changed: Any) -> SessionOrder:
 
 
 def test_the_vector_is_started_as_it_stands(tmp_path: Path) -> None:
-    runtime = Command()
+    runtime = Command(tmp_path / "state")
     given = order(tmp_path, command=("tail", "-f", "a b; $(x)"))
     launch = runtime.launch(given, runtime.program({}))
     assert Path(launch.argv[0]).name == "tail"
@@ -38,13 +38,22 @@ def test_a_relative_program_is_one_of_the_agents_directory(tmp_path: Path) -> No
     script = tmp_path / "run.sh"
     script.write_text("#!/bin/sh\n")
     script.chmod(0o755)
-    runtime = Command()
+    runtime = Command(tmp_path / "state")
     launch = runtime.launch(order(tmp_path, command=("./run.sh",)), runtime.program({}))
     assert Path(launch.argv[0]).samefile(script)
 
 
+def test_a_command_that_names_the_prompts_file_gets_no_prompt_argument(tmp_path: Path) -> None:
+    runtime = Command(tmp_path / "state")
+    given = order(tmp_path, command=("tail", "--from={prompt_file}"), prompt="its job")
+    launch = runtime.launch(given, runtime.program({}))
+    file = tmp_path / "state" / "prompts" / "marker" / "prompt.md"
+    assert launch.argv[1:] == (f"--from={file}",)
+    assert (launch.prompt, launch.prompt_file) == ("its job", file)
+
+
 def test_nothing_to_run_and_no_such_program_are_said(tmp_path: Path) -> None:
-    runtime = Command()
+    runtime = Command(tmp_path / "state")
     with pytest.raises(BadUsage, match="nothing to run"):
         runtime.launch(order(tmp_path), runtime.program({}))
     with pytest.raises(ProgramMissing, match="no-such-thing"):
@@ -52,7 +61,7 @@ def test_nothing_to_run_and_no_such_program_are_said(tmp_path: Path) -> None:
 
 
 def test_it_tells_nothing_and_cannot_be_asked(tmp_path: Path) -> None:
-    runtime = Command()
+    runtime = Command(tmp_path / "state")
     assert runtime.has_readings is False
     assert runtime.transcript(order(tmp_path)) is None
     assert runtime.presence(1, {}) is None

@@ -13,6 +13,7 @@ import pytest
 from cockpit.adapters.store.migrations import MIGRATIONS
 from cockpit.adapters.store.search import SearchTable
 from cockpit.adapters.store.store import Store
+from cockpit.core.handoff.details import HandoffDetails
 from cockpit.core.ids import AgentName, HandoffId, JobId, SessionId
 from cockpit.core.search import words
 from cockpit.ports.records import HandoffRecord, JobRecord
@@ -27,13 +28,14 @@ TEXTS = {
 def handoff(ident: str, created: float, agent: str = "api") -> HandoffRecord:
     return HandoffRecord(
         HandoffId(ident), AgentName(agent), JobId("j"), SessionId("s"), "manual", created, "b",
-        {}, {}, document=f"/w/{ident}.md", copy=f"/c/{ident}.md", sha256=f"sha-{ident}",
+        {}, HandoffDetails(), document=f"/w/{ident}.md", copy=f"/c/{ident}.md",
+        sha256=f"sha-{ident}",
     )  # fmt: skip
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    opened = Store(tmp_path / "cockpit.db")
+    opened = Store(tmp_path / "cockpit.db").open()
     opened.add_job(JobRecord(JobId("j"), AgentName("api"), "Count.", 1.0))
     for number, ident in enumerate(TEXTS):
         opened.save_handoff(handoff(ident, float(number), "web" if ident == "three" else "api"))
@@ -126,7 +128,7 @@ def test_a_database_of_before_gets_the_index_and_has_everything_to_read(tmp_path
             "'{}', '/w/h.md', 'x')"
         )
         old.commit()
-    with closing(Store(path)) as store:
+    with closing(Store(path).open()) as store:
         assert [stale.handoff for stale in SearchTable(store).stale()] == ["h"]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import stat
 from collections.abc import Callable, Iterator
@@ -14,11 +15,12 @@ import pytest
 from cockpit.adapters.store.migrations import MIGRATIONS
 from cockpit.adapters.store.store import KEPT_EVENTS, Store
 from cockpit.core.errors import Failed, Hindered
+from cockpit.core.handoff.details import HandoffDetails
 from cockpit.core.ids import AgentName, HandoffId, JobId, SessionId
-from cockpit.ports.records import HandoffRecord, JobRecord, SeatRecord, SessionRecord
+from cockpit.ports.records import AgentRecord, HandoffRecord, JobRecord, SessionRecord
 
 API = AgentName("api")
-SEAT = SeatRecord(API, {"mode": "auto", "env": {"A": "'; drop table seats;--"}}, None, True, "/w")
+SEAT = AgentRecord(API, {"mode": "auto", "env": {"A": "'; drop table seats;--"}}, None, True, "/w")
 JOB = JobRecord(JobId("j"), API, "Count $(the) `steps`;\x00 👩", 1.0)
 SESSION = SessionRecord(SessionId("s"), API, JOB.id, 1, None, "api-1", 2.0)
 
@@ -34,7 +36,7 @@ def opened(path: Path) -> Iterator[Callable[[], Store]]:
     stores: list[Store] = []
 
     def open_store() -> Store:
-        stores.append(Store(path))
+        stores.append(Store(path).open())
         return stores[-1]
 
     yield open_store
@@ -44,12 +46,12 @@ def opened(path: Path) -> Iterator[Callable[[], Store]]:
 
 def test_what_was_written_is_there_for_the_next_one(opened: Callable[[], Store]) -> None:
     store = opened()
-    store.save_seat(SEAT)
+    store.save_agent(SEAT)
     store.add_job(JOB)
     store.save_session(SESSION)
     store.close()
     again = opened()
-    assert again.seats() == [SEAT]
+    assert again.agents() == [SEAT]
     assert again.job(JOB.id) == JOB
     assert again.chain(JOB.id) == [SESSION]
     assert again.put_aside is None
@@ -64,7 +66,8 @@ def test_what_ended_a_session_counts_for_the_breaker(
 ) -> None:
     store = opened()
     kept = HandoffRecord(
-        HandoffId("h"), API, JOB.id, SESSION.id, "threshold", 1.0, "b", {}, {"closed": 5.0},
+        HandoffId("h"), API, JOB.id, SESSION.id, "threshold", 1.0, "b", {},
+        HandoffDetails(closed=5.0),
         ended=5.0, outcome=outcome,
     )  # fmt: skip
     store.add_job(JOB)
@@ -85,23 +88,23 @@ def test_a_transaction_is_whole_or_nothing(opened: Callable[[], Store]) -> None:
 
     def broken_off() -> None:
         with store.transaction():
-            store.save_seat(SEAT)
+            store.save_agent(SEAT)
             with store.transaction():
                 store.add_job(JOB)
             raise KeyError
 
     with pytest.raises(KeyError):
         broken_off()
-    assert (store.seats(), store.job(JOB.id)) == ([], None)
+    assert (store.agents(), store.job(JOB.id)) == ([], None)
     with store.transaction():
-        store.save_seat(SEAT)
-    assert store.seats() == [SEAT]
+        store.save_agent(SEAT)
+    assert store.agents() == [SEAT]
 
 
 def test_what_is_not_committed_nobody_sees(opened: Callable[[], Store], path: Path) -> None:
     store = opened()
     with store.transaction():
-        store.save_seat(SEAT)
+        store.save_agent(SEAT)
         with closing(sqlite3.connect(path)) as other:
             assert other.execute("select count(*) from seats").fetchone() == (0,)
 
@@ -114,9 +117,9 @@ def test_a_file_that_cannot_be_read_is_put_aside(
     store = opened()
     assert store.put_aside is not None
     assert store.put_aside.read_bytes() == content
-    assert store.seats() == []
-    store.save_seat(SEAT)
-    assert store.seats() == [SEAT]
+    assert store.agents() == []
+    store.save_agent(SEAT)
+    assert store.agents() == [SEAT]
 
 
 def test_a_truncated_file_is_put_aside_and_a_second_one_beside_it(
@@ -170,11 +173,72 @@ def test_a_file_of_an_older_release_is_brought_forward_with_all_that_it_holds(
     store = opened()
     assert store.put_aside is None
     assert store.chain(JobId("j")) == [SESSION]
-    (seat,) = store.seats()
-    assert (seat.name, seat.wanted, seat.ending) == ("api", True, None)
-    store.save_seat(SEAT)
+    (agent,) = store.agents()
+    assert (agent.name, agent.wanted, agent.ending) == ("api", True, None)
+    store.save_agent(SEAT)
     store.save_session(replace(SESSION, ended=3.0))
     assert store.session("s") == replace(SESSION, ended=3.0)
+
+
+@pytest.mark.parametrize("before", [None, "h2"])
+@pytest.mark.parametrize("agent", [None, "api"])
+def test_a_page_of_handoffs_is_read_in_order_from_an_index(
+    opened: Callable[[], Store], path: Path, agent: str | None, before: str | None
+) -> None:
+    """Nothing is sorted: a page costs what it shows and not what the table holds."""
+    store = opened()
+    store.add_job(JOB)
+    for number in range(4):
+        made = HandoffRecord(
+            HandoffId(f"h{number}"),
+            API,
+            JOB.id,
+            SESSION.id,
+            "manual",
+            1.0 + number // 2,
+            "b",
+            {},
+            HandoffDetails(),
+        )
+        store.save_handoff(made)
+    asked: list[str] = []
+    store._database.set_trace_callback(asked.append)
+    found = [each.id for each in store.newest_handoffs(agent, 2, before)]
+    store._database.set_trace_callback(None)
+    assert found == (["h1", "h0"] if before else ["h3", "h2"])
+    with closing(sqlite3.connect(path)) as database:
+        plan = [row[3] for row in database.execute(f"explain query plan {asked[0]}")]
+    assert plan[0].startswith("SEARCH" if before else "SCAN")
+    assert "USING INDEX handoffs_by_time" in plan[0]
+    assert not [step for step in plan if "B-TREE" in step]
+
+
+def test_prompts_of_an_older_release_lose_their_secrets(
+    opened: Callable[[], Store], path: Path
+) -> None:
+    secret = "Tr0ub4dor" + "&3-xK9p$%"
+    prompt = f"Log in with DB_PASSWORD={secret} first."
+    with closing(sqlite3.connect(path)) as old:
+        for migration in MIGRATIONS[:11]:
+            migration(old)
+        old.execute("pragma user_version = 11")
+        old.execute(
+            "insert into jobs(id, agent, prompt, created) values ('j','api',?,1.0)", [prompt]
+        )
+        held = json.dumps({"name": "api", "prompt": prompt})
+        old.execute(
+            "insert into seats(name,settings,wanted,directory) values ('api',?,1,'')", [held]
+        )
+        old.execute("insert into jobs(id, agent, prompt, created) values ('k','api','Plain.',1.0)")
+        old.commit()
+    store = opened()
+    job, agent = store.job(JobId("j")), store.agents()[0]
+    assert job is not None
+    assert str(job.prompt).startswith("Log in with DB_PASSWORD=[REDACTED:")
+    assert agent.settings == {"name": "api", "prompt": job.prompt}
+    assert [each.prompt for each in store.jobs()] == [job.prompt, "Plain."]
+    store.close()
+    assert secret.encode() not in path.read_bytes()
 
 
 def test_a_link_is_not_followed(opened: Callable[[], Store], path: Path) -> None:
@@ -212,11 +276,11 @@ def test_events_are_numbered_in_order_and_the_oldest_go(opened: Callable[[], Sto
 
 def test_foreign_text_is_only_ever_a_value(opened: Callable[[], Store]) -> None:
     store = opened()
-    store.save_seat(SEAT)
+    store.save_agent(SEAT)
     store.forget_seat(AgentName("' or 1=1 --"))
-    assert store.seats() == [SEAT]
+    assert store.agents() == [SEAT]
     store.forget_seat(API)
-    assert store.seats() == []
+    assert store.agents() == []
 
 
 def grow_to(store: Store, pages: int) -> None:
@@ -228,7 +292,7 @@ def test_a_full_disk_is_told_takes_nothing_half_and_ends_with_the_fullness(
     opened: Callable[[], Store],
 ) -> None:
     store = opened()
-    store.save_seat(SEAT)
+    store.save_agent(SEAT)
     grow_to(store, 1)
 
     def write_both() -> None:

@@ -1,7 +1,7 @@
 """A world for one handoff, without files, processes or time: everything is drawn from a seed.
 
 Plays the engine's part as the engine does (write, then do; after an interruption do again) against
-an agent, a pilot, writers and starts that fail by chance, and checks after every step what must
+an agent, a user, writers and starts that fail by chance, and checks after every step what must
 never be. The rules under test are the real ones.
 """
 
@@ -265,7 +265,7 @@ class Flight:
         self.world.living.add(PREDECESSOR)
         return on.Started(self.world.now)
 
-    # Agent and pilot
+    # Agent and user
 
     def _agent_goes_on(self) -> None:
         world, chance = self.world, self.world.chance

@@ -290,8 +290,17 @@ def test_when_no_writer_can_write_the_agent_goes_on() -> None:
 
 def test_a_document_that_was_given_is_not_asked_for() -> None:
     handoff, commands = begin(replace(AUTO, given="/w/mine.md"), 0.0)
+    assert commands == ()
+    handoff, commands = advance(handoff, replace(IDLE, turn=on.Turn.WORKING))
     assert commands == (do.Compose("agent"),)
     assert isinstance(handoff.state, Documenting)
+
+
+def test_a_document_that_was_given_waits_in_the_queue_as_others_do() -> None:
+    handoff, _ = begin(replace(AUTO, given="/w/mine.md", now=True), 0.0)
+    handoff, commands = advance(handoff, replace(IDLE, queue="queued behind web"))
+    assert isinstance(handoff.state, Waiting)
+    assert (handoff.state.why, commands) == ("queued behind web", ())
 
 
 def test_an_agent_that_went_on_has_its_facts_renewed_before_it_is_ended() -> None:
@@ -365,6 +374,7 @@ happenings = st.one_of(
     st.just(on.Declined()),
     st.builds(on.Snoozed, moments),
     st.just(on.CalledOff("stopped")),
+    st.just(on.Abandoned("all end")),
     st.builds(on.DocumentSealed, moments, documents),
     st.builds(on.DocumentFailed, moments, st.just("no")),
     st.just(on.PredecessorGone()),
@@ -504,6 +514,7 @@ EVERY_EVENT: tuple[on.Event, ...] = (
     on.Declined(),
     on.Snoozed(900.0),
     on.CalledOff("it compacted"),
+    on.Abandoned("all end"),
     on.DocumentSealed(10.0, SEALED),
     on.DocumentFailed(10.0, "no"),
     on.PredecessorGone(),
@@ -533,7 +544,10 @@ def test_every_event_in_every_state_does_what_it_means_there_or_nothing(
 ) -> None:
     before = at(state)
     after, commands = advance(before, event)
-    if type(event) not in MEANT[type(state)]:
+    if isinstance(event, on.Abandoned) and not isinstance(state, Ended):
+        assert after.state == Ended(Outcome.CANCELLED, "all end", before.document)
+        assert commands == (do.Withdraw(),)
+    elif type(event) not in MEANT[type(state)]:
         assert (after, commands) == (before, ())
     assert from_record(to_record(after)) == after
 
@@ -627,5 +641,89 @@ def test_an_agent_that_ended_before_it_was_asked_is_written_about() -> None:
 
 def test_a_handoff_that_waits_for_others_says_for_whom() -> None:
     after, commands = advance(at(Waiting(0.0)), replace(IDLE, queue="queued behind web"))
-    assert after.state == Waiting(0.0, "queued behind web")
+    assert after.state == Waiting(0.0, "queued behind web", queued=True)
     assert commands == ()
+    after, _ = advance(after, replace(IDLE, git_busy="rebase"))
+    assert after.state == Waiting(0.0, "a git operation is in progress: rebase")
+
+
+def test_a_handoff_that_waits_for_a_long_tool_is_hurried() -> None:
+    laid, _ = through(begin(AUTO, 0.0)[0], WORKING)
+    assert isinstance(laid.state, Waiting)
+    hurried, commands = advance(laid, on.Hurried(11.0))
+    assert hurried.plan.now
+    assert commands == (do.Withdraw(),)
+    cut, commands = advance(hurried, replace(WORKING, now=12.0))
+    assert commands == (do.Interrupt(),)
+    _, commands = advance(cut, replace(IDLE, now=13.0))
+    assert commands == (do.Request(),)
+
+
+def test_a_hurried_handoff_does_not_wait_for_the_end_of_the_turn_once_it_is_agreed() -> None:
+    settling, commands = advance(at(Settling(SEALED, since=0.0)), on.Hurried(1.0))
+    assert commands == ()
+    _, commands = advance(settling, WORKING)
+    assert commands == (do.Interrupt(),)
+
+
+def test_hurry_skips_no_review_and_nothing_past_the_point_of_no_return() -> None:
+    reviewing, _ = advance(at(Reviewing(SEALED)), on.Hurried(1.0))
+    assert reviewing.state == Reviewing(SEALED)
+    for state in (Stopping(SEALED), Starting(SEALED), Confirming(SEALED, 1, 9.0)):
+        assert advance(at(state), on.Hurried(1.0)) == (at(state), ())
+
+
+def test_why_a_writer_was_passed_over_is_kept() -> None:
+    writing = at(Documenting("agent", since=0.0, until=180.0))
+    late = replace(IDLE, now=181.0, draft=on.Draft.INVALID, problems=("It is short.",))
+    passed, _ = advance(writing, late)
+    assert isinstance(passed.state, Documenting)
+    assert passed.state.writer == "sdk"
+    assert passed.state.passed_over == "agent: no valid document within 180 s (It is short)"
+    again, _ = advance(passed, on.DocumentFailed(182.0, "no such session"))
+    assert isinstance(again.state, Documenting)
+    assert again.state.passed_over == "sdk: no such session"
+    assert from_record(to_record(again)) == again
+
+
+def test_a_request_that_nobody_took_yet_is_withdrawn_with_its_handoff() -> None:
+    for event, outcome in (
+        (on.Declined(), Outcome.REFUSED),
+        (on.CalledOff("the agent is removed"), Outcome.CANCELLED),
+    ):
+        for state in (Waiting(0.0), Documenting("agent", since=0.0, until=180.0)):
+            after, commands = advance(at(state), event)
+            assert isinstance(after.state, Ended)
+            assert after.state.outcome is outcome
+            assert commands == (do.Withdraw(),)
+
+
+def test_hurrying_a_writer_counts_for_the_swap_that_follows() -> None:
+    writing = Documenting("agent", since=0.0, until=180.0)
+    after, commands = advance(at(writing), on.Hurried(1.0))
+    assert after == replace(at(writing), plan=replace(AUTO, now=True))
+    assert commands == ()
+
+
+def test_a_dialog_that_outlives_the_deadline_brings_a_review() -> None:
+    writing = at(Documenting("agent", since=0.0, until=180.0))
+    late = replace(IDLE, now=181.0, turn=on.Turn.DIALOG, draft=on.Draft.ABSENT)
+    after, _ = advance(writing, late)
+    assert after.plan.review
+    assert isinstance(after.state, Documenting)
+    assert "a question to you is open in the pane" in after.state.passed_over
+
+
+def test_a_request_that_was_not_laid_yet_is_only_hurried() -> None:
+    for plan in (AUTO, replace(AUTO, now=True)):
+        after, commands = advance(at(Waiting(0.0), plan), on.Hurried(1.0))
+        assert after == at(Waiting(0.0), replace(AUTO, now=True))
+        assert commands == ()
+
+
+def test_an_agent_that_ends_while_it_writes_is_written_about() -> None:
+    writing = at(Documenting("agent", since=0.0, until=180.0))
+    after, commands = advance(writing, replace(IDLE, predecessor_alive=False))
+    assert commands == (do.Withdraw(), do.Compose("sdk"))
+    assert isinstance(after.state, Documenting)
+    assert after.state.writer == "sdk"

@@ -7,7 +7,7 @@ from rich.cells import cell_len
 
 from cockpit.tui.present.agent import SECTIONS, after, files_may_differ, head, tabs
 from cockpit.tui.present.span import plain
-from cockpit.tui.scene import agent
+from tests.tui.scene import agent
 
 
 @pytest.mark.parametrize("width", [20, 40, 60, 100, 200])
@@ -21,7 +21,7 @@ def test_the_head_fits_and_keeps_name_and_state(width: int) -> None:
 
 
 def test_who_is_gone_and_who_does_not_answer_is_said() -> None:
-    assert "not there any more" in plain(head("api", None, 60, live=True))
+    assert "no longer listed" in plain(head("api", None, 60, live=True))
     assert "no supervisor answers" in plain(head("api", agent("api"), 60, live=False))
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from rich.cells import cell_len
 
-from cockpit.tui.flown import DIFF
 from cockpit.tui.present.diff import diff_lines
 from cockpit.tui.present.span import Span, plain
 from cockpit.wire.diff import DiffFile, WorktreeDiff
+from tests.tui.scene_sessions import DIFF
 
 
 def roles(lines: list[list[Span]], text: str) -> set[str]:
@@ -16,7 +16,7 @@ def roles(lines: list[list[Span]], text: str) -> set[str]:
 
 def test_the_counts_stand_before_the_text() -> None:
     lines = [plain(line).strip() for line in diff_lines(DIFF, 100)]
-    assert lines[0] == "3 files changed, 1 new file  +8 -2  not committed, since 9f1c2d3e"
+    assert lines[0] == "3 files changed, 1 new file  +8 -2  uncommitted, since 9f1c2d3e"
     assert lines[2].split() == ["src/auth.py", "7", "+++++--"]
     assert lines[4].split() == ["docs/flow.png", "binary"]
     assert lines[5].split() == ["new", "notes/"]
@@ -55,9 +55,9 @@ def test_all_of_a_long_line_can_be_seen_and_nothing_of_it_acts() -> None:
 
 
 def test_what_is_cut_unknown_or_the_same_is_said() -> None:
-    assert "Nothing differs" in plain(diff_lines(WorktreeDiff(directory="/w"), 80)[0])
+    assert "No uncommitted changes" in plain(diff_lines(WorktreeDiff(directory="/w"), 80)[0])
     cut = diff_lines(DIFF.model_copy(update={"cut": True}), 80)
-    assert "There is more than this" in plain(cut[-1])
+    assert "Cut off here" in plain(cut[-1])
     why = WorktreeDiff(directory="/w", unknown="It is not in a git worktree.")
     assert "not in a git worktree" in plain(diff_lines(why, 80)[0])
     job = DIFF.model_copy(update={"of_job": True})
@@ -77,4 +77,4 @@ def test_renamed_and_oddly_named_files_are_named_in_full() -> None:
 
 def test_new_files_alone_have_no_counts_of_lines() -> None:
     new = WorktreeDiff(directory="/w", since="9f1c2d3e4a", untracked=["notes.md"])
-    assert plain(diff_lines(new, 80)[0]).strip() == "1 new file  not committed, since 9f1c2d3e"
+    assert plain(diff_lines(new, 80)[0]).strip() == "1 new file  uncommitted, since 9f1c2d3e"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from cockpit.tui.flown import FACTS
 from cockpit.tui.present.facts import fact_lines
 from cockpit.tui.present.fold import folded, worded
 from cockpit.tui.present.span import plain
 from cockpit.tui.present.trend import trend
+from tests.tui.scene_sessions import FACTS
 
 HOSTILE = "[b]x[/] \x1b[2J\u202e漢字 \x07"
 
@@ -19,7 +19,7 @@ def test_groups_stand_under_their_names() -> None:
 
 
 def test_nothing_known_is_said() -> None:
-    assert "Nothing is known" in plain(fact_lines({}, 70)[0])
+    assert "Nothing known" in plain(fact_lines({}, 70)[0])
 
 
 def test_foreign_words_are_only_words() -> None:

@@ -1,4 +1,4 @@
-"""Groups in the order in which they want the pilot; rows that say what is known and no more."""
+"""Groups in the order in which they want the user; rows that say what is known and no more."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cockpit.tui.present.columns import layout
-from cockpit.tui.present.fleet import Gap, Heading, Place, heading_spans, lines_of
+from cockpit.tui.present.fleet import AgentLine, Gap, Heading, heading_spans, lines_of
 from cockpit.tui.present.row import Row, row_of
 from cockpit.tui.present.span import plain
 from cockpit.tui.present.states import GROUPS, look_of
-from cockpit.tui.scene import agent, context
 from cockpit.wire.status import AgentStatus, HandoffStatus, Needs
+from tests.tui.scene import agent, context
 from tests.tui.test_pictures import one_time_zone
 
 __all__ = ["one_time_zone"]
@@ -31,8 +31,8 @@ def test_who_needs_the_pilot_stands_first_and_stopped_agents_last() -> None:
     lines = lines_of(agents)
     titles = [line.group.title for line in lines if isinstance(line, Heading)]
     assert titles == ["needs you", "working", "idle", "stopped"]
-    assert [line.name for line in lines if isinstance(line, Place)] == ["d", "b", "c", "a"]
-    assert [line.number for line in lines if isinstance(line, Place)] == [1, 2, 3, 4]
+    assert [line.name for line in lines if isinstance(line, AgentLine)] == ["d", "b", "c", "a"]
+    assert [line.number for line in lines if isinstance(line, AgentLine)] == [1, 2, 3, 4]
 
 
 ASKS = {
@@ -41,7 +41,9 @@ ASKS = {
     ),
     "Which colour?": Needs(kind="question", detail="Which colour?"),
     "document ready": Needs(kind="review", detail="the handoff document waits"),
-    "act mark at 140k": Needs(kind="handoff", detail="hand off? act mark at 140k"),
+    "act mark at 140k": Needs(
+        kind="handoff", detail="hand off? act mark at 140k", due="act mark at 140k"
+    ),
     "the API refused: billing": Needs(kind="failed", detail="the API refused: billing"),
     "until 22:00": Needs(kind="usage_limit", detail="-", resets_at="2026-11-21T22:00:00Z"),
     "until 11-24 08:00": Needs(kind="usage_limit", detail="-", resets_at="2026-11-24T08:00:00Z"),
@@ -66,15 +68,15 @@ def test_every_state_of_the_wire_has_a_group_and_a_look() -> None:
 
 def test_a_filter_wants_all_of_its_words() -> None:
     agents = [agent("api", activity="Edit auth.py"), agent("web", activity="Edit page.tsx")]
-    assert [line.name for line in lines_of(agents, "edit API") if isinstance(line, Place)] == [
+    assert [line.name for line in lines_of(agents, "edit API") if isinstance(line, AgentLine)] == [
         "api"
     ]
     assert lines_of(agents, "nothing like it") == []
     found = lines_of([agent("api", "needs_you"), agent("web")], "needs you")
-    assert [line.name for line in found if isinstance(line, Place)] == ["api"]
+    assert [line.name for line in found if isinstance(line, AgentLine)] == ["api"]
     asks = agent("web", "needs_you", needs=Needs(kind="review", detail="-"))
     found = lines_of([agent("api", "needs_you"), asks], "review")
-    assert [line.name for line in found if isinstance(line, Place)] == ["web"]
+    assert [line.name for line in found if isinstance(line, AgentLine)] == ["web"]
 
 
 def test_the_state_is_said_as_precisely_as_it_is_known() -> None:
@@ -150,12 +152,12 @@ def test_groups_stand_apart_where_there_is_room_and_keep_their_numbers() -> None
     airy = lines_of(agents, airy=True)
     assert [type(line) for line in airy] == [
         Heading,
-        Place,
+        AgentLine,
         Gap,
         Heading,
-        Place,
+        AgentLine,
         Gap,
         Heading,
-        Place,
+        AgentLine,
     ]
     assert [line for line in airy if not isinstance(line, Gap)] == lines_of(agents)

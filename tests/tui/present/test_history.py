@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 
-from cockpit.tui.past import chain, chains, handoff, session
 from cockpit.tui.present.comparison import compared, drawn
 from cockpit.tui.present.history import detail, entries, folded, heading, line, widest_name
 from cockpit.tui.present.span import plain
+from tests.tui.scene_history import chain, chains, handoff, session
 
 NOW = datetime(2026, 11, 21, 21, 0, tzinfo=UTC)
 AT = "2026-11-21T20:00:00+00:00"
@@ -99,7 +99,7 @@ def test_two_documents_are_compared_under_their_front_matter() -> None:
     assert "+new line" in lines
     assert not any("agent" in each for each in lines)
     assert compared(before, before) == []
-    assert "say the same" in plain(drawn([], 40)[0])
+    assert "identical" in plain(drawn([], 40)[0])
 
 
 @pytest.mark.parametrize("width", [12, 40, 100])

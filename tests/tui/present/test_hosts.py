@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from rich.cells import cell_len
 
-from cockpit.tui.model import Model, Part
 from cockpit.tui.present.hosts import connections, lost_reason
 from cockpit.tui.present.inbox import items
 from cockpit.tui.present.span import plain
 from cockpit.tui.present.summary import joined_summary
-from cockpit.tui.scene import agent
+from cockpit.tui.state.model import Model, Part
 from cockpit.wire.status import AgentStatus, HeldSetting, Needs
+from tests.tui.scene import agent
 
 NOW = 1_000.0
 
@@ -47,7 +47,7 @@ def test_each_host_is_told_and_what_is_wrong_stays_longest() -> None:
         "local ● · build ● · gpu1 ●", "3 hosts ●",
     ]  # fmt: skip
     first = next(iter(connections(parts(asked=True), NOW)))
-    assert plain(first) == "local ● · build ● · gpu1 ◌ asking…"
+    assert plain(first) == "local ● · build ● · gpu1 ◌ connecting…"
 
 
 @pytest.mark.parametrize("width", [30, 45, 60, 80, 100, 140, 300])
@@ -64,8 +64,8 @@ def test_why_it_is_lost_and_what_leads_on_stand_at_its_rows_and_in_the_inbox() -
     gpu1 = model.parts["gpu1"]
     assert lost_reason(model, "api", NOW) == []
     assert plain(lost_reason(model, "gpu1/sweep", NOW)) == (
-        " ○ gpu1 lost 1m ago  Host gpu1 is not reached: ssh: timed out. It is tried again by "
-        "itself; by hand: cockpit doctor --host gpu1"
+        " ○ gpu1 lost 1m ago  Host gpu1 is not reached: ssh: timed out. Retrying "
+        "automatically. To check: cockpit doctor --host gpu1"
     )
     asked, lost = items(fleet(), lost=[gpu1])
     assert (asked.agent, asked.glyph, asked.word) == ("gpu1/sweep", "~", "permission")

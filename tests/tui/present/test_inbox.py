@@ -1,4 +1,4 @@
-"""What waits for the pilot, in which order, and in words that are safe to show."""
+"""What waits for the user, in which order, and in words that are safe to show."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from rich.cells import cell_len
 
 from cockpit.tui.present.inbox import detail, heading, is_told, items, line
 from cockpit.tui.present.span import plain
-from cockpit.tui.scene import agent, fleet
 from cockpit.wire.status import AgentStatus, HeldSetting, NeedKind, Needs
+from tests.tui.scene import agent, fleet
 from tests.tui.test_pictures import one_time_zone
 
 __all__ = ["one_time_zone"]
@@ -52,27 +52,27 @@ def test_a_permission_shows_the_tool_and_all_lines_of_what_it_does() -> None:
     asked = needing("api", "permission", tool="Bash", command="make \\\n\n   all\x1b[2J")
     (item,) = items([asked])
     assert item.what == "Bash: make \\ all"
-    assert item.says == ("Bash wants to do this:", "  make \\", "  ", "     all")
-    assert "you give the answer there" in item.step
+    assert item.says == ("Bash needs permission for:", "  make \\", "  ", "     all")
+    assert "answer in its pane" in item.step
 
 
 def test_held_settings_are_one_item_a_file_with_what_leads_on() -> None:
     (item,) = items([], HELD)
     assert (item.kind, item.agent) == ("held", None)
-    assert item.what == "2 settings do not count until you trust this file"
+    assert item.what == "2 settings ignored until you trust this file"
     assert "line 12: agents[0].env" in item.says[1]
     assert item.step.endswith("cockpit config trust /w/cockpit.toml")
 
 
 def test_a_limit_says_when_it_begins_anew() -> None:
     (item,) = items([needing("api", "usage_limit", resets_at="2026-11-21T22:00:00+00:00")])
-    assert item.step.startswith("It begins anew at 22:00;")
+    assert item.step.startswith("The limit resets at 22:00;")
     later = Needs(
         kind="usage_limit", detail="-", since="2026-11-21T20:00:00+00:00",
         resets_at="2026-11-24T08:00:00+00:00",
     )  # fmt: skip
     (item,) = items([agent("api", "needs_you", needs=later)])
-    assert item.step.startswith("It begins anew at 11-24 08:00;")
+    assert item.step.startswith("The limit resets at 11-24 08:00;")
 
 
 @pytest.mark.parametrize("width", [20, 40, 58, 98, 198])
@@ -104,9 +104,7 @@ def test_what_a_line_says_whole_is_not_said_again_below_it() -> None:
     (item,) = items([needing("api", "permission", tool="Bash", command="make all")])
     assert is_told(item, 80, 8)
     below = detail(item, 80, 10, told=True)
-    assert [plain(spans) for spans in below] == [
-        " Enter goes to its pane; you give the answer there."
-    ]
+    assert [plain(spans) for spans in below] == [" Press Enter to answer in its pane."]
     assert not is_told(item, 44, 8)
     for command in ("make\nall", "make  all", "x" * 400):
         (item,) = items([needing("api", "permission", tool="Bash", command=command)])

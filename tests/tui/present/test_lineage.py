@@ -9,7 +9,7 @@ from rich.cells import cell_len
 
 from cockpit.tui.present.lineage import chain_of, duration, link_spans, links
 from cockpit.tui.present.span import plain
-from cockpit.tui.scene import agent
+from tests.tui.scene import agent
 
 
 def session(number: int, **fields: Any) -> dict[str, Any]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from rich.cells import cell_len
 
-from cockpit.tui.ascii import ascii_only
-from cockpit.tui.flown import MARKS, course, readings, stretch
 from cockpit.tui.present.plot import COMPACTED, HANDED_ON, MARK, STEPS, plot
 from cockpit.tui.present.span import plain
+from cockpit.tui.terminal.ascii import ascii_only
 from cockpit.wire.course import Course, CoursePoint, Stretch
 from cockpit.wire.status import MarksStatus
+from tests.tui.scene_sessions import MARKS, course, readings, stretch
 
 FULL = STEPS[-1]
 

@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 import pytest
 
 from cockpit.tui.present.columns import layout
-from cockpit.tui.present.fleet import Heading, Place, heading_spans, lines_of
+from cockpit.tui.present.fleet import AgentLine, Heading, heading_spans, lines_of
 from cockpit.tui.present.row import row_of
 from cockpit.tui.present.sorting import COLUMN, ORDERS, next_order, ordered
 from cockpit.tui.present.span import plain
-from cockpit.tui.scene import agent
+from tests.tui.scene import agent
 
 AGENTS = [
     agent("mid", tokens=80_000, chain_cost_usd=0.5, last_activity_at="2026-11-21T20:10:00Z"),
@@ -47,7 +47,7 @@ def test_a_key_goes_through_all_of_them() -> None:
 def test_who_needs_the_pilot_stays_first_in_every_order() -> None:
     fleet = [*AGENTS, agent("zzz", "needs_you", tokens=1_000)]
     for order in ORDERS:
-        places = [line for line in lines_of(fleet, sort=order) if isinstance(line, Place)]
+        places = [line for line in lines_of(fleet, sort=order) if isinstance(line, AgentLine)]
         assert places[0].name == "zzz"
         assert len(places) == 5
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 from rich.cells import cell_len
 
-from cockpit.tui.actions import ACTIONS
-from cockpit.tui.model import Connection, Model
-from cockpit.tui.present.detail import reading, reason, rule
+from cockpit.tui.keys.actions import ACTIONS
+from cockpit.tui.present.detail import reason, rule
 from cockpit.tui.present.keys import key_line, possible
 from cockpit.tui.present.span import plain
 from cockpit.tui.present.states import look_of
 from cockpit.tui.present.summary import summary, title
-from cockpit.tui.scene import agent, fleet
+from cockpit.tui.state.model import Connection, Model
 from cockpit.wire.status import Status
 from cockpit.wire.stream import Snapshot
+from tests.tui.scene import agent, fleet
 
 LIVE = Connection(live=True)
 
@@ -36,8 +36,8 @@ def test_a_lost_host_is_said_with_the_reason() -> None:
     lost = Connection(live=False, lost_at=100.0, why=why, retry_at=101.0)
     line = plain(summary(fleet(), "gpu1", lost, 160, 100.0 + 240))
     assert "gpu1 ○ lost 4m ago: Host gpu1 is not reached: ssh: Connection refused" in line
-    assert line.rstrip().endswith("by hand: cockpit doctor --host gpu1")
-    assert "asking gpu1…" in plain(summary([], "gpu1", Connection(), 80, 0.0))
+    assert line.rstrip().endswith("to check: cockpit doctor --host gpu1")
+    assert "connecting to gpu1…" in plain(summary([], "gpu1", Connection(), 80, 0.0))
 
 
 @pytest.mark.parametrize("width", [*range(1, 60), 110, 300])
@@ -94,11 +94,6 @@ def test_where_the_state_stands_above_only_the_sentence_is_said() -> None:
         if one.needs or one.handoff:
             assert look_of(one).glyph in named
             assert look_of(one).glyph not in alone
-
-
-def test_where_a_number_comes_from_can_be_said() -> None:
-    assert "from the status line" in reading(agent("x"))
-    assert reading(agent("x", "working", None)) == "No reading yet."
 
 
 def with_selected(name: str) -> Model:
@@ -158,14 +153,14 @@ def test_a_supervisor_that_is_away_or_strange_comes_with_its_remedy() -> None:
     assert "no supervisor answers · last seen just now" in said
     assert said.rstrip().endswith("start it: cockpit up")
     assert "no supervisor answers" in plain(summary(fleet(), "local", away, 60, 30.0))
-    strange = Connection(live=False, lost_at=0.0, strange=True)
-    said = plain(summary(fleet(), "local", strange, 100, 30.0))
-    assert "the supervisor is of another version" in said
-    assert said.rstrip().endswith("cockpit down, then cockpit up")
+    incompatible = Connection(live=False, lost_at=0.0, incompatible=True)
+    said = plain(summary(fleet(), "local", incompatible, 100, 30.0))
+    assert "the supervisor runs another version" in said
+    assert said.rstrip().endswith("cockpit restart")
     said = plain(summary(fleet(), "local", Connection(live=True), 100, 30.0, "0.0.9"))
     assert said.rstrip().endswith("supervisor 0.0.9")
 
 
 def test_what_waits_for_trust_is_told_at_the_top() -> None:
-    assert "2 held, see the inbox" in plain(summary(fleet(), "local", LIVE, 140, 0, held=2))
-    assert "held" not in plain(summary(fleet(), "local", LIVE, 140, 0))
+    assert "2 untrusted, see the inbox" in plain(summary(fleet(), "local", LIVE, 140, 0, held=2))
+    assert "untrusted" not in plain(summary(fleet(), "local", LIVE, 140, 0))

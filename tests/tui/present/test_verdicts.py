@@ -6,7 +6,7 @@ import pytest
 
 from cockpit.core.claimed_files import Trace
 from cockpit.core.verified_facts import UNVERIFIED, VERIFIED
-from cockpit.tui.present.verdicts import verdicts, with_continuation
+from cockpit.tui.present.claims import verdicts, with_continuation
 
 CHANGED, UNCHANGED, MISSING = (trace.value for trace in Trace)
 FACTS = f"""

@@ -1,4 +1,4 @@
-"""The welcome fits the smallest terminal, and has the pilot's own keys."""
+"""The welcome fits the smallest terminal, and has the user's own keys."""
 
 from __future__ import annotations
 

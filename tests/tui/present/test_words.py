@@ -1,4 +1,4 @@
-"""Numbers and times as a pilot reads them."""
+"""Numbers and times as a user reads them."""
 
 from __future__ import annotations
 

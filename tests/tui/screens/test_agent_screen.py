@@ -8,17 +8,17 @@ from typing import Any, Protocol
 
 import pytest
 
-from cockpit.client.memory import MemoryClient
 from cockpit.core.errors import Failed
-from cockpit.tui.flown import DIFF, FACTS, course, readings, stretch
-from cockpit.tui.past import chain, handoff, session
-from cockpit.tui.scene import agent, context, scene
-from cockpit.tui.screens.agent import AgentScreen
-from cockpit.tui.screens.reading import ReadingScreen
-from cockpit.tui.screens.review import ReviewScreen
+from cockpit.tui.screens.agent.screen import AgentScreen
+from cockpit.tui.screens.review.reading import ReadingScreen
+from cockpit.tui.screens.review.screen import ReviewScreen
 from cockpit.wire.course import Course
 from cockpit.wire.diff import DiffFile, WorktreeDiff
 from cockpit.wire.status import Status
+from tests.client.memory import MemoryClient
+from tests.tui.scene import agent, context, scene
+from tests.tui.scene_history import chain, handoff, session
+from tests.tui.scene_sessions import DIFF, FACTS, course, readings, stretch
 from tests.tui.test_hostile import CONTROL, HOSTILE, drawn
 
 
@@ -45,7 +45,7 @@ def read(flight: Any, what: str) -> int:
         ("1", ("pytest -q tests/auth", "act 140k")),
         ("2", ("#1 142k → 45k", "completed", "#2 142k", "now", "compacts 167k")),
         ("3", ("goal", "Renew access tokens", "● Use Auth.refresh", "Add TokenMargin")),
-        ("4", ("3 files changed, 1 new file", "── src/auth.py ──", "not committed")),
+        ("4", ("3 files changed, 1 new file", "── src/auth.py ──", "uncommitted")),
         ("5", ("crossed its act point",)),
     ],
 )
@@ -163,7 +163,7 @@ def test_what_the_agent_wrote_is_read_again_and_r_reads_at_once(fly: Fly) -> Non
             await flight.press("b")
             await flight.reads("since the job began")
             await flight.press("b")
-            await flight.reads("not committed")
+            await flight.reads("uncommitted")
 
     asyncio.run(play())
 
@@ -275,7 +275,7 @@ def test_what_cannot_be_read_is_said_and_who_is_gone_too(fly: Fly) -> None:
             assert "git took too long" in flight.toasts()[0]
             await flight.reads("git took too long. The disk is slow.")
             client.forget("api")
-            await flight.reads("is not there any more")
+            await flight.reads("is no longer listed")
             await flight.press("1", "2", "3", "4", "5", "r", "b", "enter")
             await flight.press("q")
             await flight.until(lambda: len(flight.app.screen_stack) == 1)

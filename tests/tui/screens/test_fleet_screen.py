@@ -9,11 +9,11 @@ from typing import Any, Protocol
 
 import pytest
 
-from cockpit.client.memory import MemoryClient
 from cockpit.core.errors import NotNow
-from cockpit.tui.scene import agent, context, scene
-from cockpit.wire.status import Status, SupervisorStatus
-from cockpit.wire.verbs import Approve, Handoff, Refuse, Send, Snooze, Start, Stop, Verb
+from cockpit.wire.status import Needs, Status, SupervisorStatus
+from cockpit.wire.verbs import Approve, Handoff, Refuse, Resume, Send, Snooze, Start, Stop, Verb
+from tests.client.memory import MemoryClient
+from tests.tui.scene import agent, context, scene
 
 
 class Fly(Protocol):
@@ -40,12 +40,29 @@ def test_a_key_asks_for_its_verb(fly: Fly, key: str, name: str, verb: Verb) -> N
     asyncio.run(play())
 
 
+def test_one_key_reopens_everybody_after_a_restart(fly: Fly) -> None:
+    async def play() -> None:
+        client = scene()
+        async with fly(client, selected="checkout") as flight:
+            await flight.press("R")
+            await flight.until(flight.toasts)
+            assert "No agents to reopen" in flight.toasts()[0]
+            words = "it was running when the machine was restarted"
+            needs = Needs(kind="resume", detail=words)
+            client.change("checkout", state="needs_you", needs=needs, pid=None)
+            await flight.reads("reopen?", words, "R reopen all")
+            await flight.press("R")
+            await flight.until(lambda: flight.client.asked == [Resume()])
+
+    asyncio.run(play())
+
+
 def test_a_key_that_cannot_work_asks_nothing_and_says_why(fly: Fly) -> None:
     async def play() -> None:
         async with fly(scene(), selected="checkout") as flight:
             await flight.press("a")
             await flight.until(flight.toasts)
-            assert "asks nothing of you" in flight.toasts()[0]
+            assert "isn't waiting for you" in flight.toasts()[0]
             assert flight.client.asked == []
 
     asyncio.run(play())
@@ -71,7 +88,7 @@ def test_stopping_asks_for_a_second_and_different_key(fly: Fly) -> None:
             assert flight.client.asked == []
             await flight.reads("Stop checkout?", "y stop it  n no  F1 help")
             await flight.press("f1")
-            await flight.reads("Stop it.", "Leave; nothing is done.")
+            await flight.reads("Stop it.", "Cancel.")
             await flight.press("y", "escape", "n")
             assert flight.client.asked == []
             await flight.press("x", "y")
@@ -113,7 +130,7 @@ def test_a_new_agent_is_judged_while_it_is_typed(fly: Fly, tmp_path: Path) -> No
             await flight.press("enter")
             assert flight.asked == []
             await flight.press("backspace", "backspace", "backspace", *"api")
-            await flight.reads("api is running already")
+            await flight.reads("api is already running")
             await flight.press("2")
             await flight.reads("api2 starts in ")
             await flight.press("ctrl+s")
@@ -316,7 +333,7 @@ def test_events_and_help_come_and_go(fly: Fly) -> None:
             await flight.press("e")
             await flight.until(lambda: "importer  rests" not in flight.text())
             await flight.press("question_mark")
-            await flight.reads("Say yes to the question that stands.")
+            await flight.reads("Approve.")
             await flight.press("q")
             await flight.until(lambda: len(flight.app.screen_stack) == 1)
             await flight.press("q")
@@ -393,7 +410,7 @@ def test_a_supervisor_of_another_version_is_told_of_once(fly: Fly, size: tuple[i
         client = MemoryClient(Status(supervisor=supervisor, agents=[agent("api")]))
         async with fly(client, size=size) as flight:
             await flight.reads("supervisor 0.0.9")
-            await flight.until(lambda: "cockpit down, then cockpit up" in str(flight.toasts()))
+            await flight.until(lambda: "cockpit restart" in str(flight.toasts()))
             client.disconnect()
             await flight.reads("no supervisor answers")
             client.reconnect()

@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from cockpit.client.joined import JoinedClient
-from cockpit.client.memory import MemoryClient
 from cockpit.client.named import NamedClient
 from cockpit.core.errors import BadUsage
-from cockpit.tui.past import chain, handoff, session
-from cockpit.tui.scene import DOCUMENT, agent, scene
-from cockpit.tui.screens.comparing import ComparingScreen
-from cockpit.tui.screens.history import HistoryScreen
-from cockpit.tui.screens.reading import ReadingScreen
+from cockpit.tui.screens.history.comparing import ComparingScreen
+from cockpit.tui.screens.history.screen import HistoryScreen
+from cockpit.tui.screens.review.reading import ReadingScreen
 from cockpit.wire.status import Status
 from cockpit.wire.verbs import Continue
+from tests.client.memory import MemoryClient
+from tests.tui.scene import DOCUMENT, agent, scene
+from tests.tui.scene_history import chain, handoff, session
 
 
 class Fly(Protocol):
@@ -55,7 +55,7 @@ def test_words_are_searched_for_as_they_are_typed(fly: Fly) -> None:
             await flight.reads("8 handoffs")
             assert isinstance(flight.app.screen, HistoryScreen)
             await flight.press("slash", *'"* OR (')
-            await flight.reads("0 handoffs", "No document holds all these words.")
+            await flight.reads("0 handoffs", "No document contains all of these words.")
 
     asyncio.run(play())
 
@@ -112,7 +112,7 @@ def test_going_on_asks_for_a_name_that_nobody_running_has(fly: Fly) -> None:
             await flight.press("j", "n")
             await flight.reads("Continue from api's document", "starts from this document", "api-2")
             await flight.press("ctrl+u", *"api")
-            await flight.reads("api is running already.")
+            await flight.reads("api is already running.")
             await flight.press("enter")
             assert flight.client.asked == []
             await flight.press(*"-again", "tab", *"other", "enter")
@@ -136,6 +136,33 @@ def test_a_refused_continue_says_why(fly: Fly) -> None:
             await flight.press("enter")
             await flight.until(flight.toasts)
             assert "Where is the new agent to work?" in flight.toasts()[0]
+
+    asyncio.run(play())
+
+
+def test_only_the_pages_that_are_looked_at_are_asked_for(fly: Fly) -> None:
+    async def play() -> None:
+        client = scene()
+        made = [
+            handoff(f"h-{n:04}", f"2026-01-01T00:{n // 60:02}:{n % 60:02}Z") for n in range(350)
+        ]
+        client.remember([chain("api", *(session(n + 1, each) for n, each in enumerate(made)))])
+        async with fly(client) as flight:
+            await flight.press("H")
+            await flight.reads("350 handoffs")
+            screen = flight.app.screen
+            assert len(screen.list.keys) == 100
+            assert [size for size, _, _ in client.pages] == [100]
+            for _ in range(10):
+                await flight.press("pagedown")
+            await flight.until(lambda: len(screen.list.keys) >= 200)
+            assert screen.list.selected != "h-0000"
+            await flight.press("G")
+            await flight.until(lambda: screen.list.selected == "h-0000")
+            assert len(screen.list.keys) == 350
+            await flight.press("f")
+            await flight.reads("350 handoffs · of api")
+            assert (100, None, "api") in client.pages
 
     asyncio.run(play())
 
@@ -210,7 +237,7 @@ def test_what_could_not_be_had_is_not_said_to_be_nothing(fly: Fly) -> None:
             await flight.until(flight.toasts)
             await flight.reads("History", "No supervisor answers: cockpit up")
             assert "0 handoffs" not in flight.text()
-            assert "asking the supervisor" not in flight.text()
+            assert "loading…" not in flight.text()
 
     asyncio.run(play())
 

@@ -6,11 +6,11 @@ import asyncio
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 
-from cockpit.client.memory import MemoryClient
-from cockpit.tui.scene import agent, scene
-from cockpit.tui.screens.inbox import InboxScreen
-from cockpit.tui.screens.review import ReviewScreen
+from cockpit.tui.screens.inbox.screen import InboxScreen
+from cockpit.tui.screens.review.screen import ReviewScreen
 from cockpit.wire.status import Needs, Status
+from tests.client.memory import MemoryClient
+from tests.tui.scene import agent, scene
 
 
 class Fly(Protocol):
@@ -30,7 +30,7 @@ def test_a_permission_says_what_wants_to_do_what_and_enter_goes_to_its_pane(fly:
             await flight.press("i")
             await flight.reads(
                 "Inbox", "1 permission · 1 review", "Bash: git push origin agent/mailer",
-                "you give the answer there",
+                "answer in its pane",
                 "Do you want to proceed?",
             )  # fmt: skip
             await flight.press("enter")
@@ -77,7 +77,7 @@ def test_with_nothing_to_do_it_says_so_and_enter_says_why_not(fly: Fly) -> None:
     async def play() -> None:
         async with fly(MemoryClient(Status(agents=[agent("calm")]))) as flight:
             await flight.press("i")
-            await flight.reads("nothing needs you", "What does comes here by itself")
+            await flight.reads("nothing needs you", "New items appear here automatically")
             await flight.press("enter")
             await flight.until(flight.toasts)
             assert "Nothing needs you." in flight.toasts()[0]
@@ -100,7 +100,7 @@ def test_the_smallest_screen_says_too_that_no_supervisor_answers(fly: Fly) -> No
     async def play() -> None:
         async with fly(scene(), size=(60, 14)) as flight:
             await flight.press("i")
-            await flight.reads("Bash wants to do this:")
+            await flight.reads("Bash needs permission for:")
             flight.client.disconnect()
             await flight.reads("no supervisor answers")
 
@@ -147,7 +147,7 @@ def test_the_palette_says_why_not_now(fly: Fly) -> None:
             commands = list(flight.app.get_system_commands(flight.app.screen))
             said = {each.title: each.help for each in commands}
             agent = flight.app.model.selected
-            assert said["Snooze"] == f"z  Not now: {agent} asks nothing of you."
+            assert said["Snooze"] == f"z  Not now: {agent} isn't waiting for you."
             assert said["Down"] == "j  Select the next agent."
             assert len(said) == len(commands), "one name for each"
             await flight.pilot.click("#summary", offset=(2, 0))

@@ -6,10 +6,10 @@ import asyncio
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 
-from cockpit.client.memory import MemoryClient
-from cockpit.tui.actions import ACTIONS
-from cockpit.tui.scene import scene
+from cockpit.tui.keys.actions import ACTIONS
 from cockpit.wire.verbs import Start
+from tests.client.memory import MemoryClient
+from tests.tui.scene import scene
 
 SMALLEST = (40, 10)
 
@@ -51,7 +51,7 @@ def test_the_start_form_begins_at_its_beginning(fly: Fly) -> None:
     async def play() -> None:
         async with fly(scene(), size=SMALLEST, selected="api") as flight:
             await flight.press("n")
-            await flight.reads("Start an agent", "A name:", "Ctrl-G back")
+            await flight.reads("Start an agent", "Enter a name:", "Ctrl-G back")
             await flight.press(*"big")
             await flight.reads("Start an agent", "big", "big starts in", "Ctrl-G back")
             await flight.press("tab", "tab", *"go")
@@ -69,7 +69,7 @@ def test_a_reason_is_told_whole(fly: Fly) -> None:
     async def play() -> None:
         async with fly(scene(), size=SMALLEST, selected="api", toasts=True) as flight:
             await flight.press("A")
-            await flight.reads("The document is there already: press", "a to approve it.")
+            await flight.reads("The document is ready.", "approve it.")
 
     asyncio.run(play())
 

@@ -6,11 +6,11 @@ import asyncio
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 
-from cockpit.client.memory import MemoryClient
-from cockpit.tui.scene import agent, scene
-from cockpit.tui.screens.review import ReviewScreen
+from cockpit.tui.screens.review.screen import ReviewScreen
 from cockpit.wire.status import HandoffStatus, Needs
 from cockpit.wire.verbs import Approve, Verb
+from tests.client.memory import MemoryClient
+from tests.tui.scene import agent, scene
 
 
 class Fly(Protocol):
@@ -82,7 +82,7 @@ def test_the_queue_keeps_up_and_one_alone_has_no_next(fly: Fly) -> None:
             assert "n next" not in flight.text()
             await flight.press("n")
             await flight.until(flight.toasts)
-            assert "No other question about a handoff waits." in flight.toasts()[0]
+            assert "No other handoffs are waiting for you." in flight.toasts()[0]
             assert isinstance(flight.app.screen, ReviewScreen)
 
     asyncio.run(play())

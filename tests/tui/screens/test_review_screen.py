@@ -11,11 +11,11 @@ from typing import Any, Protocol
 
 import pytest
 
-from cockpit.client.memory import MemoryClient
 from cockpit.core.errors import BadUsage, NotNow
-from cockpit.tui.scene import scene
-from cockpit.tui.screens.review import ReviewScreen, plain_parser
+from cockpit.tui.screens.review.screen import ReviewScreen, plain_parser
 from cockpit.wire.verbs import Approve, Refuse, Snooze, Verb
+from tests.client.memory import MemoryClient
+from tests.tui.scene import scene
 
 
 class Fly(Protocol):
@@ -28,7 +28,8 @@ def test_the_document_and_what_is_known_of_it_are_there(fly: Fly) -> None:
             await flight.press("d")
             await flight.reads(
                 "Handoff api", "because its context is filling", "by the agent · 142k of 200k",
-                "at 9f1c2d3e", "Renew access tokens", "Yes ends this session", "Verified Facts",
+                "at 9f1c2d3e", "Renew access tokens", "Approving ends this session",
+                "Verified Facts",
             )  # fmt: skip
 
     asyncio.run(play())
@@ -98,18 +99,18 @@ def test_why_an_edit_was_refused_stays_until_the_document_is_another(fly: Fly) -
         client.refuse(Approve, refused)
         async with fly(client) as flight:
             await flight.press("d")
-            await flight.reads("Yes ends this session")
+            await flight.reads("Approving ends this session")
             await flight.press("a")
             await flight.reads(
                 "The edited document is not complete", "Next Steps says nothing.",
-                "A fence is open.", "Press e to mend",
+                "A fence is open.", "Press e to edit",
             )  # fmt: skip
-            assert "Yes ends this session" not in flight.text()
+            assert "Approving ends this session" not in flight.text()
             assert not flight.toasts()
 
             client.lay("h-api", "## Goal\n\nmended\n")
             await flight.press("e")
-            await flight.reads("mended", "Yes ends this session")
+            await flight.reads("mended", "Approving ends this session")
             assert "not complete" not in flight.text()
 
     asyncio.run(play())
@@ -128,10 +129,10 @@ def test_before_the_agent_was_asked_the_draft_says_that_it_is_one(fly: Fly) -> N
         )
         async with fly(client) as flight:
             await flight.press("d")
-            await flight.reads("Hand off?", "Nothing has been asked of the agent yet")
+            await flight.reads("Hand off?", "The agent has not been asked yet")
             await flight.press("e")
             await flight.until(flight.toasts)
-            assert "Only a document that waits for review" in flight.toasts()[0]
+            assert "only while it is in review" in flight.toasts()[0]
             await flight.press("A")
             wanted = Approve(name="api", handoff="h-api", straight=True)
             await flight.until(lambda: flight.client.asked == [wanted])
@@ -157,7 +158,7 @@ def test_what_changes_while_the_document_is_drawn_never_ends_the_screen(fly: Fly
             client.change("api", handoff=None, state="working")
             await flight.until(lambda: len(flight.app.screen_stack) == 1)
             await flight.press("question_mark")
-            await flight.reads("Hand the job to a fresh session")
+            await flight.reads("Hand off to a new session")
             assert flight.app.is_running
 
     for pauses in range(0, 24, 2):
@@ -170,7 +171,7 @@ def test_the_keys_are_told_and_a_question_answered_meanwhile_closes(fly: Fly) ->
             await flight.press("d")
             await flight.reads("? help")
             await flight.press("f1")
-            await flight.reads("Change the document in $EDITOR.")
+            await flight.reads("Edit the document in $EDITOR.")
             flight.client.change("api", handoff=None, needs=None, state="working")
             await flight.press("q")
             await flight.until(lambda: len(flight.app.screen_stack) == 1)
@@ -182,7 +183,7 @@ def test_a_question_that_was_answered_elsewhere_closes(fly: Fly) -> None:
     async def play() -> None:
         async with fly(scene()) as flight:
             await flight.press("d")
-            await flight.reads("Yes ends this session")
+            await flight.reads("Approving ends this session")
             flight.client.change("api", handoff=None, needs=None, state="working")
             await flight.until(lambda: len(flight.app.screen_stack) == 1)
             await flight.until(flight.toasts)
@@ -322,7 +323,7 @@ def test_nobody_agrees_to_a_document_that_is_not_there_yet(fly: Fly) -> None:
         client.let.clear()
         async with fly(client) as flight:
             await flight.press("d", "a", "A")
-            await flight.until(lambda: "is being read" in str(flight.toasts()))
+            await flight.until(lambda: "oading; press" in str(flight.toasts()))
             assert client.asked == []
             client.let.set()
             await flight.reads("at last")
@@ -345,7 +346,7 @@ def test_coming_back_from_the_editor_nobody_agrees_to_what_was_there_before(fly:
             await flight.press("e")
             await flight.until(flight.toasts, "back from where no editor can be had")
             await flight.press("a")
-            await flight.until(lambda: "is being read" in str(flight.toasts()))
+            await flight.until(lambda: "oading; press" in str(flight.toasts()))
             assert client.asked == []
             client.let.set()
             await flight.reads("edited")

@@ -11,13 +11,14 @@ from typing import Any, Protocol
 
 import pytest
 
-from cockpit.client.memory import MemoryClient
 from cockpit.config.files import Files
 from cockpit.config.paths import Places
 from cockpit.core.errors import BadConfig
-from cockpit.tui.scene import agent
 from cockpit.wire.status import Status
 from cockpit.wire.verbs import Load
+from tests.client.memory import MemoryClient
+from tests.repositories import lay_repository
+from tests.tui.scene import agent
 
 TEXT = """\
 # ours
@@ -40,7 +41,7 @@ class Fly(Protocol):
 @pytest.fixture
 def shop(tmp_path: Path) -> Path:
     folder = tmp_path / "shop"
-    (folder / ".git").mkdir(parents=True)
+    lay_repository(folder)
     file = folder / "cockpit.toml"
     file.write_text(TEXT)
     file.chmod(0o600)
@@ -55,7 +56,9 @@ def reader(shop: Path) -> Callable[[], Files]:
 async def says(flight: Any, *texts: str) -> None:
     """Wait until the form says all of it, however its lines are broken."""
     for text in texts:
-        await flight.until(lambda text=text: text in str(flight.app.screen.verdict.content), text)
+        await flight.until(
+            lambda text=text: text in str(flight.app.screen.status_line.content), text
+        )
 
 
 def flying() -> MemoryClient:
@@ -69,10 +72,10 @@ def test_marks_are_tried_on_the_agents_and_written_where_it_says(fly: Fly, shop:
     async def play() -> None:
         async with fly(flying(), size=(100, 30), files=reader(shop)) as flight:
             await flight.press("comma")
-            await flight.reads("Settings", "70%", "Nothing is changed yet", "other file")
+            await flight.reads("Settings", "70%", "No changes yet", "other file")
             await flight.press("tab", "tab", "tab", "tab", *"62%")
-            await flight.reads("warn → act", "Ctrl-S writes", "shop/cockpit.toml")
-            await flight.reads("trusted by you yet")
+            await flight.reads("warn → act", "Ctrl-S saves", "shop/cockpit.toml")
+            await flight.reads("not trusted yet")
             assert file.read_text() == TEXT
             await flight.press("backspace")
             await flight.reads("has no unit")
@@ -101,7 +104,7 @@ def test_a_mark_that_will_be_lowered_is_said_to_be(fly: Fly, shop: Path) -> None
     async def play() -> None:
         async with fly(flying(), size=(140, 30), files=reader(shop)) as flight:
             await flight.press("comma", *"75%")
-            await flight.reads("notice is lowered to warn", "120k of 200k", "Ctrl-S writes")
+            await flight.reads("notice is lowered to warn", "120k of 200k", "Ctrl-S saves")
 
     asyncio.run(play())
 
@@ -130,7 +133,7 @@ def test_a_file_that_is_not_right_is_said_and_left_alone(fly: Fly, shop: Path) -
     async def play() -> None:
         async with fly(flying(), size=(100, 30), files=reader(shop)) as flight:
             await flight.press("comma")
-            await flight.reads("unknown key", "Nothing can be changed before")
+            await flight.reads("unknown key", "Fix it, then press Ctrl-S")
             await flight.press(*"60%", "ctrl+s", "ctrl+g")
             assert flight.asked == []
         assert (shop / "cockpit.toml").read_text() == "nonsense = 1\n"
@@ -144,7 +147,7 @@ def test_a_supervisor_that_refuses_the_file_goes_on_and_it_is_said(fly: Fly, sho
         client.refuse(Load, BadConfig("there is an agent api already"))
         async with fly(client, size=(100, 30), files=reader(shop)) as flight:
             await flight.press("comma", *"40%", "ctrl+s")
-            await flight.until(lambda: "goes on with what it had" in str(flight.toasts()), "why")
+            await flight.until(lambda: "eep" in str(flight.toasts()), "why")
 
     asyncio.run(play())
 
@@ -157,7 +160,7 @@ def test_keys_are_changed_with_their_clashes_said_and_count_at_once(fly: Fly, sh
             await flight.press("comma", "ctrl+k")
             await flight.reads("Keys", "approve-straight")
             await flight.press(*"sort", "tab", *"x")
-            await flight.reads('x would do two things: "stop" has it too')
+            await flight.reads('x is already taken: "stop" uses it too')
             await flight.press("ctrl+s")
             assert not own.exists()
             await flight.press("backspace", *"ctrl+t, T", "ctrl+s")
@@ -179,15 +182,17 @@ def test_a_mark_goes_back_to_its_default_and_its_words_stay(fly: Fly, shop: Path
     async def play() -> None:
         async with fly(flying(), size=(140, 30), files=reader(shop)) as flight:
             await flight.press("comma", "ctrl+r")
-            await says(flight, "notice is at its default: no file says it")
+            await says(flight, "notice is the default; no file sets it")
             await flight.press("tab", "tab", "tab", "tab", "ctrl+r")
-            await says(flight, "cockpit.toml (not trusted", "act taken off line 3 (then 70%, the")
+            await says(
+                flight, "cockpit.toml (not trusted", "removes `act` from line 3, leaving 70%, the"
+            )
             await flight.press("ctrl+r")
-            await says(flight, "Nothing is changed yet")
+            await says(flight, "No changes yet")
             await flight.press(*"66%")
-            await says(flight, "act on line 3")
+            await says(flight, "changes `act` on line 3")
             await flight.press("ctrl+r")
-            await says(flight, "act taken off line 3")
+            await says(flight, "removes `act` from line 3")
             await flight.reads("→ 70%")
             assert file.read_text() == TEXT
             await flight.press("ctrl+s")
@@ -208,11 +213,11 @@ def test_a_lower_file_counts_where_the_upper_one_says_nothing_any_more(
     async def play() -> None:
         async with fly(flying(), size=(140, 30), files=reader(shop)) as flight:
             await flight.press("comma", "tab", "tab", "tab", "tab", "ctrl+r")
-            await says(flight, "(then 66%, from", "home/cockpit.toml:4)")
+            await says(flight, "leaving 66%, from", "home/cockpit.toml:4)")
             await flight.press("ctrl+r", *["tab"] * 5)
-            await flight.reads("observe", "only show")
+            await flight.reads("observe", "only watch")
             await flight.press("ctrl+r")
-            await says(flight, "mode taken off line 2")
+            await says(flight, "removes `mode` from line 2")
             await flight.reads("ask me before a handoff")
 
     asyncio.run(play())
@@ -226,7 +231,7 @@ def test_every_choice_is_written_where_it_belongs(fly: Fly, shop: Path) -> None:
             await flight.press("comma", "tab", *"150k", *["tab"] * 7, *"300k")
             await flight.press("tab", "right", "tab", "tab")
             await flight.press(*["right", "tab"] * 3, "right")
-            await says(flight, "mode counts for agents that start from then on")
+            await says(flight, "mode applies to agents started from now on")
             await flight.press("ctrl+s")
             await flight.until(lambda: len(flight.app.screen_stack) == 1, "the fleet")
         assert own.read_text() == (
@@ -248,17 +253,17 @@ def test_a_file_that_changed_meanwhile_is_read_anew_and_what_is_typed_stays(
     async def play() -> None:
         async with fly(flying(), size=(140, 30), files=reader(shop)) as flight:
             await flight.press("comma", *"40%")
-            await says(flight, "notice on a new line")
+            await says(flight, "adds `notice`")
             file.write_text("# somebody's\n" + TEXT)
             await flight.press("ctrl+s")
-            await says(flight, "was changed by somebody else meanwhile: nothing was written")
+            await says(flight, "has changed on disk: nothing was saved")
             assert file.read_text() == "# somebody's\n" + TEXT
             file.write_text("broken = \n")
             await flight.press("ctrl+s")
             await says(flight, "cockpit.toml:1: not valid TOML")
             file.write_text("# mended\n" + TEXT)
             await flight.press("ctrl+s")
-            await says(flight, "meanwhile: nothing was written")
+            await says(flight, "on disk: nothing was saved")
             await flight.press("ctrl+s")
             await flight.until(lambda: len(flight.app.screen_stack) == 1, "the fleet")
         assert file.read_text().startswith("# mended\n")
@@ -274,10 +279,10 @@ def test_a_file_that_is_mended_is_read_without_opening_the_form_again(fly: Fly, 
     async def play() -> None:
         async with fly(flying(), size=(140, 30), files=reader(shop)) as flight:
             await flight.press("comma", *"40%")
-            await says(flight, "cockpit.toml:1: nonsense: unknown key", "Ctrl-S reads it again")
+            await says(flight, "cockpit.toml:1: nonsense: unknown key", "press Ctrl-S to reload")
             file.write_text(TEXT)
             await flight.press("ctrl+s")
-            await says(flight, "notice on a new line")
+            await says(flight, "adds `notice`")
 
     asyncio.run(play())
 
@@ -297,6 +302,6 @@ def test_without_files_the_key_says_so(fly: Fly) -> None:
     async def play() -> None:
         async with fly(flying()) as flight:
             await flight.press("comma")
-            await flight.until(lambda: "No configuration" in str(flight.toasts()), "why not")
+            await flight.until(lambda: "no configuration" in str(flight.toasts()), "why not")
 
     asyncio.run(play())

@@ -10,14 +10,15 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from cockpit.client.joined import JoinedClient
-from cockpit.client.memory import MemoryClient
 from cockpit.client.named import NamedClient
 from cockpit.config.files import Files
 from cockpit.config.paths import Places
 from cockpit.core.errors import NotNow
-from cockpit.tui.scene import agent, scene
 from cockpit.wire.status import Status
 from cockpit.wire.verbs import Plan, Start
+from tests.client.memory import MemoryClient
+from tests.repositories import lay_repository
+from tests.tui.scene import agent, scene
 
 
 class Fly(Protocol):
@@ -31,11 +32,11 @@ def reader(home: Path, cwd: Path) -> Callable[[], Files]:
 def test_what_would_be_is_the_supervisors_word(fly: Fly) -> None:
     async def play() -> None:
         client = scene()
-        client.refuse(Plan, NotNow('runtime "codex" is not flown yet', "", "Choose claude."))
+        client.refuse(Plan, NotNow('runtime "codex" is not supported yet', "", "Choose claude."))
         async with fly(client, selected="api", directory=Path("/srv/shop")) as flight:
             await flight.press("n", *"big", "tab", "tab", "tab", "right", "right")
             await flight.reads(
-                "‹ codex ›  not flown yet", 'codex" is not flown yet. Choose claude.'
+                "‹ codex ›  not supported yet", 'codex" is not supported yet. Choose claude.'
             )
             await flight.until(lambda: flight.client.asked[-1].runtime == "codex", "codex")
             asked = flight.client.asked[-1]
@@ -88,7 +89,7 @@ def test_no_toast_of_before_covers_a_refusal(fly: Fly) -> None:
 
 def test_an_agent_is_kept_in_the_file_that_is_named_beforehand(fly: Fly, tmp_path: Path) -> None:
     shop, home = tmp_path / "shop", tmp_path / "home"
-    (shop / ".git").mkdir(parents=True)
+    lay_repository(shop)
     file = shop / "cockpit.toml"
     file.write_text('# ours\n[defaults]\nmode = "observe"   # look only\n')
     file.chmod(0o600)
@@ -97,9 +98,9 @@ def test_an_agent_is_kept_in_the_file_that_is_named_beforehand(fly: Fly, tmp_pat
         how = {"directory": shop, "files": reader(home, shop), "selected": "api"}
         async with fly(scene(), size=(160, 40), **how) as flight:
             await flight.press("n", *"big", "tab", "tab", *"go")
-            await flight.reads("‹ observe ›  only show")
+            await flight.reads("‹ observe ›  only watch")
             await flight.press("shift+tab", "shift+tab", "shift+tab", "right")
-            await flight.reads("Saved to", "not trusted by you yet")
+            await flight.reads("Saves to", "not trusted yet")
             assert file.read_text().startswith("# ours")
             assert "agents" not in file.read_text()
             await flight.press("ctrl+s")
@@ -117,7 +118,7 @@ def test_f1_explains_the_form_and_leaves_what_was_typed(fly: Fly) -> None:
     async def play() -> None:
         async with fly(scene(), selected="api") as flight:
             await flight.press("n", *"big", "f1")
-            await flight.reads("a checkout and a branch of its own", "Shift-Tab")
+            await flight.reads("its own checkout and branch", "Shift-Tab")
             await flight.press("q")
             await flight.press("g", "ctrl+s")
             await flight.until(
@@ -139,7 +140,7 @@ def test_a_name_with_a_host_starts_there_and_is_saved_nowhere(fly: Fly, tmp_path
             await flight.press("ctrl+u", *"gpu1/Big")
             await flight.reads("Try: big")
             await flight.press("ctrl+u", *"gpu1/big", "tab", *"~x", *("tab",) * 5, "right")
-            await flight.reads("It is not saved: the files of gpu1 are there.")
+            await flight.reads("Not saved: gpu1 has its own files.")
             await flight.press("ctrl+s")
             await flight.until(lambda: isinstance(there.asked[-1], Start), "the start")
             asked: Any = there.asked[-1]

@@ -10,10 +10,10 @@ from typing import Any, Protocol
 from textual.events import Key
 from textual.keys import key_to_character
 
-from cockpit.client.memory import MemoryClient
-from cockpit.tui.scene import scene
-from cockpit.tui.screens.start import StartScreen
+from cockpit.tui.screens.start.screen import StartScreen
 from cockpit.wire.verbs import Send
+from tests.client.memory import MemoryClient
+from tests.tui.scene import scene
 
 
 class Fly(Protocol):

@@ -8,12 +8,12 @@ from functools import partial
 from typing import Any, Protocol
 
 from cockpit.client.joined import JoinedClient
-from cockpit.client.memory import MemoryClient
 from cockpit.client.named import NamedClient
 from cockpit.core.errors import NotNow
-from cockpit.tui.scene import scene
 from cockpit.wire.verbs import Done, RemoveWorktree, Verb
 from cockpit.wire.worktrees import Obstacle, WorktreeStatus
+from tests.client.memory import MemoryClient
+from tests.tui.scene import scene
 
 
 class Fly(Protocol):
@@ -39,11 +39,11 @@ def test_each_worktree_with_what_stands_against_removing_it(fly: Fly) -> None:
             await flight.reads(
                 "Worktrees", "2 worktrees", "/r/.worktrees/api", "api, agent/api, clean",
                 "x removes it",
-                "2 files changed", "before it is removed:", "· web works in it → cockpit stop web",
+                "2 files changed", "to remove it, first:", "· web works in it → cockpit stop web",
             )  # fmt: skip
             client.trees = [tree("api")]
             await flight.press("r")
-            await flight.reads("1 worktree", "look again", "back")
+            await flight.reads("1 worktree", "reload", "back")
             await flight.press("W")
             await flight.until(lambda: len(flight.app.screen_stack) == 1)
 
@@ -67,12 +67,13 @@ def test_removing_takes_two_different_keys_and_tells_how_to_have_it_back(fly: Fl
             await flight.press("x", "x", "x", "n")
             assert flight.asked == []
             await flight.press("x")
-            await flight.reads("Remove /r/.worktrees/api?", "Its branch agent/api stays")
+            await flight.reads("Remove /r/.worktrees/api?", "Its branch agent/api is kept")
             await flight.press("y")
             await flight.reads(
-                "1 worktree", "✓ removed /r/.worktrees/api", "kept as refs/cockpit/salvage/api/1",
-                "git -C /r worktree add /r/.worktrees/api agent/api",
-                "git -C /r/.worktrees/api restore --source refs/cockpit/salvage/api/1 .",
+                "1 worktree", "✓ removed /r/.worktrees/api", "saved as refs/cockpit/salvage/api/1",
+                "git -C /r worktree add --no-checkout /r/.worktrees/api agent/api",
+                "cockpit worktrees restore refs/cockpit/salvage/api/1 /r/.worktrees/api",
+                "git -C /r/.worktrees/api reset -q",
             )  # fmt: skip
             assert flight.asked == [RemoveWorktree(tree="/r/.worktrees/api")]
             await flight.press("q", "W")
@@ -98,7 +99,7 @@ def test_why_one_cannot_be_removed_is_said_before_anything_is_asked(fly: Fly) ->
             await flight.press("W")
             await flight.reads("3 worktrees", "never removes it")
             await flight.press("x")
-            await flight.until(lambda: "X keeps all of that in git" in str(flight.toasts()))
+            await flight.until(lambda: "X saves all of that in git" in str(flight.toasts()))
             await flight.press("X")
             await flight.reads("Remove /r/.worktrees/api?", "2 files changed")
             await flight.press("n", "j", "X")
@@ -121,11 +122,11 @@ def test_a_removal_is_seen_to_go_on_and_outlives_the_screen(fly: Fly) -> None:
             await flight.press("W")
             await flight.reads("x removes it")
             await flight.press("x", "y")
-            await flight.reads("is being removed, for")
+            await flight.reads("removing for")
             await flight.press("x")
-            await flight.until(lambda: "being removed already" in str(flight.toasts()))
+            await flight.until(lambda: "already being removed" in str(flight.toasts()))
             await flight.press("q", "W")
-            await flight.reads("is being removed, for")
+            await flight.reads("removing for")
             await flight.press("q")
             client.go_on.set()
             await flight.until(lambda: "refs/cockpit/salvage/api/1" in str(flight.toasts()))
@@ -200,6 +201,6 @@ def test_without_one_it_says_how_to_get_one(fly: Fly) -> None:
     async def play() -> None:
         async with fly(scene()) as flight:
             await flight.press("W")
-            await flight.reads("0 worktrees", "No worktrees. start --worktree gives an agent one")
+            await flight.reads("0 worktrees", "No worktrees. cockpit start --worktree gives")
 
     asyncio.run(play())

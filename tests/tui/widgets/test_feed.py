@@ -6,9 +6,9 @@ import asyncio
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 
-from cockpit.client.memory import MemoryClient
-from cockpit.tui.scene import agent
 from cockpit.wire.status import Status
+from tests.client.memory import MemoryClient
+from tests.tui.scene import agent
 
 
 class Fly(Protocol):

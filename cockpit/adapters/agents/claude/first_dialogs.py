@@ -1,0 +1,35 @@
+"""Whether a screen shows a dialog that stands before a session: trust, login, a first-run choice.
+
+These dialogs come before any hook runs, so the screen is the only witness. It is read for words
+to show the user, and nothing is ever typed into it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from cockpit.core.safetext import safe_line
+from cockpit.ports.panes import Screen
+
+_DIALOGS: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"trust (the files in )?this (folder|project|workspace)|do you trust", re.I),
+     "it asks whether you trust this folder"),
+    (re.compile(r"bypass permissions mode", re.I), "it asks about bypassing permissions"),
+    (re.compile(r"select login method|log in to|please run /login|sign in", re.I),
+     "it asks you to log in"),
+    (re.compile(r"custom api key", re.I), "it asks about an API key"),
+    (re.compile(r"choose the text style|dark mode.*light mode", re.I | re.S),
+     "it shows its first-run choices"),
+    (re.compile(r"mcp servers? found", re.I), "it asks about MCP servers"),
+)  # fmt: skip
+
+_SGR = re.compile(r"\x1b\[[0-9;:]*m")
+
+
+def first_dialog(screen: Screen) -> str | None:
+    """What the dialog asks, in words with the next step; None if none is recognised."""
+    text = "\n".join(safe_line(_SGR.sub("", line), 400) for line in screen.lines)
+    for pattern, words in _DIALOGS:
+        if pattern.search(text):
+            return f"{words}: go to its pane and answer"
+    return None

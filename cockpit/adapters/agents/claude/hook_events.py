@@ -1,0 +1,159 @@
+"""Claude Code's hooks as moments of a session.
+
+Which hook says what is read from CLI 2.1.330: `Stop` ends a turn of the main agent, `StopFailure`
+one that the API broke, `PermissionRequest` comes at once when a dialog opens and the
+`permission_prompt` notification some six seconds later. Hooks from inside a subagent carry an
+`agent_id` and say nothing of the main thread, its own start and end excepted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from cockpit.adapters.agents.claude.sessions import is_session_id, reported_record
+from cockpit.core.activity import activity, subject
+from cockpit.core.facts import BackgroundTask
+from cockpit.core.moments import (
+    CompactionBegins,
+    CompactionOver,
+    DialogOpened,
+    Moment,
+    PromptTaken,
+    SessionBegan,
+    SessionClosed,
+    SubagentBegan,
+    SubagentOver,
+    ToolUsed,
+    TurnBroken,
+    TurnOver,
+)
+from cockpit.core.safetext import safe_line
+from cockpit.core.session import ToolUse
+from cockpit.ports.runtimes import Signal
+
+Payload = Mapping[str, Any]
+
+MOST_TASKS = 100
+LONGEST_COMMAND = 8000
+"""Characters that are kept of what a tool is to do."""
+
+
+def moments(signal: Signal) -> Sequence[Moment]:
+    """What the signal tells; nothing for events that tell nothing."""
+    translate = _BY_EVENT.get(signal.event)
+    if translate is None or (signal.subagent and signal.event not in _OF_SUBAGENTS):
+        return ()
+    return translate(signal.payload)
+
+
+def _text(payload: Payload, key: str) -> str:
+    value = payload.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _line(payload: Payload, key: str, limit: int = 200) -> str:
+    return safe_line(_text(payload, key), limit)
+
+
+def tool_words(payload: Payload) -> str:
+    """A tool call in one line; paths under the session's directory lose that prefix."""
+    return activity(_tool(payload), _text(payload, "cwd") or None)
+
+
+def _tool(payload: Payload) -> ToolUse:
+    given = payload.get("tool_input")
+    return ToolUse(
+        _line(payload, "tool_use_id", 64),
+        _line(payload, "tool_name", 60) or "a tool",
+        dict(given) if isinstance(given, Mapping) else {},
+    )
+
+
+def _session_start(payload: Payload) -> Sequence[Moment]:
+    """Nothing where the id or the name of the record is none of the CLI's own."""
+    session, record = _text(payload, "session_id"), _text(payload, "transcript_path")
+    if not is_session_id(session) or (record and reported_record(record, session) is None):
+        return ()
+    return (SessionBegan(_line(payload, "session_id", 64), _line(payload, "source", 32)),)
+
+
+def _notification(payload: Payload) -> Sequence[Moment]:
+    kind = _text(payload, "notification_type")
+    message = _line(payload, "message") or "the agent waits for you"
+    if kind == "permission_prompt":
+        return (DialogOpened("permission", message),)
+    if kind in {"elicitation_dialog", "elicitation_url_dialog", "agent_needs_input"}:
+        return (DialogOpened("question", message),)
+    return ()
+
+
+def _permission(payload: Payload) -> Sequence[Moment]:
+    if _text(payload, "tool_name") == "AskUserQuestion":
+        return (DialogOpened("question", _question(payload)),)
+    tool = _tool(payload)
+    about = subject(tool, _text(payload, "cwd") or None)
+    asked = about or (json.dumps(tool.input, ensure_ascii=False) if tool.input else "")
+    words = activity(tool, _text(payload, "cwd") or None)
+    return (DialogOpened("permission", words, tool.name, asked[:LONGEST_COMMAND]),)
+
+
+def _question(payload: Payload) -> str:
+    given = payload.get("tool_input")
+    questions = given.get("questions") if isinstance(given, Mapping) else None
+    if isinstance(questions, list) and questions and isinstance(questions[0], Mapping):
+        return _line(questions[0], "question") or "a question"
+    return "a question"
+
+
+def _stop(payload: Payload) -> Sequence[Moment]:
+    tasks = payload.get("background_tasks")
+    running = tuple(map(_task, tasks[:MOST_TASKS])) if isinstance(tasks, list) else ()
+    return (TurnOver(_text(payload, "last_assistant_message")[:20_000], running),)
+
+
+def _task(task: object) -> BackgroundTask:
+    if not isinstance(task, Mapping):
+        return BackgroundTask("", "unknown", safe_line(str(task), 120))
+    return BackgroundTask(
+        _line(task, "id", 80),
+        _line(task, "type", 40) or "unknown",
+        _line(task, "description"),
+        _text(task, "command")[:1000],
+    )
+
+
+def _broken(payload: Payload) -> Sequence[Moment]:
+    detail = _line(payload, "error_details") or _line(payload, "last_assistant_message")
+    words, resets = reset_in(detail)
+    return (TurnBroken(_line(payload, "error", 60) or "unknown", words, resets),)
+
+
+def reset_in(detail: str) -> tuple[str, float | None]:
+    """A notice of a usage limit may end in `|` and the time at which it begins anew."""
+    words, bar, at = detail.rpartition("|")
+    if bar and at.strip().isdigit() and len(at.strip()) == 10:
+        return words.strip(), float(at)
+    return detail, None
+
+
+_BY_EVENT: dict[str, Callable[[Payload], Sequence[Moment]]] = {
+    "SessionStart": _session_start,
+    "SessionEnd": lambda payload: (SessionClosed(_line(payload, "reason", 60)),),
+    "UserPromptSubmit": lambda payload: (PromptTaken(_text(payload, "prompt")),),
+    "PostToolUse": lambda payload: (ToolUsed(tool_words(payload)),),
+    "PostToolUseFailure": lambda payload: (ToolUsed(tool_words(payload)),),
+    "Stop": _stop,
+    "StopFailure": _broken,
+    "PermissionRequest": _permission,
+    "Notification": _notification,
+    "PreCompact": lambda payload: (CompactionBegins(_line(payload, "trigger", 20)),),
+    "PostCompact": lambda payload: (CompactionOver(_line(payload, "trigger", 20)),),
+    "SubagentStart": lambda payload: (
+        SubagentBegan(_line(payload, "agent_id", 64), _line(payload, "agent_type", 60)),
+    ),
+    "SubagentStop": lambda payload: (SubagentOver(_line(payload, "agent_id", 64)),),
+}
+
+_OF_SUBAGENTS = {"SubagentStart", "SubagentStop", "PermissionRequest", "Notification"}

@@ -1,0 +1,137 @@
+"""How large a Claude model's window is and where the CLI compacts, from names and environment.
+
+What 2.1.330 does by itself, for when neither status line nor transcript say it. The served
+catalogue of an account may differ: whatever is reported beats everything here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from cockpit.core.reading import DEFAULT_WINDOW, LARGE_WINDOW, Confidence, Window
+
+_LARGE = frozenset(
+    {
+        ("haiku", "5-5"),
+        ("sonnet", "5"),
+        ("sonnet", "5-5"),
+        ("opus", "4-7"),
+        ("opus", "4-8"),
+        ("opus", "5"),
+        ("opus", "5-5"),
+        ("fable", "5"),
+        ("fable", "5-1"),
+        ("fable", "5-2"),
+        ("mythos", "5"),
+        ("mythos", "5-1"),
+        ("mythos", "5-2"),
+    }
+)
+_SMALL = frozenset(
+    {
+        ("haiku", "4-5"),
+        ("sonnet", "4"),
+        ("sonnet", "4-0"),
+        ("sonnet", "4-5"),
+        ("sonnet", "4-6"),
+        ("opus", "4"),
+        ("opus", "4-0"),
+        ("opus", "4-1"),
+        ("opus", "4-5"),
+        ("opus", "4-6"),
+    }
+)
+_NAME = re.compile(r"(haiku|sonnet|opus|fable|mythos)-([0-9](?:-[0-9]{1,2})?)(?![0-9])")
+_CLAUDE_3 = re.compile(r"claude-3(?![0-9])")
+_FALSE = frozenset({"", "0", "false", "no", "off"})
+
+_ON_COMPACTION = (
+    "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE",
+    "CLAUDE_CODE_AUTO_COMPACT_WINDOW",
+    "CLAUDE_CODE_MAX_OUTPUT_TOKENS",
+    "DISABLE_AUTO_COMPACT",
+    "DISABLE_COMPACT",
+)
+
+OUTPUT_RESERVE = 20_000
+"""The CLI keeps this much of the window free for its own summary (less if replies are shorter)."""
+COMPACTION_MARGIN = 13_000
+
+
+def window(model: str | None, environment: Mapping[str, str]) -> Window:
+    """The window of a model by its name and the CLI's environment.
+
+    `[1m]` anywhere in the name asks for the large one. A model that is not in the table is
+    `ASSUMED` to have the small one, although the CLI itself credits it with the large one:
+    nothing is done by itself on an assumption.
+    """
+    name = (model or "").lower()
+    told = _positive(environment.get("CLAUDE_CODE_MAX_CONTEXT_TOKENS"))
+    known = _known(name)
+    if told is not None and (known is None or _is_set(environment, "DISABLE_COMPACT")):
+        # The CLI obeys this variable only where it does not know better or may not compact.
+        return Window(told, Confidence.DERIVED)
+    if known is None:
+        return Window(DEFAULT_WINDOW, Confidence.ASSUMED)
+    if _is_set(environment, "CLAUDE_CODE_DISABLE_1M_CONTEXT"):
+        known = min(known, DEFAULT_WINDOW)
+    return Window(known, Confidence.DERIVED)
+
+
+def compacts_at(window_tokens: int, environment: Mapping[str, str]) -> int | None:
+    """Tokens at which the CLI compacts by itself; None where that is switched off.
+
+    The switch in the CLI's own settings files is not seen here.
+    """
+    if _is_set(environment, "DISABLE_COMPACT") or _is_set(environment, "DISABLE_AUTO_COMPACT"):
+        return None
+    told = _positive(environment.get("CLAUDE_CODE_AUTO_COMPACT_WINDOW"))
+    basis = min(window_tokens, told) if told is not None else window_tokens
+    longest = _positive(environment.get("CLAUDE_CODE_MAX_OUTPUT_TOKENS"))
+    effective = basis - min(longest or OUTPUT_RESERVE, OUTPUT_RESERVE)
+    point = effective - COMPACTION_MARGIN
+    percent = _percent(environment.get("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE"))
+    if percent is not None:
+        point = min(int(effective * percent / 100), point)
+    return max(0, point)
+
+
+def compaction_settings(environment: Mapping[str, str]) -> str:
+    """What the environment says about compaction, as one line: equal where it says the same."""
+    said = (f"{name}={value}" for name in _ON_COMPACTION if (value := environment.get(name)))
+    return " ".join(said)[:500]
+
+
+def _known(name: str) -> int | None:
+    if "[1m]" in name:
+        return LARGE_WINDOW
+    if _CLAUDE_3.search(name):
+        return DEFAULT_WINDOW
+    found = _NAME.search(name)
+    if found is None:
+        return None
+    family = (found[1], found[2])
+    if family in _LARGE:
+        return LARGE_WINDOW
+    return DEFAULT_WINDOW if family in _SMALL else None
+
+
+def _is_set(environment: Mapping[str, str], name: str) -> bool:
+    return environment.get(name, "").strip().lower() not in _FALSE
+
+
+def _positive(text: str | None) -> int | None:
+    try:
+        value = int(text or "")
+    except ValueError:
+        return None
+    return value if value > 0 else None
+
+
+def _percent(text: str | None) -> float | None:
+    try:
+        value = float(text or "")
+    except ValueError:
+        return None
+    return value if 0 < value <= 100 else None

@@ -1,0 +1,271 @@
+"""One line of a Claude Code transcript as events of our own.
+
+Knows the CLI's record format (2.1.330, older forms tolerated) and nothing of files. Lines that
+say nothing to us are dismissed by their first bytes: some hold 40 KB of system prompt.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any
+
+from cockpit.adapters.agents.claude.hook_events import reset_in
+from cockpit.adapters.agents.claude.user_records import BLOCKS_KEPT, NOTICE, events_of_user, notice
+from cockpit.core.prompt_files import is_prompt_file
+from cockpit.core.session import (
+    ApiFailed,
+    AssistantReplied,
+    Compacted,
+    ContextInjected,
+    CostCounted,
+    Identified,
+    PromptFileTaken,
+    SessionEvent,
+    Skipped,
+    ToolUse,
+    TurnEnded,
+    Usage,
+)
+
+Record = dict[str, Any]
+
+_BARE = re.compile(rb'\{"type":"([a-z-]+)"')
+_ATTACHED = re.compile(
+    rb'\{"parentUuid":(?:null|"[^"]*"),(?:"logicalParentUuid":(?:null|"[^"]*"),)?'
+    rb'"isSidechain":(?:true|false),(?:"agentId":"[^"]*",)?"attachment":\{"type":"([a-z_]+)"'
+)
+_BARE_WANTED = frozenset(
+    {b"assistant", b"attachment", b"cost-state", b"permission-mode", b"system", b"user"}
+)
+_ATTACHED_WANTED = frozenset(
+    {
+        b"file",
+        b"hook_additional_context",
+        b"hook_blocking_error",
+        b"hook_success",
+        b"model",
+        b"queued_command",
+    }
+)
+_NOT_JSON = (ValueError, RecursionError)
+_MAIN_ITERATIONS = frozenset({"message", "fallback_message"})
+
+
+def parse(line: bytes) -> Sequence[SessionEvent] | Skipped:
+    """Read one line, without its newline. Never raises; a line of no interest gives no events."""
+    if _is_dull(line):
+        return ()
+    if not line.strip():
+        return ()
+    try:
+        record = json.loads(line)
+    except _NOT_JSON:
+        return Skipped(_fault(line))
+    if not isinstance(record, dict) or not isinstance(record.get("type"), str):
+        return Skipped("not-a-record")
+    read = _READERS.get(record["type"])
+    if read is None:
+        return ()
+    try:
+        return read(record)
+    except (TypeError, ValueError, LookupError, AttributeError, OverflowError):
+        return Skipped("not-a-record")
+
+
+def _is_dull(line: bytes) -> bool:
+    if not line.endswith(b"}"):
+        return False
+    bare = _BARE.match(line)
+    if bare is not None:
+        return bare[1] not in _BARE_WANTED
+    attached = _ATTACHED.match(line)
+    return attached is not None and attached[1] not in _ATTACHED_WANTED
+
+
+def _fault(line: bytes) -> Any:
+    """`torn` for the beginning of a record that never ended, `not-json` for anything else."""
+    return "torn" if line.lstrip().startswith(b"{") and not line.endswith(b"}") else "not-json"
+
+
+def _assistant(record: Record) -> Sequence[SessionEvent]:
+    message = record["message"]
+    at = moment(record.get("timestamp"))
+    if record.get("isApiErrorMessage") is True:
+        return (_api_failure(record, message, at),)
+    model, usage = message.get("model"), message.get("usage")
+    if model == "<synthetic>" or not isinstance(model, str) or not isinstance(usage, dict):
+        return ()
+    text, tools = content_of(message.get("content"))
+    stop_reason = message.get("stop_reason")
+    return (
+        AssistantReplied(
+            message_id=str(message.get("id") or record.get("requestId") or record.get("uuid")),
+            model=model,
+            context=_context(usage),
+            billed=_usage(usage),
+            text=text,
+            tools=tools,
+            stop_reason=stop_reason if isinstance(stop_reason, str) else None,
+            sidechain=record.get("isSidechain") is True,
+            at=at,
+        ),
+    )
+
+
+def _api_failure(record: Record, message: Record, at: datetime | None) -> ApiFailed:
+    status = record.get("apiErrorStatus")
+    text, _ = content_of(message.get("content"))
+    kind = record.get("apiErrorType") or record.get("error") or "unknown"
+    known = status if isinstance(status, int) else None
+    words, resets = reset_in(text[:500] or str(kind))
+    return ApiFailed(words, known, at, resets)
+
+
+def content_of(blocks: object) -> tuple[str, tuple[ToolUse, ...]]:
+    """The text and the tool calls of a message's content, whatever else is in it."""
+    if isinstance(blocks, str):
+        return blocks, ()
+    if not isinstance(blocks, list):
+        return "", ()
+    texts: list[str] = []
+    tools: list[ToolUse] = []
+    for block in blocks[:BLOCKS_KEPT]:
+        if not isinstance(block, dict):
+            continue
+        if block.get("type") == "text" and isinstance(block.get("text"), str):
+            texts.append(block["text"])
+        elif block.get("type") == "tool_use":
+            told = block.get("input")
+            name, id_ = str(block.get("name", "")), str(block.get("id", ""))
+            tools.append(ToolUse(id_, name, told if isinstance(told, dict) else {}))
+    return "\n".join(texts), tuple(tools)
+
+
+def _context(usage: Record) -> Usage:
+    """What filled the window: with several `iterations` the top-level numbers are sums."""
+    iterations = usage.get("iterations")
+    if isinstance(iterations, list):
+        for entry in reversed(iterations):
+            if isinstance(entry, dict) and entry.get("type") in _MAIN_ITERATIONS:
+                return _usage(entry)
+    return _usage(usage)
+
+
+def _usage(usage: Record) -> Usage:
+    return Usage(
+        input=_count(usage.get("input_tokens")),
+        cache_creation=_count(usage.get("cache_creation_input_tokens")),
+        cache_read=_count(usage.get("cache_read_input_tokens")),
+        output=_count(usage.get("output_tokens")),
+    )
+
+
+def _count(value: object) -> int:
+    """A number of tokens, or 0 for what cannot be one."""
+    sound = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
+    return value if sound and isinstance(value, int) else 0
+
+
+def _user(record: Record) -> Sequence[SessionEvent]:
+    events = events_of_user(record, moment(record.get("timestamp")))
+    if "toolUseResult" in record or not events:
+        return events
+    return (_identified(record), *events)
+
+
+def _system(record: Record) -> Sequence[SessionEvent]:
+    at = moment(record.get("timestamp"))
+    subtype = record.get("subtype")
+    if subtype == "compact_boundary":
+        told = record.get("compactMetadata")
+        told = told if isinstance(told, dict) else {}
+        before = told.get("preTokens")
+        known = before if isinstance(before, int) and before > 0 else None
+        return (Compacted(str(told.get("trigger", "auto")), known, at), _identified(record))
+    if subtype == "turn_duration":
+        return (TurnEnded(at), _identified(record))
+    return ()
+
+
+def _attachment(record: Record) -> Sequence[SessionEvent]:
+    told = record["attachment"]
+    kind = told.get("type")
+    if kind == "model":
+        model = (told.get("identity") or {}).get("modelId")
+        return (_identified(record, model if isinstance(model, str) else None),)
+    if kind == "queued_command":
+        # A notice that arrives in the middle of a turn never becomes a user's record.
+        text = told.get("prompt")
+        at = moment(record.get("timestamp"))
+        return notice(text, at) if isinstance(text, str) and text.startswith(NOTICE) else ()
+    if kind == "file":
+        return _mentioned(told)
+    event = str(told.get("hookEvent", ""))
+    content: object = told.get("content")
+    if kind == "hook_blocking_error":
+        error = told.get("blockingError")
+        content = error.get("blockingError") if isinstance(error, dict) else error
+    elif kind not in ("hook_additional_context", "hook_success"):
+        return ()
+    parts = content if isinstance(content, list) else [content]
+    text = "\n".join(part for part in parts if isinstance(part, str))
+    return (ContextInjected(event, text),) if text else ()
+
+
+def _mentioned(told: Record) -> Sequence[SessionEvent]:
+    """A mentioned file is of interest where a prompt travelled in it."""
+    name, content = told.get("filename"), told.get("content")
+    file = content.get("file") if isinstance(content, dict) else None
+    text = file.get("content") if isinstance(file, dict) else None
+    if not isinstance(name, str) or not isinstance(text, str) or not is_prompt_file(name):
+        return ()
+    return (PromptFileTaken(name, text),)
+
+
+def _cost_state(record: Record) -> Sequence[SessionEvent]:
+    total = record.get("totalCostUSD")
+    if isinstance(total, int | float) and not isinstance(total, bool) and 0 <= total < 1e12:
+        return (CostCounted(float(total)),)
+    return ()
+
+
+def _permission_mode(record: Record) -> Sequence[SessionEvent]:
+    return (_identified(record),)
+
+
+def _identified(record: Record, model: str | None = None) -> Identified:
+    return Identified(
+        session_id=_text(record.get("sessionId")),
+        cwd=_text(record.get("cwd")),
+        branch=_text(record.get("gitBranch")),
+        permission_mode=_text(record.get("permissionMode")),
+        model=model,
+    )
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def moment(value: object) -> datetime | None:
+    """A record's timestamp; None for anything that is none."""
+    if not isinstance(value, str):
+        return None
+    try:
+        at = datetime.fromisoformat(value)
+    except ValueError:
+        return None
+    return at if at.tzinfo is not None else None
+
+
+_READERS: dict[str, Callable[[Record], Sequence[SessionEvent]]] = {
+    "assistant": _assistant,
+    "user": _user,
+    "system": _system,
+    "attachment": _attachment,
+    "cost-state": _cost_state,
+    "permission-mode": _permission_mode,
+}

@@ -1,0 +1,318 @@
+"""Claude Code as an agent: how it is started, where its record is, what it says and is told.
+
+Puts together what the modules beside it know of one thing each. It never talks to a pane, and
+never writes into the CLI's own files.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cockpit.adapters.agents.claude import live_sessions
+from cockpit.adapters.agents.claude.composer import composer_empty
+from cockpit.adapters.agents.claude.first_dialogs import first_dialog
+from cockpit.adapters.agents.claude.fork import ForkOrder, ask_a_fork
+from cockpit.adapters.agents.claude.hook_answers import additional_context, block
+from cockpit.adapters.agents.claude.plugin import install_plugin
+from cockpit.adapters.agents.claude.program import find_program
+from cockpit.adapters.agents.claude.sessions import check_resumable, record_path, reported_record
+from cockpit.adapters.agents.claude.settings import (
+    config_folder,
+    install_reporter,
+    pilots_status_line,
+    session_settings,
+    write_settings,
+)
+from cockpit.adapters.hooks.responses import FACTS, Verdicts
+from cockpit.adapters.hooks.spool import STATUS_LINE, Spool
+from cockpit.adapters.process.prompt_files import PROMPTS
+from cockpit.core.errors import BadUsage
+from cockpit.core.ids import AgentName
+from cockpit.core.prompt_files import is_slash_command, mention
+from cockpit.core.session import Usage
+from cockpit.ports.panes import Launch, Screen
+from cockpit.ports.runtimes import Aside, Presence, Program, Report, SessionOrder, Signal
+
+if TYPE_CHECKING:
+    from cockpit.core.moments import Moment
+    from cockpit.core.reading import Window
+    from cockpit.core.session import SessionEvent, Skipped
+
+SCRUBBED = frozenset(
+    {
+        "CLAUDECODE",
+        "CLAUDE_CODE_CHILD_NOTES_DIR",
+        "CLAUDE_CODE_CHILD_SESSION",
+        "CLAUDE_CODE_ENTRYPOINT",
+        "CLAUDE_CODE_MESSAGING_SOCKET",
+        "CLAUDE_CODE_MESSAGING_TOKEN",
+        "CLAUDE_CODE_SESSION_ATTENDED",
+        "CLAUDE_CODE_SESSION_ID",
+        "CLAUDE_EFFORT",
+        "CLAUDE_ENV_FILE",
+        "CLAUDE_PID",
+        "CLAUDE_PROJECT_DIR",
+    }
+)
+"""What a Claude Code session gives its children: inherited, it would make the agent one."""
+
+STEPS = ("UserPromptSubmit", "PostToolUse", "PostToolUseFailure")
+"""What a session does next that takes added context."""
+
+OURS_TO_SAY = {
+    "--session-id": "cockpit mints the session's id",
+    "--resume": "cockpit decides which session is opened",
+    "-r": "cockpit decides which session is opened",
+    "--continue": "cockpit decides which session is opened",
+    "-c": "cockpit decides which session is opened",
+    "--fork-session": "cockpit decides which session is opened",
+    "--settings": "cockpit's hooks and status line come in by it",
+    "--print": "an agent needs its screen",
+    "-p": "an agent needs its screen",
+    "--background": "an agent needs its pane",
+    "--bg": "an agent needs its pane",
+    "--bare": "it switches off the hooks by which cockpit sees the agent",
+    "--safe-mode": "it switches off the hooks by which cockpit sees the agent",
+}
+"""Arguments that would take from cockpit what it must decide, with the reason."""
+
+
+class Claude:
+    """The runtime `claude`. All files of ours are below `state`, by the agent's name."""
+
+    name = "claude"
+    has_readings = True
+
+    def __init__(
+        self, state: Path, *, program: Path | None = None, bundled_only: bool = False
+    ) -> None:
+        self.state = state
+        self.spool = Spool(state / "spool")
+        self.verdicts = Verdicts(state / "verdicts")
+        self._program = program
+        self._bundled_only = bundled_only
+
+    def program(self, environment: Mapping[str, str]) -> Program:
+        """See `claude_program.find_program`; blocks for the probe, a fraction of a second."""
+        return find_program(environment, path=self._program, bundled_only=self._bundled_only)
+
+    def launch(self, order: SessionOrder, program: Program) -> Launch:
+        """The CLI on a new or reopened session, with our hooks and status line.
+
+        Makes the agent's spool and settings. Raises `BadUsage` for arguments that are ours to
+        give.
+        """
+        check_arguments(order.arguments)
+        settings = self._settings(order)
+        argv = [str(program.path)]
+        argv += ["--resume" if order.resume else "--session-id", order.session_id]
+        argv += ["--settings", str(settings), "--plugin-dir", str(install_plugin(self.state))]
+        if order.permission_mode:
+            argv += ["--permission-mode", order.permission_mode]
+        if order.model:
+            argv += ["--model", order.model]
+        return Launch(
+            argv=(*argv, *order.arguments),
+            directory=order.directory,
+            environment={
+                **scrubbed(order.environment),
+                "COCKPIT_AGENT": order.agent,
+                "COCKPIT_RUN": order.run,
+            },
+            prompt=order.prompt,
+            mention=mention,
+            literal=is_slash_command(order.prompt or ""),
+            prompt_folder=self.state / PROMPTS / order.run,
+        )
+
+    def transcript(self, order: SessionOrder) -> Path | None:
+        """See `claude_sessions.record_path`: hooks and status line name it for certain."""
+        return record_path(order.session_id, order.directory, order.environment)
+
+    def resumable(self, order: SessionOrder) -> None:
+        """Raise `BadUsage` or `NotNow` unless the order's session may be opened."""
+        check_resumable(order.session_id, order.directory, order.environment)
+
+    def parse(self, line: bytes) -> Sequence[SessionEvent] | Skipped:
+        from cockpit.adapters.agents.claude.record import parse
+
+        return parse(line)
+
+    def window(self, model: str | None, environment: Mapping[str, str]) -> Window:
+        from cockpit.adapters.agents.claude.models import window
+
+        return window(model, environment)
+
+    def compacts_at(self, window: int, environment: Mapping[str, str]) -> int | None:
+        from cockpit.adapters.agents.claude.models import compacts_at
+
+        return compacts_at(window, environment)
+
+    def compaction_settings(self, environment: Mapping[str, str]) -> str:
+        from cockpit.adapters.agents.claude.models import compaction_settings
+
+        return compaction_settings(environment)
+
+    def presence(self, pid: int, environment: Mapping[str, str]) -> Presence | None:
+        return live_sessions.presence(config_folder(environment), pid)
+
+    def report(self, signal: Signal) -> Report | None:
+        return status_report(signal.payload) if signal.event == STATUS_LINE else None
+
+    def moments(self, signal: Signal) -> Sequence[Moment]:
+        from cockpit.adapters.agents.claude.hook_events import moments
+
+        return moments(signal)
+
+    def composer(self, screen: Screen) -> bool | None:
+        return composer_empty(screen)
+
+    def first_dialog(self, screen: Screen) -> str | None:
+        return first_dialog(screen)
+
+    def ask(self, agent: AgentName, mid_turn: str, at_end: str | None) -> bool:
+        """Lay a text ready: seen by the model after its next tool, or at the end of its turn.
+
+        At the end of the turn the text keeps the turn going; without one it may end. Nothing
+        inside a subagent gets it.
+        """
+        context = {
+            event: additional_context(event, mid_turn)
+            for event in ("PostToolUse", "PostToolUseFailure")
+        }
+        stop = {"Stop": block("Stop", at_end)} if at_end is not None else {}
+        self.verdicts.ask(agent, {**context, **stop})
+        return True
+
+    async def answer_aside(
+        self, order: SessionOrder, program: Program, question: str, deadline: float
+    ) -> Aside:
+        """See `claude_fork.ask_a_fork`."""
+        fork = ForkOrder(
+            session=order.session_id,
+            directory=str(order.directory),
+            question=question,
+            program=str(program.path),
+            model=order.model,
+            environment=scrubbed(order.environment),
+        )
+        return await ask_a_fork(fork, deadline)
+
+    def permit_writing(self, agent: AgentName, path: Path) -> bool:
+        self.verdicts.permit(agent, str(path))
+        return True
+
+    def forbid_writing(self, agent: AgentName) -> None:
+        self.verdicts.forbid(agent)
+
+    def withdraw_ask(self, agent: AgentName) -> bool:
+        return self.verdicts.withdraw_ask(agent)
+
+    def supplement(self, agent: AgentName, text: str, *, at_start: bool) -> bool:
+        """See `Runtime.supplement`; a prompt or a tool call is a step."""
+        events = ("SessionStart",) if at_start else STEPS
+        answers = {event: additional_context(event, text) for event in events}
+        self.verdicts.ask(agent, answers, group=FACTS)
+        return True
+
+    def withdraw_supplement(self, agent: AgentName) -> bool:
+        return self.verdicts.withdraw_ask(agent, FACTS)
+
+    def hold_compaction(self, agent: AgentName) -> bool:
+        self.verdicts.hold_compaction(agent, os.getpid())
+        return True
+
+    def release_compaction(self, agent: AgentName) -> bool:
+        return self.verdicts.release_compaction(agent)
+
+    def _settings(self, order: SessionOrder) -> Path:
+        install_reporter(self.state)
+        self.spool.prepare(order.agent)
+        line = pilots_status_line(order.directory, order.environment, self.state)
+        path = self.state / "settings" / f"{order.agent}.json"
+        write_settings(path, session_settings(self.state, order.agent, line))
+        return path
+
+
+def check_arguments(arguments: Sequence[str]) -> None:
+    """Raise `BadUsage` for an argument of the user's that cockpit has to give itself."""
+    for argument in arguments:
+        reason = OURS_TO_SAY.get(argument.partition("=")[0])
+        if reason:
+            raise BadUsage(
+                f"{argument!a} cannot stand in an agent's arguments",
+                f"{reason[0].upper()}{reason[1:]}.",
+                "Take it out of `arguments` in cockpit.toml.",
+            )
+
+
+def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
+    """An environment without what a surrounding Claude Code session or tmux put there."""
+    return {
+        name: value
+        for name, value in environment.items()
+        if name not in SCRUBBED and not name.startswith("TMUX")
+    }
+
+
+def status_report(payload: Mapping[str, Any]) -> Report:
+    """What a status-line report says; every field None where it says nothing usable."""
+    window = _mapping(payload.get("context_window"))
+    return Report(
+        session_id=_text(payload.get("session_id")),
+        transcript=reported_record(
+            _text(payload.get("transcript_path")), _text(payload.get("session_id"))
+        ),
+        model=_text(_mapping(payload.get("model")).get("id")),
+        usage=_usage(window.get("current_usage")),
+        window=_count(window.get("context_window_size")) or None,
+        version=_text(payload.get("version")),
+        cost_usd=_amount(_mapping(payload.get("cost")).get("total_cost_usd")),
+        limit_resets=_limit_resets(_mapping(payload.get("rate_limits"))),
+    )
+
+
+def _limit_resets(limits: Mapping[str, Any]) -> float | None:
+    """When the last of the limits that are used up begins anew."""
+    used_up = [
+        resets
+        for each in map(_mapping, limits.values())
+        if (_amount(each.get("used_percentage")) or 0.0) >= 99.5
+        and (resets := _amount(each.get("resets_at"))) is not None
+    ]
+    return max(used_up, default=None)
+
+
+def _usage(value: object) -> Usage | None:
+    counts = _mapping(value)
+    if not any(_count(each) for each in counts.values()):
+        return None
+    return Usage(
+        input=_count(counts.get("input_tokens")) or 0,
+        cache_creation=_count(counts.get("cache_creation_input_tokens")) or 0,
+        cache_read=_count(counts.get("cache_read_input_tokens")) or 0,
+        output=_count(counts.get("output_tokens")) or 0,
+    )
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _count(value: object) -> int | None:
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return value
+    return None
+
+
+def _amount(value: object) -> float | None:
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e10:
+        return float(value)
+    return None

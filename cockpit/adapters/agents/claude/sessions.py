@@ -1,0 +1,137 @@
+"""Where Claude Code keeps the record of a session, and whether one may be opened again.
+
+The folder's name is made of the directory and loses information on the way, so a record's own
+`cwd` decides whose it is. Nothing here reads what was said.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from cockpit.adapters.agents.claude.live_sessions import live_sessions
+from cockpit.adapters.agents.claude.settings import config_folder
+from cockpit.adapters.files.foreign_files import is_file, opened
+from cockpit.core.errors import BadUsage, NotNow
+from cockpit.core.ids import SessionId
+
+FOLDER_NAME_LIMIT = 200
+"""UTF-16 units of an encoded directory; longer ones are cut and get a hash of the CLI's own."""
+
+_SESSION_ID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_LOOK_BYTES = 1_048_576
+
+
+def encoded(directory: Path) -> str:
+    """The CLI's name for a directory: every unit outside of a-z, A-Z, 0-9 is a dash."""
+    return "".join(
+        ("-" if unit < 0x10000 else "--") if not re.match(r"[a-zA-Z0-9]", chr(unit)) else chr(unit)
+        for unit in map(ord, os.path.realpath(directory))
+    )
+
+
+def record_path(
+    session_id: SessionId, directory: Path, environment: Mapping[str, str]
+) -> Path | None:
+    """Where the record is, or will be; None if that cannot be known before it exists."""
+    projects = config_folder(environment) / "projects"
+    name = environment.get("CLAUDE_CODE_PROJECT_DIR_NAME") or encoded(directory)
+    file = f"{session_id}.jsonl"
+    expected = projects / name / file
+    if len(name) > FOLDER_NAME_LIMIT:
+        start = _escaped(name[:FOLDER_NAME_LIMIT])
+        return next(projects.glob(f"{start}-*/{file}"), None) or _elsewhere(projects, file)
+    return expected if expected.exists() else _elsewhere(projects, file) or expected
+
+
+def is_session_id(text: str) -> bool:
+    """Whether it has the form of the CLI's session ids (UUIDs). What a hook says may be forged."""
+    return _SESSION_ID.fullmatch(text) is not None
+
+
+def reported_record(path: str | None, session_id: str | None) -> Path | None:
+    """The record that a report names, if it is named as the CLI names it: `SESSION_ID.jsonl`.
+
+    None for any other file, so that a forged report leads to no record of another session.
+    """
+    if path is None or session_id is None or not is_session_id(session_id):
+        return None
+    record = Path(path)
+    ours = record.is_absolute() and record.name == f"{session_id}.jsonl"
+    return record if ours and ".." not in record.parts else None
+
+
+def check_resumable(session_id: SessionId, directory: Path, environment: Mapping[str, str]) -> Path:
+    """The record of a session that may be opened in `directory`.
+
+    Raises `BadUsage` if there is none or it belongs to another directory, `NotNow` while a live
+    process has it open.
+    """
+    if not is_session_id(session_id):
+        raise BadUsage(f"{session_id!a} is not the id of a session", hint="Ids are UUIDs.")
+    path = record_path(session_id, directory, environment)
+    if path is None or not is_file(path):
+        raise BadUsage(
+            f"There is no session {session_id}",
+            f"No record of it below {config_folder(environment) / 'projects'}.",
+            "See the sessions of an agent with: cockpit history",
+        )
+    pid = live_sessions(config_folder(environment)).get(session_id)
+    if pid is not None:
+        raise NotNow(
+            f"Session {session_id} is open already",
+            f"Process {pid} has it; two processes would write one record.",
+            "End that one first.",
+        )
+    _check_directory(path, directory)
+    return path
+
+
+def _check_directory(path: Path, directory: Path) -> None:
+    here = os.path.realpath(directory)
+    seen = list(_directories(path))
+    if not any(os.path.realpath(cwd) == here for cwd in seen):
+        raise BadUsage(
+            f"Session {path.stem} belongs to another directory",
+            f"It was in {seen[0]!a}." if seen else "Its record names no directory.",
+            "Start the agent there.",
+        )
+
+
+def _directories(path: Path) -> Iterator[str]:
+    """The directories that the beginning and the end of a record name."""
+    with opened(path) as file:
+        start = file.read(_LOOK_BYTES)
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(len(start), size - _LOOK_BYTES))
+        lines = [*start.split(b"\n"), *file.read(_LOOK_BYTES).split(b"\n")]
+    seen: set[str] = set()
+    for line in lines:
+        cwd = _directory(line)
+        if cwd is not None and cwd not in seen:
+            seen.add(cwd)
+            yield cwd
+
+
+def _directory(line: bytes) -> str | None:
+    if b'"cwd"' not in line:
+        return None
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    cwd = record.get("cwd") if isinstance(record, dict) else None
+    return cwd if isinstance(cwd, str) else None
+
+
+def _elsewhere(projects: Path, file: str) -> Path | None:
+    """The record where a session took it that changed its directory; the newest of several."""
+    found = [path for path in projects.glob(f"*/{_escaped(file)}") if is_file(path)]
+    return max(found, key=lambda path: path.stat().st_mtime_ns, default=None)
+
+
+def _escaped(name: str) -> str:
+    return re.sub(r"([*?\[])", r"[\1]", name)

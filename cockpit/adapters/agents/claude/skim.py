@@ -1,0 +1,111 @@
+"""Whole Claude transcripts in a hurry: only what totals, or facts, ask of a line.
+
+Each function answers like `claude_record.parse` for the records that its question is about, and
+dismisses the rest by their first bytes. The shapes known here are those the CLI writes; any
+other line goes to `parse` itself, so that being unusual costs time and never a token.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+
+from cockpit.adapters.agents.claude.record import content_of, parse
+from cockpit.core.session import AssistantReplied, SessionEvent, Skipped, ToolUse, Usage
+
+_CHAINED = (
+    rb'\{"parentUuid":(?:null|"[^"]*"),(?:"logicalParentUuid":(?:null|"[^"]*"),)?'
+    rb'"isSidechain":(true|false),(?:"(?:agentId|promptId)":"[^"]*",)*'
+)
+_RESULT = re.compile(
+    _CHAINED + rb'"type":"user","message":\{"role":"user","content":\[\{'
+    rb'(?:"tool_use_id":"|"type":"tool_result")'
+)
+_REPLY = re.compile(
+    _CHAINED + rb'"message":\{"id":"([^"\\]+)","type":"message","role":"assistant",'
+    rb'"model":"([^"\\<]+)","content":\['
+)
+_USAGE = re.compile(
+    rb'\],"stop_reason":(?:null|"[a-z_]*"),(?:"stop_sequence":(?:null|"[^"\\]*"),)?'
+    rb'"usage":\{"input_tokens":([0-9]{1,12}),"cache_creation_input_tokens":([0-9]{1,12}),'
+    rb'"cache_read_input_tokens":([0-9]{1,12}),"output_tokens":([0-9]{1,12})[,}]'
+)
+_COMMITTED = re.compile(rb'(?:"|\\n)\[[^"\n]{1,400}? [0-9a-f]{7,64}\] ')
+
+
+def parse_totals(line: bytes) -> Sequence[SessionEvent] | Skipped:
+    """Like `parse`, for counting tokens: replies come without text, tools and time."""
+    if line[-1:] != b"}":
+        return parse(line)
+    reply = _REPLY.match(line)
+    if reply is None:
+        return () if _RESULT.match(line) else parse(line)
+    usage = _usage_of(line)
+    return parse(line) if usage is None else (_replied(reply, usage, "", ()),)
+
+
+def parse_facts(line: bytes) -> Sequence[SessionEvent] | Skipped:
+    """Like `parse`, without the tool results that no fact is made of; replies have no time."""
+    if line[-1:] != b"}":
+        return parse(line)
+    reply = _REPLY.match(line)
+    if reply is None:
+        return () if _RESULT.match(line) and not _tells(line) else parse(line)
+    usage = _usage_of(line)
+    if usage is None:
+        return parse(line)
+    try:
+        content = json.loads(line[reply.end() - 1 : usage.start() + 1])
+    except (ValueError, RecursionError):
+        return parse(line)
+    return (_replied(reply, usage, *content_of(content)),)
+
+
+def _usage_of(line: bytes) -> re.Match[bytes] | None:
+    """The usage that a reply's line ends with; None where only a full reading can tell.
+
+    Text that quotes a record has its quotes escaped, and a tool's input stands in the content:
+    what follows the content's end is the record's own.
+    """
+    usage = _USAGE.match(line, line.rfind(b'],"stop_reason":'))
+    if usage is None:
+        return None
+    end = usage.end()
+    unusual = (
+        line.find(b'"iterations":[{', end) >= 0
+        or line.find(b'"isApiErrorMessage"', end) >= 0
+        or line.find(b'"usage":', end) >= 0
+    )
+    return None if unusual else usage
+
+
+def _replied(
+    reply: re.Match[bytes], usage: re.Match[bytes], text: str, tools: tuple[ToolUse, ...]
+) -> AssistantReplied:
+    billed = Usage(int(usage[1]), int(usage[2]), int(usage[3]), int(usage[4]))
+    return AssistantReplied(
+        reply[2].decode(errors="replace"),
+        reply[3].decode(errors="replace"),
+        billed,
+        billed,
+        text,
+        tools,
+        sidechain=reply[1] == b"true",
+    )
+
+
+def _tells(result: bytes) -> bool:
+    """Whether a result can be a commit, a new task, a subagent, a background task or a failure.
+
+    The CLI writes what a tool said twice: for the model, then as `toolUseResult` for itself.
+    """
+    middle = result.rfind(b'"toolUseResult":')
+    end = middle if middle >= 0 else len(result)
+    return (
+        result.find(b"Task #", 0, 800) >= 0
+        or result.find(b'"is_error":true', 0, end) >= 0
+        or result.find(b'"agentId"', end) >= 0
+        or result.find(b'"backgroundTaskId"', end) >= 0
+        or (result.find(b"] ", 0, end) >= 0 and _COMMITTED.search(result, 0, end) is not None)
+    )

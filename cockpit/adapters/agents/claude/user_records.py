@@ -1,0 +1,153 @@
+"""User records of a Claude Code transcript: prompts, tool results, interrupts, notices.
+
+The CLI writes all four as `user`; who really spoke is told apart here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Any
+
+from cockpit.core.session import Interrupted, SessionEvent, ToolFinished, UserSaid
+
+Record = dict[str, Any]
+
+BLOCKS_KEPT = 1_000
+"""Blocks of one record's content that are looked at; the CLI writes one to a record, or few."""
+RESULT_KEPT = 2_000
+"""Characters of a tool's result that an event carries."""
+_INTERRUPTED = "[Request interrupted by user"
+_BY_THE_CLI = (
+    "<bash-stderr>",
+    "<bash-stdout>",
+    "<command-message>",
+    "<command-name>",
+    "<local-command-",
+    "<task-notification>",
+)
+NOTICE = "<task-notification>"
+_NOTICED = re.compile(r"<(task-id|tool-use-id|status|result)>([^<]*)")
+_SUBAGENT_STATUS = {
+    "async_launched": "running",
+    "running": "running",
+    "completed": "completed",
+    "killed": "stopped",
+    "stopped": "stopped",
+}
+_LOG = re.compile(r"Output is being written to: (/\S+?\.output)(?=[.\s]|$)")
+_PASTED = re.compile(
+    r'\n{0,2}<pasted_content id="([\w-]{1,40})">\n(.*?)\n</pasted_content id="\1">\n?', re.DOTALL
+)
+"""The CLI's marks around what was pasted in several lines (2.1.330)."""
+_OWN_MARK = re.compile(r"<\\(?=/?pasted_content\b)")
+"""The same words where the user wrote them: a backslash says that they are no mark."""
+
+
+def events_of_user(record: Record, at: datetime | None) -> Sequence[SessionEvent]:
+    """What a `user` record says, in order: results first, then text."""
+    message = record.get("message")
+    content = message.get("content") if isinstance(message, dict) else None
+    sidechain = record.get("isSidechain") is True
+    if isinstance(content, str):
+        return _spoken(record, content, sidechain, at)
+    if not isinstance(content, list):
+        return ()
+    events: list[SessionEvent] = []
+    texts: list[str] = []
+    for block in content[:BLOCKS_KEPT]:
+        if not isinstance(block, dict):
+            continue
+        if block.get("type") == "tool_result":
+            events.append(_result(record, block, sidechain, at))
+        elif isinstance(block.get("text"), str):
+            texts.append(block["text"])
+    if texts:
+        events.extend(_spoken(record, "\n".join(texts), sidechain, at))
+    return events
+
+
+def _spoken(
+    record: Record, text: str, sidechain: bool, at: datetime | None
+) -> Sequence[SessionEvent]:
+    if text.startswith(_INTERRUPTED):
+        return () if sidechain else (Interrupted(at),)
+    said = UserSaid(
+        _as_written(text),
+        meta=_is_meta(record, text),
+        compact_summary=record.get("isCompactSummary") is True,
+        sidechain=sidechain,
+        at=at,
+    )
+    if not text.startswith(NOTICE):
+        return (said,)
+    return (said, *notice(text, at))
+
+
+def _as_written(text: str) -> str:
+    """A prompt without the marks that the CLI puts around what was pasted."""
+    if "pasted_content" not in text:
+        return text
+    bare = _PASTED.sub(lambda found: f"\n{found[2]}\n", text)
+    return _OWN_MARK.sub("<", bare).strip("\n")
+
+
+def _is_meta(record: Record, text: str) -> bool:
+    origin = record.get("origin")
+    kind = origin.get("kind") if isinstance(origin, dict) else None
+    by_the_cli = record.get("isMeta") is True or kind not in (None, "human")
+    return by_the_cli or text.lstrip().startswith(_BY_THE_CLI)
+
+
+def _result(record: Record, block: Record, sidechain: bool, at: datetime | None) -> ToolFinished:
+    told = record.get("toolUseResult")
+    told = told if isinstance(told, dict) else {}
+    agent = told.get("agentId")
+    failed = block.get("is_error") is True
+    status = None
+    if isinstance(agent, str):
+        status = _SUBAGENT_STATUS.get(str(told.get("status")), "failed" if failed else "completed")
+    text = "\n".join(_texts(block.get("content")))[:RESULT_KEPT]
+    task = told.get("backgroundTaskId")
+    log = _LOG.search(text) if isinstance(task, str) else None
+    return ToolFinished(
+        tool_use_id=str(block.get("tool_use_id", "")),
+        failed=failed,
+        text=text,
+        agent_id=agent if isinstance(agent, str) else None,
+        agent_status=status,
+        task_id=task if isinstance(task, str) and task else None,
+        task_log=log[1] if log else "",
+        sidechain=sidechain,
+        at=at,
+    )
+
+
+def _texts(content: object) -> Iterator[str]:
+    """The texts of a result, each cut: a result can be megabytes."""
+    if isinstance(content, str):
+        yield content[:RESULT_KEPT]
+    elif isinstance(content, list):
+        for part in content[:20]:
+            if isinstance(part, dict) and isinstance(part.get("text"), str):
+                yield part["text"][:RESULT_KEPT]
+
+
+def notice(text: str, at: datetime | None) -> Sequence[SessionEvent]:
+    """The end of something that ran in the background, a subagent perhaps."""
+    told = dict(reversed(_NOTICED.findall(text)))
+    tool, status = told.get("tool-use-id"), told.get("status")
+    if not tool or not status:
+        return ()
+    ended = _SUBAGENT_STATUS.get(status, "failed")
+    return (
+        ToolFinished(
+            tool_use_id=tool,
+            failed=ended == "failed",
+            text=told.get("result", "")[:RESULT_KEPT],
+            agent_id=told.get("task-id"),
+            agent_status=ended,
+            at=at,
+        ),
+    )

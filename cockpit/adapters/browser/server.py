@@ -1,0 +1,220 @@
+"""A program in a browser, by textual-serve: each tab has a process of its own, and nobody comes in
+without the token.
+
+textual-serve brings the terminal in the page and the words between the two; this brings the door
+in front, our page, an end that leaves no process, and no shell. What the program is, is the
+caller's affair; it must speak as `browser_tab` does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+
+from aiohttp import WSCloseCode, web
+from textual_serve.app_service import AppService
+from textual_serve.server import Server
+
+from cockpit.adapters.browser.access import Door
+from cockpit.adapters.browser.page import KEYS, NOT_LET_IN, headers, page
+from cockpit.core.errors import Failed
+
+TABS = 16
+"""Tabs at once; more is a mistake or an attack."""
+PATIENCE = 3.0
+"""Seconds that a tab's process has to end by itself."""
+FONT_SIZE = 16
+
+_Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+class Tab(AppService):
+    """One tab's process."""
+
+    argv: Sequence[str] = ()
+
+    async def _open_app_process(self, width: int = 80, height: int = 24) -> Process:
+        # A session of its own: a Ctrl-C in the server's terminal is for the server to hear.
+        self._process = await asyncio.create_subprocess_exec(
+            *self.argv,
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=PIPE,
+            env={**os.environ, "COLUMNS": str(width), "LINES": str(height)},
+            start_new_session=True,
+        )
+        self._stdin = self._process.stdin
+        return self._process
+
+    async def ended(self) -> None:
+        """Until the process has nothing more to say."""
+        if self._task is not None:
+            await asyncio.wait([self._task])
+
+    async def end(self) -> None:
+        """Have the process end, and see that it has. Twice is the same as once."""
+        process = self._process
+        if process is None:
+            return
+        try:
+            async with asyncio.timeout(PATIENCE):
+                await self.stop()
+                await process.wait()
+        except TimeoutError:
+            with suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+
+
+class Browser(Server):
+    """The server of one program."""
+
+    def __init__(self, argv: Sequence[str], title: str, bound: str, port: int) -> None:
+        """`bound` and `port` are where it will listen; port 0 is any that is free."""
+        super().__init__("", host=bound, port=port, title=title, public_url="")
+        self._argv = tuple(argv)
+        self._bound = bound
+        self.door = Door(bound)
+        self._open: dict[Tab, web.WebSocketResponse] = {}
+
+    async def run(self, told: Callable[[str], None]) -> None:
+        """Serve until SIGINT or SIGTERM; `told` gets the address once somebody can come in.
+
+        Raises `Failed` when the port cannot be had.
+        """
+        over = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, over.set)
+        runner = web.AppRunner(await self._make_app(), access_log=None, shutdown_timeout=PATIENCE)
+        await runner.setup()
+        try:
+            told(await self._listen(runner))
+            await over.wait()
+        finally:
+            await runner.cleanup()
+
+    async def _listen(self, runner: web.AppRunner) -> str:
+        site = web.TCPSite(runner, self._bound, self.port)
+        try:
+            await site.start()
+        except OSError as error:
+            raise Failed(
+                f"Port {self.port} at {self._bound} cannot be listened at",
+                error.strerror or str(error),
+                "Choose another: cockpit serve --port 0 takes any that is free.",
+            ) from error
+        self.port = runner.addresses[0][1]
+        name = f"[{self._bound}]" if ":" in self._bound else self._bound
+        return f"http://{name}:{self.port}/?token={self.door.token}"
+
+    async def _make_app(self) -> web.Application:
+        app = web.Application(middlewares=[self._guard])
+        app.add_routes(
+            [
+                web.get("/", self._index),
+                web.get("/keys.js", self._keys),
+                web.get("/ws", self.handle_websocket),
+                web.static("/static", self.statics_path),
+            ]
+        )
+        app.on_shutdown.append(self.on_shutdown)
+        return app
+
+    @property
+    def _cookie(self) -> str:
+        """With the port in it: a browser has one drawer for all ports of a machine."""
+        return f"cockpit-{self.port}"
+
+    @web.middleware
+    async def _guard(self, request: web.Request, handler: _Handler) -> web.StreamResponse:
+        """Nobody passes who was not let in; whoever has the token is, and comes back without."""
+        if not self.door.knows(request.host):
+            return web.Response(status=403, text="This is not a name of this machine.\n")
+        if request.path == "/" and self.door.opens(request.query.get("token", "")):
+            return self._let_in(request)
+        if not self.door.remembers(request.cookies.get(self._cookie, "")):
+            return web.Response(status=403, text=NOT_LET_IN, headers=headers(request.host))
+        answer = await handler(request)
+        if not answer.prepared:
+            answer.headers.update(headers(request.host))
+        return answer
+
+    def _let_in(self, request: web.Request) -> web.Response:
+        answer = web.Response(
+            status=303,
+            headers={**headers(request.host), "Location": "/", "Cache-Control": "no-store"},
+        )
+        answer.set_cookie(self._cookie, self.door.key, httponly=True, samesite="Strict", path="/")
+        return answer
+
+    async def _index(self, request: web.Request) -> web.Response:
+        text = page(self.title, request.host, FONT_SIZE)
+        return web.Response(
+            text=text, content_type="text/html", headers={"Cache-Control": "no-store"}
+        )
+
+    async def _keys(self, _request: web.Request) -> web.Response:
+        return web.Response(text=KEYS, content_type="text/javascript")
+
+    async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
+        """One tab, until it is closed or its program ends."""
+        if not self.door.is_ours(request.headers.get("Origin", ""), request.host):
+            raise web.HTTPForbidden(text="Only our own page may do this.\n")
+        if len(self._open) >= TABS:
+            raise web.HTTPServiceUnavailable(text=f"There are {TABS} tabs already.\n")
+        socket = web.WebSocketResponse(heartbeat=30)
+        tab = self._tab(socket)
+        self._open[tab] = socket
+        try:
+            await socket.prepare(request)
+            await self._show(tab, socket, request)
+        finally:
+            self._open.pop(tab, None)
+            await tab.end()
+            await socket.close()
+        return socket
+
+    async def on_shutdown(self, app: web.Application) -> None:
+        for tab, socket in list(self._open.items()):
+            await socket.close(code=WSCloseCode.GOING_AWAY, message=b"cockpit serve has ended")
+            await tab.end()
+
+    async def _show(self, tab: Tab, socket: web.WebSocketResponse, request: web.Request) -> None:
+        await tab.start(_cells(request, "width", 80), _cells(request, "height", 24))
+        listening = asyncio.create_task(self._listen_to(socket, tab))
+        ended = asyncio.create_task(tab.ended())
+        try:
+            await asyncio.wait([listening, ended], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in (listening, ended):
+                task.cancel()
+            await asyncio.gather(listening, ended, return_exceptions=True)
+
+    async def _listen_to(self, socket: web.WebSocketResponse, tab: Tab) -> None:
+        # A browser that says what makes no sense is one that is let go of.
+        with suppress(ValueError, TypeError, KeyError, IndexError, AssertionError, AttributeError):
+            await self._process_messages(socket, tab)
+
+    def _tab(self, socket: web.WebSocketResponse) -> Tab:
+        async def close() -> None:
+            await socket.close()
+
+        tab = Tab(
+            "",
+            write_bytes=socket.send_bytes,
+            write_str=socket.send_str,
+            close=close,
+            download_manager=self.download_manager,
+        )
+        tab.argv = self._argv
+        return tab
+
+
+def _cells(request: web.Request, name: str, usual: int) -> int:
+    asked = request.query.get(name, "")
+    return int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 5 else usual

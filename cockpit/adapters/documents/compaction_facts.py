@@ -1,0 +1,45 @@
+"""Documents of facts that are kept of a session right before its CLI compacts it.
+
+One folder below the state folder; the newest few of each session stay. Calls block on the disk.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from cockpit.adapters.files import guarded_folder
+from cockpit.core.errors import Failed
+
+KEPT = 5
+"""Of each session."""
+_SESSION = re.compile(r"[A-Za-z0-9-]{1,64}")
+
+
+class CompactionDocuments:
+    """The documents of one cockpit."""
+
+    def __init__(self, folder: Path) -> None:
+        """The folder is made when first needed."""
+        self._folder = folder.absolute()
+
+    def keep(self, session: str, at: float, text: str) -> Path:
+        """Put a document durably on the disk; `at` is Unix seconds. Raises `OSError`."""
+        if not _SESSION.fullmatch(session):
+            raise Failed(f"{session!a} is not the id of a session")
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = self._folder / f"{session}.{int(at * 1000):015d}.md"
+        with guarded_folder.opened(self._folder) as folder:
+            guarded_folder.write_durably(folder, path.name, text.encode(), replace=False)
+        for older in self._of(session)[:-KEPT]:
+            older.unlink(missing_ok=True)
+        return path
+
+    def forget(self, oldest: float) -> None:
+        """Remove what was written before then; Unix seconds."""
+        for path in self._folder.glob("*.md"):
+            if path.stat().st_mtime < oldest:
+                path.unlink(missing_ok=True)
+
+    def _of(self, session: str) -> list[Path]:
+        return sorted(self._folder.glob(f"{session}.*.md"))

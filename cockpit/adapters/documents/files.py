@@ -1,0 +1,370 @@
+"""Handoff documents as files: where the agent drafts, and where a document is kept.
+
+A document is durable before anybody is told its path. Foreign drafts are read through one
+descriptor, and only if they are what they seem: a plain file of our own user, with one name.
+What a document says is `core.document`'s business, not this file's.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from cockpit.adapters.documents.copies import Copies, checked
+from cockpit.adapters.files import guarded_folder
+from cockpit.adapters.files.foreign_files import NotPlain, open_file, opened, read_file
+from cockpit.config.git_folders import git_folder_around
+from cockpit.core.document import LARGEST
+from cockpit.core.errors import BadUsage, Failed, Hindered
+from cockpit.core.front_matter import load
+from cockpit.core.markdown import plain
+from cockpit.core.safetext import safe_line
+
+FOLDER = ".cockpit/handoffs"
+NOTICE = "HANDOFF_PENDING.md"
+MOST_IN_A_SECOND = 100
+LARGEST_SEALED = 16 * LARGEST
+"""Bytes of a document that was sealed: what cockpit adds to a draft included."""
+LONGEST_FRONT = 32_768
+"""Bytes of a document that its front matter is looked for in."""
+
+Signature = tuple[int, int, int]
+"""Inode, bytes and nanoseconds: whoever sees the same one twice sees a file at rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class DraftSeen:
+    """How a draft looked at one moment."""
+
+    signature: Signature | None = None
+    """None where there is none (yet), or only an older one."""
+    text: str | None = None
+    """UTF-8, what is broken replaced; control bytes still in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """A document that is durably on disk, twice."""
+
+    path: Path
+    copy: Path
+    sha256: str
+    """Of the bytes of either."""
+
+
+class Documents:
+    """The documents of one cockpit; every call blocks on the disk."""
+
+    def __init__(self, copies: Path) -> None:
+        """`copies` is the folder in the state directory; it is made when first needed."""
+        self.copies = Copies(copies)
+
+    def draft_path(self, worktree: Path, handoff: str, folder: str = FOLDER) -> Path:
+        """Where the agent is to write: the folder is made, and nothing stands there yet.
+
+        Absolute and without links, so that it is the same file for everybody.
+        """
+        place = _place(worktree, folder)
+        path = place / f"draft-{checked(handoff)[:8]}.md"
+        try:
+            with guarded_folder.opened(place, make_below=worktree.resolve()) as descriptor:
+                guarded_folder.sweep(descriptor)
+                with suppress(FileNotFoundError):
+                    os.unlink(path.name, dir_fd=descriptor)
+        except OSError as error:
+            raise _failed("There is no place for the handoff document", place, error) from None
+        return path
+
+    def look_at_draft(self, path: Path) -> DraftSeen:
+        """The draft as it stands. Its name is new with each handoff, so none is of an older one.
+
+        Raises `Failed` for what is no plain file of our own, and for one that is too long.
+        """
+        try:
+            with guarded_folder.opened(path.parent) as folder:
+                return _seen(folder, path.name)
+        except FileNotFoundError:
+            return DraftSeen()
+        except OSError as error:
+            raise _failed("The draft of the handoff document cannot be read", path, error) from None
+
+    def discard_draft(self, path: Path) -> None:
+        """Remove a draft whose document is sealed. Twice is the same as once."""
+        with suppress(OSError, Failed), guarded_folder.opened(path.parent) as folder:
+            os.unlink(path.name, dir_fd=folder)
+
+    def by_hash(self, folder: Path) -> dict[str, Path]:
+        """The documents of a worktree's folder by the SHA-256 of their bytes; no odd files."""
+        found: dict[str, Path] = {}
+        with suppress(OSError):
+            for path in sorted(folder.glob("handoff-*.md")):
+                with suppress(OSError):
+                    if _oddity(path.lstat()) is None:
+                        data = read_file(path, LARGEST, follow_links=False)
+                        found[hashlib.sha256(data).hexdigest()] = path
+        return found
+
+    def seal(
+        self, worktree: Path, handoff: str, text: str, created: datetime, folder: str = FOLDER
+    ) -> Sealed:
+        """Write a document and its copy, durably; the copy first.
+
+        Never overwrites another document: a name that is taken gets a number. What was sealed for
+        this handoff already is replaced, so a crash in between can be repeated. Raises `Failed`.
+        """
+        place = _place(worktree, folder)
+        data = text.encode("utf-8", "replace")
+        try:
+            self.copies.keep(handoff, data)
+            with guarded_folder.opened(place, make_below=worktree.resolve()) as descriptor:
+                if (name := _sealed_before(descriptor, handoff)) is not None:
+                    guarded_folder.write_durably(descriptor, name, data, replace=True)
+                else:
+                    name = _write_new(descriptor, created, data)
+        except OSError as error:
+            raise _failed("The handoff document could not be written", place, error) from None
+        return self._sealed(place / name, handoff, data)
+
+    def reseal(self, path: Path, handoff: str, text: str) -> Sealed:
+        """Put another text in the place of a sealed document: an edit, or renewed facts."""
+        data = text.encode("utf-8", "replace")
+        try:
+            self.copies.keep(handoff, data)
+            with guarded_folder.opened(path.parent) as descriptor:
+                guarded_folder.write_durably(descriptor, path.name, data, replace=True)
+        except OSError as error:
+            raise _failed("The handoff document could not be written", path, error) from None
+        return self._sealed(path, handoff, data)
+
+    def is_copied(self, path: Path, handoff: str) -> bool:
+        """Whether a document is what our copy of it says."""
+        with suppress(OSError):
+            data = self.copies.path(handoff).read_bytes()
+            return self.is_intact(path, hashlib.sha256(data).hexdigest())
+        return False
+
+    def copy_again(self, path: Path, handoff: str, sha256: str) -> None:
+        """Make our copy anew from a document that has this hash. Raises `Hindered`."""
+        try:
+            data = path.read_bytes()
+            if hashlib.sha256(data).hexdigest() == sha256:
+                self.copies.keep(handoff, data)
+        except OSError as error:
+            raise _failed("The copy of the handoff document could not be written", path, error)
+
+    def put_back(self, worktree: Path, path: Path, handoff: str) -> Path | None:
+        """Put our copy in the place of a document; where the file lies now that was there.
+
+        Raises `Failed`, and then what was there may be aside.
+        """
+        aside = f"changed-{path.name}"
+        try:
+            data = self.copies.path(handoff).read_bytes()
+            with guarded_folder.opened(path.parent, make_below=worktree.resolve()) as descriptor:
+                try:
+                    os.rename(path.name, aside, src_dir_fd=descriptor, dst_dir_fd=descriptor)
+                except FileNotFoundError:
+                    aside = ""
+                guarded_folder.write_durably(descriptor, path.name, data, replace=True)
+        except OSError as error:
+            raise _failed("The handoff document could not be put back", path, error) from None
+        return path.with_name(aside) if aside else None
+
+    def is_intact(self, path: Path, sha256: str) -> bool:
+        """Whether the bytes on disk are the sealed ones."""
+        try:
+            return hashlib.sha256(read_file(path, LARGEST_SEALED)).hexdigest() == sha256
+        except OSError:
+            return False
+
+    def read(self, path: Path) -> str:
+        """The text of a document that the user named, or that was sealed.
+
+        Links are followed: it is the user's word. Raises `BadUsage` for what cannot be one.
+        """
+        try:
+            data = read_file(path, LARGEST + 1, cut=True, any_owner=True)
+        except NotPlain as odd:
+            raise BadUsage(f"{safe_line(str(path))} {odd.strerror}") from None
+        except OSError as error:
+            words = f"{safe_line(str(path))} cannot be read: {os.strerror(error.errno or 0)}"
+            raise BadUsage(words) from None
+        if len(data) > LARGEST:
+            raise BadUsage(
+                f"{safe_line(str(path))} is too long for a handoff document",
+                f"{LARGEST // 1024} KiB is the limit.",
+            )
+        return data.decode("utf-8", "replace")
+
+    def read_own(self, path: Path) -> str:
+        """The text of a document that is to be kept as an agent's: of our own plain file alone.
+
+        A link, or a file with a second name, may show what the user never meant to hand on.
+        Raises `BadUsage` with the reason.
+        """
+        shown = safe_line(str(path))
+        try:
+            before = path.lstat()
+            words = _oddity(before)
+            if words is None:
+                with opened(path, follow_links=False) as file:
+                    words = _oddity(os.fstat(file.fileno()))
+                    data = file.read(LARGEST + 1)
+        except NotPlain as odd:
+            words = f"It {odd.strerror}."
+        except OSError as error:
+            why = os.strerror(error.errno or 0)
+            raise BadUsage(f"{shown} cannot be read: {why}") from None
+        if words is None and len(data) > LARGEST:
+            words = f"{LARGEST // 1024} KiB is the limit."
+        if words is not None:
+            hint = "Put an ordinary file of your own there: a copy of what you want to hand on."
+            raise BadUsage(f"{shown} cannot be taken as a handoff document", words, hint)
+        return data.decode("utf-8", "replace")
+
+    def leave_notice(self, worktree: Path, text: str, folder: str = FOLDER) -> Path:
+        """Write `HANDOFF_PENDING.md`, in the place of an older one."""
+        place = _place(worktree, folder)
+        data = plain(text).encode()
+        try:
+            with guarded_folder.opened(place, make_below=worktree.resolve()) as descriptor:
+                guarded_folder.write_durably(descriptor, NOTICE, data, replace=True)
+        except OSError as error:
+            raise _failed(f"{NOTICE} could not be written", place, error) from None
+        return place / NOTICE
+
+    def withdraw_notice(self, worktree: Path, folder: str = FOLDER) -> None:
+        """Remove the notice once a successor runs. Twice is the same as once."""
+        with suppress(OSError, Failed):
+            place = _place(worktree, folder)
+            with guarded_folder.opened(place) as descriptor:
+                os.unlink(NOTICE, dir_fd=descriptor)
+
+    def _sealed(self, path: Path, handoff: str, data: bytes) -> Sealed:
+        return Sealed(path, self.copies.path(handoff), hashlib.sha256(data).hexdigest())
+
+
+def document_name(created: datetime, number: int = 1) -> str:
+    """`handoff-YYYY-MM-DD-HHMMSS.md`, in UTC; a second one of that second gets `-2`."""
+    stamp = created.astimezone(UTC).strftime("%Y-%m-%d-%H%M%S")
+    return f"handoff-{stamp}.md" if number == 1 else f"handoff-{stamp}-{number}.md"
+
+
+def _place(worktree: Path, folder: str) -> Path:
+    """The folder of a worktree's documents; refuses one that would lie outside."""
+    inner = Path(folder)
+    if inner.is_absolute() or ".." in inner.parts or not inner.parts:
+        raise BadUsage(
+            f"handoff.directory cannot be {safe_line(folder)}",
+            "Documents are kept in a folder of the agent's own directory.",
+            f"Try: {FOLDER}",
+        )
+    place = worktree.resolve() / inner
+    if (found := git_folder_around(place)) is not None:
+        raise BadUsage(
+            f"handoff.directory cannot be {safe_line(folder)}",
+            f"{safe_line(str(found))} is a folder of git's own.",
+            f"Try: {FOLDER}",
+        )
+    if any(not char.isprintable() for char in str(place)):
+        raise Failed(
+            "The directory's name cannot be told to an agent",
+            f"{safe_line(str(place))} holds a line end or another control character.",
+            "Rename it.",
+        )
+    return place
+
+
+def _seen(folder: int, name: str) -> DraftSeen:
+    """Look before opening: to open a device can already be an act."""
+    before = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    _refuse_odd(before)
+    descriptor = open_file(name, dir_fd=folder, follow_links=False)
+    with os.fdopen(descriptor, "rb") as file:
+        found = os.fstat(file.fileno())
+        _refuse_odd(found)
+        data = file.read(LARGEST + 1)
+    signature = (found.st_ino, found.st_size, found.st_mtime_ns)
+    return DraftSeen(signature, data.decode("utf-8", "replace"))
+
+
+def _oddity(found: os.stat_result) -> str | None:
+    """Why a file is not taken; None for a plain one of our own, with one name."""
+    if stat.S_ISLNK(found.st_mode):
+        return "It is not a plain file: it is a symbolic link."
+    if not stat.S_ISREG(found.st_mode):
+        return "It is not a plain file."
+    if found.st_uid != os.geteuid():
+        return "It belongs to another user."
+    if found.st_nlink != 1:
+        return "The file has a second name elsewhere (a hard link)."
+    if found.st_size > LARGEST:
+        return f"It has {found.st_size // 1024} KiB; {LARGEST // 1024} KiB is the limit."
+    return None
+
+
+def _refuse_odd(found: os.stat_result) -> None:
+    words = _oddity(found)
+    if words is not None:
+        raise Failed(
+            "The draft of the handoff document cannot be used",
+            words,
+            "It has to be an ordinary file, written at the path that was asked for.",
+        )
+
+
+def _sealed_before(folder: int, handoff: str) -> str | None:
+    """The document that this handoff has already, by its own front matter."""
+    for name in os.listdir(folder):
+        if not (name.startswith("handoff-") and name.endswith(".md")):
+            continue
+        with suppress(OSError):
+            found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            if _oddity(found) is None and _ident(folder, name) == handoff:
+                return name
+    return None
+
+
+def _ident(folder: int, name: str) -> str:
+    with os.fdopen(open_file(name, dir_fd=folder, follow_links=False), "rb") as file:
+        front, _ = load(file.read(LONGEST_FRONT).decode("utf-8", "replace"))
+    return front.id if front is not None else ""
+
+
+def _write_new(folder: int, created: datetime, data: bytes) -> str:
+    """Under the first name that is free, or that holds these very bytes already."""
+    for number in range(1, MOST_IN_A_SECOND):
+        name = document_name(created, number)
+        try:
+            guarded_folder.write_durably(folder, name, data, replace=False)
+        except FileExistsError:
+            if not _holds(folder, name, data):
+                continue
+            # It may be from before a crash, and its folder not synced.
+            guarded_folder.write_durably(folder, name, data, replace=True)
+        return name
+    raise Failed("The handoff document could not be named", "All names of this second are taken.")
+
+
+def _holds(folder: int, name: str, data: bytes) -> bool:
+    with suppress(OSError):
+        found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        if stat.S_ISREG(found.st_mode) and found.st_size == len(data):
+            with os.fdopen(open_file(name, dir_fd=folder, follow_links=False), "rb") as file:
+                return file.read(len(data) + 1) == data
+    return False
+
+
+def _failed(title: str, path: Path, error: OSError) -> Hindered:
+    why = os.strerror(error.errno) if error.errno else str(error)
+    hints = {28: "Free some space on that disk.", 30: "The disk is mounted read-only."}
+    return Hindered(
+        title,
+        f"{safe_line(str(path))}: {why}.",
+        hints.get(error.errno or 0, "`cockpit doctor` looks at the folders."),
+    )

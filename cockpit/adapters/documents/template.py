@@ -1,0 +1,94 @@
+"""A user's own template for the body of a handoff document.
+
+The built-in layout is `core.composition`'s; a template gets its sections and lays them out anew.
+Sandboxed in a process of its own, bounded in time, memory and size, with nothing but strings and
+numbers to work on: no file, no attribute of ours, no other template. What it makes must still be a
+handoff document, or the built-in one stands.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+from cockpit.adapters.documents.template_process import Unrendered, rendered
+from cockpit.adapters.files.foreign_files import opened
+from cockpit.core import front_matter
+from cockpit.core.document import LARGEST, Document, read, validate
+from cockpit.core.errors import BadConfig
+from cockpit.core.front_matter import FrontMatter
+from cockpit.core.markdown import plain
+from cockpit.core.safetext import safe_line
+
+LARGEST_TEMPLATE = 64 * 1024
+
+
+def laid_out(text: str, template: Path) -> tuple[str, str | None]:
+    """A composed document in the user's layout, or as it was together with why.
+
+    The complaint is one line for the user, and names the template.
+    """
+    try:
+        return render(text, template), None
+    except BadConfig as error:
+        return text, f"{error.title}: {error.detail} The built-in layout was used."
+
+
+def render(text: str, template: Path) -> str:
+    """A composed document in the user's layout; its front matter stays ours.
+
+    A template sees each section under its title in small letters with underscores (`goal`,
+    `current_task`, …; `None.` where there is none), `sections` (title to text), `others`, and
+    `front` (the front matter). `goal` is the request itself; `goal_section` holds it quoted.
+    Raises `BadConfig`.
+    """
+    document = read(text)
+    body = plain(_rendered(_source(template), document, template)).strip("\n")
+    made = front_matter.dump(document.front or FrontMatter()) + "\n" + body + "\n"
+    problems = [problem for problem in validate(made, complete=True) if not problem.mends]
+    if problems:
+        raise _bad(template, f"what it makes is no handoff document. {problems[0]}")
+    return made
+
+
+def _rendered(source: str, document: Document, template: Path) -> str:
+    try:
+        return rendered(source, _values(document), LARGEST)
+    except Unrendered as wrong:
+        raise _bad(template, f"{wrong.why}.", wrong.line) from None
+
+
+def _values(document: Document) -> dict[str, Any]:
+    sections = dict(document.sections)
+    named = {title.casefold().replace(" ", "_"): body for title, body in sections.items()}
+    goal = document.goal or ""
+    return named | {
+        "goal": goal,
+        "goal_section": sections.get("Goal", ""),
+        "sections": sections,
+        "others": dict(document.others),
+        "front": dataclasses.asdict(document.front or FrontMatter()),
+    }
+
+
+def _source(template: Path) -> str:
+    try:
+        with opened(template) as file:
+            data = file.read(LARGEST_TEMPLATE + 1)
+        if len(data) > LARGEST_TEMPLATE:
+            raise _bad(template, f"it has more than {LARGEST_TEMPLATE // 1024} KiB.")
+        return data.decode()
+    except OSError as error:
+        raise _bad(template, f"it cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise _bad(template, "it is not UTF-8.") from None
+
+
+def _bad(template: Path, why: str, line: int | None = None) -> BadConfig:
+    where = f"{safe_line(str(template))}:{line}" if line else safe_line(str(template))
+    return BadConfig(
+        f"{where}: the handoff template cannot be used",
+        why[:1].upper() + why[1:],
+        "Mend it, or leave `handoff.template` empty.",
+    )

@@ -1,0 +1,111 @@
+"""Rendering one template in a process of its own, which this module also is (`python -m`).
+
+A sandboxed template may still loop, or make gigabytes of one expression: time, memory and size are
+the kernel's to bound, and a process can be ended. Reads a `source` and `values` as JSON on standard
+input, and prints JSON: a `text`, or an `error` with its `line`.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from typing import Any
+
+from cockpit.core.safetext import safe_line
+
+SECONDS = 10.0
+"""Until the process is ended, whatever the machine is busy with."""
+CPU_SECONDS = 3
+MEMORY = 512 * 1024 * 1024
+"""Bytes of address space; rendering a document needs a tenth of it."""
+_JSON_EXPANDS = 6
+"""Bytes that one character may take as JSON."""
+
+
+class Unrendered(Exception):
+    """Why a template made nothing, in words, and the line of it where that is known."""
+
+    def __init__(self, why: str, line: int | None = None) -> None:
+        super().__init__(why)
+        self.why = why
+        self.line = line
+
+
+def rendered(source: str, values: Mapping[str, Any], largest: int) -> str:
+    """What the template makes of the values, at most `largest` characters. Raises `Unrendered`."""
+    limits = {"cpu": CPU_SECONDS, "memory": MEMORY, "largest": largest}
+    order = json.dumps({"source": source, "values": values, **limits}).encode()
+    with tempfile.TemporaryFile() as made:
+        try:
+            done = subprocess.run(
+                [sys.executable, "-P", "-m", __name__],
+                input=order,
+                stdout=made,
+                stderr=subprocess.DEVNULL,
+                env={"PYTHONPATH": ":".join(path for path in sys.path if path)},
+                timeout=SECONDS,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise Unrendered(f"it took more than {SECONDS:g} s") from None
+        except OSError as error:
+            raise Unrendered(f"no process for it could be started: {error.strerror}") from None
+        made.seek(0)
+        said = made.read(largest * _JSON_EXPANDS + 4096)
+    try:
+        answer = json.loads(said)
+    except ValueError:
+        # The kernel ended it: by a signal, or because there was no memory even for saying so.
+        why = f"it took more than {CPU_SECONDS} s of processor time, or {MEMORY >> 20} MB of memory"
+        raise Unrendered(f"{why} (exit code {done.returncode})") from None
+    if "text" not in answer:
+        raise Unrendered(str(answer.get("error")), answer.get("line"))
+    return str(answer["text"])
+
+
+def _render(source: str, values: Mapping[str, Any], largest: int) -> dict[str, Any]:
+    from jinja2 import StrictUndefined, TemplateError
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    environment = ImmutableSandboxedEnvironment(
+        autoescape=False, undefined=StrictUndefined, keep_trailing_newline=True
+    )
+    size, pieces = 0, []
+    try:
+        for piece in environment.from_string(source).generate(values):
+            size += len(piece)
+            if size > largest:
+                return {"error": f"it makes more than {largest // 1024} KiB"}
+            pieces.append(piece)
+    except TemplateError as error:
+        words = safe_line(error.message or type(error).__name__)
+        return {"error": words, "line": getattr(error, "lineno", None)}
+    except MemoryError:
+        return {"error": f"it took more than {MEMORY >> 20} MB of memory"}
+    except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
+        return {"error": f"{type(error).__name__}: {safe_line(str(error))}"}
+    return {"text": "".join(pieces)}
+
+
+def main() -> None:
+    """Carry out the order on standard input."""
+    order = json.load(sys.stdin)
+    largest = order["largest"]
+    # Sizes of files too: the answer goes to one.
+    bounds = {
+        resource.RLIMIT_CPU: order["cpu"],
+        resource.RLIMIT_AS: order["memory"],
+        resource.RLIMIT_FSIZE: largest * _JSON_EXPANDS + 4096,
+        resource.RLIMIT_CORE: 0,
+    }
+    for which, most in bounds.items():
+        resource.setrlimit(which, (most, most))
+    json.dump(_render(order["source"], order["values"], largest), sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,43 @@
+"""Have a whole file system survive a power cut."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+
+
+def sync_file_systems(folders: Iterable[Path]) -> None:
+    """Write out everything on the file systems of these folders. Raises `OSError`. Blocks.
+
+    Where the system can sync only all of them at once (macOS), it is asked for that.
+    """
+    done: set[int] = set()
+    for folder in folders:
+        descriptor = os.open(folder, _FOLDER)
+        try:
+            device = os.fstat(descriptor).st_dev
+            if device not in done:
+                _sync(descriptor, folder)
+                done.add(device)
+        finally:
+            os.close(descriptor)
+
+
+def _sync(descriptor: int, folder: Path) -> None:
+    library = _library()
+    if not hasattr(library, "syncfs"):
+        os.sync()
+        return
+    if library.syncfs(descriptor):
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number), str(folder))
+
+
+@cache
+def _library() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)

@@ -1,0 +1,160 @@
+"""A folder reached without following a link, and files written there whole, durably and privately.
+
+An agent works as the same user and may have put anything in the place of a folder or a file. So
+a folder is walked to from the root, each step refusing a link, and from then on named by its
+descriptor. Knows nothing of documents.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import stat
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from cockpit.core.errors import Failed
+from cockpit.core.safetext import safe_line
+
+STALE_SECONDS = 3600
+"""After which a temporary file has no owner any more: two cockpits may share a folder."""
+
+_STEP = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_NO_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.EMLINK, errno.ENOSYS, errno.EACCES}
+
+
+@contextmanager
+def opened(folder: Path, *, make_below: Path | None = None) -> Iterator[int]:
+    """A descriptor of a folder whose absolute path holds no link.
+
+    With `make_below`, a parent of it, what is missing under that parent is made, mode 0700.
+    Raises `Failed` for a link, a foreign owner or anything that is not a folder, and
+    `FileNotFoundError` for a folder that is not there.
+    """
+    made_from = len(make_below.parts) if make_below is not None else len(folder.parts)
+    at = os.open("/", _STEP)
+    try:
+        for depth, part in enumerate(folder.parts[1:], 1):
+            inner = _step(at, part, folder, make=depth >= made_from)
+            os.close(at)
+            at = inner
+        real = os.open(".", _FOLDER, dir_fd=at)
+    finally:
+        os.close(at)
+    try:
+        _keep_others_out(real, folder)
+        yield real
+    finally:
+        os.close(real)
+
+
+def write_durably(folder: int, name: str, data: bytes, *, replace: bool) -> None:
+    """Write a file of mode 0600 so that a power cut leaves all of it or nothing.
+
+    The bytes are synced before the file gets its name, and the folder after. Without `replace`
+    a name that is taken raises `FileExistsError`. Raises `OSError`, and then the file is not to
+    be relied on, nor is a second sync of it; write it again.
+    """
+    temporary = f".{name}.{secrets.token_hex(6)}.tmp"
+    descriptor = os.open(temporary, _NEW_FILE, 0o600, dir_fd=folder)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            os.fchmod(file.fileno(), 0o600)
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        _give_name(folder, temporary, name, replace=replace)
+        os.fsync(folder)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary, dir_fd=folder)
+        raise
+
+
+def sync(folder: Path) -> None:
+    """Have the names in a folder survive a power cut. Raises `OSError`, also for a link."""
+    descriptor = os.open(folder, _FOLDER | os.O_NOFOLLOW)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def sweep(folder: int) -> None:
+    """Remove temporary files that a crash left, once they are old enough to be nobody's."""
+    for name in os.listdir(folder):
+        if not (name.startswith(".") and name.endswith(".tmp")):
+            continue
+        with suppress(OSError):
+            age = time.time() - os.stat(name, dir_fd=folder, follow_symlinks=False).st_mtime
+            if age > STALE_SECONDS:
+                os.unlink(name, dir_fd=folder)
+
+
+def _give_name(folder: int, temporary: str, name: str, *, replace: bool) -> None:
+    """Move into place. A hard link refuses a taken name in the same instant; a rename cannot."""
+    if replace:
+        os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+        return
+    try:
+        os.link(temporary, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        with suppress(FileNotFoundError):
+            os.stat(name, dir_fd=folder, follow_symlinks=False)
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), name) from error
+        os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+    else:
+        os.unlink(temporary, dir_fd=folder)
+
+
+def _step(at: int, part: str, folder: Path, *, make: bool) -> int:
+    try:
+        return _enter(at, part, folder)
+    except FileNotFoundError:
+        if not make:
+            raise
+    with suppress(FileExistsError):
+        os.mkdir(part, 0o700, dir_fd=at)
+    made = _enter(at, part, folder)
+    # Whatever the umask took away; a descriptor of this kind can only be named through /proc.
+    Path(f"/proc/self/fd/{made}").chmod(0o700)
+    parent = os.open(".", _FOLDER, dir_fd=at)
+    try:
+        os.fsync(parent)
+    finally:
+        os.close(parent)
+    return made
+
+
+def _enter(at: int, part: str, folder: Path) -> int:
+    try:
+        return os.open(part, _STEP, dir_fd=at)
+    except NotADirectoryError as error:
+        raise _not_a_folder(part, folder) from error
+
+
+def _keep_others_out(descriptor: int, folder: Path) -> None:
+    """Nobody else may put anything there; who may look is the business of whoever made it."""
+    found = os.fstat(descriptor)
+    if found.st_uid != os.geteuid() and os.geteuid() != 0:
+        raise Failed(
+            f"{safe_line(str(folder))} belongs to another user",
+            hint="Choose another folder with `handoff.directory`.",
+        )
+    if found.st_mode & 0o022:
+        os.fchmod(descriptor, stat.S_IMODE(found.st_mode) & ~0o022)
+
+
+def _not_a_folder(part: str, folder: Path) -> Failed:
+    return Failed(
+        f"{safe_line(str(folder))} cannot be used for handoff documents",
+        f"{safe_line(part)} in it is a link or a file; documents are only kept in real folders.",
+        "Remove it, or choose another folder with `handoff.directory`.",
+    )

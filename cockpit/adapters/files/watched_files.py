@@ -1,0 +1,103 @@
+"""Being told when one of a few files may be another one: written, replaced, gone, or there at last.
+
+Through the folders that hold them, because an editor puts a new file in the place of the old one;
+a link is watched at both ends. Where the kernel gives no inotify it looks every two seconds. It
+says neither which file nor what of it: the caller reads, and may find that nothing has changed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from cockpit.adapters.files.inotify import Watch
+
+POLL_SECONDS = 2.0
+
+_CLOSED_AFTER_WRITING = 0x00000008
+_MODE = 0x00000004
+_MOVED = 0x000000C0
+_CAME_OR_WENT = 0x00000300
+_ANY = _CLOSED_AFTER_WRITING | _MODE | _MOVED | _CAME_OR_WENT
+
+
+def watch_files(files: Sequence[Path], call: Callable[[], None]) -> Callable[[], None]:
+    """Call on the running event loop when one of them may be another; answers how to stop."""
+    try:
+        return _by_inotify(files, call)
+    except OSError:
+        return poll_files(files, call)
+
+
+def _by_inotify(files: Sequence[Path], call: Callable[[], None]) -> Callable[[], None]:
+    loop = asyncio.get_running_loop()
+    watch = Watch()
+    names: dict[int, set[str]] = {}
+
+    def look_there() -> None:
+        for file in files:
+            for place in _ends(file):
+                folder, name = _nearest(place)
+                with suppress(OSError):
+                    names.setdefault(watch.add(folder, _ANY), set()).add(name)
+
+    def readable() -> None:
+        events = watch.events()
+        if any(event.name in names.get(event.watch, ()) or event.lost for event in events):
+            look_there()  # a folder may have come, or a link lead elsewhere
+            call()
+
+    def stop() -> None:
+        if watch.descriptor >= 0:
+            loop.remove_reader(watch.descriptor)
+            watch.close()
+
+    look_there()
+    loop.add_reader(watch.descriptor, readable)
+    return stop
+
+
+def _ends(file: Path) -> Iterator[Path]:
+    """The file by its name, and where a link leads."""
+    yield file
+    if (target := Path(os.path.realpath(file))) != file:
+        yield target
+
+
+def _nearest(file: Path) -> tuple[Path, str]:
+    """The folder that is there, and the name in it that is waited for."""
+    name = file.name
+    for folder in file.parents:
+        if folder.is_dir():
+            return folder, name
+        name = folder.name
+    return Path("/"), name
+
+
+def poll_files(files: Sequence[Path], call: Callable[[], None]) -> Callable[[], None]:
+    """The same by looking at their times."""
+    loop = asyncio.get_running_loop()
+    last = [_stamp(file) for file in files]
+    timer: asyncio.TimerHandle
+
+    def look() -> None:
+        nonlocal last, timer
+        timer = loop.call_later(POLL_SECONDS, look)
+        now = [_stamp(file) for file in files]
+        if now != last:
+            last = now
+            call()
+
+    timer = loop.call_later(POLL_SECONDS, look)
+    return lambda: timer.cancel()
+
+
+def _stamp(file: Path) -> tuple[int, int, int] | None:
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_ino, found.st_mode

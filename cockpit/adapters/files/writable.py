@@ -1,0 +1,38 @@
+"""Whether files can be written in a folder, asked without writing any."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+LEAST_BYTES = 1_000_000
+"""Less free space than this is a full disk: a document and a line in the database need more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """Why nothing can be written there, and what to do."""
+
+    why: str
+    """A clause that can follow the folder's name."""
+    remedy: str
+
+
+def obstacle(folder: Path) -> Obstacle | None:
+    """What keeps files from being written; None if nothing does, or if there is no such folder."""
+    try:
+        found = os.statvfs(folder)
+        may_write = os.access(folder, os.W_OK | os.X_OK)
+    except OSError:
+        return None
+    if found.f_flag & os.ST_RDONLY:
+        return Obstacle("is on a file system that is mounted read-only", "Mount it writable")
+    free = (found.f_bfree if os.geteuid() == 0 else found.f_bavail) * found.f_frsize
+    if found.f_blocks and free < LEAST_BYTES:
+        return Obstacle("is on a disk that is full", f"Free some space: df -h {folder}")
+    if found.f_files and found.f_ffree == 0:
+        return Obstacle("is on a disk with no room for another file", f"Look: df -i {folder}")
+    if not may_write:
+        return Obstacle("may not be written by you", f"Look: ls -ld {folder}")
+    return None

@@ -1,0 +1,371 @@
+"""Running git without letting a repository run anything, wait for anybody, or lock anything.
+
+A repository's configuration can name programs for the most innocent questions. git reads a copy
+without them (`git_seal`), settings with fixed names are switched off besides, what a surrounding
+git left in the environment is dropped, and every call has a deadline. Knows nothing of worktrees.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from io import BytesIO
+from pathlib import Path
+from typing import IO, TypeVar
+
+from cockpit.adapters.git.sealed_config import Places, Snapshot, Snapshots, sealed
+from cockpit.core.errors import Failed, Hindered, ProgramMissing
+from cockpit.core.safetext import safe_line
+
+Taken = TypeVar("Taken")
+
+QUIET = {
+    "core.alternateRefsCommand": "true",
+    "core.editor": "false",
+    "core.fsmonitor": "false",
+    "core.hooksPath": os.devnull,
+    "core.pager": "cat",
+    "core.sshCommand": "false",
+    "core.quotePath": "false",
+    "diff.external": "",
+    "gc.auto": "0",
+    "maintenance.auto": "false",
+    "log.showSignature": "false",
+    "i18n.logOutputEncoding": "UTF-8",
+    "protocol.allow": "never",
+    "safe.bareRepository": "explicit",
+    "submodule.recurse": "false",
+}
+"""Settings that outrank the repository's own."""
+
+DURABLE = {**QUIET, "core.fsync": "all", "core.fsyncMethod": "fsync"}
+"""For what writes objects and references that something is deleted on account of."""
+
+UNREPLACED = {
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    # What is no folder has no file in it; git says nothing of one that is not there.
+    "GIT_GRAFT_FILE": f"{os.devnull}/none",
+}
+"""Variables under which an object is what its hash says: `refs/replace` and grafts, which anybody
+who writes to the repository can add, show another one in its place."""
+
+ALONE = {
+    **UNREPLACED,
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_ASKPASS": "false",
+    "SSH_ASKPASS": "false",
+    "LC_ALL": "C.UTF-8",
+    "LANGUAGE": "",
+}
+
+UNSEALED = ("rev-parse", "check-ref-format", "config", "worktree")
+"""Verbs that git carries out under the repository's own configuration: they answer or write down
+where things are, and look at no file's content. `worktree add` is only called without a checkout.
+Besides `QUIET` nothing is needed to keep them from running something (see SECURITY.md)."""
+
+NARROWING = ("GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM")
+"""What is kept of the surrounding git's variables: how far up it looks for a repository."""
+
+NOTHING: Mapping[str, str] = {}
+
+INSTALL_HINT = "Install it (Debian: apt-get install git; macOS: xcode-select --install)."
+
+
+@dataclass(frozen=True, slots=True)
+class GitAnswer:
+    """How a call ended."""
+
+    status: int
+    output: bytes
+    error: str
+    """Made safe to show, one line."""
+    cut: bool = False
+    """There was more output than was asked for."""
+
+    @property
+    def ok(self) -> bool:
+        return self.status == 0
+
+    @property
+    def line(self) -> str:
+        """The output as the one line it is, byte for byte (undecodable bytes escaped)."""
+        return os.fsdecode(self.output.removesuffix(b"\n"))
+
+
+NO_REPOSITORY = GitAnswer(128, b"", "not a git repository")
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """One call, before it is made."""
+
+    directory: Path
+    arguments: tuple[str, ...]
+    settings: Mapping[str, str] = field(default_factory=lambda: QUIET)
+    variables: Mapping[str, str] = field(default_factory=lambda: NOTHING)
+    folder: Path | None = None
+    """git's folder for the files in `directory`, where git is not to look for it."""
+    given: bytes = b""
+    """What git reads from its standard input."""
+
+    def words(self, *, bare: bool) -> list[str]:
+        """Everything behind the program and its own options; `bare` allows a bare repository."""
+        said = [word for name, value in self.settings.items() for word in ("-c", f"{name}={value}")]
+        # Safe for a bare repository that somebody laid here: all that it could name is off.
+        said += ["--git-dir=."] if bare and is_bare(self.directory) else []
+        return [*said, *self.arguments]
+
+    @property
+    def verb(self) -> str:
+        """What git is asked to do."""
+        return next((word for word in self.arguments if not word.startswith("-")), "")
+
+
+class GitCommand:
+    """How git is called. Safe to use from many tasks at once."""
+
+    def __init__(
+        self, environment: Mapping[str, str], program: str = "git", private: Path | None = None
+    ) -> None:
+        self.environment = environment
+        self.program = program
+        self.private = private
+        """A folder that only we write to; None is the system's for temporary files."""
+        self._snapshots = Snapshots(self._ask)
+
+    async def snapshot(self, directory: Path, folder: Path | None = None) -> Snapshot | None:
+        """The settings that count for a directory; None where git finds no repository.
+
+        Raises `Failed` where they cannot be read.
+        """
+        return await asyncio.to_thread(self._snapshot, directory, folder)
+
+    async def places(self, directory: Path) -> Places | None:
+        """What git calls the repository of a directory; None where it finds none."""
+        found = await self.snapshot(directory)
+        return found.places if found else None
+
+    @contextmanager
+    def sealed(
+        self, directory: Path, folder: Path | None = None, *, bare: bool = False
+    ) -> Iterator[dict[str, str]]:
+        """Variables for git, or what calls git, under which a repository names no program.
+
+        Empty where git finds no repository. With `bare`, git looks at no file of the worktree,
+        nor into submodules. Blocks. Raises as `run`.
+        """
+        snapshot = self._snapshot(directory, folder)
+        if snapshot is None:
+            yield {}
+            return
+        try:
+            seal = sealed(snapshot, self.private, bare=bare)
+            variables = seal.__enter__()
+        except OSError as error:
+            raise Hindered("git could not be run", f"{directory}: {error.strerror}") from error
+        try:
+            yield variables
+        finally:
+            seal.__exit__(None, None, None)
+
+    def _snapshot(self, directory: Path, folder: Path | None) -> Snapshot | None:
+        if folder is not None:
+            return self._snapshots.at(directory, folder)
+        return self._snapshots.of(directory)
+
+    def _ask(self, directory: Path, words: Sequence[str]) -> tuple[int, bytes, str]:
+        # Without settings of ours: they would be listed among those of the repository.
+        answer = self._call(_Asked(directory, tuple(words), NOTHING), 10.0)
+        return answer.status, answer.output, answer.error
+
+    async def run(
+        self,
+        directory: Path,
+        *arguments: str,
+        deadline: float = 10.0,
+        settings: Mapping[str, str] = QUIET,
+        variables: Mapping[str, str] = NOTHING,
+        folder: Path | None = None,
+        given: bytes = b"",
+    ) -> GitAnswer:
+        """Run git in a directory. A refusal of git's is an answer, not an error.
+
+        With `folder`, git's own for the files in `directory`, git does not look for it; git reads
+        `given` from its standard input. Raises
+        `Failed` past the deadline (seconds) or when the directory cannot be entered, and
+        `ProgramMissing`.
+        """
+        asked = _Asked(directory, arguments, settings, variables, folder, given)
+        return await asyncio.to_thread(self._call, asked, deadline)
+
+    async def beginning(
+        self, directory: Path, *arguments: str, most: int, deadline: float = 10.0
+    ) -> GitAnswer:
+        """As `run`, for output that may be without end: git is ended after `most` bytes of it.
+
+        A cut answer is `ok`; one that failed carries no words of git's.
+        """
+        return await asyncio.to_thread(self._begin, _Asked(directory, arguments), most, deadline)
+
+    async def reading(
+        self,
+        directory: Path,
+        *arguments: str,
+        taking: Callable[[IO[bytes]], Taken],
+        given: bytes,
+        variables: Mapping[str, str],
+        folder: Path,
+        deadline: float,
+    ) -> Taken:
+        """As `run`, for output of any length: what `taking` makes of it while git writes it.
+
+        How git ended is not told; `taking` notices output that ends too early.
+        """
+        asked = _Asked(directory, arguments, QUIET, variables, folder, given)
+        return await asyncio.to_thread(self._read, asked, taking, deadline)
+
+    def _read(self, asked: _Asked, taking: Callable[[IO[bytes]], Taken], deadline: float) -> Taken:
+        late = threading.Event()
+
+        def give_up(process: subprocess.Popen[bytes]) -> None:
+            late.set()
+            _kill(process)
+
+        def feed(process: subprocess.Popen[bytes]) -> None:
+            assert process.stdin is not None
+            with suppress(BrokenPipeError), process.stdin:
+                process.stdin.write(asked.given)
+
+        with self._started(asked, subprocess.DEVNULL) as process:
+            if process is None:
+                return taking(BytesIO())
+            timer = threading.Timer(deadline, give_up, (process,))
+            feeder = threading.Thread(target=feed, args=(process,))
+            timer.start()
+            feeder.start()
+            try:
+                assert process.stdout is not None
+                taken = taking(process.stdout)
+            finally:
+                _kill(process)
+                timer.cancel()
+                timer.join()
+                feeder.join()
+        if late.is_set():
+            raise _too_late(asked, deadline)
+        return taken
+
+    def _call(self, asked: _Asked, deadline: float) -> GitAnswer:
+        with self._started(asked, subprocess.PIPE) as process:
+            if process is None:
+                return NO_REPOSITORY
+            try:
+                output, said = process.communicate(asked.given or None, timeout=deadline)
+            except subprocess.TimeoutExpired:
+                _kill(process)
+                process.communicate()
+                raise _too_late(asked, deadline) from None
+        return GitAnswer(process.returncode, output, safe_line(said.decode("utf-8", "replace")))
+
+    def _begin(self, asked: _Asked, most: int, deadline: float) -> GitAnswer:
+        late = threading.Event()
+
+        def give_up(process: subprocess.Popen[bytes]) -> None:
+            late.set()
+            _kill(process)
+
+        with self._started(asked, subprocess.DEVNULL) as process:
+            if process is None:
+                return NO_REPOSITORY
+            timer = threading.Timer(deadline, give_up, (process,))
+            timer.start()
+            try:
+                assert process.stdout is not None
+                output = process.stdout.read(most + 1)
+                if len(output) > most:
+                    _kill(process)
+                process.wait()
+            finally:
+                timer.cancel()
+                timer.join()
+        if late.is_set():
+            raise _too_late(asked, deadline)
+        cut = len(output) > most
+        return GitAnswer(0 if cut else process.returncode, output[:most], "", cut)
+
+    @contextmanager
+    def _started(self, asked: _Asked, errors: int) -> Iterator[subprocess.Popen[bytes] | None]:
+        """None where git finds no repository to seal: then it is not run at all."""
+        if asked.verb in UNSEALED:
+            with self._process(asked, errors, NOTHING) as process:
+                yield process
+            return
+        with self.sealed(asked.directory, asked.folder) as seal:
+            if not seal:
+                yield None
+                return
+            with self._process(asked, errors, seal) as process:
+                yield process
+
+    def _process(
+        self, asked: _Asked, errors: int, seal: Mapping[str, str]
+    ) -> subprocess.Popen[bytes]:
+        try:
+            return subprocess.Popen(
+                [self.program, "--no-optional-locks", "--no-pager", *asked.words(bare=not seal)],
+                stdin=subprocess.PIPE if asked.given else subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                cwd=asked.directory,
+                env={**self._environment(), **asked.variables, **seal},
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise self._refused(error, asked.directory) from error
+
+    def _environment(self) -> dict[str, str]:
+        kept = {
+            name: value
+            for name, value in self.environment.items()
+            if not name.startswith("GIT_") or name in NARROWING
+        }
+        return {**kept, **ALONE}
+
+    def _refused(self, error: OSError, directory: Path) -> Exception:
+        if directory.is_dir() and isinstance(error, FileNotFoundError):
+            return ProgramMissing(
+                "git is not installed",
+                f"There is no program {self.program!a} on the PATH.",
+                INSTALL_HINT,
+            )
+        return Hindered("git could not be run", f"{directory}: {error.strerror}")
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """The whole group: what git has started would hold the pipes open."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def _too_late(asked: _Asked, deadline: float) -> Failed:
+    return Failed(
+        f"git {asked.verb} took longer than {deadline:g} s",
+        str(asked.directory),
+        "Is the disk slow, or does the repository wait for somebody?",
+    )
+
+
+def is_bare(directory: Path) -> bool:
+    """Whether a folder looks like a bare repository itself."""
+    return (directory / "HEAD").is_file() and all(
+        (directory / name).is_dir() for name in ("objects", "refs")
+    )

@@ -1,0 +1,51 @@
+"""Bringing files that git does not have, such as `.env`, from a checkout into a new worktree.
+
+Nothing is overwritten, no link leads out of the repository, and nothing is run.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from cockpit.config.git_folders import git_folder_around
+from cockpit.core.errors import Failed
+from cockpit.core.safetext import safe_line
+
+
+def bring(source: Path, target: Path, names: tuple[str, ...]) -> list[str]:
+    """Copy what these names lead to, files or folders; answers those that were copied.
+
+    What is not in `source`, or is in `target` already, is passed over. Raises `Failed`.
+    """
+    return [name for name in names if _bring(source, target, name)]
+
+
+def _bring(source: Path, target: Path, name: str) -> bool:
+    there, here = source / name, target / name
+    if not there.exists() or os.path.lexists(here):
+        return False
+    for path, root in ((there, source), (here.parent, target)):
+        if not path.resolve().is_relative_to(root.resolve()):
+            raise Failed(
+                f"{name} leads out of the repository",
+                f"{path} is really {path.resolve()}.",
+                "Leave it out of worktree.copy_files.",
+            )
+        if (folder := git_folder_around(path)) is not None:
+            raise Failed(
+                f"{safe_line(name)} leads into git's own folder",
+                f"{safe_line(str(path))} lies in {safe_line(str(folder))}.",
+                "Leave it out of worktree.copy_files.",
+            )
+    try:
+        here.parent.mkdir(parents=True, exist_ok=True)
+        if there.is_dir():
+            shutil.copytree(there, here, symlinks=True)
+        else:
+            shutil.copy2(there, here)
+    except (OSError, shutil.Error) as error:
+        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)[:300]
+        raise Failed(f"{name} could not be copied into the worktree", why) from error
+    return True

@@ -1,0 +1,321 @@
+"""Making a worktree, or adopting the one that is there. Removes nothing and overwrites nothing.
+
+Each worktree that is made here is locked with a reason, so that no other tool takes it away, and
+has a note in git's own folder for it: whose it is, where it began, and whether its setup is done.
+The note is written last, so one without it was not finished, and is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import time
+from dataclasses import asdict, replace
+from pathlib import Path
+
+from cockpit.adapters.files.foreign_files import read_file, read_text
+from cockpit.adapters.files.private_file import write_private
+from cockpit.adapters.git.command import GitAnswer, GitCommand
+from cockpit.adapters.git.facts import GitLook
+from cockpit.adapters.git.filters import repository_filters
+from cockpit.adapters.git.partial_clone import missing_files_step
+from cockpit.adapters.git.worktree_list import USAGE, registered
+from cockpit.config.git_folders import git_folder_around
+from cockpit.core.errors import BadUsage, Failed
+from cockpit.core.git_settings import configured_hooks
+from cockpit.core.safetext import safe_line
+from cockpit.ports.worktrees import Home, Made, Worktree
+
+CHECKOUT_DEADLINE = 300.0
+"""Seconds to fill a new worktree: a large one on a slow disk takes minutes."""
+LOCKED = "cockpit made this for"
+"""How the reason begins with which our worktrees are locked."""
+NOTE = "cockpit.json"
+LARGEST_NOTE = 65_536
+
+
+class GitWorktrees:
+    """Worktrees of any repository, made and adopted."""
+
+    def __init__(self, command: GitCommand, look: GitLook) -> None:
+        self.command = command
+        self.look = look
+
+    async def home(self, directory: Path) -> Home | None:
+        """The main checkout, also for a directory inside a worktree of it; None outside."""
+        common = await self.look.common(directory)
+        if common is None:
+            return None
+        prefix = await self.command.run(directory, "rev-parse", "--show-prefix")
+        within = Path(prefix.line) if prefix.ok else Path()
+        bare = await self.command.run(common, "rev-parse", "--is-bare-repository")
+        if bare.line != "true":
+            return Home(common.parent if common.name == ".git" else common, within=within)
+        # A bare repository may lie hidden beside its worktrees, with a `.git` that points at it.
+        pointed = (common.parent / ".git").is_file()
+        return Home(common.parent if pointed else common, bare=True, within=within)
+
+    async def foresee(self, repository: Path, directory: Path, branch: str, base: str) -> bool:
+        """Look at all that `ensure` looks at before it makes anything."""
+        await self._refuse_git_folder(repository, directory)
+        await self._check_branch(repository, branch)
+        if await self._occupied(directory):
+            await self._check_adoptable(repository, directory, branch)
+            return True
+        if await self._exists(repository, branch):
+            await self._check_free(repository, branch)
+            return True
+        await self._commit(repository, base or "HEAD")
+        return False
+
+    async def ensure(
+        self, repository: Path, directory: Path, branch: str, base: str, agent: str, job: str
+    ) -> Worktree:
+        """An empty folder at the path is filled. `base` is any commit; empty means HEAD.
+
+        Both paths are absolute. Refuses a directory in a folder of git's, wherever it was written.
+        """
+        await self._refuse_git_folder(repository, directory)
+        await self._check_branch(repository, branch)
+        if await self._occupied(directory):
+            await self._check_adoptable(repository, directory, branch)
+            return await self._adopted(repository, directory, branch, agent, job)
+        new: tuple[str, ...] = ()
+        if await self._exists(repository, branch):
+            await self._check_free(repository, branch)
+            began = await self._commit(repository, f"refs/heads/{branch}")
+        else:
+            began = await self._commit(repository, base or "HEAD")
+            new = ("--no-track", "-b", branch)
+        await self._refuse_hooks(repository)
+        filters = await repository_filters(self.command, repository)
+        last = (str(directory), began if new else branch)
+        answer = await self._add(repository, agent, (*new, *last))
+        if not answer.ok:
+            raise Failed(
+                f"The worktree {safe_line(str(directory))} could not be made",
+                answer.error,
+                "If its folder was deleted by hand: cockpit worktrees remove PATH.",
+            )
+        await self._fill(repository, directory)
+        made = Made(agent, job, time.time(), await self._base(repository, base), began)
+        await self._write_note(directory, made)
+        return Worktree(
+            directory, branch, created=True, new_branch=bool(new), made=made, unfiltered=filters
+        )
+
+    async def _adopted(
+        self, repository: Path, directory: Path, branch: str, agent: str, job: str
+    ) -> Worktree:
+        folder = await self.look.git_folder(directory)
+        made = None if folder is None else await asyncio.to_thread(read_note, folder)
+        if folder is None or made is not None or not is_ours(await asyncio.to_thread(lock, folder)):
+            return Worktree(directory, branch, created=False, made=made)
+        await self._finish(repository, directory, folder)
+        made = Made(agent, job, time.time(), commit=await self.look.head(directory) or "")
+        await self._write_note(directory, made)
+        return Worktree(directory, branch, created=False, made=made)
+
+    async def _refuse_git_folder(self, repository: Path, directory: Path) -> None:
+        """Raises `BadUsage` where files of a checkout would become files of git's.
+
+        Also for one that is there: its index and its files would be used from inside.
+        """
+        common = await self.look.common(repository)
+        found = await asyncio.to_thread(git_folder_around, directory, also=common)
+        if found is not None:
+            raise BadUsage(
+                f"No worktree can be at {safe_line(str(directory))}",
+                f"{safe_line(str(found))} is a folder of git's own: git would run files in it.",
+                "Choose another directory under [agents.worktree], such as .worktrees.",
+            )
+
+    async def _refuse_hooks(self, repository: Path) -> None:
+        """Raises `Failed` where the configuration defines hooks: git has no switch for those."""
+        snapshot = await self.command.snapshot(repository)
+        hooks = configured_hooks(snapshot.settings) if snapshot else ()
+        if hooks:
+            name = safe_line(os.fsdecode(hooks[0]), 80)
+            raise Failed(
+                "No worktree was made",
+                f"The repository's configuration defines a hook: hook.{name}."
+                " cockpit does not run programs that a repository names.",
+                "Move it to your own configuration (git config --global), or make the worktree"
+                " by hand: git worktree add",
+            )
+
+    async def _fill(self, repository: Path, directory: Path) -> None:
+        """Check everything out, as `git worktree add` would. The folder is empty."""
+        answer = await self.command.run(
+            directory, "read-tree", "-m", "-u", "HEAD", deadline=CHECKOUT_DEADLINE
+        )
+        if not answer.ok:
+            step = await missing_files_step(self.command, repository, answer)
+            raise _not_whole(directory, "Its files could not be written.", answer, step)
+
+    async def _finish(self, repository: Path, directory: Path, folder: Path) -> None:
+        """Fill a worktree whose making was cut off; what is there is left as it is."""
+        if await asyncio.to_thread((folder / "index").exists):
+            return
+        for words in (("read-tree", "HEAD"), ("checkout-index", "--all", "--quiet")):
+            answer = await self.command.run(directory, *words, deadline=CHECKOUT_DEADLINE)
+            if answer.status not in (0, 1) or (words[0] == "read-tree" and not answer.ok):
+                step = await missing_files_step(self.command, repository, answer)
+                raise _not_whole(directory, "It was cut off while it was made.", answer, step)
+
+    async def set_ready(self, directory: Path) -> None:
+        folder = await self.look.git_folder(directory)
+        made = None if folder is None else await asyncio.to_thread(read_note, folder)
+        if made is not None:
+            await self._write_note(directory, replace(made, ready=True))
+
+    async def _write_note(self, directory: Path, made: Made) -> None:
+        folder = await self.look.git_folder(directory)
+        try:
+            if folder is None:
+                raise FileNotFoundError(2, "git does not know it")
+            content = json.dumps(asdict(made)).encode()
+            await asyncio.to_thread(write_private, folder / NOTE, content)
+        except OSError as error:
+            raise Failed(
+                f"Nothing can be written down about {safe_line(str(directory))}",
+                str(error.strerror),
+                "Is the disk full? Start the agent again, and it is gone on with.",
+            ) from error
+
+    async def _check_branch(self, repository: Path, branch: str) -> None:
+        # A leading dash is a valid reference and an invalid branch: it would be an option.
+        valid = not branch.startswith("-") and (
+            await self.command.run(repository, "check-ref-format", f"refs/heads/{branch}")
+        )
+        if not valid or not valid.ok:
+            raise BadUsage(
+                f"{branch!a} cannot be the name of a branch",
+                hint="Change branch or work_item under [agents.worktree].",
+            )
+
+    async def _occupied(self, directory: Path) -> bool:
+        def look() -> bool:
+            if not os.path.lexists(directory):
+                return False
+            return not directory.is_dir() or any(directory.iterdir())
+
+        try:
+            return await asyncio.to_thread(look)
+        except OSError as error:
+            raise Failed(f"{directory} cannot be read", str(error.strerror)) from error
+
+    async def _check_adoptable(self, repository: Path, directory: Path, branch: str) -> None:
+        """Raises `Failed` unless the folder is a worktree of this repository on this branch."""
+        shown = safe_line(str(directory))
+        if not await self._ours(repository, directory):
+            raise Failed(
+                f"{shown} is there already and is no worktree of this repository",
+                hint="Move it away, or choose another directory under [agents.worktree].",
+            )
+        current = await self.look.branch(directory)
+        if current != branch:
+            on = f"branch {safe_line(current)}" if current else "no branch"
+            raise Failed(
+                f"The worktree {shown} is on {on}, not on {safe_line(branch)}",
+                hint=f"git -C {shown} switch {safe_line(branch)}",
+            )
+
+    async def _ours(self, repository: Path, directory: Path) -> bool:
+        """Whether a worktree of this repository begins at the directory."""
+        if not await asyncio.to_thread(directory.is_dir):
+            return False
+        common = await self.look.common(directory)
+        return (
+            common is not None
+            and common == await self.look.common(repository)
+            and await self.look.is_top(directory)
+        )
+
+    async def _exists(self, repository: Path, branch: str) -> bool:
+        name = f"refs/heads/{branch}"
+        return (await self.command.run(repository, "show-ref", "--verify", "--quiet", name)).ok
+
+    async def _check_free(self, repository: Path, branch: str) -> None:
+        """Raises `Failed` when another worktree has the branch."""
+        for fields in await registered(self.command, repository):
+            if fields.get("branch") == f"refs/heads/{branch}":
+                raise Failed(
+                    f"The branch {safe_line(branch)} is checked out elsewhere",
+                    safe_line(fields["worktree"]),
+                    "Use another branch, or remove that worktree: cockpit worktrees remove PATH"
+                    " (also if its folder is gone).",
+                )
+
+    async def _commit(self, repository: Path, base: str) -> str:
+        answer = await self.command.run(
+            repository, "rev-parse", "--verify", "-q", "--end-of-options", f"{base}^{{commit}}"
+        )
+        if answer.ok:
+            return answer.line
+        if await self.look.head(repository) is None:
+            inside = await self.look.git_folder(repository)
+            raise Failed(
+                "There is nothing to make a worktree of",
+                "The repository has no commit yet." if inside else "This is no git repository.",
+                "Make a first commit." if inside else "git init, and a first commit.",
+            )
+        raise Failed(
+            f"There is no commit {safe_line(base)!a} to begin at",
+            hint="Set base under [agents.worktree] to a branch that exists.",
+        )
+
+    async def _base(self, repository: Path, base: str) -> str:
+        """The full name of the branch that a worktree begins at; empty if it is none."""
+        asked = ["rev-parse", "--symbolic-full-name", "--verify", "-q", base]
+        words = asked if base else ["symbolic-ref", "-q", "HEAD"]
+        answer = await self.command.run(repository, *words)
+        return answer.line if answer.ok and answer.line.startswith("refs/") else ""
+
+    async def _add(self, repository: Path, agent: str, words: tuple[str, ...]) -> GitAnswer:
+        async def add(*locked: str) -> GitAnswer:
+            # Without its files: those are written under `git_seal`, and this is not.
+            arguments = ("worktree", "add", "--quiet", "--no-checkout", *locked, *words)
+            return await self.command.run(repository, *arguments, deadline=CHECKOUT_DEADLINE)
+
+        reason = f"{LOCKED} {agent or 'an agent'}; cockpit worktrees remove"
+        answer = await add("--lock", "--reason", reason)
+        if answer.status != USAGE:
+            return answer
+        # Before git 2.33 the reason cannot be given at once.
+        answer = await add()
+        if answer.ok:
+            where = words[-2]
+            await self.command.run(repository, "worktree", "lock", "--reason", reason, where)
+        return answer
+
+
+def _not_whole(directory: Path, why: str, answer: GitAnswer, step: str | None = None) -> Failed:
+    return Failed(
+        f"The worktree {safe_line(str(directory))} is not whole",
+        f"{why} {answer.error}",
+        step or f"Take it away and start again: cockpit worktrees remove {directory}",
+    )
+
+
+def read_note(folder: Path) -> Made | None:
+    """What was written down of a worktree, by git's folder for it."""
+    try:
+        held = json.loads(read_file(folder / NOTE, LARGEST_NOTE))
+        texts = {name: str(held[name]) for name in ("agent", "job", "base", "commit")}
+        return Made(**texts, at=float(held["at"]), ready=bool(held["ready"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def lock(folder: Path) -> str | None:
+    """Why a worktree is locked, by git's folder for it; None when it is not."""
+    try:
+        return read_text(folder / "locked", LARGEST_NOTE, cut=True).strip()
+    except OSError:
+        return None
+
+
+def is_ours(reason: str | None) -> bool:
+    return reason is not None and reason.startswith(LOCKED)

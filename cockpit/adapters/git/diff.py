@@ -1,0 +1,131 @@
+"""How a worktree differs from a commit: counts, new files and the text, none of it without end.
+
+Nothing that a repository names is run for it: no external diff, no conversion to text, no filter
+of the repository's own. Where only a program could tell, it says that it does not know.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+
+from cockpit.adapters.git.facts import GitLook
+from cockpit.adapters.git.filters import repository_filters
+from cockpit.core.errors import CockpitError, Failed, ProgramMissing
+from cockpit.core.safetext import safe_line
+from cockpit.ports.worktrees import ChangedFile, Diff
+
+LARGEST = 400_000
+"""Bytes of text."""
+MOST_FILES = 500
+"""Changed ones, and as many untracked ones."""
+LARGEST_LIST = 1_000_000
+DEADLINE = 20.0
+
+_ALONE = (
+    "diff", "--no-ext-diff",
+    "--no-textconv", "--no-color", "--no-relative", "--find-renames",
+    "-l200", f"-O{os.devnull}", "--submodule=short",
+    "--ignore-submodules=dirty",
+)  # fmt: skip
+"""What a repository's own settings would otherwise decide."""
+_TEXT = ("--unified=3", "--inter-hunk-context=0", "--src-prefix=a/", "--dst-prefix=b/")
+_UNTRACKED = (
+    "ls-files", "--others", "--exclude-standard", "--directory", "--no-empty-directory", "-z",
+)  # fmt: skip
+
+
+class GitDiff:
+    """Differences of one directory at a time."""
+
+    def __init__(self, look: GitLook) -> None:
+        self._look = look
+        self._command = look.command
+
+    async def of(self, directory: Path, since_commit: str | None) -> Diff:
+        """Against the commit if it is known here, else against HEAD, else against nothing.
+
+        Raises only `ProgramMissing`.
+        """
+        try:
+            return await self._of(directory, since_commit)
+        except ProgramMissing:
+            raise
+        except CockpitError as error:
+            return Diff(unknown=safe_line(f"{error.title}. {error.detail}", 300))
+
+    async def _of(self, directory: Path, since_commit: str | None) -> Diff:
+        places = await self._command.places(directory)
+        if places is None or places.top is None:
+            return Diff(unknown="It is not in a git worktree.")
+        root = places.top
+        if filters := await repository_filters(self._command, root):
+            return Diff(
+                unknown=f"The repository's configuration names filter programs"
+                f" ({', '.join(filters)}), and cockpit does not run them. To allow one, define it"
+                " in your own configuration: git config --global filter.NAME.clean COMMAND"
+            )
+        base = await self._base(root, since_commit)
+        tree = base or await self._nothing(root)
+        counts, new, text = await asyncio.gather(
+            self._begin(root, *_ALONE, "--numstat", "-z", tree, "--", most=LARGEST_LIST),
+            self._begin(root, *_UNTRACKED, most=LARGEST_LIST),
+            self._begin(root, *_ALONE, *_TEXT, "--patch", tree, "--", most=LARGEST),
+        )
+        files, untracked = _counted(counts[0]), _named(new[0])
+        return Diff(
+            base=base,
+            files=tuple(files[:MOST_FILES]),
+            untracked=tuple(untracked[:MOST_FILES]),
+            text=_whole_lines(text[0], cut=text[1]),
+            cut=counts[1] or new[1] or text[1] or max(len(files), len(untracked)) > MOST_FILES,
+        )
+
+    async def _base(self, root: Path, since_commit: str | None) -> str | None:
+        if since_commit and await self._look.known(root, since_commit):
+            return since_commit
+        return await self._look.head(root)
+
+    async def _nothing(self, root: Path) -> str:
+        """The tree without files, in the repository's own kind of hash."""
+        answer = await self._command.run(root, "hash-object", "-t", "tree", "--stdin")
+        return answer.line
+
+    async def _begin(self, root: Path, *arguments: str, most: int) -> tuple[bytes, bool]:
+        answer = await self._command.beginning(root, *arguments, most=most, deadline=DEADLINE)
+        if not answer.ok:
+            raise Failed(f"git {arguments[0]} ended with {answer.status}")
+        return answer.output, answer.cut
+
+
+def _counted(output: bytes) -> list[ChangedFile]:
+    """`added TAB removed TAB path NUL`; a renamed file has an empty path and then two of them."""
+    fields = iter(output.split(b"\0")[:-1])
+    found = []
+    for field in fields:
+        added, _, rest = field.partition(b"\t")
+        removed, _, path = rest.partition(b"\t")
+        name = _shown(path)
+        if not path:
+            name = f"{_shown(next(fields, b''))} → {_shown(next(fields, b''))}"
+        found.append(ChangedFile(name, _number(added), _number(removed)))
+    return found
+
+
+def _number(written: bytes) -> int | None:
+    return int(written) if written.isdigit() else None
+
+
+def _named(output: bytes) -> list[str]:
+    return [_shown(name) for name in output.split(b"\0")[:-1]]
+
+
+def _shown(name: bytes) -> str:
+    return safe_line(name.decode("utf-8", "replace"), 300)
+
+
+def _whole_lines(text: bytes, *, cut: bool) -> str:
+    if cut:
+        text = text[: text.rfind(b"\n") + 1]
+    return text.decode("utf-8", "replace")

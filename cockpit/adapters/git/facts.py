@@ -1,0 +1,190 @@
+"""What git says of a directory: looked up without locks and without running what it names.
+
+Where that is impossible it says that it does not know. Changes nothing, ever.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+
+from cockpit.adapters.git.command import GitCommand
+from cockpit.adapters.git.filters import repository_filters
+from cockpit.core.errors import CockpitError, ProgramMissing
+from cockpit.core.safetext import safe_line
+from cockpit.ports.clock import Clock
+from cockpit.ports.worktrees import Commit, GitFacts
+
+HASH = re.compile(r"[0-9a-f]{4,64}")
+STATUS_LINES = 200
+COMMITS = 20
+FILES = 200
+NAMES = 64 * 1024
+"""Bytes of the names of files that are read."""
+OPERATIONS = {
+    "rebase-merge": "rebase",
+    "rebase-apply": "rebase",
+    "MERGE_HEAD": "merge",
+    "CHERRY_PICK_HEAD": "cherry-pick",
+    "REVERT_HEAD": "revert",
+    "BISECT_LOG": "bisect",
+}
+LOCKS = ("index.lock", "HEAD.lock")
+
+
+class GitLook:
+    """Questions about one directory at a time."""
+
+    def __init__(self, command: GitCommand, clock: Clock) -> None:
+        self.command = command
+        self._clock = clock
+
+    async def facts(
+        self, directory: Path, *, since: datetime | None = None, since_commit: str | None = None
+    ) -> GitFacts:
+        """Each field is what could be had. Raises only `ProgramMissing`."""
+        try:
+            places = await self.command.places(directory)
+            if places is None or places.top is None:
+                return GitFacts()
+            head, branch, (known, status), folder, commits, committed = await asyncio.gather(
+                self.head(directory),
+                self.branch(directory),
+                self._status(directory),
+                self.git_folder(directory),
+                self._commits(directory, since, since_commit),
+                self._committed(directory, since_commit),
+            )
+        except ProgramMissing:
+            raise
+        except CockpitError:
+            return GitFacts(status_known=False)
+        return GitFacts(
+            root=places.top,
+            branch=safe_line(branch) if branch else None,
+            head=head,
+            status=status,
+            status_known=known,
+            busy=self._busy(folder),
+            commits=commits,
+            committed=committed,
+        )
+
+    async def known(self, repository: Path, commit: str) -> bool:
+        if not HASH.fullmatch(commit):
+            return False
+        name = f"{commit}^{{commit}}"
+        return (await self.command.run(repository, "cat-file", "-e", name)).ok
+
+    async def head(self, directory: Path) -> str | None:
+        """The full hash; None before the first commit and outside a repository."""
+        answer = await self.command.run(directory, "rev-parse", "--verify", "-q", "HEAD")
+        return answer.line if answer.ok else None
+
+    async def branch(self, directory: Path) -> str | None:
+        """As git spells it; None when detached."""
+        answer = await self.command.run(directory, "symbolic-ref", "-q", "HEAD")
+        return answer.line.removeprefix("refs/heads/") if answer.ok else None
+
+    async def _status(self, directory: Path) -> tuple[bool, tuple[str, ...]]:
+        """Whether it could be asked, and the lines."""
+        if await self.names_programs(directory):
+            return False, ()
+        answer = await self.command.run(
+            directory,
+            "status",
+            "--porcelain",
+            "-z",
+            "--no-renames",
+            "--untracked-files=normal",
+            # What is inside a submodule is asked by a git of its own, with its own settings.
+            "--ignore-submodules=dirty",
+            deadline=30.0,
+        )
+        if not answer.ok:
+            return False, ()
+        entries = answer.output.split(b"\0")[:-1][:STATUS_LINES]
+        return True, tuple(safe_line(one.decode("utf-8", "replace"), 500) for one in entries)
+
+    async def names_programs(self, directory: Path) -> bool:
+        """Whether changed files can only be compared with a filter that the repository defines.
+
+        It is not run, so the comparison would be of something else.
+        """
+        return bool(await repository_filters(self.command, directory))
+
+    async def git_folder(self, directory: Path) -> Path | None:
+        """The folder of this worktree's own state; None outside a repository."""
+        places = await self.command.places(directory)
+        return places.folder if places else None
+
+    async def _commits(
+        self, directory: Path, since: datetime | None, since_commit: str | None
+    ) -> tuple[Commit, ...]:
+        """Since the commit if it is known here, else since the time, else none."""
+        if since_commit and await self.known(directory, since_commit):
+            bounds = [f"{since_commit}..HEAD"]
+        elif since is not None:
+            bounds = [f"--since={since.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}", "HEAD"]
+        else:
+            return ()
+        answer = await self.command.run(
+            directory, "log", "-z", f"--max-count={COMMITS}", "--format=%h%x00%s", *bounds, "--"
+        )
+        if not answer.ok:
+            return ()
+        fields = [safe_line(part.decode("utf-8", "replace")) for part in answer.output.split(b"\0")]
+        return tuple(Commit(*pair) for pair in zip(fields[::2], fields[1::2], strict=False))
+
+    async def _committed(self, directory: Path, since_commit: str | None) -> tuple[str, ...]:
+        """Two trees are compared: no file of the worktree is looked at, and nothing is run."""
+        if since_commit is None or not await self.known(directory, since_commit):
+            return ()
+        answer = await self.command.beginning(
+            directory,
+            *("diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-relative"),
+            *(since_commit, "HEAD", "--"),
+            most=NAMES,
+        )
+        if not answer.ok:
+            return ()
+        # What follows the last NUL is nothing, or a name that was cut.
+        names = answer.output.split(b"\0")[:-1][:FILES]
+        return tuple(safe_line(name.decode("utf-8", "replace"), 500) for name in names)
+
+    async def busy(self, directory: Path) -> str | None:
+        """A git operation in progress there; None also where git gives no answer."""
+        try:
+            return self._busy(await self.git_folder(directory))
+        except CockpitError:
+            return None
+
+    def _busy(self, folder: Path | None) -> str | None:
+        if folder is None:
+            return None
+        found = [word for name, word in OPERATIONS.items() if (folder / name).exists()]
+        for name in LOCKS:
+            try:
+                made = (folder / name).lstat().st_mtime
+            except OSError:
+                continue
+            found.append(f"{name} {max(0, round(self._clock.now().timestamp() - made))} s old")
+        return ", ".join(found) or None
+
+    async def is_top(self, directory: Path) -> bool:
+        """Whether a worktree begins exactly here."""
+        places = await self.command.places(directory)
+        return bool(places and places.top and real(places.top) == real(directory))
+
+    async def common(self, directory: Path) -> Path | None:
+        """The folder that all worktrees of the repository share; None outside a repository."""
+        places = await self.command.places(directory)
+        return places.common if places else None
+
+
+def real(path: Path) -> Path:
+    """Where a path leads to, every link followed."""
+    return Path(os.path.realpath(path))

@@ -1,0 +1,78 @@
+"""Files that git was told not to look at, and that differ from the commit all the same.
+
+The repository's own index stays as it is: git is asked again with a copy, kept outside of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from cockpit.adapters.git.command import GitCommand
+from cockpit.adapters.git.scratch import scratch
+
+AT_ONCE = 200
+"""Names on one command line of git."""
+LISTING = ("ls-files", "-v", "-z")
+"""How git is asked for what `commands` reads."""
+
+
+def commands(listed: bytes, where: Path) -> Iterator[tuple[str, ...]]:
+    """What git is to be told so that it looks at them again, in its own arguments.
+
+    `listed` is its answer to `LISTING`. A file that is not checked out at all, as in a sparse
+    checkout, stays as the index has it.
+    """
+    entries = [entry.partition(" ") for entry in os.fsdecode(listed).split("\0")]
+    assumed = [name for tag, _, name in entries if tag.islower()]
+    skipped = [name for tag, _, name in entries if tag in ("s", "S")]
+    there = [name for name in skipped if os.path.lexists(where / name)]
+    for option, names in (("--no-assume-unchanged", assumed), ("--no-skip-worktree", there)):
+        for start in range(0, len(names), AT_ONCE):
+            yield "update-index", option, "--", *names[start : start + AT_ONCE]
+
+
+async def overlooked(command: GitCommand, directory: Path, folder: Path) -> int | None:
+    """How many there are; None where git gives no answer.
+
+    `folder` is git's own for this worktree. Content goes through filters: ask only where the
+    repository itself names none.
+    """
+    listed = await command.run(directory, *LISTING, deadline=60.0)
+    told = await asyncio.to_thread(lambda: list(commands(listed.output, directory)))
+    if not listed.ok or not told:
+        return 0 if listed.ok else None
+    async with scratch(command.private) as apart:
+        await asyncio.to_thread(shutil.copy2, folder / "index", apart / "index")
+        return await _differing(command, directory, apart / "index", told)
+
+
+async def _differing(
+    command: GitCommand, directory: Path, index: Path, told: list[tuple[str, ...]]
+) -> int | None:
+    variables = {"GIT_INDEX_FILE": str(index)}
+    before = await _changed(command, directory, variables)
+    for words in told:
+        await command.run(directory, *words, variables=variables, deadline=60.0)
+    after = await _changed(command, directory, variables)
+    return None if before is None or after is None else len(after - before)
+
+
+async def _changed(
+    command: GitCommand, directory: Path, variables: dict[str, str]
+) -> set[bytes] | None:
+    answer = await command.run(
+        directory,
+        "status",
+        "--porcelain",
+        "-z",
+        "--no-renames",
+        "--untracked-files=no",
+        "--ignore-submodules=dirty",
+        variables=variables,
+        deadline=60.0,
+    )
+    return {entry[3:] for entry in answer.output.split(b"\0") if entry} if answer.ok else None

@@ -1,0 +1,269 @@
+"""What is known of each linked worktree of a repository: whose, how dirty, how far from its base.
+
+Looks only. What cannot be asked without running the repository's programs is None.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import filecmp
+import os
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from cockpit.adapters.files.foreign_files import read_file
+from cockpit.adapters.git.command import GitCommand
+from cockpit.adapters.git.creation import is_ours, lock, read_note
+from cockpit.adapters.git.facts import GitLook, real
+from cockpit.adapters.git.hidden_changes import overlooked
+from cockpit.adapters.git.own_state import GitOwnState
+from cockpit.adapters.git.worktree_list import registered
+from cockpit.core.errors import CockpitError
+from cockpit.ports.worktrees import Made, Tree
+
+PAPERS = ".cockpit"
+"""The folder of our own documents, of which there are copies."""
+GITLINK = b"160000 "
+
+
+class GitTrees:
+    """Looks at the worktrees of one repository at a time."""
+
+    def __init__(self, command: GitCommand, look: GitLook) -> None:
+        self.command = command
+        self.look = look
+        self._own = GitOwnState(command)
+
+    async def all_of(self, repository: Path) -> list[Tree]:
+        """In git's order, the main checkout left out. Raises `Failed` if git cannot list them."""
+        common = await self.look.common(repository)
+        if common is None:
+            return []
+        listed = await registered(self.command, repository)
+        folders = await asyncio.to_thread(_folders, common)
+        trees = [_tree(fields, repository) for fields in listed[1:]]
+        return list(await asyncio.gather(*(self._seen(tree, folders) for tree in trees)))
+
+    async def _seen(self, tree: Tree, folders: dict[Path, Path]) -> Tree:
+        """What cannot be looked at is not known; it keeps no other from being listed."""
+        try:
+            return await self._described(tree, folders)
+        except (CockpitError, OSError, ValueError):
+            return replace(tree, changed=None, untracked=None, alone=None, only_here=None)
+
+    async def _described(self, tree: Tree, folders: dict[Path, Path]) -> Tree:
+        folder = folders.get(tree.directory)
+        reason = None if folder is None else await asyncio.to_thread(lock, folder)
+        made = None if folder is None else await asyncio.to_thread(read_note, folder)
+        if made is None and is_ours(reason):
+            made = Made("")
+        modules = await self._modules(folder) if folder is not None else ()
+        unlocked = None if is_ours(reason) else reason
+        tree = replace(tree, made=made, lock=unlocked, modules=modules)
+        if folder is not None:
+            tree = replace(tree, only_here=await self._only_here(tree, folder))
+        if not await asyncio.to_thread((tree.directory / ".git").exists):
+            gone = not await asyncio.to_thread(tree.directory.exists)
+            staged = await self._staged(tree, folder) if gone and folder is not None else 0
+            return replace(tree, missing=gone, changed=staged if gone else None)
+        try:
+            return await self._counted(tree)
+        except CockpitError:
+            return replace(tree, changed=None, untracked=None, alone=None)
+
+    async def _only_here(self, tree: Tree, folder: Path) -> int | None:
+        """What goes with git's folder for it."""
+        try:
+            state = await self._own.read(tree, folder)
+            found = await self._own.only_there(tree, folder, state)
+        except CockpitError:
+            return None
+        return found.count + len(found.objects)
+
+    async def _staged(self, tree: Tree, folder: Path) -> int | None:
+        """Files in its index that differ from its commit."""
+        if not await asyncio.to_thread((folder / "index").exists):
+            return 0
+        against_head = ("diff-index", "--cached", "--name-only", "-z", "HEAD")
+        words = ("ls-files", "-z") if tree.head is None else against_head
+        answer = await self.command.run(folder, *words, folder=folder, deadline=60.0)
+        return len(set(answer.output.split(b"\0")) - {b""}) if answer.ok else None
+
+    async def _modules(self, folder: Path) -> tuple[str, ...]:
+        """Submodules that go with the worktree, and have what no remote has."""
+        found = await asyncio.to_thread(_kept_modules, folder / "modules")
+        words = ("rev-list", "--count", "--all", "--reflog", "HEAD", "--not", "--remotes")
+        alone = []
+        for module in found:
+            answer = await self.command.run(module, *words, deadline=60.0, folder=module)
+            if answer.line != "0":
+                alone.append(str(module))
+        return tuple(alone)
+
+    async def _counted(self, tree: Tree) -> Tree:
+        busy, lines = await asyncio.gather(
+            self.look.busy(tree.directory), self._status(tree.directory)
+        )
+        alone, behind = await self._distance(tree)
+        hidden = None if lines is None else await self._overlooked(tree.directory)
+        if lines is None or hidden is None:
+            return replace(
+                tree, changed=None, untracked=None, busy=busy, alone=alone, behind=behind
+            )
+        marks = [line[:3] for line in lines]
+        ignored = tuple(line[3:] for line in lines if line.startswith("!! "))
+        return replace(
+            tree,
+            changed=sum(mark not in ("?? ", "!! ") for mark in marks) + hidden,
+            overlooked=hidden,
+            untracked=marks.count("?? "),
+            ignored=tuple(one for one in ignored if PAPERS not in Path(one).parts),
+            busy=busy,
+            alone=alone,
+            behind=behind,
+        )
+
+    async def _overlooked(self, directory: Path) -> int | None:
+        folder = await self.look.git_folder(directory)
+        try:
+            return None if folder is None else await overlooked(self.command, directory, folder)
+        except OSError:
+            return None
+
+    async def _status(self, directory: Path) -> list[str] | None:
+        if await self.look.names_programs(directory):
+            return None
+        answer = await self.command.run(
+            directory,
+            "status",
+            "--porcelain",
+            "-z",
+            "--no-renames",
+            "--untracked-files=normal",
+            "--ignored=matching",
+            "--ignore-submodules=dirty",
+            deadline=60.0,
+        )
+        return os.fsdecode(answer.output).split("\0")[:-1] if answer.ok else None
+
+    async def _distance(self, tree: Tree) -> tuple[int | None, int | None]:
+        """Commits that are nowhere else, and those of the base that are missing here."""
+        if tree.head is None:
+            return 0, None
+        base = tree.made.base if tree.made and tree.made.base else await self._default(tree)
+        began = tree.made.commit if tree.made else ""
+        known = [
+            name for name in (base, began) if name and await self._is_commit(tree.directory, name)
+        ]
+        own = f"refs/heads/{tree.branch}" if tree.branch else ""
+        elsewhere = [name for name in known if name != own]
+        alone = await self._count(tree, tree.head, "--not", "--remotes", *elsewhere)
+        behind = None
+        if base in elsewhere:
+            behind = await self._count(tree, base, "--not", tree.head)
+        return alone, behind
+
+    async def _default(self, tree: Tree) -> str:
+        """What the main checkout is on."""
+        answer = await self.command.run(tree.repository, "symbolic-ref", "-q", "HEAD")
+        return answer.line if answer.ok else ""
+
+    async def _is_commit(self, directory: Path, name: str) -> bool:
+        words = ("rev-parse", "--verify", "-q", "--end-of-options", f"{name}^{{commit}}")
+        return (await self.command.run(directory, *words)).ok
+
+    async def _count(self, tree: Tree, *which: str) -> int | None:
+        words = ("rev-list", "--count", *which)
+        answer = await self.command.run(tree.directory, *words, deadline=60.0)
+        return int(answer.line) if answer.ok and answer.line.isdigit() else None
+
+    async def examine(self, tree: Tree) -> Tree:
+        """With what is inside, and without what the main checkout has just the same."""
+        if tree.missing:
+            return tree
+        listed = await self.command.run(tree.directory, "ls-files", "--stage", "-z")
+        links = [
+            os.fsdecode(entry.partition(b"\t")[2])
+            for entry in listed.output.split(b"\0")
+            if entry.startswith(GITLINK)
+        ]
+        return await asyncio.to_thread(_examined, tree, links)
+
+
+def _tree(fields: dict[str, str], repository: Path) -> Tree:
+    head = fields.get("HEAD", "")
+    return Tree(
+        directory=Path(fields["worktree"]),
+        repository=repository,
+        branch=fields["branch"].removeprefix("refs/heads/") if "branch" in fields else None,
+        head=head if head.strip("0") else None,
+    )
+
+
+def _folders(common: Path) -> dict[Path, Path]:
+    """Where each worktree is -> git's own folder for it."""
+    found = {}
+    for pointer in (common / "worktrees").glob("*/gitdir"):
+        try:
+            told = Path(os.fsdecode(read_file(pointer, 8192)).strip())
+            # A newer git may write it as seen from the folder that it is in.
+            found[Path(os.path.normpath(pointer.parent / told)).parent] = pointer.parent
+        except OSError:
+            continue
+    return found
+
+
+def own_folder(common: Path, directory: Path) -> Path | None:
+    """git's own folder for the worktree that is, or was, at a path."""
+    return _folders(common).get(directory)
+
+
+def _kept_modules(top: Path) -> list[Path]:
+    """Repositories of submodules, those inside others too."""
+    found = []
+    for folder, names, files in os.walk(top):
+        if "HEAD" in files and "objects" in names:
+            found.append(Path(folder))
+            names[:] = [name for name in names if name == "modules"]
+    return sorted(found)
+
+
+def _examined(tree: Tree, links: list[str]) -> Tree:
+    inner = [name for name in links if (tree.directory / name / ".git").exists()]
+    inner += [str(path.relative_to(tree.directory)) for path in _repositories(tree.directory)]
+    kept = tuple(one for one in tree.ignored if not _same_elsewhere(tree, one))
+    size = sum(_size(tree.directory / one) for one in kept)
+    return replace(tree, inner=tuple(dict.fromkeys(inner)), ignored=kept, ignored_bytes=size)
+
+
+def _size(path: Path) -> int:
+    """Bytes of a file, or of all files in a folder; links are not followed."""
+    files = [path]
+    if path.is_dir() and not path.is_symlink():
+        files = [Path(folder) / name for folder, _, names in os.walk(path) for name in names]
+    total = 0
+    for file in files:
+        with suppress(OSError):
+            total += file.lstat().st_size
+    return total
+
+
+def _repositories(top: Path) -> list[Path]:
+    """Folders below with a `.git` of their own; links are not followed."""
+    found = []
+    for folder, names, files in os.walk(top):
+        path = Path(folder)
+        if path != top and (".git" in names or ".git" in files):
+            found.append(path)
+            names.clear()
+    return found
+
+
+def _same_elsewhere(tree: Tree, name: str) -> bool:
+    here, there = tree.directory / name, real(tree.repository) / name
+    try:
+        plain = here.is_file() and there.is_file() and not here.is_symlink()
+        return plain and filecmp.cmp(here, there, shallow=False)
+    except OSError:
+        return False

@@ -1,0 +1,263 @@
+"""What only git's own folder for one worktree refers to: it is lost when that folder is deleted.
+
+A worktree has its own HEAD, its log, references (`refs/worktree`, `refs/bisect`, `refs/rewritten`,
+`ORIG_HEAD`, `MERGE_HEAD` and others) and its own index. Commits, files and trees that are named
+there may be named nowhere else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from cockpit.adapters.files.foreign_files import opened, read_file
+from cockpit.adapters.git.command import GitCommand
+from cockpit.adapters.git.facts import OPERATIONS
+from cockpit.adapters.git.raw_files import FILE, Apart, Entry, GitBytes, staged, tree_entries
+from cockpit.adapters.git.worktree_list import registered
+from cockpit.core.errors import Failed
+from cockpit.core.safetext import safe_line
+from cockpit.ports.worktrees import Tree
+
+HASH = re.compile(rb"(?<![0-9a-f])(?:[0-9a-f]{64}|[0-9a-f]{40})(?![0-9a-f])")
+FOLDERS = ("logs", "refs", "rebase-merge", "rebase-apply", "sequencer")
+"""Folders in git's own for a worktree that name commits or hold work. `modules` is not among them:
+those are repositories, and looked at as such."""
+POINTERS = ("commondir", "gitdir", "locked", "config.worktree")
+NOT_READ = ("index", "sharedindex.", "cockpit", ".cockpit")
+"""How names begin of what is kept another way, or is ours."""
+MOST = 64_000_000
+"""Bytes of these files that are read: a log of a hundred thousand entries has a quarter of it."""
+REFERENCES = ("refs/worktree", "refs/bisect", "refs/rewritten")
+SHARED = ("--single-worktree", *(f"--exclude={name}/*" for name in REFERENCES), "--all")
+"""Options of `rev-list` for all that stays: references that worktrees share, and the main HEAD."""
+PARENTS = 500
+"""Parents of one commit; more are put into several."""
+SIDES = ("", "the common ancestor's side", "our side", "their side")
+
+
+@dataclass(frozen=True, slots=True)
+class OwnState:
+    """What is in git's folder for a worktree, at one moment."""
+
+    files: dict[bytes, bytes]
+    """Name -> content; the index and what cockpit put there left out."""
+    index: str
+    """A digest of the index."""
+
+    @property
+    def hashes(self) -> list[str]:
+        """Every object that is named there, in order, once."""
+        texts = self.files.values()
+        found = (one.group().decode() for text in texts for one in HASH.finditer(text))
+        return [one for one in dict.fromkeys(found) if one.strip("0")]
+
+    @property
+    def busy(self) -> bool:
+        """Whether an operation is half done: its files hold work themselves."""
+        heads = {name.split(b"/")[0] for name in self.files}
+        return any(os.fsencode(name) in heads for name in OPERATIONS)
+
+
+@dataclass(frozen=True, slots=True)
+class OnlyThere:
+    """What would be lost with git's folder for a worktree."""
+
+    commits: tuple[str, ...] = ()
+    """Those that no other reaches; all before them are kept with them."""
+    count: int = 0
+    """Of all such commits."""
+    objects: tuple[tuple[str, str], ...] = ()
+    """Kind and hash of what is no commit."""
+
+
+class GitOwnState:
+    """Looks into git's folder of one worktree at a time."""
+
+    def __init__(self, command: GitCommand) -> None:
+        self.command = command
+        self._bytes = GitBytes(command)
+
+    async def read(self, tree: Tree, folder: Path) -> OwnState:
+        """Raises `Failed` if any of it cannot be read, or it is larger than anything real."""
+        try:
+            return await asyncio.to_thread(_read, folder)
+        except OSError as error:
+            raise Failed(
+                f"git's own files of {safe_line(str(tree.directory))} cannot be read",
+                f"{safe_line(os.fsdecode(error.filename or folder))}: {error.strerror}",
+                "They may name commits that nothing else keeps, so nothing was removed.",
+            ) from error
+
+    async def only_there(self, tree: Tree, folder: Path, state: OwnState) -> OnlyThere:
+        """What no branch, tag, remote or other reference holds, nor another worktree's HEAD.
+
+        The commit that is checked out is not among them. Raises `Failed`.
+        """
+        commits, others = await self._sorted(tree, folder, await self._named(folder, state))
+        if not commits:
+            return OnlyThere(objects=tuple(others))
+        kept = await self._heads_elsewhere(tree)
+        asked = "\n".join([*commits, *(f"^{one}" for one in kept)])
+        words = ("rev-list", "--parents", "--stdin", "--not", *SHARED)
+        answer = await self.command.run(
+            tree.repository, *words, deadline=60.0, given=asked.encode() + b"\n"
+        )
+        if not answer.ok:
+            raise self._unknown(tree, answer.error)
+        lines = [line.split() for line in answer.output.decode("ascii").splitlines()]
+        before = {parent for line in lines for parent in line[1:]}
+        tips = tuple(line[0] for line in lines if line[0] not in before)
+        return OnlyThere(tips, len(lines), tuple(others))
+
+    async def _named(self, folder: Path, state: OwnState) -> list[str]:
+        """By its files, and as git itself reads references and log, however it stores them."""
+        told = []
+        for words in (
+            ("rev-list", "--walk-reflogs", "HEAD"),
+            ("for-each-ref", "--format=%(objectname)", *REFERENCES),
+        ):
+            # The first one fails before the first commit; then there is nothing in it.
+            answer = await self.command.run(folder, *words, folder=folder, deadline=60.0)
+            told += answer.output.decode("ascii").split()
+        return list(dict.fromkeys([*state.hashes, *told]))
+
+    async def _sorted(
+        self, tree: Tree, folder: Path, hashes: list[str]
+    ) -> tuple[list[str], list[tuple[str, str]]]:
+        """The commits among them, and the kind and hash of the others that git has."""
+        commits, others = [], []
+        for kind, held in await self._kinds(tree, folder, hashes):
+            if kind == "commit":
+                commits.append(held)
+            elif kind != "missing":
+                others.append((kind, held))
+        tagged = [f"{held}^{{commit}}" for kind, held in others if kind == "tag"]
+        for kind, held in await self._kinds(tree, folder, tagged):
+            if kind == "commit":
+                commits.append(held)
+        return commits, others
+
+    async def _kinds(self, tree: Tree, folder: Path, names: list[str]) -> list[tuple[str, str]]:
+        if not names:
+            return []
+        words = ("cat-file", "--batch-check=%(objecttype) %(objectname)")
+        given = "\n".join(names).encode() + b"\n"
+        answer = await self.command.run(folder, *words, folder=folder, given=given, deadline=60.0)
+        if not answer.ok:
+            raise self._unknown(tree, answer.error)
+        found = [line.split() for line in answer.output.decode("ascii").splitlines()]
+        return [(kind, held) for kind, held in found if held != "missing"]
+
+    async def _heads_elsewhere(self, tree: Tree) -> list[str]:
+        others = [
+            fields.get("HEAD", "")
+            for fields in await registered(self.command, tree.repository)
+            if fields["worktree"] != str(tree.directory)
+        ]
+        return [one for one in (tree.head, *others) if one and one.strip("0")]
+
+    def _unknown(self, tree: Tree, why: str) -> Failed:
+        return Failed(
+            f"Commits that only {safe_line(str(tree.directory))} keeps cannot be listed",
+            why,
+            "So nothing was removed. Check the repository: git fsck",
+        )
+
+    # Keeping
+
+    async def entries(self, apart: Apart, state: OwnState, only: OnlyThere) -> dict[bytes, Entry]:
+        """The files and the objects that are no commits, for a tree; git has them afterwards."""
+        found: dict[bytes, Entry] = {}
+        for name, content in state.files.items():
+            found[b"git/" + name] = (FILE, await self._written(apart, content))
+        for kind, held in only.objects:
+            name = f"objects/{held}".encode()
+            if kind == "tag":
+                answer = await self._bytes.run(apart, apart.folder, "cat-file", "tag", held)
+                found[name] = (FILE, await self._written(apart, answer.output))
+            elif kind == "blob":
+                found[name] = (FILE, held)
+            else:
+                found.update(await self._below(apart, name, held))
+        return found
+
+    async def _below(self, apart: Apart, name: bytes, tree: str) -> dict[bytes, Entry]:
+        answer = await self._bytes.run(apart, apart.folder, "ls-tree", "-r", "-z", tree)
+        return {name + b"/" + inner: entry for inner, entry in tree_entries(answer.output)}
+
+    async def _written(self, apart: Apart, content: bytes) -> str:
+        words = ("hash-object", "-w", "-t", "blob", "--no-filters", "--stdin")
+        answer = await self._bytes.run(apart, apart.folder, *words, given=content)
+        if not answer.ok:
+            raise Failed("git's own files cannot be kept", answer.error, "Nothing was removed.")
+        return answer.line
+
+    async def staged(self, apart: Apart) -> list[tuple[str, str]]:
+        """Trees of what is in the index, each with what it is; several in a conflict."""
+        written = await self._bytes.run(apart, apart.folder, "write-tree")
+        if written.ok:
+            return [(written.line, "Staged")]
+        listed = await self._bytes.run(apart, apart.folder, "ls-files", "-t", "--stage", "-z")
+        found = list(staged(listed.output))
+        if not listed.ok or not any(stage for _, _, stage, _ in found):
+            raise Failed("What is staged cannot be kept", written.error, "Nothing was removed.")
+        plain = {name: entry for name, _, stage, entry in found if not stage}
+        trees = []
+        for number, side in enumerate(SIDES):
+            if of_it := {name: entry for name, _, stage, entry in found if stage == number > 0}:
+                tree = await self._bytes.tree(apart, of_it, below=plain)
+                trees.append((tree, f"Staged in a conflict, {side},"))
+        return trees
+
+
+def in_portions(commits: tuple[str, ...]) -> Iterable[tuple[str, ...]]:
+    """So many at once that one commit can have them as its parents."""
+    return (commits[start : start + PARENTS] for start in range(0, len(commits), PARENTS))
+
+
+def _read(folder: Path) -> OwnState:
+    files = {os.fsencode(path.relative_to(folder)): path for path in _paths(folder)}
+    found: dict[bytes, bytes] = {}
+    left = MOST
+    for name, path in sorted(files.items()):
+        try:
+            if path.is_symlink():  # as git once wrote HEAD
+                found[name] = os.fsencode(path.readlink())
+                continue
+            found[name] = read_file(path, left, follow_links=False)
+        except FileNotFoundError:
+            continue
+        left -= len(found[name])
+    return OwnState(found, index_digest(folder / "index"))
+
+
+def index_digest(path: Path) -> str:
+    """Of an index; empty where there is none. Raises `OSError`. Blocks."""
+    digest = hashlib.sha256()
+    try:
+        with opened(path) as file:
+            while some := file.read(1 << 20):
+                digest.update(some)
+    except FileNotFoundError:
+        return ""
+    return digest.hexdigest()
+
+
+def _paths(folder: Path) -> Iterator[Path]:
+    def fail(error: OSError) -> None:
+        raise error
+
+    for path in sorted(folder.iterdir()):
+        name = path.name
+        if path.is_dir() and not path.is_symlink():
+            if name in FOLDERS:
+                for inside, _, names in os.walk(path, onerror=fail):
+                    yield from (Path(inside) / one for one in sorted(names))
+        elif name not in POINTERS and not name.startswith(NOT_READ):
+            yield path

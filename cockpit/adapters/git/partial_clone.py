@@ -1,0 +1,33 @@
+"""What to do where a partial clone does not have a file: cockpit fetches none by itself."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from pathlib import Path
+
+from cockpit.adapters.git.command import GitAnswer, GitCommand
+from cockpit.core.safetext import safe_line
+
+
+async def missing_files_step(
+    command: GitCommand, repository: Path, answer: GitAnswer
+) -> str | None:
+    """The next step, if git failed because objects of a partial clone were not fetched."""
+    if answer.ok or "promisor" not in answer.error:
+        return None
+    snapshot = await command.snapshot(repository)
+    remotes = [
+        one.subsection
+        for one in (snapshot.settings if snapshot else ())
+        if one.section == b"remote" and one.subsection and one.name == b"promisor"
+    ]
+    name = os.fsdecode(remotes[0]) if remotes else "origin"
+    if name.startswith("-"):
+        return None
+    words = ("git", "-C", str(repository), "fetch", "--refetch", "--no-filter", name)
+    return safe_line(
+        f"The repository is a partial clone, and cockpit fetches nothing. Fetch all files"
+        f" (git 2.36 or newer), then start the agent again: {shlex.join(words)}",
+        1000,
+    )

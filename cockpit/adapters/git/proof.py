@@ -1,0 +1,251 @@
+"""Make sure that a repository holds what was kept, before what it was kept of is deleted.
+
+To git an object is there if a file has its name: it writes none again, though that file may be
+empty, or lie in a folder that is about to be deleted. So each object of a salvage is read back from
+the repository's own store, hashed again, and forced to the disk with everything around it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import IO
+
+from cockpit.adapters.files.file_system import sync_file_systems
+from cockpit.adapters.files.foreign_files import read_file
+from cockpit.adapters.git.command import DURABLE, GitCommand
+from cockpit.adapters.git.own_state import SHARED
+from cockpit.adapters.git.raw_files import AT_ONCE, DEADLINE, Apart
+from cockpit.adapters.git.scratch import scratch
+from cockpit.core.errors import Failed
+from cockpit.core.safetext import safe_line
+from cockpit.ports.worktrees import Tree
+
+LARGEST_LIST = 1_000_000
+"""Bytes of a list of alternates."""
+DEEPEST = 6
+"""Lists of alternates that lead to others; git follows five."""
+STORED = re.compile(r"/\S*/objects/")
+BLOCK = 1 << 20
+
+
+@dataclass(slots=True)
+class _Read:
+    """What came back of some objects."""
+
+    missing: list[str] = field(default_factory=list)
+    damaged: str | None = None
+
+
+class GitProof:
+    """Proves one salvage at a time."""
+
+    def __init__(self, command: GitCommand) -> None:
+        self.command = command
+
+    async def hold(
+        self, tree: Tree, apart: Apart, reference: str, commits: Sequence[str], going: list[Path]
+    ) -> None:
+        """Raises `Failed` unless the reference and all it needs survive a power cut.
+
+        `commits` are those whose every file is needed. `going` are the folders that are about to be
+        deleted. What only an alternate has is copied into the repository.
+        """
+        common = apart.folder.parent.parent
+        try:
+            into = await asyncio.to_thread(_leading_into, common, going)
+        except (OSError, ValueError) as error:
+            raise _not_held(tree, f"Its objects cannot be looked at: {error}", "") from error
+        if into:
+            raise _not_held(
+                tree,
+                f"{safe_line(into, 200)} leads into a folder that would be deleted.",
+                "Move its objects into the repository (git repack -a -d), and remove that entry.",
+            )
+        await self._check_reference(tree, reference, commits)
+        needed = await self._needed(tree, apart, reference, commits)
+        if missing := await self._read_back(tree, apart, common, needed):
+            await self._copy(tree, apart, common, missing)
+            if await self._read_back(tree, apart, common, missing):
+                raise _not_held(tree, f"Object {missing[0]} is missing.", "Try again.")
+        try:
+            await asyncio.to_thread(
+                sync_file_systems, (common, common / "objects", common / "refs")
+            )
+        except OSError as error:
+            raise _not_held(
+                tree, f"The disk did not take it: {error.strerror}", "Check the disk."
+            ) from error
+
+    async def _check_reference(self, tree: Tree, reference: str, commits: Sequence[str]) -> None:
+        words = ("rev-parse", "--verify", "-q", "--end-of-options", reference)
+        answer = await self.command.run(tree.repository, *words)
+        if answer.line != commits[-1]:
+            raise _not_held(tree, f"{safe_line(reference)} was changed or deleted.", "Try again.")
+
+    async def _needed(
+        self, tree: Tree, apart: Apart, reference: str, commits: Sequence[str]
+    ) -> list[str]:
+        """Everything in the commits, and all before them that nothing else keeps."""
+        found: dict[str, None] = {}
+        for words in (
+            ("--no-walk", *commits),
+            (reference, "--not", f"--exclude={reference}", *SHARED),
+        ):
+            answer = await self.command.run(
+                apart.folder,
+                "rev-list",
+                "--objects",
+                *words,
+                folder=apart.folder,
+                deadline=DEADLINE,
+            )
+            if not answer.ok:
+                raise _not_held(tree, answer.error, _mending(tree))
+            found |= dict.fromkeys(
+                line.partition(b" ")[0].decode("ascii") for line in answer.output.splitlines()
+            )
+        return list(found)
+
+    async def _read_back(
+        self, tree: Tree, apart: Apart, common: Path, names: list[str]
+    ) -> list[str]:
+        """Those that the repository's own store has not. Raises `Failed` for a damaged one."""
+        missing: list[str] = []
+        async with scratch(self.command.private) as own:
+            store = await asyncio.to_thread(_own_store, own, common)
+            for start in range(0, len(names), AT_ONCE):
+                some = names[start : start + AT_ONCE]
+                read = await self.command.reading(
+                    apart.folder,
+                    *("cat-file", "--batch", "--buffer"),
+                    taking=partial(_hashed, some),
+                    given="\n".join(some).encode() + b"\n",
+                    variables={"GIT_OBJECT_DIRECTORY": str(store)},
+                    folder=apart.folder,
+                    deadline=DEADLINE,
+                )
+                if read.damaged is not None:
+                    raise _not_held(
+                        tree,
+                        f"The repository's object {read.damaged} is damaged.",
+                        _mending(tree),
+                    )
+                missing += read.missing
+        return missing
+
+    async def _copy(self, tree: Tree, apart: Apart, common: Path, names: list[str]) -> None:
+        """Into a pack of the repository's own, from wherever git has them."""
+        answer = await self.command.run(
+            apart.folder,
+            *("pack-objects", "--quiet", str(common / "objects" / "pack" / "pack")),
+            given="\n".join(names).encode() + b"\n",
+            settings=DURABLE,
+            folder=apart.folder,
+            deadline=DEADLINE,
+        )
+        if not answer.ok:
+            raise _not_held(tree, answer.error, _mending(tree))
+
+
+def _not_held(tree: Tree, why: str, following: str) -> Failed:
+    # git reaches the objects by a folder of ours, which nobody knows.
+    why = STORED.sub(".git/objects/", why)
+    return Failed(
+        f"The repository does not hold all of {safe_line(str(tree.directory))}",
+        f"{safe_line(why, 400)} So nothing was removed.",
+        safe_line(following, 400),
+    )
+
+
+def _mending(tree: Tree) -> str:
+    return (
+        "If a file in .git/objects is damaged, move it away and try again: a file of the worktree"
+        f" is then written anew. git -C {tree.repository} fsck"
+    )
+
+
+def _hashed(names: Sequence[str], output: IO[bytes]) -> _Read:
+    """Each object by its answer of `cat-file --batch`, hashed again."""
+    read = _Read()
+    for name in names:
+        told = output.readline().split()
+        if told[1:] == [b"missing"]:
+            read.missing.append(name)
+        elif len(told) != 3 or not _is_whole(output, name, told[1], int(told[2])):
+            read.damaged = name
+            return read
+    return read
+
+
+def _is_whole(output: IO[bytes], name: str, kind: bytes, size: int) -> bool:
+    digest = object_digest(name, kind, size)
+    while size:
+        block = output.read(min(size, BLOCK))
+        if not block:
+            return False
+        digest.update(block)
+        size -= len(block)
+    return output.read(1) == b"\n" and digest.hexdigest() == name
+
+
+def object_digest(name: str, kind: bytes, size: int) -> hashlib._Hash:
+    """What hashes the content that follows; `name` tells by its length which hash it is."""
+    head = b"%s %d\0" % (kind, size)
+    return hashlib.sha256(head) if len(name) == 64 else hashlib.sha1(head, usedforsecurity=False)
+
+
+def _own_store(own: Path, common: Path) -> Path:
+    """The repository's objects without those of alternates."""
+    store = own / "objects"
+    store.mkdir()
+    with os.scandir(common / "objects") as listed:
+        for one in listed:
+            if one.is_dir() and (one.name == "pack" or len(one.name) == 2):
+                (store / one.name).symlink_to(one.path)
+    return store
+
+
+def _leading_into(common: Path, going: list[Path]) -> str | None:
+    """What of a repository's objects and references lies in one of the folders."""
+    gone = [Path(os.path.realpath(folder)) for folder in going]
+
+    def inside(path: Path) -> bool:
+        place = Path(os.path.realpath(path))
+        return any(place.is_relative_to(folder) for folder in gone)
+
+    links = [common / name for name in ("objects", "refs", "packed-refs", "reftable", "logs")]
+    links += _links(common / "refs") if (common / "refs").is_dir() else []
+    links += _links(common / "objects")
+    stores = list(_alternates(common / "objects"))
+    return next((str(one) for one in (*links, *stores) if inside(one)), None)
+
+
+def _links(top: Path) -> Iterator[Path]:
+    """Symbolic links below a folder; those to folders are not followed."""
+    for folder, _, _ in os.walk(top):
+        with os.scandir(folder) as listed:
+            yield from (Path(one.path) for one in listed if one.is_symlink())
+
+
+def _alternates(objects: Path, depth: int = 0) -> Iterator[Path]:
+    """Other stores that git reads too, and theirs."""
+    try:
+        lines = read_file(objects / "info" / "alternates", LARGEST_LIST).splitlines()
+    except FileNotFoundError:
+        return
+    for line in lines:
+        if not line or line.startswith(b"#"):
+            continue
+        # In double quotes only where the path has odd bytes.
+        text = line[1:-1].decode("unicode_escape").encode("latin-1") if line[:1] == b'"' else line
+        store = objects / os.fsdecode(text)
+        yield store
+        if depth < DEEPEST:
+            yield from _alternates(store, depth + 1)

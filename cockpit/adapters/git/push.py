@@ -1,0 +1,317 @@
+"""Pushing one branch, and opening a pull request for it with the `gh` program.
+
+Never by force, never a hook, and never a program that the repository's own configuration names:
+where it names one, nothing is pushed and the user gets the command. What the user's own
+configuration names (a credential helper, an ssh command) is used. Nobody is asked for a password.
+A remote that is a folder of this machine is pushed to as well, where it has no hooks: git would
+run them here, as the user.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from urllib.parse import unquote
+
+from cockpit.adapters.git.command import QUIET, UNREPLACED, GitAnswer, GitCommand
+from cockpit.adapters.git.creation import read_note
+from cockpit.core.errors import Failed, ProgramMissing
+from cockpit.core.git_settings import (
+    Setting,
+    configured_hooks,
+    deciding_push,
+    hooks_path,
+    own_value,
+)
+from cockpit.core.safetext import safe_line
+
+DEADLINE = 180.0
+CARRIED = ("https", "http", "ssh")
+FOLDER = ("file",)
+WITHOUT = ("core.sshCommand", "protocol.allow")
+"""What forbids to reach anybody."""
+BY_HAND = "By hand: "
+FAR = re.compile(r"(?:https?|ssh|git\+ssh|ssh\+git)://|(?!\w+::)[^/:]+:(?!//)", re.IGNORECASE)
+"""How an address begins that leads to another machine; the second form is `user@host:path`."""
+HOOKS = (
+    "pre-receive", "update", "post-receive", "post-update", "reference-transaction",
+    "proc-receive", "push-to-checkout",
+)  # fmt: skip
+"""What git would run in the repository that is pushed to."""
+RECEIVING = {
+    "core.hooksPath": os.devnull,
+    "core.fsmonitor": "false",
+    "core.alternateRefsCommand": "true",
+    "receive.autogc": "false",
+    "receive.denyCurrentBranch": "refuse",
+}
+"""Settings for git in a folder that is pushed to: it runs nothing and touches no worktree."""
+ADDRESS = re.compile(r"https?://\S+")
+
+
+class GitPush:
+    """What leaves this machine of a repository."""
+
+    def __init__(self, command: GitCommand) -> None:
+        self.command = command
+
+    async def push(self, directory: Path, branch: str) -> str:
+        """The remote is the branch's own, `remote.pushDefault`, `origin`, or the only one."""
+        remote = await self._remote(directory, branch)
+        name = f"refs/heads/{branch}"
+        plain = ["git", "-C", str(directory), "push", remote, branch]
+        settings = await self._allowed(directory, plain)
+        local = await self._is_folder(directory, remote, plain)
+        carried = FOLDER if local else CARRIED
+        quiet = [word for pair in RECEIVING.items() for word in ("-c", "=".join(pair))]
+        receiver = shlex.join([self.command.program, *quiet, "receive-pack"])
+        answer = await self.command.run(
+            directory,
+            "push",
+            "--porcelain",
+            "--no-verify",
+            "--no-follow-tags",
+            "--no-signed",
+            "--recurse-submodules=no",
+            *([f"--receive-pack={receiver}"] if local else []),
+            "--",
+            remote,
+            f"{name}:{name}",
+            deadline=DEADLINE,
+            settings=_reaching(settings, carried),
+            variables={"GIT_ALLOW_PROTOCOL": ":".join(carried)},
+        )
+        if not answer.ok:
+            raise Failed(
+                f"{safe_line(branch)} was not pushed to {remote}", _why(answer), by_hand(plain)
+            )
+        return remote
+
+    async def _remote(self, directory: Path, branch: str) -> str:
+        listed = os.fsdecode((await self.command.run(directory, "remote")).output).split("\n")
+        remotes = [name for name in listed if name and not name.startswith("-")]
+        for setting in (f"branch.{branch}.remote", "remote.pushDefault"):
+            answer = await self.command.run(directory, "config", "--get", "--", setting)
+            if answer.ok and answer.line in remotes:
+                return answer.line
+        if "origin" in remotes or len(remotes) == 1:
+            return "origin" if "origin" in remotes else remotes[0]
+        title = f"It is not known where {safe_line(branch)} is to be pushed"
+        shown = ", ".join(safe_line(name) for name in remotes) or "none"
+        hint = by_hand(["git", "-C", str(directory), "push", "REMOTE", branch])
+        raise Failed(title, f"Remotes: {shown}.", hint)
+
+    async def _allowed(self, directory: Path, plain: Sequence[str]) -> tuple[Setting, ...]:
+        """The settings that count. Raises `Failed` where the repository's decide too much."""
+        snapshot = await self.command.snapshot(directory)
+        if snapshot is None:
+            raise Failed("Nothing was pushed", f"{directory} is in no git repository.")
+        if named := deciding_push(snapshot.settings):
+            key = safe_line(os.fsdecode(named[0]), 200)
+            raise Failed(
+                "Nothing was pushed",
+                f"The repository's own configuration sets {key}, which decides what a push runs"
+                " or who reads it. cockpit takes that only from your own configuration: to allow"
+                f" it, set it there (git config --global {key} …).",
+                by_hand(plain),
+            )
+        return snapshot.settings
+
+    async def _is_folder(self, directory: Path, remote: str, plain: Sequence[str]) -> bool:
+        """Whether the remote is on this machine. Raises `Failed` where it has hooks."""
+        listed = await self.command.run(directory, "remote", "get-url", "--push", "--all", remote)
+        addresses = [one for one in os.fsdecode(listed.output).split("\n") if one]
+        folders = [one for one in addresses if not FAR.match(one)]
+        if not folders:
+            return False
+        if len(folders) != len(addresses):
+            raise Failed(
+                "Nothing was pushed",
+                f"{safe_line(remote)} has addresses here and on other machines.",
+                by_hand(plain),
+            )
+        for one in folders:
+            found = [await self._hook(directory / path) for path in self._paths(one)]
+            if hook := next(filter(None, found), ""):
+                raise Failed(
+                    "Nothing was pushed",
+                    f"{safe_line(remote)} is a folder of this machine with a hook, which a push"
+                    f" would run here: {safe_line(hook)}",
+                    by_hand(plain),
+                )
+        return True
+
+    def _paths(self, address: str) -> list[str]:
+        """What git may take for the folder: it decodes a `file://` address, and knows `~/`."""
+        plain = address.removeprefix("file://")
+        return [self._at_home(path) for path in dict.fromkeys((plain, unquote(plain)))]
+
+    async def _hook(self, remote: Path) -> str:
+        """A hook that a push into this folder would run; empty where there is none."""
+        for place in (remote, remote.with_name(f"{remote.name}.git")):
+            if await asyncio.to_thread(place.is_file):
+                return f"{place} is a file, which may name any folder"
+            if not await asyncio.to_thread(place.is_dir):
+                continue
+            folders = [place / "hooks", place / ".git" / "hooks"]
+            snapshot = await self.command.snapshot(place)
+            if snapshot is not None:
+                if named := configured_hooks(snapshot.settings):
+                    return f"hook.{os.fsdecode(named[0])} in its configuration"
+                if path := hooks_path(snapshot.settings):
+                    text = self._at_home(os.fsdecode(path))
+                    folders += [place / text, place / ".git" / text]
+                folders.append(snapshot.places.common / "hooks")
+            if found := await asyncio.to_thread(_executable_hook, folders):
+                return str(found)
+        return ""
+
+    def _at_home(self, text: str) -> str:
+        """git's `~/` is the home folder of whom git runs for."""
+        home = self.command.environment.get("HOME", "")
+        return f"{home}{text[1:]}" if text.startswith("~/") and home else text
+
+    async def open_pull_request(self, directory: Path, branch: str, base: str) -> str:
+        """Title and text are the subjects of its commits; a prompt is nobody else's business."""
+        words = await self._request(directory, branch, base)
+        if not words:
+            raise Failed(
+                "No pull request was opened",
+                f"{safe_line(branch)} has no commits of its own: there is nothing to propose.",
+            )
+        program = shutil.which("gh", path=self.command.environment.get("PATH", os.defpath))
+        shown = by_hand(["gh", *words], directory)
+        if program is None:
+            raise ProgramMissing("No pull request was opened: gh is not installed", "", shown)
+        status, printed, said = await asyncio.to_thread(self._gh, [program, *words], directory)
+        found = ADDRESS.search(printed)
+        if status == 0:
+            return safe_line(found[0] if found else printed, 300)
+        raise Failed("No pull request was opened", safe_line(said or printed, 300), shown)
+
+    async def pull_request_by_hand(self, directory: Path, branch: str, base: str) -> str:
+        """The command for a shell; empty where there is nothing to propose."""
+        words = await self._request(directory, branch, base)
+        return by_hand(["gh", *words], directory).removeprefix(BY_HAND) if words else ""
+
+    async def _request(self, directory: Path, branch: str, base: str) -> list[str]:
+        """What `gh` is to be told; nothing for a branch without commits of its own."""
+        subjects = await self._subjects(directory, branch, base)
+        if not subjects:
+            return []
+        words = ["pr", "create", "--head", branch, "--title", subjects[0]]
+        words += ["--body", "\n".join(f"- {subject}" for subject in subjects)]
+        return words + (["--base", base] if base else [])
+
+    async def _subjects(self, directory: Path, branch: str, base: str) -> list[str]:
+        """Oldest first, of the commits that are not in the base."""
+        own = f"refs/heads/{branch}"
+        apart = await self._beginning(directory, own, base)
+        which = [own, *(["--not", apart] if apart else [])]
+        listed = await self.command.run(
+            directory, "log", "-z", "--reverse", "--format=%s", "--max-count=50", *which, "--"
+        )
+        if not listed.ok:
+            raise Failed("It is not known what there is to propose", listed.error)
+        found = listed.output.decode("utf-8", "replace").split("\0")[: listed.output.count(b"\0")]
+        return [safe_line(subject, 200).strip() or branch for subject in found]
+
+    async def _beginning(self, directory: Path, own: str, base: str) -> str:
+        """What the branch is compared with: its base, or else where its worktree began."""
+        folder = await self.command.run(directory, "rev-parse", "--absolute-git-dir")
+        made = await asyncio.to_thread(read_note, Path(folder.line)) if folder.ok else None
+        noted = (made.base, made.commit) if made is not None else ()
+        asked = (f"refs/heads/{base}", base) if base else ()
+        for name in (*asked, *noted):
+            words = ("rev-parse", "--verify", "-q", "--end-of-options", f"{name}^{{commit}}")
+            answer = await self.command.run(directory, *words)
+            if name and name != own and answer.ok:
+                return answer.line
+        return ""
+
+    def _gh(self, argv: Sequence[str], directory: Path) -> tuple[int, str, str]:
+        # `gh` asks git for a status, and a status goes into submodules under their own settings.
+        with self.command.sealed(directory, bare=True) as seal:
+            return _call(argv, directory, {**self._environment(), **seal})
+
+    def _environment(self) -> dict[str, str]:
+        """What `gh` gets: its git is as careful as ours where it looks at the worktree."""
+        kept = {
+            name: value
+            for name, value in self.command.environment.items()
+            if not name.startswith("GIT_")
+        }
+        quiet = {name: value for name, value in QUIET.items() if name not in WITHOUT}
+        quiet |= {f"protocol.{name}.allow": "always" for name in CARRIED}
+        quiet |= {"protocol.allow": "never"}
+        numbered = {"GIT_CONFIG_COUNT": str(len(quiet))}
+        for place, (name, value) in enumerate(quiet.items()):
+            numbered |= {f"GIT_CONFIG_KEY_{place}": name, f"GIT_CONFIG_VALUE_{place}": value}
+        asks_nobody = {"GH_PROMPT_DISABLED": "1", "GIT_TERMINAL_PROMPT": "0", "NO_COLOR": "1"}
+        return {**kept, **UNREPLACED, **numbered, **asks_nobody}
+
+
+def by_hand(words: Sequence[str], directory: Path | None = None) -> str:
+    """The command as the user may paste it into a shell."""
+    place = f"cd {shlex.quote(str(directory))} && " if directory else ""
+    return safe_line(f"{BY_HAND}{place}{shlex.join(words)}", 1000)
+
+
+def _reaching(settings: Sequence[Setting], carried: Sequence[str]) -> dict[str, str]:
+    """Settings under which git reaches another machine by the user's own ssh, asking nobody."""
+    allowed = {f"protocol.{name}.allow": "always" for name in carried}
+    quiet = {name: value for name, value in QUIET.items() if name not in WITHOUT}
+    own = own_value(settings, b"core.sshcommand")
+    ssh = os.fsdecode(own) if own else "ssh -o BatchMode=yes"
+    return {**quiet, **allowed, "protocol.allow": "never", "core.sshCommand": ssh}
+
+
+def _executable_hook(folders: Sequence[Path]) -> Path | None:
+    """The first program that git would run as a hook of what is pushed to it."""
+    for folder in folders:
+        for name in HOOKS:
+            if os.access(folder / name, os.X_OK):
+                return folder / name
+    return None
+
+
+def _why(answer: GitAnswer) -> str:
+    """The last that git said, and what it said of the reference."""
+    lines = os.fsdecode(answer.output).split("\n")
+    refused = [line for line in lines if line.startswith("!")]
+    return safe_line(" ".join([*refused, answer.error]), 400)
+
+
+def _call(
+    argv: Sequence[str], directory: Path, environment: Mapping[str, str]
+) -> tuple[int, str, str]:
+    """Run `gh` to its end, within the deadline."""
+    try:
+        process = subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=directory,
+            env=dict(environment),
+            start_new_session=True,
+        )
+    except OSError as error:
+        return -1, "", f"gh could not be run: {error.strerror}"
+    with process:
+        try:
+            printed, said = process.communicate(timeout=DEADLINE)
+        except subprocess.TimeoutExpired:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+            return -1, "", f"gh took longer than {DEADLINE:g} s"
+    return process.returncode, printed.decode("utf-8", "replace"), said.decode("utf-8", "replace")

@@ -1,0 +1,247 @@
+"""Put the files of a folder into git byte for byte, and compare them with what git holds.
+
+`git add` changes bytes on the way in: attributes convert line endings and encodings, shorten `$Id$`
+and run filters. Here each file is written as a blob as it lies on the disk, and the tree is built
+from those hashes. Our own code walks the folder, so that no index flag and no ignore rule hides a
+file.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cockpit.adapters.git.command import DURABLE, GitAnswer, GitCommand
+from cockpit.adapters.git.scratch import scratch
+from cockpit.core.errors import Failed
+from cockpit.core.safetext import safe_line
+
+DEADLINE = 300.0
+"""Seconds for one call of git: a few thousand files on a slow disk."""
+AT_ONCE = 4000
+"""Files that one call of git reads."""
+FILE, PROGRAM, LINK, GITLINK = "100644", "100755", "120000", "160000"
+EVERY_NAME = {
+    **DURABLE,
+    "core.bigFileThreshold": "64m",
+    "core.protectHFS": "false",
+    "core.protectNTFS": "false",
+}
+"""git refuses names that are dangerous on other systems; here a file of that name is kept."""
+
+LISTING = ("ls-tree", "-r", "-z", "--full-tree")
+
+Entry = tuple[str, str]
+"""Mode and hash, as git writes them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """With what git looks at a worktree's files while they are kept."""
+
+    folder: Path
+    """git's own for the worktree."""
+    index: Path
+    """A copy in a folder of ours: who may write to git's folder could change one there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a folder holds."""
+
+    entries: dict[bytes, Entry]
+    """Name -> mode and hash of each file and symbolic link."""
+    nested: tuple[bytes, ...] = ()
+    """Folders that are repositories of their own; what is in them is in no entry."""
+
+
+@dataclass(slots=True)
+class _Walk:
+    files: list[tuple[bytes, str]] = field(default_factory=list)
+    links: list[tuple[bytes, bytes]] = field(default_factory=list)
+    nested: list[bytes] = field(default_factory=list)
+
+
+class GitBytes:
+    """Reads folders into one repository's object store."""
+
+    def __init__(self, command: GitCommand) -> None:
+        self.command = command
+
+    async def content(
+        self, apart: Apart, where: Path, left_out: Sequence[str] = (), *, write: bool
+    ) -> Content:
+        """Everything below `where`, ignored files too; with `write`, git has it afterwards.
+
+        Without: `.git` at the top, `left_out`, empty folders, and what has no bytes (sockets,
+        named pipes, devices). Raises `Failed` if anything cannot be read.
+        """
+        skipped = {os.fsencode(name.rstrip("/")) for name in left_out} | {b".git"}
+        try:
+            walk = await asyncio.to_thread(_walk, where, skipped)
+        except OSError as error:
+            raise unkept(where, f"{_shown(error)}: {error.strerror}") from error
+        options = ("-w",) if write else ()
+        entries: dict[bytes, Entry] = {}
+        top = os.fsencode(where)
+        for start in range(0, len(walk.files), AT_ONCE):
+            some = walk.files[start : start + AT_ONCE]
+            paths = [top + b"/" + name for name, _ in some]
+            hashes = await self._hashes(apart, where, paths, options)
+            pairs = zip(some, hashes, strict=True)
+            entries.update({name: (mode, held) for (name, mode), held in pairs})
+        for start in range(0, len(walk.links), AT_ONCE):
+            links = walk.links[start : start + AT_ONCE]
+            async with scratch(self.command.private) as own:
+                targets = [target for _, target in links]
+                paths = await asyncio.to_thread(_write_all, own, targets)
+                hashes = await self._hashes(apart, where, paths, options)
+            pointed = zip(links, hashes, strict=True)
+            entries.update({name: (LINK, held) for (name, _), held in pointed})
+        return Content(entries, tuple(walk.nested))
+
+    async def _hashes(
+        self, apart: Apart, where: Path, paths: list[bytes], options: tuple[str, ...]
+    ) -> list[str]:
+        answer = await self.run(
+            apart,
+            apart.folder,
+            *("hash-object", *options, "--no-filters", "--stdin-paths"),
+            given=b"".join(quoted(path) + b"\n" for path in paths),
+        )
+        hashes = answer.output.decode("ascii", "replace").split()
+        if not answer.ok or len(hashes) != len(paths):
+            raise unkept(where, answer.error)
+        return hashes
+
+    async def tree(
+        self,
+        apart: Apart,
+        entries: dict[bytes, Entry],
+        *,
+        below: dict[bytes, Entry] | None = None,
+        nested: tuple[bytes, ...] = (),
+        where: Path | None = None,
+    ) -> str:
+        """The hash of a tree of these entries, all of whose objects git has.
+
+        `below` is put in first, and gives way where the two cannot both be. For each of `nested`,
+        in `where`, the commit that it is on is noted. Raises `Failed`.
+        """
+        async with scratch(self.command.private) as own:
+            given = Apart(apart.folder, own / "index")
+            both = (*(below or {}).items(), *entries.items())
+            lines = [_line(name, entry) for name, entry in both]
+            if lines:
+                words = ("update-index", "-z", "--index-info")
+                self._held(await self.run(given, apart.folder, *words, given=b"".join(lines)))
+            for name in nested:
+                add = ("update-index", "--add", "--", os.fsdecode(name))
+                self._held(await self.run(given, where or apart.folder, *add))
+            tree = self._held(await self.run(given, apart.folder, "write-tree")).line
+            listed = self._held(await self.run(given, apart.folder, *LISTING, tree))
+        # git leaves out some names without failing, such as a link named .gitmodules.
+        held = dict(tree_entries(listed.output))
+        lost = next((name for name, entry in entries.items() if held.get(name) != entry), None)
+        if lost is not None:
+            raise unkept(
+                where or apart.folder, f"git does not take {safe_line(os.fsdecode(lost))}."
+            )
+        return tree
+
+    def _held(self, answer: GitAnswer) -> GitAnswer:
+        if not answer.ok:
+            raise Failed("Not everything can be kept", answer.error, "So nothing was removed.")
+        return answer
+
+    async def run(self, apart: Apart, where: Path, *words: str, given: bytes = b"") -> GitAnswer:
+        """Git with the index of `apart`, under settings that take every name."""
+        return await self.command.run(
+            where,
+            *words,
+            deadline=DEADLINE,
+            settings=EVERY_NAME,
+            variables={"GIT_INDEX_FILE": str(apart.index)},
+            folder=apart.folder,
+            given=given,
+        )
+
+
+def unkept(where: Path, why: str) -> Failed:
+    return Failed(
+        f"Not everything in {safe_line(str(where))} can be kept",
+        why,
+        "So nothing was removed. Move that away, and try again.",
+    )
+
+
+def staged(listed: bytes) -> Iterator[tuple[bytes, str, int, Entry]]:
+    """Name, tag, stage and entry of each line of `git ls-files -t --stage -z`."""
+    for line in listed.split(b"\0")[:-1]:
+        told, _, name = line.partition(b"\t")
+        tag, mode, held, stage = told.decode("ascii").split()
+        yield name, tag, int(stage), (mode, held)
+
+
+def tree_entries(listed: bytes) -> Iterator[tuple[bytes, Entry]]:
+    """Name and entry of each line of the answer to `LISTING`."""
+    for line in listed.split(b"\0")[:-1]:
+        told, _, name = line.partition(b"\t")
+        mode, _, held = told.decode("ascii").split()
+        yield name, (mode, held)
+
+
+def quoted(path: bytes) -> bytes:
+    """A path as git reads it where each line is one, whatever bytes are in it."""
+    plain = b"".join(
+        bytes((one,)) if 32 <= one < 127 and one not in b'"\\' else b"\\%03o" % one for one in path
+    )
+    return b'"' + plain + b'"'
+
+
+def _line(name: bytes, entry: Entry) -> bytes:
+    mode, held = entry
+    return f"{mode} {held}\t".encode() + name + b"\0"
+
+
+def _walk(where: Path, skipped: set[bytes]) -> _Walk:
+    found = _Walk()
+    folders = [b""]
+    top = os.fsencode(where)
+    while folders:
+        inside = folders.pop()
+        with os.scandir(top + b"/" + inside) as listed:
+            entries = sorted(listed, key=lambda one: one.name)
+        if inside and any(one.name.lower() == b".git" for one in entries):
+            found.nested.append(inside)
+            continue
+        for one in entries:
+            name = inside + b"/" + one.name if inside else one.name
+            if name in skipped:
+                continue
+            mode = one.stat(follow_symlinks=False).st_mode
+            if stat.S_ISDIR(mode):
+                folders.append(name)
+            elif stat.S_ISREG(mode):
+                found.files.append((name, PROGRAM if mode & stat.S_IXUSR else FILE))
+            elif stat.S_ISLNK(mode):
+                target = Path(os.fsdecode(one.path)).readlink()
+                found.links.append((name, os.fsencode(target)))
+    return found
+
+
+def _write_all(folder: Path, contents: list[bytes]) -> list[bytes]:
+    paths = []
+    for number, content in enumerate(contents):
+        path = folder / str(number)
+        path.write_bytes(content)
+        paths.append(os.fsencode(path))
+    return paths
+
+
+def _shown(error: OSError) -> str:
+    return safe_line(os.fsdecode(error.filename or ""), 200)

@@ -1,0 +1,472 @@
+"""Taking a worktree away so that nothing in it can be lost.
+
+First its files go into a commit of their own, byte for byte, together with what is staged and with
+what only git's own folder for the worktree refers to; a reference keeps all of it. Then the folder
+is moved aside, so that nobody gets in any more, and compared with that commit, which is read back.
+Only what is the same is deleted; what is not is put back. Branches stay. Whether a worktree may be
+removed at all is decided by the caller.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from cockpit.adapters.files.foreign_files import read_file
+from cockpit.adapters.git.command import DURABLE, GitAnswer, GitCommand
+from cockpit.adapters.git.commit_refs import NOBODY, reference_part
+from cockpit.adapters.git.facts import GitLook, real
+from cockpit.adapters.git.listing import own_folder
+from cockpit.adapters.git.own_state import GitOwnState, OwnState, in_portions, index_digest
+from cockpit.adapters.git.proof import GitProof
+from cockpit.adapters.git.raw_files import (
+    GITLINK,
+    LISTING,
+    Apart,
+    Content,
+    Entry,
+    GitBytes,
+    staged,
+    tree_entries,
+    unkept,
+)
+from cockpit.adapters.git.removal_record import (
+    RemovalRecord,
+    forget_record,
+    new_record,
+    read_record,
+    write_record,
+)
+from cockpit.adapters.git.scratch import scratch
+from cockpit.core.errors import Failed, NotNow
+from cockpit.core.safetext import safe_line
+from cockpit.ports.worktrees import Objection, Removed, Tree
+
+REFERENCES = "refs/cockpit/salvage"
+US = {
+    f"GIT_{role}_{what}": value
+    for role in ("AUTHOR", "COMMITTER")
+    for what, value in (("NAME", "cockpit"), ("EMAIL", "cockpit@localhost"))
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """What was put away of a worktree."""
+
+    content: Content
+    state: OwnState
+    reference: str | None
+    commits: tuple[str, ...] = ()
+    """Those that were made for it; the last is what the reference names."""
+
+
+class GitRemoval:
+    """Salvages and removes one worktree at a time."""
+
+    def __init__(self, command: GitCommand, look: GitLook) -> None:
+        self.command = command
+        self.look = look
+        self._bytes = GitBytes(command)
+        self._own = GitOwnState(command)
+        self._proof = GitProof(command)
+
+    async def salvage(self, tree: Tree, left_out: tuple[str, ...]) -> str | None:
+        """The reference that holds it now; None where there is neither commit nor file."""
+        async with self._apart(tree) as apart:
+            kept = await self._keep(tree, apart, left_out, whole=False)
+            await self._hold(tree, apart, kept.reference, kept.commits)
+            return kept.reference
+
+    async def remove(self, tree: Tree, objection: Objection, left_out: tuple[str, ...]) -> Removed:
+        """See `ports.worktrees`. A removal that was cut off is undone or finished first."""
+        async with self._apart(tree) as apart:
+            if finished := await self._resume(tree, apart):
+                return finished
+            kept = await self._keep(tree, apart, left_out, whole=True)
+            if tree.missing:
+                await self._hold(tree, apart, kept.reference, kept.commits)
+            else:
+                await self._take_away(tree, apart, kept, left_out, objection)
+            await self._unregister(tree, apart, kept.reference, kept.state)
+        return Removed(kept.reference)
+
+    # A removal that was cut off
+
+    async def _resume(self, tree: Tree, apart: Apart) -> Removed | None:
+        """What is left of an earlier removal is put back or deleted; None where nothing is."""
+        await self._put_back_old(tree, apart)
+        record = await asyncio.to_thread(read_record, apart.folder, tree.directory)
+        if record is None:
+            return None
+        aside = record.folder(tree.directory)
+        if not await asyncio.to_thread(os.path.lexists, aside):
+            if not (tree.missing and record.deleting):
+                return None
+        elif not (tree.missing and await asyncio.to_thread(record.is_at, aside)):
+            raise _left(aside, record, "It is not the folder that the removal moved there.")
+        elif not record.deleting:
+            await asyncio.to_thread(aside.rename, tree.directory)
+            await asyncio.to_thread(forget_record, apart.folder)
+            raise _was_cut_off(tree)
+        else:
+            await self._delete_rest(tree, apart, record)
+        await self._unregister(tree, apart, record.reference)
+        return Removed(record.reference or None)
+
+    async def _delete_rest(self, tree: Tree, apart: Apart, record: RemovalRecord) -> None:
+        """Delete what is left, if every file of it is in what was kept."""
+        aside = record.folder(tree.directory)
+        rest = await self._bytes.content(apart, aside, record.left_out, write=False)
+        words = (*LISTING, record.reference)
+        listed = self._held(tree, await self._bytes.run(apart, apart.folder, *words))
+        kept = dict(tree_entries(listed.output))
+        if rest.nested or any(kept.get(name) != entry for name, entry in rest.entries.items()):
+            raise _left(aside, record, "Files in it are not in what was kept.")
+        named = await self.command.run(tree.repository, "rev-parse", "--verify", record.reference)
+        await self._hold(tree, apart, record.reference, (self._held(tree, named).line,), aside)
+        await asyncio.to_thread(_delete, aside)
+
+    async def _put_back_old(self, tree: Tree, apart: Apart) -> None:
+        """What a version of cockpit without notes left has this one name, and points to git's."""
+        aside = tree.directory.with_name(f".{tree.directory.name}.removing")
+        if tree.missing and await asyncio.to_thread(_points_to, aside, apart.folder):
+            await asyncio.to_thread(aside.rename, tree.directory)
+            raise _was_cut_off(tree)
+
+    # Taking away
+
+    async def _take_away(
+        self,
+        tree: Tree,
+        apart: Apart,
+        kept: _Kept,
+        left_out: tuple[str, ...],
+        objection: Objection,
+    ) -> None:
+        reference = kept.reference or ""
+        record = await asyncio.to_thread(new_record, tree.directory, reference, left_out)
+        aside = record.folder(tree.directory)
+        await self._note(tree, apart, record)
+        await asyncio.to_thread(tree.directory.rename, aside)
+        try:
+            why = await objection(aside) or await self._changed(tree, apart, aside, kept, left_out)
+            if why:
+                raise NotNow(
+                    f"{safe_line(str(tree.directory))} was not removed",
+                    why,
+                    f"Nothing is lost; what was there is in {kept.reference} too. Try again.",
+                )
+            await self._hold(tree, apart, kept.reference, kept.commits, aside)
+            await self._note(tree, apart, replace(record, deleting=True))
+        except BaseException:
+            await asyncio.to_thread(_put_back, aside, tree.directory)
+            await asyncio.to_thread(forget_record, apart.folder)
+            raise
+        await asyncio.to_thread(_delete, aside)
+
+    async def _changed(
+        self, tree: Tree, apart: Apart, aside: Path, kept: _Kept, left_out: tuple[str, ...]
+    ) -> str | None:
+        now = await self._bytes.content(apart, aside, left_out, write=False)
+        state = await self._own.read(tree, apart.folder)
+        same = now == kept.content and state == kept.state
+        return None if same else "It was changed while it was being removed."
+
+    async def _note(self, tree: Tree, apart: Apart, record: RemovalRecord) -> None:
+        try:
+            await asyncio.to_thread(write_record, apart.folder, record)
+        except OSError as error:
+            raise Failed(
+                f"{safe_line(str(tree.directory))} was not removed",
+                f"Nothing can be noted in {safe_line(str(apart.folder))}: {error.strerror}",
+                "Nothing was touched.",
+            ) from error
+
+    async def _hold(
+        self,
+        tree: Tree,
+        apart: Apart,
+        reference: str | None,
+        commits: tuple[str, ...],
+        *aside: Path,
+    ) -> None:
+        """Raises `Failed` unless all that was kept is in the repository, and on its disk."""
+        if reference:
+            going = [tree.directory, apart.folder, *aside]
+            await self._proof.hold(tree, apart, reference, commits, going)
+
+    async def _unregister(
+        self, tree: Tree, apart: Apart, reference: str | None, state: OwnState | None = None
+    ) -> None:
+        """Delete git's folder for a worktree that is gone, as `git worktree prune` would.
+
+        No git is run: `git worktree remove` looks at what has come to be at the path, and deletes
+        it. Raises `NotNow` if there is anything, or git's folder is no longer in `state`.
+        """
+        why = None
+        if await asyncio.to_thread(os.path.lexists, tree.directory):
+            why = "Something was made at its path since, and was left as it is."
+        elif state is not None and await self._own.read(tree, apart.folder) != state:
+            why = "git's own folder for it was changed since, and was left as it is."
+        if why is not None:
+            raise NotNow(
+                f"git still lists {safe_line(str(tree.directory))}, whose files are removed",
+                f"{why} All that was removed is in {reference}.",
+                "Look at what is there, then remove the worktree again.",
+            )
+        await asyncio.to_thread(_forget, apart.folder)
+
+    # Keeping
+
+    async def _keep(
+        self, tree: Tree, apart: Apart, left_out: tuple[str, ...], *, whole: bool
+    ) -> _Kept:
+        """All of it as one commit, whose parents are the commit it is on and all that is elsewhere.
+
+        Those are what is staged and what only git's own folder keeps. With `whole`, a repository
+        inside is refused.
+        """
+        state = await self._own.read(tree, apart.folder)
+        if await asyncio.to_thread(index_digest, apart.index) != state.index:
+            raise NotNow(
+                f"{safe_line(str(tree.directory))} was not removed",
+                "Something was staged in it just now.",
+                "Try again.",
+            )
+        made: list[str] = []
+        content = Content({})
+        if not tree.missing:
+            content = await self._bytes.content(apart, tree.directory, left_out, write=True)
+        if whole and content.nested:
+            names = ", ".join(safe_line(os.fsdecode(name), 80) for name in content.nested[:5])
+            raise unkept(tree.directory, f"There are other repositories inside: {names}.")
+        head = "" if tree.head is None else await self._tree_of(tree)
+        files = head
+        if not tree.missing:
+            below = await self._not_checked_out(tree, apart, content)
+            files = await self._bytes.tree(
+                apart, content.entries, below=below, nested=content.nested, where=tree.directory
+            )
+        parents = [] if tree.head is None else [tree.head]
+        for staged_tree, what in await self._staged(tree, apart, (head, files)):
+            words = f"{what} in {tree.directory.name}"
+            base = parents[:1] if tree.head else []
+            parents.append(await self._commit(tree, apart, staged_tree, base, words))
+            made.append(parents[-1])
+        if (own := await self._own_commit(tree, apart, state)) is not None:
+            parents.append(own)
+            made.append(own)
+        commit = tree.head
+        if (parents or not tree.missing) and (parents, files) != ([tree.head], head):
+            words = safe_line(f"Everything in the worktree {tree.directory.name}")
+            files = files or await self._bytes.tree(apart, {})
+            commit = await self._commit(tree, apart, files, parents, words)
+        made += [commit] if commit is not None else []
+        return _Kept(content, state, await self._refer(tree, commit), tuple(made))
+
+    async def _staged(
+        self, tree: Tree, apart: Apart, known: tuple[str, str]
+    ) -> list[tuple[str, str]]:
+        """Trees of the index that are neither of the known ones."""
+        if not await asyncio.to_thread(apart.index.exists):
+            return []
+        empty = await self._bytes.tree(apart, {})
+        found = await self._own.staged(apart)
+        return [one for one in found if one[0] not in (*known, empty)]
+
+    async def _own_commit(self, tree: Tree, apart: Apart, state: OwnState) -> str | None:
+        """One that has everything before it which only git's own folder keeps, and its files."""
+        only = await self._own.only_there(tree, apart.folder, state)
+        if not (only.commits or only.objects or state.busy):
+            return None
+        files = await self._bytes.tree(apart, await self._own.entries(apart, state, only))
+        words = f"Only in git's own folder of {tree.directory.name} ({only.count} commits)"
+        last: list[str] = []
+        for some in in_portions(only.commits):
+            last = [await self._commit(tree, apart, files, [*last, *some], safe_line(words))]
+        return last[0] if last else await self._commit(tree, apart, files, [], safe_line(words))
+
+    async def _not_checked_out(
+        self, tree: Tree, apart: Apart, content: Content
+    ) -> dict[bytes, Entry]:
+        """Files that the index has and the folder need not: sparse ones, and empty submodules."""
+        words = ("ls-files", "-t", "--stage", "-z")
+        answer = self._held(tree, await self._bytes.run(apart, apart.folder, *words))
+        listed = [one for one in staged(answer.output) if one[2] == 0]
+        there = {*content.entries, *content.nested}
+
+        def is_folder(name: bytes) -> bool:
+            return (tree.directory / os.fsdecode(name)).is_dir()
+
+        def absent() -> dict[bytes, Entry]:
+            return {
+                name: entry
+                for name, tag, _, entry in listed
+                if name not in there and (tag == "S" or (entry[0] == GITLINK and is_folder(name)))
+            }
+
+        return await asyncio.to_thread(absent)
+
+    async def _commit(
+        self, tree: Tree, apart: Apart, files: str, parents: list[str], words: str
+    ) -> str:
+        named = [word for parent in parents for word in ("-p", parent)]
+        answer = await self.command.run(
+            apart.folder,
+            *("commit-tree", *named, "-m", words, files),
+            deadline=60.0,
+            settings=DURABLE,
+            variables=US,
+            folder=apart.folder,
+        )
+        return self._held(tree, answer).line
+
+    async def _tree_of(self, tree: Tree) -> str:
+        words = ("rev-parse", "--verify", "-q", f"{tree.head}^{{tree}}")
+        return self._held(tree, await self.command.run(tree.repository, *words)).line
+
+    async def _refer(self, tree: Tree, commit: str | None) -> str | None:
+        """A new reference to the commit, by owner and time."""
+        if commit is None:
+            return None
+        agent = reference_part(tree.made.agent if tree.made else "")
+        stem = f"{REFERENCES}/{agent}/{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
+        for name in (stem, *(f"{stem}-{number}" for number in range(2, 100))):
+            words = ("update-ref", name, commit, NOBODY)
+            answer = await self.command.run(tree.repository, *words, settings=DURABLE)
+            if answer.ok:
+                return name
+        raise Failed(
+            f"{safe_line(str(tree.directory))} cannot be kept", answer.error, "Nothing was removed."
+        )
+
+    def _held(self, tree: Tree, answer: GitAnswer) -> GitAnswer:
+        if not answer.ok:
+            raise Failed(
+                f"{safe_line(str(tree.directory))} cannot be kept",
+                answer.error,
+                "So nothing was removed.",
+            )
+        return answer
+
+    @asynccontextmanager
+    async def _apart(self, tree: Tree) -> AsyncIterator[Apart]:
+        folder = await self._folder(tree)
+        async with scratch(self.command.private) as own:
+            apart = Apart(folder, own / "index")
+            await asyncio.to_thread(_copy_index, apart)
+            yield apart
+
+    async def _folder(self, tree: Tree) -> Path:
+        """git's own for the worktree. Raises `Failed` unless its `.git` file names just that."""
+        common = await self.look.common(tree.repository)
+        folder = common and await asyncio.to_thread(own_folder, common, tree.directory)
+        if folder is None:
+            raise Failed(
+                f"git does not know the worktree {safe_line(str(tree.directory))}",
+                "It has no folder for it, or cannot say which repository this is.",
+                f"git -C {tree.repository} worktree list; git -C {tree.repository} worktree repair",
+            )
+        if await asyncio.to_thread(real, folder) != folder:
+            raise Failed(
+                f"git's own folder for {safe_line(str(tree.directory))} is a link",
+                f"{safe_line(str(folder))} leads to another folder, which is not deleted.",
+                "Put the folder itself there, or remove the worktree by hand.",
+            )
+        if not tree.missing and not await asyncio.to_thread(_points_to, tree.directory, folder):
+            raise Failed(
+                f"{safe_line(str(tree.directory))} has lost its .git file",
+                "git does not know what in it is work.",
+                f"git -C {tree.repository} worktree repair, or move the folder away by hand.",
+            )
+        return folder
+
+
+def _was_cut_off(tree: Tree) -> NotNow:
+    return NotNow(
+        f"An earlier removal of {safe_line(str(tree.directory))} was cut off",
+        "The worktree was put back where it was.",
+        "Look at it, and remove it again.",
+    )
+
+
+def _left(aside: Path, record: RemovalRecord, why: str) -> NotNow:
+    return NotNow(
+        f"An earlier removal left {safe_line(str(aside))}",
+        f"{why} It was not touched; {record.reference} holds the worktree as it was.",
+        "Look at it and move it away, then remove the worktree again.",
+    )
+
+
+def _points_to(directory: Path, folder: Path) -> bool:
+    """Whether the `.git` of a worktree is a file that names this folder of git's."""
+    try:
+        text = read_file(directory / ".git", 8192, follow_links=False)
+    except OSError:
+        return False
+    named = os.fsdecode(text).strip().removeprefix("gitdir:").strip()
+    return real(directory / named) == real(folder)
+
+
+def _put_back(aside: Path, directory: Path) -> None:
+    try:
+        aside.rename(directory)
+    except OSError as error:
+        raise Failed(
+            f"{safe_line(str(directory))} was not removed, and cannot be put back",
+            f"{error.strerror}. All of it is in {safe_line(str(aside))}.",
+            f"Move it back: mv {safe_line(str(aside))} {safe_line(str(directory))}",
+        ) from error
+
+
+def _copy_index(apart: Apart) -> None:
+    """What the real index knows; a worktree may have none."""
+    with suppress(FileNotFoundError):
+        shutil.copy2(apart.folder / "index", apart.index)
+
+
+def _forget(folder: Path) -> None:
+    """Delete git's folder for a worktree; what a crash leaves, `git worktree prune` deletes."""
+    try:
+        for name in ("locked", "gitdir"):
+            (folder / name).unlink(missing_ok=True)
+        shutil.rmtree(folder)
+        with suppress(OSError):  # Another worktree's folder is there.
+            folder.parent.rmdir()
+    except OSError as error:
+        raise Failed(
+            f"git's own folder {safe_line(str(folder))} cannot be deleted",
+            f"{error.strerror}: {safe_line(str(error.filename))}",
+            "The files of the worktree are removed. Then: git worktree prune",
+        ) from error
+
+
+def _delete(folder: Path) -> None:
+    """Everything in it, folders that forbid it too; links are not followed."""
+
+    def allow(function: object, path: str, _: object) -> None:
+        Path(path).parent.chmod(0o700)
+        target = Path(path)
+        if target.is_dir() and not target.is_symlink():
+            target.chmod(0o700)
+            shutil.rmtree(target)
+        else:
+            target.unlink(missing_ok=True)
+
+    if not os.path.lexists(folder):
+        return
+    try:
+        shutil.rmtree(folder, onerror=allow)
+    except OSError as error:
+        raise Failed(
+            f"Something is left of {safe_line(str(folder))}",
+            f"{error.strerror}: {safe_line(str(error.filename))}",
+            "All of it is kept in git; delete the rest by hand.",
+        ) from error

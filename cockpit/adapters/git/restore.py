@@ -1,0 +1,204 @@
+"""Write the files of a commit into a folder, byte for byte as git holds them.
+
+`git checkout`, `git restore` and `git archive` change bytes on the way out: attributes convert line
+endings and encodings, expand `$Id$` and run filters. What was kept as it lay on the disk comes back
+only without them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from cockpit.adapters.git.command import GitAnswer, GitCommand
+from cockpit.adapters.git.proof import object_digest
+from cockpit.adapters.git.raw_files import GITLINK, LINK, PROGRAM
+from cockpit.core.errors import BadUsage, Failed
+from cockpit.core.safetext import safe_line
+
+AT_ONCE = 32_000_000
+"""Bytes of files that one call of git gives; a larger file is given alone."""
+SMALLEST = 512
+"""What each file counts at least, so that a call has not too many empty ones."""
+DEADLINE = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Blob:
+    name: bytes
+    mode: str
+    held: str
+    size: int
+
+
+class GitRestore:
+    """Reads commits of one repository at a time."""
+
+    def __init__(self, command: GitCommand) -> None:
+        self.command = command
+
+    async def restore(self, repository: Path, reference: str, folder: Path) -> int:
+        """The number of files written. `folder` is new, empty, or has a `.git` and nothing else.
+
+        A submodule's folder is made and left empty. Overwrites nothing. Raises `CockpitError`.
+        """
+        words = ("rev-parse", "--verify", "-q", "--end-of-options", f"{reference}^{{tree}}")
+        tree = await self.command.run(repository, *words)
+        if not tree.ok:
+            raise BadUsage(
+                f"There is no {safe_line(reference, 200)!a} in {safe_line(str(repository))}",
+                "",
+                "All of them: git for-each-ref refs/cockpit",
+            )
+        listing = ("ls-tree", "-r", "-z", "-l", "--full-tree", tree.line)
+        listed = self._held(await self.command.run(repository, *listing, deadline=DEADLINE))
+        blobs = list(_blobs(listed.output))
+        _check_names(blobs)
+        modules = [one for one in blobs if one.mode == GITLINK]
+        files = [one for one in blobs if one.mode not in (GITLINK, LINK)]
+        links = [one for one in blobs if one.mode == LINK]
+        top = await asyncio.to_thread(_opened, folder)
+        try:
+            await asyncio.to_thread(_make_folders, top, [one.name for one in modules])
+            # Links last; besides, no step to a file follows one.
+            for some in (*_portions(files), *_portions(links)):
+                given = "\n".join(one.held for one in some).encode() + b"\n"
+                answer = self._held(
+                    await self.command.run(
+                        repository, "cat-file", "--batch", given=given, deadline=DEADLINE
+                    )
+                )
+                await asyncio.to_thread(_write, top, some, answer.output)
+        except OSError as error:
+            raise Failed(
+                f"{safe_line(str(folder))} is not whole",
+                f"{safe_line(os.fsdecode(error.filename or ''), 200)}: {error.strerror}",
+                "Delete it, and restore into another folder.",
+            ) from error
+        finally:
+            os.close(top)
+        return len(files) + len(links)
+
+    def _held(self, answer: GitAnswer) -> GitAnswer:
+        if not answer.ok:
+            raise Failed("git cannot read what was kept", answer.error, "Check it with git fsck.")
+        return answer
+
+
+def _opened(folder: Path) -> int:
+    """A descriptor of the folder, made if missing. Raises `BadUsage` for a link, or files in it."""
+    try:
+        above = os.open(folder.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            top = _inner(above, os.fsencode(folder.name))
+        finally:
+            os.close(above)
+    except OSError as error:
+        raise BadUsage(
+            f"{safe_line(str(folder))} cannot be used",
+            "It is a link or a file." if folder.is_symlink() else str(error.strerror),
+            "Name a new folder.",
+        ) from error
+    with os.scandir(top) as listed:
+        names = {one.name for one in listed}
+    if names - {".git"}:
+        os.close(top)
+        raise BadUsage(
+            f"{safe_line(str(folder))} is not empty",
+            "Nothing is overwritten.",
+            "Name a new folder, or make a worktree with git worktree add --no-checkout.",
+        )
+    return top
+
+
+def _inner(above: int, name: bytes) -> int:
+    """A folder in an open one, made if missing. Raises `OSError` for a link."""
+    with suppress(FileExistsError):
+        os.mkdir(name, dir_fd=above)
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+    return os.open(name, flags, dir_fd=above)
+
+
+@contextmanager
+def _folder(top: int, parts: list[bytes]) -> Iterator[int]:
+    """A folder below an open one, each step of the way made if missing, and none through a link."""
+    at = os.dup(top)
+    try:
+        for part in parts:
+            inner = _inner(at, part)
+            os.close(at)
+            at = inner
+        yield at
+    finally:
+        os.close(at)
+
+
+def _check_names(blobs: list[_Blob]) -> None:
+    """git itself never writes such names; a tree that somebody else made may have them."""
+    links = {one.name for one in blobs if one.mode == LINK}
+    for one in blobs:
+        parts = one.name.split(b"/")
+        above = (b"/".join(parts[:end]) for end in range(1, len(parts)))
+        odd = any(part in (b"", b".", b"..") or part.lower() == b".git" for part in parts)
+        if odd or not links.isdisjoint(above):
+            name = safe_line(os.fsdecode(one.name), 200)
+            raise Failed(f"{name!a} is no name of a file", "It leads elsewhere, or into .git.")
+
+
+def _blobs(listed: bytes) -> Iterator[_Blob]:
+    for line in listed.split(b"\0")[:-1]:
+        told, _, name = line.partition(b"\t")
+        mode, _, held, size = told.decode("ascii").split()
+        yield _Blob(name, mode, held, int(size) if size.isdigit() else 0)
+
+
+def _portions(blobs: list[_Blob]) -> Iterator[list[_Blob]]:
+    some: list[_Blob] = []
+    left = AT_ONCE
+    for one in blobs:
+        weight = max(one.size, SMALLEST)
+        if some and weight > left:
+            yield some
+            some, left = [], AT_ONCE
+        some.append(one)
+        left -= weight
+    if some:
+        yield some
+
+
+def _make_folders(top: int, names: list[bytes]) -> None:
+    for name in names:
+        with _folder(top, name.split(b"/")):
+            pass
+
+
+def _write(top: int, blobs: list[_Blob], output: bytes) -> None:
+    """Each file by its answer of `cat-file --batch`. Raises `Failed` for one that git has not."""
+    at = 0
+    for one in blobs:
+        end = output.find(b"\n", at)
+        told = output[at:end].split() if end >= 0 else []
+        size = int(told[2]) if len(told) == 3 else 0
+        content = output[end + 1 : end + 1 + size]
+        digest = object_digest(one.held, b"blob", len(content))
+        digest.update(content)
+        if len(told) != 3 or digest.hexdigest() != one.held:
+            raise Failed(
+                f"The repository no longer holds {safe_line(os.fsdecode(one.name), 200)}",
+                f"Its object {one.held} is missing or damaged; no more files were written.",
+                "Check the repository with git fsck.",
+            )
+        at = end + size + 2
+        *parts, name = one.name.split(b"/")
+        with _folder(top, parts) as folder:
+            if one.mode == LINK:
+                os.symlink(content, name, dir_fd=folder)
+                continue
+            mode = 0o777 if one.mode == PROGRAM else 0o666
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+            with os.fdopen(os.open(name, flags, mode, dir_fd=folder), "wb") as file:
+                file.write(content)

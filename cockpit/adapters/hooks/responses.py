@@ -1,0 +1,116 @@
+"""Answers laid ready for an agent's hooks, printed by the reporter.
+
+`verdicts/<agent>/<group>/` holds an answer for each of one or several events, of which only the
+first that happens is answered. Whoever renames the folder away owns it: the reporter to print the
+answer, we to take it back. So an answer reaches the agent at most once, and a withdrawal says
+truthfully whether it came in time. The reporter also prints a file `verdicts/<agent>/<event>`;
+nothing here writes one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from cockpit.adapters.files.private_file import write_private
+from cockpit.core.errors import Failed
+from cockpit.core.ids import AgentName
+
+ASK = "ask"
+"""The group of what the agent is asked; no event of a CLI has this name."""
+FACTS = "facts"
+"""The group of what a session is told again after a compaction."""
+
+PERMIT = "permit"
+"""The file that names the one that may be written; no event of a CLI has this name."""
+
+SEAL = "seal"
+"""The file for which a compaction waits until it is gone or another."""
+
+_EVENT = re.compile(r"[A-Za-z]{1,40}")
+
+
+class Verdicts:
+    """The verdict files below one state folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def ask(
+        self, agent: AgentName, answers: Mapping[str, Mapping[str, Any]], group: str = ASK
+    ) -> None:
+        """Lay an answer ready for each event; the first that happens takes them all.
+
+        It takes the place of an earlier one of its group that was not delivered.
+        """
+        if strange := [event for event in answers if not _EVENT.fullmatch(event)]:
+            raise Failed(f"{strange[0]!a} is not the name of a hook's event")
+        self.withdraw_ask(agent, group)
+        folder = self.folder / agent
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        temporary = folder / f".{group}.{os.getpid()}"
+        shutil.rmtree(temporary, ignore_errors=True)
+        temporary.mkdir(parents=True, mode=0o700)
+        for event, answer in answers.items():
+            _write(temporary / event, answer)
+        temporary.rename(folder / group)
+
+    def withdraw_ask(self, agent: AgentName, group: str = ASK) -> bool:
+        """Take a group back; False if it was delivered already, or never made."""
+        return _take(self.folder / agent / group)
+
+    def permit(self, agent: AgentName, path: str) -> None:
+        """Allow the agent's CLI to write this one file without a dialog, until `forbid`.
+
+        Idempotent. A path that does not fit one line is not allowed.
+        """
+        if "\n" in path or "\r" in path:
+            self.forbid(agent)
+            return
+        folder = self.folder / agent
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        quoted = json.dumps(path, ensure_ascii=False)[1:-1]
+        write_private(folder / PERMIT, f"{path}\n{quoted}\n".encode())
+
+    def forbid(self, agent: AgentName) -> None:
+        """Take that back. Idempotent."""
+        with suppress(FileNotFoundError):
+            (self.folder / agent / PERMIT).unlink()
+
+    def hold_compaction(self, agent: AgentName, supervisor: int) -> None:
+        """Have the agent's next compaction wait, while this process lives, until `release`."""
+        folder = self.folder / agent
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        write_private(folder / SEAL, f"{supervisor} {secrets.token_hex(8)}\n".encode())
+
+    def release_compaction(self, agent: AgentName) -> bool:
+        """Let it go on; False if it was not held."""
+        return _take(self.folder / agent / SEAL)
+
+
+def _write(path: Path, answer: Mapping[str, Any]) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        json.dump(answer, file)
+        file.write("\n")
+
+
+def _take(path: Path) -> bool:
+    """Rename it away, and only then remove it; False if somebody else was first."""
+    taken = path.with_name(f".{path.name}.withdrawn.{os.getpid()}")
+    try:
+        path.rename(taken)
+    except FileNotFoundError:
+        return False
+    if taken.is_dir():
+        shutil.rmtree(taken, ignore_errors=True)
+    else:
+        taken.unlink(missing_ok=True)
+    return True

@@ -1,0 +1,259 @@
+"""The folder where reporters leave what an agent's CLI said at its hooks.
+
+Reads, orders and removes reports; `reporter.sh` writes them. It does not know what an event
+means, and never raises for what stands in a report: a report that cannot be understood is put
+aside, a long one that was cut is read as far as it goes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from cockpit.adapters.files.foreign_files import NotPlain, read_file
+from cockpit.adapters.files.inotify import watch_folder
+from cockpit.core.ids import NAME_PATTERN, AgentName
+from cockpit.ports.runtimes import Signal
+
+STATUS_LINE = "StatusLine"
+"""The event under which status-line reports are told; hooks use the CLI's own names."""
+
+REPORT_BYTES = 131_072
+"""What the reporter keeps of one report; a file of this size was cut."""
+
+BAD_KEPT = 20
+"""Reports that could not be understood, kept for a look."""
+
+AT_ONCE = 512
+"""Entries of one agent's folder that one call looks at. Reporters leave at most 256 reports; more
+come from something else, and are taken in pieces, so that they hold up nobody else."""
+
+ABANDONED_SECONDS = 60.0
+"""A temporary file older than this belongs to a reporter that was killed."""
+
+_NAME = re.compile(r"(?P<pid>\d+)-(?P<event>[A-Za-z]{1,40})(?P<verdict>\.verdict)?\+*\.json")
+
+
+@dataclass(frozen=True, slots=True)
+class _Report:
+    """One file in the spool, as it was listed."""
+
+    path: Path
+    agent: AgentName
+    event: str
+    verdict: bool
+    pid: int
+    written: int
+    """Nanoseconds since 1970: the time of the last write."""
+
+
+class Spool:
+    """The spool of one state folder: a sub-folder for each agent."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._statuses: dict[AgentName, tuple[int, int]] = {}
+        self._wake: Callable[[], None] = _nothing
+
+    def prepare(self, agent: AgentName) -> Path:
+        """Make the agent's folder; reporters do nothing without it. Twice is the same as once."""
+        folder = self.folder / agent
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return folder
+
+    def take(self) -> list[Signal]:
+        """The reports since the last call, in the order of writing, and remove them.
+
+        Where more than `AT_ONCE` files lie in a folder the rest is left for the next call, and
+        whoever asked `on_change` is called at once. The latest status line of an agent is among
+        them when it changed; its file stays.
+        """
+        reports: list[_Report] = []
+        for agent, folder in self._agents():
+            found, has_more = _reports(agent, folder)
+            reports.extend(found)
+            if has_more:
+                self._wake()
+        signals = [signal for report in reports if (signal := self._read(report))]
+        signals.extend(self._changed_statuses())
+        signals.sort(key=lambda signal: signal.at)
+        return signals
+
+    def latest_status(self, agent: AgentName) -> Signal | None:
+        """The last status-line report of an agent, or None if there is none."""
+        path = self.folder / agent / "status"
+        try:
+            written = path.lstat().st_mtime_ns
+            payload = understood(_bounded(path))
+        except OSError:
+            return None
+        if payload is None:
+            return None
+        return Signal(agent, STATUS_LINE, payload, at=written / 1e9)
+
+    def on_change(self, call: Callable[[], None]) -> Callable[[], None]:
+        """Call on the running event loop whenever a report was left; answers how to stop.
+
+        Several reports may come as one call; a call may come without any.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._wake = call
+        return watch_folder(self.folder, call)
+
+    def _agents(self) -> Iterator[tuple[AgentName, Path]]:
+        try:
+            entries = list(os.scandir(self.folder))
+        except OSError:
+            return
+        for entry in entries:
+            if NAME_PATTERN.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False):
+                yield AgentName(entry.name), Path(entry.path)
+
+    def _read(self, report: _Report) -> Signal | None:
+        try:
+            payload = understood(_bounded(report.path))
+        except NotPlain:
+            with suppress(OSError):
+                _remove(report.path)  # no reporter made it, and it would be looked at for ever
+            return None
+        except OSError:
+            return None
+        if payload is None:
+            self._put_aside(report.path)
+            return None
+        with suppress(OSError):
+            report.path.unlink(missing_ok=True)
+        return Signal(report.agent, report.event, payload, report.written / 1e9, report.verdict)
+
+    def _changed_statuses(self) -> Iterator[Signal]:
+        for agent, folder in self._agents():
+            try:
+                seen = (folder / "status").lstat()
+            except OSError:
+                continue
+            mark = (seen.st_mtime_ns, seen.st_ino)
+            if self._statuses.get(agent) == mark:
+                continue
+            self._statuses[agent] = mark
+            if signal := self.latest_status(agent):
+                yield signal
+
+    def _put_aside(self, path: Path) -> None:
+        bad = self.folder / ".bad"
+        with suppress(OSError):
+            bad.mkdir(exist_ok=True, mode=0o700)
+            path.replace(bad / f"{path.parent.name}-{time.time_ns()}-{path.name}")
+            for old in sorted(bad.iterdir(), key=lambda kept: kept.stat().st_mtime_ns)[:-BAD_KEPT]:
+                old.unlink(missing_ok=True)
+
+
+def _nothing() -> None:
+    """Nobody asked to be told of reports."""
+
+
+def _reports(agent: AgentName, folder: Path) -> tuple[list[_Report], bool]:
+    """What lies in one agent's folder, oldest first, and whether there is more.
+
+    Clears what killed reporters left, and files that no reporter names so: they would take the
+    room that the reporter counts.
+    """
+    found: list[_Report] = []
+    removed = 0
+    try:
+        with os.scandir(folder) as listing:
+            entries = list(islice(listing, AT_ONCE))
+    except OSError:
+        return found, False
+    for entry in entries:
+        with suppress(OSError):
+            seen = entry.stat(follow_symlinks=False)
+            if match := _NAME.fullmatch(entry.name):
+                found.append(
+                    _Report(
+                        Path(entry.path),
+                        agent,
+                        match["event"],
+                        match["verdict"] is not None,
+                        int(match["pid"]),
+                        seen.st_mtime_ns,
+                    )
+                )
+            elif entry.name.startswith("."):
+                if time.time() - seen.st_mtime > ABANDONED_SECONDS:
+                    _remove(Path(entry.path))
+                    removed += 1
+            elif entry.name != "status":
+                _remove(Path(entry.path))
+                removed += 1
+    found.sort(key=lambda report: (report.written, report.pid))
+    # Without progress the next look would find the same, so nobody is called for it.
+    return found, len(entries) == AT_ONCE and bool(found or removed)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _bounded(path: Path) -> bytes:
+    """A regular file's content, as much of it as a reporter would ever write."""
+    return read_file(path, REPORT_BYTES, cut=True, follow_links=False)
+
+
+def understood(content: bytes) -> Mapping[str, Any] | None:
+    """The report as an object, or None if not even its beginning is one."""
+    text = content.decode("utf-8", "replace")
+    try:
+        whole = json.loads(text)
+    except (ValueError, RecursionError):
+        return salvaged(text) or None
+    return whole if isinstance(whole, dict) else None
+
+
+def salvaged(text: str) -> dict[str, Any]:
+    """The top-level fields that stand complete at the beginning of a cut object."""
+    decoder = json.JSONDecoder()
+    fields: dict[str, Any] = {}
+    place = text.find("{") + 1
+    while place:
+        name = _value(decoder, text, place)
+        if name is None or not isinstance(name[0], str):
+            break
+        colon = _skipped(text, name[1])
+        if text[colon : colon + 1] != ":":
+            break
+        value = _value(decoder, text, colon + 1)
+        if value is None:
+            break
+        after = _skipped(text, value[1])
+        # A number at the very end may have lost its last digits.
+        if text[after : after + 1] not in (",", "}"):
+            break
+        fields[name[0]] = value[0]
+        place = after + 1 if text[after] == "," else 0
+    return fields
+
+
+def _value(decoder: json.JSONDecoder, text: str, place: int) -> tuple[Any, int] | None:
+    try:
+        return decoder.raw_decode(text, _skipped(text, place))
+    except (ValueError, RecursionError):
+        return None
+
+
+def _skipped(text: str, place: int) -> int:
+    """The next place that is not JSON's white space."""
+    while text[place : place + 1] in (" ", "\t", "\n", "\r") and place < len(text):
+        place += 1
+    return place

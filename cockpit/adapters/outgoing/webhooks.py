@@ -1,0 +1,129 @@
+"""Posts a message to an address that the user wrote, and believes nothing on the way there.
+
+The name is resolved once, every address of it is checked, and the connection goes to one that was
+checked. No redirect, no proxy of the environment; 5 s to connect, 10 s in all; of the answer only
+its head is read, and as much more as somebody wants to know. The address itself is never told to
+anybody: it may be a secret. Tries once; when to try again is decided elsewhere.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ipaddress
+import logging
+import socket
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING
+
+from cockpit.core.deliveries import Answer
+from cockpit.core.public_addresses import Address, is_public
+
+if TYPE_CHECKING:
+    import httpx2
+
+CONNECT_SECONDS = 5.0
+TOTAL_SECONDS = 10.0
+LONGEST_RETRY_AFTER = 86_400.0
+
+Resolve = Callable[[str, int], Awaitable[list[str]]]
+
+
+async def resolve(host: str, port: int) -> list[str]:
+    """Every address of a name."""
+    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+async def post(
+    url: str,
+    body: bytes,
+    headers: Mapping[str, str],
+    *,
+    allow_private: bool = False,
+    resolver: Resolve = resolve,
+    total: float = TOTAL_SECONDS,
+    heard: int = 0,
+) -> Answer:
+    """Post once, within `total` seconds. What goes wrong is in the answer; never raises for it.
+
+    Of what is answered to a message that was taken, the first `heard` bytes are in it too.
+    """
+    import httpx2
+
+    # Its log lines name the whole address.
+    for name in ("httpx2", "httpcore2"):
+        logging.getLogger(name).setLevel(logging.WARNING)
+    try:
+        async with asyncio.timeout(total):
+            target = httpx2.URL(url)
+            if target.scheme not in ("http", "https") or not target.host:
+                return Answer(problem="it is no http or https address", hopeless=True)
+            port = target.port or (443 if target.scheme == "https" else 80)
+            addresses = [ipaddress.ip_address(each) for each in await resolver(target.host, port)]
+            if refusal := _refusal(target.scheme, addresses, allow_private):
+                return Answer(problem=refusal, hopeless=True)
+            return await _send(target, str(addresses[0]), body, headers, heard)
+    except TimeoutError:
+        return Answer(problem="no answer in time")
+    except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, UnicodeError, ValueError):
+        return Answer(problem="it is no http or https address", hopeless=True)
+    except socket.gaierror:
+        return Answer(problem="the name is not known")
+    except (httpx2.HTTPError, OSError) as error:
+        return Answer(problem=f"the connection failed ({type(error).__name__})")
+
+
+async def _send(
+    target: httpx2.URL, address: str, body: bytes, headers: Mapping[str, str], heard: int
+) -> Answer:
+    import httpx2
+
+    timeout = httpx2.Timeout(TOTAL_SECONDS, connect=CONNECT_SECONDS)
+    async with (
+        httpx2.AsyncClient(timeout=timeout, trust_env=False, follow_redirects=False) as client,
+        client.stream(
+            "POST",
+            target.copy_with(host=address),
+            content=body,
+            headers={**headers, "Host": target.netloc.decode("ascii")},
+            extensions={"sni_hostname": target.host},
+        ) as response,
+    ):
+        problem = "" if response.is_success else f"it answered {response.status_code}"
+        said = b"" if problem or not heard else await _first(response, heard)
+        return Answer(response.status_code, _retry_after(response.headers), problem, said=said)
+
+
+async def _first(response: httpx2.Response, most: int) -> bytes:
+    """As much of the body; less where it ends or breaks off, for the message was taken already."""
+    import httpx2
+
+    found = b""
+    with contextlib.suppress(httpx2.HTTPError):
+        async for part in response.aiter_bytes(4096):
+            found += part
+            if len(found) >= most:
+                break
+    return found[:most]
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds, if the answer says a number; a date is not worth a second clock."""
+    try:
+        seconds = float(headers.get("retry-after", ""))
+    except ValueError:
+        return None
+    return min(seconds, LONGEST_RETRY_AFTER) if seconds >= 0 else None
+
+
+def _refusal(scheme: str, addresses: list[Address], allow_private: bool) -> str:
+    """Why nothing is sent there; empty if it may be. One bad address of many is enough."""
+    private = [each for each in addresses if not is_public(each)]
+    if not addresses:
+        return "the name has no address"
+    if private and not allow_private:
+        return "it is a loopback or private address (allow_private is not set)"
+    if scheme != "https" and (scheme != "http" or len(private) != len(addresses)):
+        return "it is not https"
+    return ""

@@ -1,0 +1,87 @@
+"""Reading who started a process: itself and everybody above it, with the marks that they carry.
+
+A process can take the marks out of its own environment, and not out of that of its parents.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+from cockpit.adapters.process import process_table
+from cockpit.ports.processes import Ancestor, ProcessId
+
+MARKS = (
+    "COCKPIT_RUN",
+    "COCKPIT_AGENT",
+    "COCKPIT_SOCKET",
+    "COCKPIT_STATE",
+    "COCKPIT_HOOK",
+    "SSH_CONNECTION",
+)
+
+
+def ancestry(pid: int, boot: str | None = None) -> list[Ancestor]:
+    """The process, its parent, and so on up; empty for a process that is not there.
+
+    `boot` saves reading the kernel's boot id.
+    """
+    boot = boot or process_table.boot_id()
+    found: dict[int, Ancestor] = {}
+    while pid > 0 and pid not in found and (entry := process_table.entry(pid)):
+        held = process_table.variables(pid, MARKS)
+        found[pid] = Ancestor(
+            ProcessId(pid, entry.started, boot),
+            run=held.get("COCKPIT_RUN", ""),
+            agent=held.get("COCKPIT_AGENT", ""),
+            socket=held.get("COCKPIT_SOCKET", ""),
+            state=held.get("COCKPIT_STATE", ""),
+            hook=held.get("COCKPIT_HOOK", ""),
+            ssh=held.get("SSH_CONNECTION", ""),
+            terminal=process_table.terminal(pid),
+            arguments=process_table.arguments(pid),
+        )
+        pid = entry.parent
+    return list(found.values())
+
+
+def started_by_tmux(above: Sequence[Ancestor], socket: Path) -> Ancestor | None:
+    """The process, of a caller and those above it, that the tmux server of this socket started.
+
+    None for a caller outside that server, and for one that this very process started.
+    """
+    wanted = os.path.realpath(socket)
+    for start in tmux_starts(above):
+        if os.path.realpath(start.socket) == wanted:
+            return start.process
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class TmuxStart:
+    """A process that a tmux server started, and what that server was started with."""
+
+    process: Ancestor
+    socket: str
+    """What stands behind `-S`."""
+    config: str
+    """What stands behind `-f`; empty for nothing."""
+
+
+def tmux_starts(above: Sequence[Ancestor]) -> Iterator[TmuxStart]:
+    """Every tmux server above a caller that has `-S` on its command line, the nearest first.
+
+    Ends at this very process.
+    """
+    for below, one in pairwise(above):
+        if one.process.pid == os.getpid():
+            return
+        argv = one.arguments
+        if not argv or Path(argv[0]).name != "tmux":
+            continue
+        options = dict(reversed([pair for pair in pairwise(argv) if pair[0] in ("-S", "-f")]))
+        if "-S" in options:
+            yield TmuxStart(below, options["-S"], options.get("-f", ""))

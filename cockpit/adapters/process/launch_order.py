@@ -1,0 +1,166 @@
+"""Writing down what to start in a pane, for `launcher.py` to read.
+
+An order is a file of NUL-terminated fields, so that every byte of a prompt or a variable arrives
+as it was. Nothing in it is ever an argument of the multiplexer or read by a shell. Starts nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+
+from cockpit.adapters.files.private_file import write_private
+from cockpit.adapters.process.launcher import MAGIC
+from cockpit.adapters.process.prompt_files import make_private_folder
+from cockpit.core.errors import BadUsage, Hindered
+from cockpit.core.prompt_files import IN_A_FILE, can_be_mentioned
+from cockpit.core.redaction import Redactor, secret_values
+from cockpit.ports.panes import Launch
+
+LONGEST_ARGUMENT = 120_000
+"""Bytes. Linux refuses an argument of 128 KB, and it says so nowhere that a user would see."""
+
+LONGEST_PIECE = 20_000
+"""Bytes of a file that is mentioned: Claude Code leaves out one of more than 25,000 tokens."""
+
+MOST_LINES = 1_000
+"""Lines of a file that is mentioned: Claude Code cuts one at 2,000."""
+
+_LINE_END = re.compile(rb"\n")
+
+LAUNCHER = Path(__file__).with_name("launcher.py")
+
+
+class LaunchOrders:
+    """A private folder of orders. Prompts that are no arguments go where their launch says."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def command(self, launch: Launch, *, kept_as: str | None = None) -> list[str]:
+        """Write the order; answer the argument vector that carries it out, once.
+
+        `kept_as` names an order that stays and can be carried out again. Raises `BadUsage` for a
+        launch that no process can be started with, `Hindered` when it cannot be written.
+        """
+        self._make(self.folder)
+        name = kept_as or secrets.token_hex(8)
+        path = self.folder / f"{name}.order"
+        self._write(path, b"".join(field + b"\0" for field in self._fields(launch)))
+        keep = ["--keep"] if kept_as else []
+        return [sys.executable, "-I", "-S", str(LAUNCHER), *keep, str(path)]
+
+    def sweep(self, *, older_than: float = 0.0) -> None:
+        """Remove what launches left more than so many seconds ago, once nothing of them lives."""
+        youngest = time.time() - older_than
+        for pattern in ("*.order", "prompt-*.md", ".*.tmp"):
+            for path in self.folder.glob(pattern):
+                with suppress(OSError):
+                    if path.lstat().st_mtime <= youngest:
+                        path.unlink()
+
+    def _fields(self, launch: Launch) -> Iterator[bytes]:
+        if not launch.argv:
+            raise BadUsage("There is nothing to start", "The argument vector is empty.")
+        yield MAGIC
+        yield field(os.path.realpath(launch.directory))
+        yield field(str(launch.lease.absolute()) if launch.lease else "")
+        yield field(str(launch.claim.path.absolute()) if launch.claim else "")
+        yield b"shared" if launch.claim and launch.claim.shared else b"alone"
+        yield b"%d" % len(launch.environment)
+        for name, value in launch.environment.items():
+            if not name or "=" in name:
+                raise BadUsage(f"{name!a} cannot be the name of a variable")
+            yield field(f"{name}={value}")
+        yield from (field(argument) for argument in launch.argv)
+        if launch.prompt_file is not None:
+            self._make(launch.prompt_file.parent)
+            self._write(launch.prompt_file, _bytes(launch.prompt or ""))
+        elif launch.prompt is not None:
+            yield b"--"
+            yield self._prompt(launch.prompt, launch)
+
+    def _prompt(self, prompt: str, launch: Launch) -> bytes:
+        """A sentence that names private files with the prompt, or the prompt itself.
+
+        Every user of the machine can read a process's arguments, so a prompt is one only where
+        the program cannot be given files.
+        """
+        raw = _bytes(prompt)
+        is_long = len(raw) > LONGEST_ARGUMENT
+        folder = (launch.prompt_folder or self.folder).absolute()
+        if launch.mention and can_be_mentioned(str(folder)):
+            if is_long or not launch.literal or _is_secret(launch):
+                return field(launch.mention(list(self._prompt_files(folder, _pieces(raw)))))
+        elif is_long:
+            (path,) = self._prompt_files(folder, [raw])
+            return field(IN_A_FILE.format(path))
+        return raw
+
+    def _prompt_files(self, folder: Path, pieces: Iterable[bytes]) -> Iterator[Path]:
+        self._make(folder)
+        for piece in pieces:
+            path = folder / f"prompt-{secrets.token_hex(8)}.md"
+            self._write(path, piece)
+            yield path
+
+    def _make(self, folder: Path) -> None:
+        try:
+            make_private_folder(folder)
+        except OSError as error:
+            raise Hindered(f"Cannot make {folder}", str(error.strerror)) from error
+
+    def _write(self, path: Path, content: bytes) -> None:
+        try:
+            write_private(path, content)
+        except OSError as error:
+            raise Hindered(
+                "The launch could not be written down",
+                f"{path}: {error.strerror}",
+                "Free some space, or make the folder writable.",
+            ) from error
+
+
+def _bytes(prompt: str) -> bytes:
+    return prompt.encode("utf-8", "replace").replace(b"\0", b"")
+
+
+def _is_secret(launch: Launch) -> bool:
+    return bool(Redactor(secret_values(launch.environment)).findings(launch.prompt or ""))
+
+
+def _pieces(prompt: bytes) -> Iterator[bytes]:
+    """The prompt in pieces that are short enough to be mentioned, cut at the ends of lines.
+
+    A line that is too long by itself is cut between two characters.
+    """
+    while prompt:
+        end = min(len(prompt), LONGEST_PIECE)
+        lines = [found.end() for found in islice(_LINE_END.finditer(prompt, 0, end), MOST_LINES)]
+        if len(lines) == MOST_LINES:
+            end = lines[-1]
+        elif end < len(prompt):
+            end = lines[-1] if lines else _between_characters(prompt, end)
+        yield prompt[:end]
+        prompt = prompt[end:]
+
+
+def _between_characters(text: bytes, end: int) -> int:
+    while text[end] & 0xC0 == 0x80:
+        end -= 1
+    return end
+
+
+def field(text: str) -> bytes:
+    """One field of an order, byte for byte as the operating system means it."""
+    raw = text.encode("utf-8", "surrogateescape")
+    if b"\0" in raw:
+        raise BadUsage("A NUL byte cannot be passed to a program", repr(text[:60]))
+    return raw

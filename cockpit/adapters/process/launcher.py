@@ -1,0 +1,150 @@
+"""What stands in a pane before the agent does, run as `python -I -S launcher.py ORDER`.
+
+Reads an order (see `launch_order`), goes to its directory, takes its leases, and becomes the agent:
+same process, exactly the ordered environment. What goes wrong is printed, so that the pane shows
+it: 127 no such program, 126 it cannot be run, 125 refused. Imports nothing of ours, because it
+runs without the package on its path, and runs no shell.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import sys
+import time
+
+MAGIC = b"cockpit-order-2"
+REFUSED, NOT_RUNNABLE, NOT_FOUND = 125, 126, 127
+LEASE_DESCRIPTOR = 10
+"""The lease sits at or above this number, out of the way of shells' own descriptors."""
+TRIES, BETWEEN_TRIES = 10, 0.03
+"""How often, and how many seconds apart, a lease is tried."""
+
+
+class Refused(Exception):
+    """The agent was not started; the message is for the user, the number is the exit code."""
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def read_order(path: str, keep: bool) -> list[bytes]:
+    """The NUL-terminated fields of an order; the file is gone afterwards unless kept."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError as error:
+        raise Refused(REFUSED, f"the launch order cannot be read: {error.strerror}") from None
+    with os.fdopen(descriptor, "rb") as file:
+        if os.fstat(descriptor).st_uid != os.geteuid():
+            raise Refused(REFUSED, "the launch order belongs to somebody else")
+        fields = file.read().split(b"\0")
+    if not keep:
+        os.unlink(path)  # noqa: PTH108  pathlib would cost more than all the rest of the start
+    if fields[0] != MAGIC or fields[-1] != b"" or len(fields) < 8:
+        raise Refused(REFUSED, "the launch order is damaged")
+    return fields[1:-1]
+
+
+def enter(directory: bytes) -> None:
+    """Go to the directory; refuse to run anywhere but exactly there."""
+    try:
+        os.chdir(directory)
+    except OSError as error:
+        raise Refused(
+            REFUSED, f"the directory {shown(directory)} cannot be entered: {error.strerror}"
+        ) from None
+    here = os.getcwdb()  # noqa: PTH109  bytes, as they were ordered
+    if here != directory:
+        raise Refused(REFUSED, f"{shown(directory)} leads to {shown(here)}, which was not asked")
+
+
+def take_lease(path: bytes, owner: bytes, *, shared: bool = False) -> None:
+    """Lock the lease for this process and what it becomes, or refuse.
+
+    One that is shared and cannot even be opened is nobody's: whoever needs it alone could not
+    have opened it either.
+    """
+    try:
+        opened = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        # Duplicated without close-on-exec: the lock lasts as long as anybody has it open.
+        held = fcntl.fcntl(opened, fcntl.F_DUPFD, LEASE_DESCRIPTOR)
+        os.close(opened)
+    except OSError as error:
+        if shared:
+            return
+        raise Refused(REFUSED, f"the lease {shown(path)} cannot be had: {error.strerror}") from None
+    wait_for(held, path, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
+    os.ftruncate(held, 0)
+    os.pwrite(held, b"%d %s\n" % (os.getpid(), owner), 0)
+
+
+def wait_for(held: int, path: bytes, kind: int) -> None:
+    """Lock it. Somebody who only looks at it holds it for a moment, so it is tried a few times."""
+    why: str | None = None
+    for attempt in range(TRIES):
+        try:
+            fcntl.flock(held, kind | fcntl.LOCK_NB)
+            return
+        except OSError as error:
+            why = error.strerror
+        if attempt + 1 < TRIES:
+            time.sleep(BETWEEN_TRIES)
+    pid, agent, *_ = [*os.pread(held, 200, 0).split(), b"unknown", b"-"]
+    who = shown(pid) + (f" ({shown(agent)})" if agent not in (b"-", b"unknown") else "")
+    raise Refused(
+        REFUSED,
+        f"another process works here already: {who} holds the lease {shown(path)}"
+        f" ({why}). Stop it, then start the agent again.",
+    )
+
+
+def become(argv: list[bytes], environment: dict[bytes, bytes]) -> None:
+    """Turn into the program. Returns only by raising `Refused`."""
+    # Python ignores these two, and what is ignored stays so in the program.
+    for name in ("SIGPIPE", "SIGXFSZ"):
+        signal.signal(getattr(signal, name), signal.SIG_DFL)
+    name = shown(argv[0])
+    try:
+        os.execvpe(argv[0], argv, environment)
+    except FileNotFoundError:
+        raise Refused(
+            NOT_FOUND, f"{name}: no such program (or the interpreter it names is missing)"
+        ) from None
+    except OSError as error:
+        raise Refused(NOT_RUNNABLE, f"{name} cannot be run: {error.strerror}") from None
+
+
+def shown(raw: bytes) -> str:
+    """Bytes as one printable line."""
+    text = raw.decode("utf-8", "replace")
+    return "".join(letter if letter.isprintable() else "?" for letter in text[:300])
+
+
+def launch(arguments: list[str]) -> None:
+    """Carry out one order: `[--keep] ORDER`."""
+    fields = read_order(arguments[-1], keep="--keep" in arguments[:-1])
+    directory, lease, claim, how, count = *fields[:4], int(fields[4])
+    pairs = [field.partition(b"=") for field in fields[5 : 5 + count]]
+    environment = {name: value for name, _, value in pairs}
+    owner = b" ".join(environment.get(name, b"-") for name in (b"COCKPIT_AGENT", b"COCKPIT_RUN"))
+    enter(directory)
+    if lease:
+        take_lease(lease, owner)
+    if claim:
+        take_lease(claim, owner, shared=how == b"shared")
+    become(fields[5 + count :], environment)
+
+
+def main() -> None:
+    try:
+        launch(sys.argv[1:])
+    except Refused as refusal:
+        sys.stderr.write(f"cockpit: not started: {refusal}\n")
+        sys.stderr.flush()
+        os._exit(refusal.code)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,25 @@
+"""Who is at the other end of a unix socket, as the kernel knows it."""
+
+from __future__ import annotations
+
+import socket
+import struct
+from typing import NamedTuple
+
+_CREDENTIALS = struct.Struct("3i")
+"""`struct ucred` of Linux: pid, uid, gid."""
+
+
+class Peer(NamedTuple):
+    """The process that connected, or that listens."""
+
+    pid: int
+    """0 for a process of another pid namespace."""
+    uid: int
+
+
+def peer_of(connected: socket.socket) -> Peer:
+    """The peer when the connection was made; it may have ended since. Raises `OSError`."""
+    raw = connected.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+    pid, uid, _ = _CREDENTIALS.unpack(raw)
+    return Peer(pid, uid)

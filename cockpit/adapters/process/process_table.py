@@ -1,0 +1,220 @@
+"""What the machine says of its processes, one question at a time. Signals nobody.
+
+Reads /proc, which is exact and cheap; where there is none, asks psutil.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+PROC = Path("/proc")
+HAS_PROC = (PROC / "self" / "stat").exists()
+PSEUDO_TERMINALS = range(136, 144)
+"""Major device numbers of /dev/pts."""
+CONSOLES = 4
+GONE = " (deleted)"
+"""What the kernel puts behind the name of a file that has none any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessEntry:
+    """One process as it is now."""
+
+    pid: int
+    parent: int
+    started: int
+    """Clock ticks after boot; hundredths of a second since 1970 where there is no /proc."""
+    ended: bool
+    """It is a zombie: over, and not yet collected by its parent."""
+
+
+def entry(pid: int) -> ProcessEntry | None:
+    """The process of that pid, or None."""
+    return _entry_of_proc(pid) if HAS_PROC else _entry_of_psutil(pid)
+
+
+def pids() -> list[int]:
+    """Everybody, in no order."""
+    if HAS_PROC:
+        return [
+            int(name)
+            for name in os.listdir(PROC)  # noqa: PTH208  a tenth of the cost
+            if name.isdigit()
+        ]
+    return list(_psutil().pids())
+
+
+def carries(pid: int, variable: bytes) -> bool:
+    """Whether the process started with this `NAME=value`; False for what may not be read."""
+    if HAS_PROC:
+        raw = _read(f"/proc/{pid}/environ")
+        return raw is not None and variable in raw.split(b"\0")
+    psutil = _psutil()
+    try:
+        environment = psutil.Process(pid).environ()
+    except (psutil.Error, OSError):
+        return False
+    name, _, value = os.fsdecode(variable).partition("=")
+    return bool(environment.get(name) == value)
+
+
+def variable(pid: int, name: bytes) -> bytes | None:
+    """The value that a process was started with; None where that cannot be read."""
+    held = (_read(f"/proc/{pid}/environ") or b"").split(b"\0")
+    found = [entry.partition(b"=")[2] for entry in held if entry.startswith(name + b"=")]
+    return found[0] if found else None
+
+
+def variables(pid: int, names: Collection[str]) -> dict[str, str]:
+    """Those of these variables that a process was started with; empty where it may not be read."""
+    if HAS_PROC:
+        held = (_read(f"/proc/{pid}/environ") or b"").split(b"\0")
+        pairs = (os.fsdecode(one).partition("=") for one in held)
+        return {name: value for name, _, value in pairs if name in names}
+    psutil = _psutil()
+    try:
+        environment = psutil.Process(pid).environ()
+    except (psutil.Error, OSError):
+        return {}
+    return {name: environment[name] for name in names if name in environment}
+
+
+def terminal(pid: int) -> str:
+    """A process's controlling terminal, such as `pts/3`; empty for none."""
+    raw = _read(f"/proc/{pid}/stat")
+    if not raw:
+        return ""
+    device = int(raw[raw.rindex(b")") + 2 :].split()[4])
+    major, minor = os.major(device), os.minor(device)
+    if major in PSEUDO_TERMINALS:
+        return f"pts/{minor + 256 * (major - PSEUDO_TERMINALS.start)}"
+    return f"tty{minor}" if major == CONSOLES else ""
+
+
+def arguments(pid: int) -> tuple[str, ...]:
+    """A process's command line; empty where it cannot be read."""
+    raw = _read(f"/proc/{pid}/cmdline") or b""
+    return tuple(os.fsdecode(one) for one in raw.rstrip(b"\0").split(b"\0")) if raw else ()
+
+
+def directory(pid: int) -> Path | None:
+    """Where a process works now; None where that cannot be read."""
+    try:
+        return Path(f"/proc/{pid}/cwd").readlink()
+    except OSError:
+        return None
+
+
+def name(pid: int) -> str | None:
+    """What the kernel calls the program that it runs, at most 15 characters; foreign text."""
+    raw = _read(f"/proc/{pid}/comm")
+    return None if raw is None else raw.decode("utf-8", "replace").rstrip("\n")
+
+
+def written_below(pid: int, top: Path) -> Path | None:
+    """A file below a folder that the process has open for writing, if there is one.
+
+    None too for a process that may not be looked at: another user's, as a rule.
+    """
+    folder, prefix = f"/proc/{pid}/fd", f"{top}/"
+    try:
+        numbers = os.listdir(folder)  # noqa: PTH208  a tenth of the cost
+    except OSError:
+        return None
+    for number in numbers:
+        try:
+            place = os.readlink(f"{folder}/{number}")  # noqa: PTH115  as above
+        except OSError:
+            continue
+        if place.startswith(prefix) and not place.endswith(GONE) and _writes(pid, number):
+            return Path(place)
+    return None
+
+
+def _writes(pid: int, number: str) -> bool:
+    for line in (_read(f"/proc/{pid}/fdinfo/{number}") or b"").splitlines():
+        if line.startswith(b"flags:"):
+            return int(line.split()[1], 8) & os.O_ACCMODE != os.O_RDONLY
+    return False
+
+
+def keepers(device: int, inode: int) -> list[int]:
+    """Who has this file open, of those that may be looked at; nobody is known without /proc."""
+    if not HAS_PROC:
+        return []
+    return sorted(pid for pid in pids() if (device, inode) in _open_files(pid))
+
+
+def _open_files(pid: int) -> Iterator[tuple[int, int]]:
+    folder = f"/proc/{pid}/fd"
+    try:
+        names = os.listdir(folder)  # noqa: PTH208  a tenth of the cost
+    except OSError:
+        return
+    for name in names:
+        try:
+            found = os.stat(f"{folder}/{name}")  # noqa: PTH116  as above
+        except OSError:
+            continue
+        yield found.st_dev, found.st_ino
+
+
+def boot_id() -> str:
+    """The kernel's boot id; where there is none, the second it booted."""
+    try:
+        return (PROC / "sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return f"booted-{int(_psutil().boot_time())}"
+
+
+def _psutil() -> Any:
+    """Only asked for where there is no /proc."""
+    import psutil  # type: ignore[import-untyped]
+
+    return psutil
+
+
+def _read(path: str) -> bytes | None:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        parts = []
+        while part := os.read(descriptor, 65_536):
+            parts.append(part)
+        return b"".join(parts)
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+
+
+def _entry_of_proc(pid: int) -> ProcessEntry | None:
+    raw = _read(f"/proc/{pid}/stat")
+    if not raw:
+        return None
+    # The name in parentheses may hold anything, parentheses and spaces too.
+    fields = raw[raw.rindex(b")") + 2 :].split()
+    # A leader that has ended while another thread runs on looks like a zombie and is none.
+    ended = fields[0] in (b"X", b"x") or (fields[0] == b"Z" and int(fields[17]) <= 1)
+    return ProcessEntry(pid, int(fields[1]), int(fields[19]), ended)
+
+
+def _entry_of_psutil(pid: int) -> ProcessEntry | None:
+    psutil = _psutil()
+    try:
+        process = psutil.Process(pid)
+        with process.oneshot():
+            return ProcessEntry(
+                pid,
+                process.ppid(),
+                int(process.create_time() * 100),
+                process.status() == psutil.STATUS_ZOMBIE,
+            )
+    except (psutil.Error, OSError):
+        return None

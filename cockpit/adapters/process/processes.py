@@ -1,0 +1,233 @@
+"""Processes: recognised beyond doubt, waited for, and ended for good.
+
+A pid alone is never signalled: the identity is compared while a pidfd holds the process, so that
+a number that was given to somebody else in between is left alone. On Linux the kernel says when a
+process ends; elsewhere it is asked four times a second.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from cockpit.adapters.process import process_table
+from cockpit.adapters.process.ancestry import ancestry
+from cockpit.ports.processes import Ancestor, Ending, Occupant, Origin, ProcessId
+
+MARKER_VARIABLE = "COCKPIT_RUN"
+POLL = 0.25
+"""Seconds between two looks where the kernel cannot tell us."""
+KILL_PATIENCE = 2.0
+"""Seconds after KILL; who is still there then hangs in the kernel."""
+ROUNDS = 5
+"""How often stragglers are looked for: one may be born while its parent is ended."""
+
+
+class LocalProcesses:
+    """The processes of this machine that we may signal."""
+
+    def __init__(self) -> None:
+        self._boot_id: str | None = None
+        self._has_pidfd = has_pidfd()
+
+    @property
+    def _boot(self) -> str:
+        """This start of the machine; it stays the same as long as we run."""
+        if self._boot_id is None:
+            self._boot_id = process_table.boot_id()
+        return self._boot_id
+
+    def identify(self, pid: int) -> ProcessId | None:
+        """The process that has this pid now; None if there is none, or only a zombie."""
+        entry = process_table.entry(pid)
+        if entry is None or entry.ended:
+            return None
+        return ProcessId(pid, entry.started, self._boot)
+
+    def alive(self, process: ProcessId) -> bool:
+        return self.identify(process.pid) == process
+
+    def marked(self, marker: str) -> list[ProcessId]:
+        """Everybody but ourselves; an empty marker marks nobody."""
+        if not marker:
+            return []
+        variable = os.fsencode(f"{MARKER_VARIABLE}={marker}")
+        me = os.getpid()
+        found = []
+        for pid in process_table.pids():
+            # Who it is comes first: a pid that changes hands after that is not signalled.
+            identity = self.identify(pid) if pid != me else None
+            if identity is not None and process_table.carries(pid, variable):
+                found.append(identity)
+        return found
+
+    def occupants(self, directories: Collection[Path]) -> dict[Path, list[Occupant]]:
+        """Everybody but ourselves, by pid."""
+        tops = {directory: Path(os.path.realpath(directory)) for directory in directories}
+        found: dict[Path, list[Occupant]] = {directory: [] for directory in directories}
+        for pid in sorted(process_table.pids()) if tops else ():
+            place = process_table.directory(pid) if pid != os.getpid() else None
+            for directory, top in tops.items() if place else ():
+                inside = place is not None and place.is_relative_to(top)
+                file = None if inside else process_table.written_below(pid, top)
+                if inside or file:
+                    name = process_table.name(pid) or "unknown"
+                    found[directory].append(Occupant(pid, name, file))
+        return found
+
+    def lineage(self, pid: int) -> list[int]:
+        found: list[int] = []
+        while pid > 0 and pid not in found and (entry := process_table.entry(pid)):
+            found.append(pid)
+            pid = entry.parent
+        return found
+
+    def ancestry(self, pid: int) -> list[Ancestor]:
+        return ancestry(pid, self._boot)
+
+    def origin(self, pid: int) -> Origin | None:
+        marker = process_table.variable(pid, os.fsencode(MARKER_VARIABLE))
+        directory = process_table.directory(pid)
+        if not marker or directory is None:
+            return None
+        return Origin(marker.decode("ascii", "replace"), directory)
+
+    def signal(self, process: ProcessId, number: int) -> bool:
+        """Signal exactly this process; False if it is not there any more, or not ours."""
+        with self._held(process) as descriptor, suppress(ProcessLookupError, PermissionError):
+            if descriptor is None:
+                return False
+            if descriptor < 0:
+                os.kill(process.pid, number)
+            else:
+                signal.pidfd_send_signal(descriptor, number)
+            return True
+        return False
+
+    async def gone(self, process: ProcessId, timeout: float) -> bool:
+        ended = asyncio.Event()
+        forget = self.on_exit(process, ended.set)
+        try:
+            async with asyncio.timeout(max(timeout, 0)):
+                await ended.wait()
+        except TimeoutError:
+            return not self.alive(process)
+        finally:
+            forget()
+        return True
+
+    def on_exit(self, process: ProcessId, call: Callable[[], None]) -> Callable[[], None]:
+        """For one that has ended already, `call` comes at the next turn of the loop."""
+        loop = asyncio.get_running_loop()
+        if not self._has_pidfd:
+            return self._poll_exit(loop, process, call)
+        with self._held(process) as held:
+            if held is None:
+                return loop.call_soon(call).cancel
+            descriptor = os.dup(held)
+        open_still = True
+
+        def forget() -> None:
+            nonlocal open_still
+            if open_still:
+                open_still = False
+                loop.remove_reader(descriptor)
+                os.close(descriptor)
+
+        def ended() -> None:
+            forget()
+            call()
+
+        loop.add_reader(descriptor, ended)
+        return forget
+
+    async def end(self, process: ProcessId | None, marker: str, *, patience: float = 6.0) -> Ending:
+        """The process itself first; who is left with its marker has no more than 2 s to end."""
+        killed, survivors = False, list[ProcessId]()
+        if process is not None:
+            killed, survivors = await self._end_all([process], patience)
+        stragglers: dict[int, None] = {}
+        for _ in range(ROUNDS):
+            left = [one for one in self.marked(marker) if one not in survivors]
+            if not left:
+                break
+            stragglers.update(dict.fromkeys(one.pid for one in left))
+            hard, stuck = await self._end_all(left, min(patience, 2.0))
+            killed = killed or hard
+            survivors += [one for one in stuck if one not in survivors]
+        survivors = [one for one in {*survivors, *self.marked(marker)} if self.alive(one)]
+        return Ending(
+            gone=not survivors,
+            killed=killed,
+            stragglers=tuple(stragglers),
+            survivors=tuple(sorted(one.pid for one in survivors)),
+        )
+
+    async def _end_all(
+        self, processes: list[ProcessId], patience: float
+    ) -> tuple[bool, list[ProcessId]]:
+        """Whether KILL was needed, and who is there even so."""
+        for process in processes:
+            self.signal(process, signal.SIGTERM)
+            # A stopped process gets no signal but this one, until it goes on.
+            self.signal(process, signal.SIGCONT)
+        left = await self._left(processes, patience)
+        if not left:
+            return False, []
+        for process in left:
+            self.signal(process, signal.SIGKILL)
+        return True, await self._left(left, KILL_PATIENCE)
+
+    async def _left(self, processes: list[ProcessId], patience: float) -> list[ProcessId]:
+        """Who is not gone after at most `patience` seconds."""
+        end = time.monotonic() + patience
+        left = []
+        for process in processes:
+            if not await self.gone(process, end - time.monotonic()):
+                left.append(process)  # noqa: PERF401  the waits share one deadline
+        return left
+
+    @contextmanager
+    def _held(self, process: ProcessId) -> Iterator[int | None]:
+        """A pidfd of exactly this process (-1 where there are none), or None if it is gone."""
+        if not self._has_pidfd:
+            yield -1 if self.alive(process) else None
+            return
+        try:
+            descriptor = os.pidfd_open(process.pid)
+        except ProcessLookupError:
+            yield None
+            return
+        try:
+            yield descriptor if self.alive(process) else None
+        finally:
+            os.close(descriptor)
+
+    def _poll_exit(
+        self, loop: asyncio.AbstractEventLoop, process: ProcessId, call: Callable[[], None]
+    ) -> Callable[[], None]:
+        async def watch() -> None:
+            while self.alive(process):  # noqa: ASYNC110  nothing here tells us otherwise
+                await asyncio.sleep(POLL)
+            call()
+
+        task = loop.create_task(watch())
+
+        def forget() -> None:
+            task.cancel()
+
+        return forget
+
+
+def has_pidfd() -> bool:
+    """Whether this kernel hands out descriptors of processes (Linux 5.3 and later)."""
+    try:
+        os.close(os.pidfd_open(os.getpid()))
+    except (AttributeError, OSError):
+        return False
+    return True

@@ -1,0 +1,90 @@
+"""First prompts in private files, each in a folder of the session or job that it belongs to.
+
+The database holds prompts without their secrets. What a session is told word for word is here until
+its CLI has it, and nowhere else. Launch orders write a session's files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from cockpit.adapters.files.foreign_files import read_text
+from cockpit.adapters.files.private_file import write_private
+from cockpit.core.errors import Hindered
+
+PROMPTS = "prompts"
+"""The folder, below the state folder."""
+_OF_A_JOB = "job.md"
+_LONGEST = 4_000_000
+"""Bytes of a kept prompt."""
+
+
+class KeptPrompts:
+    """All of them, below one private folder. Everything is idempotent."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def folder_of(self, owner: str) -> Path:
+        """Where the files of a session's run are, or of a job. It need not exist."""
+        return self._folder / owner
+
+    def keep(self, job: str, prompt: str) -> None:
+        """Write down the prompt of a job whose session does not begin yet. Raises `Hindered`."""
+        try:
+            make_private_folder(self.folder_of(job))
+            write_private(self.folder_of(job) / _OF_A_JOB, prompt.encode("utf-8", "replace"))
+        except OSError as refused:
+            raise Hindered(
+                "The prompt could not be written down",
+                f"{self._folder}: {refused.strerror or refused}",
+                "Free some space, or make the folder writable.",
+            ) from refused
+
+    def of_job(self, job: str) -> str | None:
+        """What `keep` wrote; None where nothing is."""
+        try:
+            return read_text(self.folder_of(job) / _OF_A_JOB, _LONGEST)
+        except OSError:
+            return None
+
+    def taken(self, owner: str, files: Iterable[str]) -> None:
+        """Remove those of the files that are this owner's: its CLI has read them."""
+        folder = self.folder_of(owner)
+        for file in map(Path, files):
+            if file.parent == folder.absolute():
+                with suppress(OSError):
+                    file.unlink()
+        with suppress(OSError):
+            folder.rmdir()
+
+    def forget(self, owner: str | None) -> None:
+        """Remove every file of this owner's."""
+        if owner:
+            _remove(self.folder_of(owner))
+
+    def sweep(self, owners: Collection[str]) -> None:
+        """Remove what belongs to nobody of these."""
+        with suppress(OSError):
+            for folder in list(self._folder.iterdir()):
+                if folder.name not in owners:
+                    _remove(folder)
+
+
+def make_private_folder(folder: Path) -> None:
+    """Make a folder and the one above it, 0700 each. Raises `OSError`."""
+    for each in (folder.parent, folder):
+        each.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+def _remove(folder: Path) -> None:
+    with suppress(OSError):
+        if folder.is_symlink():
+            folder.unlink()
+            return
+        for file in list(folder.iterdir()):
+            with suppress(OSError):
+                file.unlink()
+        folder.rmdir()

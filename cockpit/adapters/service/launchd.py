@@ -1,0 +1,91 @@
+"""The supervisor as a launchd agent of the user (macOS): its property list, and asking launchd."""
+
+from __future__ import annotations
+
+import os
+import plistlib
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from cockpit.adapters.service.commands import answer_of, words_of
+from cockpit.core.errors import NotNow, ProgramMissing
+
+LABEL = "cockpit.supervisor"
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchdAgent:
+    """One user's launch agent."""
+
+    folder: Path
+    """`~/Library/LaunchAgents`."""
+    command: tuple[str, ...]
+    kept: Mapping[str, str]
+    log: Path
+    """Where the supervisor's first words go."""
+
+    kind = "launchd agent"
+
+    @property
+    def path(self) -> Path:
+        return self.folder / f"{LABEL}.plist"
+
+    def text(self) -> str:
+        """The property list."""
+        return plistlib.dumps(
+            {
+                "Label": LABEL,
+                "ProgramArguments": list(self.command),
+                "EnvironmentVariables": {
+                    **self.kept,
+                    "COCKPIT_SERVICE": "cockpit service remove takes this away",
+                },
+                "RunAtLoad": True,
+                # Again after a crash, not after `cockpit down`.
+                "KeepAlive": {"SuccessfulExit": False},
+                "ThrottleInterval": 10,
+                # Agents live in a tmux server that the supervisor started: it must stay.
+                "AbandonProcessGroup": True,
+                "StandardOutPath": str(self.log),
+                "StandardErrorPath": str(self.log),
+            }
+        ).decode()
+
+    def check(self) -> None:
+        """Raise `ProgramMissing` or `NotNow` where no launchd serves this user's desktop."""
+        if shutil.which("launchctl") is None:
+            raise ProgramMissing(
+                "launchctl is not on this machine", "", "Start the supervisor by hand: cockpit up"
+            )
+        done = answer_of("launchctl", "print", _domain())
+        if done.returncode != 0:
+            raise NotNow(
+                "launchd has no session of yours here",
+                words_of(done),
+                "Log in at the screen of this machine, or use: cockpit up",
+            )
+
+    def commands(self, *, start: bool) -> tuple[tuple[str, ...], ...]:
+        """Loading an agent starts it; where it must not start now, the next login loads it."""
+        return (("launchctl", "bootstrap", _domain(), str(self.path)),) if start else ()
+
+    def before_removal(self) -> tuple[tuple[str, ...], ...]:
+        """Nothing: unloading the agent would end the supervisor."""
+        return ()
+
+    def after_removal(self) -> tuple[tuple[str, ...], ...]:
+        return ()
+
+    def state(self) -> dict[str, str]:
+        """Whether launchd has loaded it."""
+        done = answer_of("launchctl", "print", f"{_domain()}/{LABEL}")
+        return {"loaded": "yes" if done.returncode == 0 else "no"}
+
+    def hint(self) -> str | None:
+        return "It starts when you log in at this machine's screen."
+
+
+def _domain() -> str:
+    return f"gui/{os.getuid()}"

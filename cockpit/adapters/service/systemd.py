@@ -1,0 +1,126 @@
+"""The supervisor as a systemd user service: its unit file, and asking systemd about it.
+
+`systemctl` and `loginctl` are run as they are found on PATH, never with `sudo`.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from cockpit.adapters.service.commands import answer_of, words_of
+from cockpit.core.errors import BadUsage, NotNow, ProgramMissing
+
+NAME = "cockpit.service"
+
+
+@dataclass(frozen=True, slots=True)
+class SystemdUnit:
+    """One user's unit."""
+
+    folder: Path
+    """Where the user's units are: `~/.config/systemd/user`."""
+    command: tuple[str, ...]
+    """The argument vector that is the supervisor, in the foreground."""
+    kept: Mapping[str, str]
+    """The environment that the supervisor is given beside systemd's own."""
+
+    kind = "systemd user unit"
+
+    @property
+    def path(self) -> Path:
+        return self.folder / NAME
+
+    def text(self) -> str:
+        """The unit. Raises `BadUsage` for a value that a unit file cannot hold."""
+        environment = "".join(
+            f"Environment={_quoted(f'{name}={value}')}\n" for name, value in self.kept.items()
+        )
+        program, *rest = self.command
+        if any(character in program for character in "\"'\\$*?["):
+            raise BadUsage(
+                f"systemd cannot run a program of this name: {program!a}",
+                "It takes no quotes, backslashes, dollar signs or wildcards there.",
+                "Install cockpit in another folder.",
+            )
+        arguments = (_quoted(word).replace("$", "$$") for word in rest)
+        command = " ".join((_quoted(program), *arguments))
+        return f"""\
+# Written by: cockpit service install. Taken away by: cockpit service remove.
+[Unit]
+Description=cockpit, the supervisor of coding agents
+
+[Service]
+Type=exec
+ExecStart={command}
+{environment}# Agents live in a tmux server of this unit: only the supervisor ends with it.
+KillMode=process
+OOMPolicy=continue
+Restart=on-failure
+RestartSec=5
+# Bad configuration, another supervisor, a missing program: a restart would not help.
+RestartPreventExitStatus=2 5 6
+
+[Install]
+WantedBy=default.target
+"""
+
+    def check(self) -> None:
+        """Raise `ProgramMissing` or `NotNow` where no systemd serves this user."""
+        if shutil.which("systemctl") is None:
+            raise ProgramMissing(
+                "systemctl is not on this machine",
+                "A service needs systemd (Linux) or launchd (macOS).",
+                "Start the supervisor by hand: cockpit up",
+            )
+        done = answer_of("systemctl", "--user", "show-environment")
+        if done.returncode != 0:
+            raise NotNow(
+                "systemd runs no user session here",
+                words_of(done),
+                "Log in on the machine itself or by ssh (not su or sudo), or use: cockpit up",
+            )
+
+    def commands(self, *, start: bool) -> tuple[tuple[str, ...], ...]:
+        """What `install` runs after the file is written, in order."""
+        enable = ("systemctl", "--user", "enable", NAME)
+        begin = (("systemctl", "--user", "start", NAME),) if start else ()
+        return (("systemctl", "--user", "daemon-reload"), enable, *begin)
+
+    def before_removal(self) -> tuple[tuple[str, ...], ...]:
+        """What `remove` runs before the file goes; what runs is not stopped."""
+        return (("systemctl", "--user", "disable", NAME),)
+
+    def after_removal(self) -> tuple[tuple[str, ...], ...]:
+        return (("systemctl", "--user", "daemon-reload"),)
+
+    def state(self) -> dict[str, str]:
+        """What systemd says of the unit, in its own words."""
+        return {
+            "enabled": words_of(answer_of("systemctl", "--user", "is-enabled", NAME)) or "unknown",
+            "active": words_of(answer_of("systemctl", "--user", "is-active", NAME)) or "unknown",
+        }
+
+    def hint(self) -> str | None:
+        """What is missing for a start without a login; None where nothing is, or nobody knows."""
+        if shutil.which("loginctl") is None:
+            return None
+        said = words_of(answer_of("loginctl", "show-user", "--property=Linger"))
+        if said.endswith("=yes"):
+            return None
+        if said.endswith("=no"):
+            return (
+                "It starts when you log in, and ends when you log out. "
+                "To have it start with the machine and stay: loginctl enable-linger"
+            )
+        return None
+
+
+def _quoted(text: str) -> str:
+    """One word of a unit file, in which nothing is a specifier or a quote."""
+    if not text.isprintable():
+        raise BadUsage(f"A unit file cannot hold {text!a}")
+    inner = text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
+    return f'"{inner}"'

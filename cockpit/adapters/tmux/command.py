@@ -1,0 +1,182 @@
+"""Run commands on the private tmux server, and turn tmux's errors into ours.
+
+One call starts one `tmux` client, which runs a chain of commands and has a time limit. The server
+runs a chain as one step: no other client's command comes between its parts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from cockpit.adapters.process.descriptors import with_given_limit
+from cockpit.adapters.tmux.config import OLDEST
+from cockpit.core.errors import Failed, ProgramMissing
+from cockpit.core.safetext import safe_line
+from cockpit.ports.panes import PaneGone, PaneOccupied, PanesSilent
+
+LONGEST_SOCKET_PATH = 107
+"""Bytes that the kernel takes (103 on macOS); tmux itself only says "File name too long"."""
+
+NEEDED = frozenset({"PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TERMINFO", "TERMINFO_DIRS"})
+
+INSTALL_HINT = "Install it (Debian: apt-get install tmux; macOS: brew install tmux)."
+
+
+class ServerGone(PanesSilent):
+    """Nothing listens on the socket. The server may still run: its pid shows whether it does."""
+
+
+class NoSession(Failed):
+    """The server runs, and the session does not exist."""
+
+
+@dataclass(frozen=True, slots=True)
+class TmuxCommand:
+    """How to reach one private server."""
+
+    socket: Path
+    config: Path
+    environment: Mapping[str, str]
+    """Clients, and a server that a client starts, get the variables in `NEEDED` from here."""
+    program: str = "tmux"
+    deadline: float = 5.0
+    """Seconds until a client that has not answered is killed."""
+
+    def argv(self, *commands: Sequence[str], flags: Sequence[str] = ("-u",)) -> list[str]:
+        """The argument vector of a client that runs a chain of commands."""
+        vector = [self.program, *flags, "-S", str(self.socket), "-f", str(self.config)]
+        for number, command in enumerate(commands):
+            if number:
+                vector.append(";")
+            vector.extend(literal(word) for word in command)
+        return vector
+
+    async def run(
+        self, *commands: Sequence[str], stdin: bytes = b"", start: bool = False
+    ) -> list[str]:
+        """`call`, on a thread."""
+        return await asyncio.to_thread(self.call, *commands, stdin=stdin, start=start)
+
+    def call(self, *commands: Sequence[str], stdin: bytes = b"", start: bool = False) -> list[str]:
+        """Run a chain; the lines it printed. A chain ends at its first error.
+
+        Only with `start` may the client start the server. Raises `PanesSilent` (its `ServerGone`
+        when nothing listens), `PaneGone`, `PaneOccupied`, `NoSession`, `Failed`, `ProgramMissing`.
+        """
+        check_socket_path(self.socket)
+        argv = self.argv(*commands, flags=("-u",) if start else ("-u", "-N"))
+        if start:
+            argv = with_given_limit(argv)  # the server hands its limit to every agent
+        try:
+            answer = subprocess.run(
+                argv,
+                input=stdin,
+                capture_output=True,
+                timeout=self.deadline,
+                check=False,
+                env=client_environment(self.environment),
+                cwd="/",
+            )
+        except FileNotFoundError:
+            raise missing(self.program) from None
+        except subprocess.TimeoutExpired:
+            raise PanesSilent(
+                "tmux does not answer",
+                f"No reply to {commands[0][0]} within {self.deadline:g} s.",
+                "The state of the panes is unknown; nothing is done to them until tmux answers.",
+            ) from None
+        except OSError as error:
+            raise PanesSilent("tmux could not be asked", str(error.strerror)) from error
+        if answer.returncode:
+            raise self._error(answer.stderr.decode("utf-8", "replace").strip(), commands[0][0])
+        # Only the newline ends a line: str.splitlines would also split on what a pane may hold.
+        text = answer.stdout.decode("utf-8", "replace")
+        return text.removesuffix("\n").split("\n") if text else []
+
+    def _error(self, said: str, command: str) -> Exception:
+        detail = safe_line(said) or f"{command} failed and printed no reason."
+        if "no server running" in said or (
+            "error connecting to" in said
+            and ("No such file" in said or "Connection refused" in said)
+        ):
+            return ServerGone("The tmux server does not answer", detail)
+        if said.startswith(("error connecting", "lost server", "server exited", "protocol")):
+            return PanesSilent("The tmux server cannot be reached", detail)
+        if "can't find pane" in said or "can't find window" in said:
+            return PaneGone("The pane is gone", detail)
+        if "still active" in said:
+            return PaneOccupied("The pane is still in use", detail)
+        if "no current target" in said or "can't find session" in said or "no sessions" in said:
+            return NoSession("The tmux server holds no session of ours", detail)
+        return Failed("tmux refused", f"{command}: {detail}")
+
+
+def literal(word: str) -> str:
+    """Escape a semicolon at the end of a word: tmux would take it for the end of the command."""
+    return word[:-1] + "\\;" if word.endswith(";") else word
+
+
+def client_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """The variables of an environment that a client, and a server that it starts, needs.
+
+    No others: the server keeps its environment and gives it to every pane that the user opens by
+    hand. Agents get their environment from their launch.
+    """
+    kept = {
+        name: value
+        for name, value in environment.items()
+        if name in NEEDED or name.startswith("LC_")
+    }
+    kept.setdefault("PATH", os.defpath)
+    return kept
+
+
+def missing(program: str) -> ProgramMissing:
+    return ProgramMissing(
+        "tmux is not installed", f"There is no program {program!a} on the PATH.", INSTALL_HINT
+    )
+
+
+def check_socket_path(socket: Path) -> None:
+    """Refuse a path that no socket can have. Raises `Failed`."""
+    length = len(os.fsencode(socket))
+    if length > LONGEST_SOCKET_PATH:
+        raise Failed(
+            f"The socket path is too long ({length} bytes, at most {LONGEST_SOCKET_PATH})",
+            str(socket),
+            "Set XDG_RUNTIME_DIR or COCKPIT_HOME to a shorter folder.",
+        )
+
+
+def check_version(program: str, environment: Mapping[str, str]) -> str:
+    """The version of tmux. Raises `ProgramMissing` where it is too old or not installed."""
+    found = shutil.which(program, path=environment.get("PATH", os.defpath))
+    if found is None:
+        raise missing(program)
+    try:
+        answer = subprocess.run(
+            [found, "-V"], capture_output=True, timeout=5, check=False, text=True
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ProgramMissing("tmux cannot be run", str(error), INSTALL_HINT) from error
+    said = safe_line(answer.stdout.strip())
+    if not new_enough(said):
+        raise ProgramMissing(
+            "tmux is too old", f"This is {said or 'unknown'}; 3.3a is the oldest.", INSTALL_HINT
+        )
+    return said
+
+
+def new_enough(version: str) -> bool:
+    """Whether `tmux -V` names 3.3 or later; builds of the master branch are new enough."""
+    if "master" in version or "openbsd" in version:
+        return True
+    match = re.search(r"(\d+)\.(\d+)", version)
+    return match is not None and (int(match[1]), int(match[2])) >= OLDEST

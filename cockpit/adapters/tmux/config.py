@@ -1,0 +1,139 @@
+"""Write the private tmux server's configuration.
+
+The user's own tmux.conf is neither read nor changed. No text here comes from an agent, a repository
+or a name, because a tmux format can run programs.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cockpit.adapters.files.private_file import write_private
+from cockpit.core.errors import Failed
+
+SESSION = "cockpit"
+"""The session that has every window. Each attached terminal has its own session in its group."""
+HOME_WINDOW = 0
+RETURN_KEY = "F12"
+OTHER_RETURN_KEY, OTHER_SPOKEN = "C-F12", "Ctrl-F12"
+"""Does the same, for a terminal inside a tmux of the user's that takes the first key itself."""
+KEY_OPTION = "@cockpit_key"
+"""Option of a terminal's session: the return key, where it is not the first one."""
+FAR_OPTION = "@cockpit_far"
+"""Option of a window that shows an agent of another machine: the agent's label. The window is
+closed when no terminal shows it."""
+RETURN_OPTION = "@cockpit_return"
+"""Option of a terminal's session: the return key ends the session instead of going home."""
+ASIDE, LEAVES = "aside", "leaves"
+"""Its values. Below the session there is a cockpit screen (`ASIDE`) or the user's shell."""
+OLDEST = (3, 3)
+"""tmux 3.3a is the oldest version that was tested."""
+
+_BACK = f"""\
+if -F "#{{{RETURN_OPTION}}}" kill-session {{
+  if -F -t :{HOME_WINDOW} "#{{pane_dead}}" "respawn-pane -t :{HOME_WINDOW}"
+  if -F "#{{&&:#{{{FAR_OPTION}}},#{{==:#{{window_active_clients}},1}}}}" kill-window
+  select-window -t :{HOME_WINDOW}
+}}
+"""
+
+_CLICKED = [f"{click}1StatusRight" for click in ("MouseDown", "SecondClick", "TripleClick")]
+"""tmux names a click by the time since the last one, wherever that one was."""
+_BINDINGS = "".join(f"bind -n {key} {_BACK}" for key in (RETURN_KEY, OTHER_RETURN_KEY, *_CLICKED))
+
+TEXT = f"""\
+# Written by cockpit at each start of its tmux server; changes here are lost.
+set -s exit-empty off
+set -s escape-time 10
+set -s focus-events off
+set -s set-clipboard external
+set -s default-terminal tmux-256color
+set -s history-file ""
+set -as terminal-features ",xterm-256color:RGB,xterm-kitty:RGB,xterm-ghostty:RGB,alacritty*:RGB"
+set -as terminal-features ",foot*:RGB,wezterm*:RGB,tmux-256color:RGB,screen-256color:RGB"
+
+set -g prefix None
+set -g prefix2 None
+set -g mouse on
+set -g history-limit 5000
+set -g default-size 120x40
+set -g default-shell /bin/sh
+set -g update-environment ""
+set -g set-titles on
+set -g set-titles-string "#{{?#{{&&:#{{==:#{{window_index}},{HOME_WINDOW}}},\
+#{{m:*cockpit,#{{pane_title}}}}}},#{{pane_title}},cockpit}}"
+set -g destroy-unattached off
+set -g detach-on-destroy on
+set -g base-index 0
+set -g renumber-windows off
+set -g visual-activity off
+set -g visual-bell off
+set -g bell-action any
+set -g display-time 2000
+
+set -g remain-on-exit on
+set -g remain-on-exit-format "This process has ended\
+#{{?pane_dead_status, with status #{{pane_dead_status}},}}\
+#{{?pane_dead_signal, by signal #{{pane_dead_signal}},}}. {RETURN_KEY} goes back."
+set -g window-size latest
+set -g aggressive-resize on
+set -g allow-passthrough off
+set -g allow-rename off
+set -g automatic-rename off
+set -g monitor-activity off
+
+set -g status on
+set -g status-interval 0
+set -g status-style "bg=default,fg=default,dim"
+set -g status-left ""
+set -g status-right "\
+#{{?#{{==:#{{window_index}},{HOME_WINDOW}}},, \
+#{{?#{{{KEY_OPTION}}},#{{{KEY_OPTION}}},{RETURN_KEY}}} \
+#{{?#{{==:#{{{RETURN_OPTION}}},{LEAVES}}},leaves,back to the cockpit}} }}"
+set -g window-status-format ""
+set -g window-status-current-format " #{{window_name}} "
+set -g window-status-separator ""
+
+unbind -a -q -T prefix
+unbind -n MouseDown3Pane
+unbind -n M-MouseDown3Pane
+unbind -n MouseDown3Status
+unbind -n MouseDown3StatusLeft
+unbind -n MouseDown3StatusRight
+bind -n DoubleClick1Pane if -F "#{{&&:#{{mouse_any_flag}},#{{==:#{{pane_in_mode}},0}}}}" "" {{
+  if -F "#{{pane_in_mode}}" {{ send-keys -M }} {{
+    copy-mode -H
+    send-keys -X select-word
+    run-shell -d 0.3
+    send-keys -X copy-pipe-and-cancel
+  }}
+}}
+{_BINDINGS}"""
+"""`focus-events off`: tmux <= 3.4 crashes, and ends every agent, when a program that asked for
+focus events is killed while a terminal shows it. `status-interval 0`: an idle status line sends
+nothing. The mouse menus are unbound because they offer to kill a pane. `DoubleClick1Pane`: by
+default a program that uses the mouse gets the second press twice, and waits for a release that
+never comes. `aggressive-resize`: a terminal resizes only the window that it shows, so two users do
+not resize each other's agents."""
+
+
+def write_configuration(path: Path) -> None:
+    """Write the file, 0600, replacing what was there. Raises `Failed`."""
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_private(path, TEXT.encode())
+    except OSError as error:
+        raise Failed(
+            "The configuration of the tmux server could not be written",
+            f"{path}: {error.strerror}",
+        ) from error
+
+
+def terminal_name() -> str:
+    """The `TERM` for panes: `tmux-256color` where this machine has it, else `screen-256color`."""
+    roots = ("/usr/share/terminfo", "/lib/terminfo", "/etc/terminfo", "/usr/local/share/terminfo")
+    for root in roots:
+        for letter in ("t", "74"):
+            if (Path(root) / letter / "tmux-256color").exists():
+                return "tmux-256color"
+    return "screen-256color"

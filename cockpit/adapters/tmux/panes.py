@@ -1,0 +1,308 @@
+"""Panes on the private tmux server: `ports.panes.Panes` over real tmux.
+
+A pane is addressed by its id; its label is an option of the pane. Text for a process goes through a
+file or a buffer, never through an argument. Opening, reopening and closing go through libtmux
+(`lifecycle.py`); what is asked often, or has to happen in one step, is a chain of `TmuxCommand`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import secrets
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from cockpit.adapters.process import process_table
+from cockpit.adapters.process.launch_order import LaunchOrders
+from cockpit.adapters.process.processes import LocalProcesses
+from cockpit.adapters.tmux.command import NoSession, ServerGone, TmuxCommand
+from cockpit.adapters.tmux.config import SESSION, terminal_name
+from cockpit.adapters.tmux.server import HOME_OPTION, TmuxServer
+from cockpit.core import sgr
+from cockpit.core.errors import BadUsage, CockpitError
+from cockpit.core.ids import NAME_PATTERN, PaneId
+from cockpit.core.safetext import typeable
+from cockpit.ports.panes import Launch, Pane, PaneGone, PaneOccupied, PanesSilent, Screen
+
+if TYPE_CHECKING:
+    from cockpit.adapters.tmux.lifecycle import Lifecycle
+
+T = TypeVar("T")
+
+LABEL = "@cockpit_label"
+LABEL_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@/+-]{0,99}")
+PANE_PATTERN = re.compile(r"%[0-9]{1,9}")
+KEY_PATTERN = re.compile(
+    r"Enter|Escape|Tab|BTab|Space|BSpace|Up|Down|Left|Right|Home|End|PPage|NPage|DC|IC"
+    r"|F[1-9]|F1[0-2]|[CM]-[a-z]"
+)
+LOOK = (
+    "#{pane_id} #{pane_pid} #{pane_dead} s#{pane_dead_status} g#{pane_dead_signal}"
+    f" #{{pane_width}} #{{pane_height}} #{{{LABEL}}}"
+)
+SETTLE = 2.0
+"""Seconds that tmux has to notice that a process has ended."""
+POKES = 3
+"""How often the server is asked to look for an ended child before the status counts as unknown."""
+
+
+class Tmux:
+    """The panes of one private server. Safe to use from many tasks at once."""
+
+    def __init__(
+        self,
+        socket: Path,
+        config: Path,
+        environment: Mapping[str, str],
+        *,
+        orders: Path | None = None,
+        program: str = "tmux",
+        processes: LocalProcesses | None = None,
+        deadline: float = 5.0,
+    ) -> None:
+        """`environment` has the server's variables; `orders` is a private folder.
+
+        `config` is written at each start of the server.
+        """
+        self.command = TmuxCommand(socket, config, environment, program, deadline)
+        self.processes = processes or LocalProcesses()
+        self.server = TmuxServer(self.command, self.processes)
+        self.orders = LaunchOrders(orders or config.parent / "orders")
+        self._server: int | None = None
+
+    async def start_server(self) -> int:
+        pid, fresh = await self.server.start()
+        if fresh:
+            # A younger order may be about to start in this server.
+            self.orders.sweep(older_than=60.0)
+        self._server = pid
+        return pid
+
+    async def prepare(self) -> None:
+        await self.server.lifecycle()
+
+    async def server_pid(self) -> int | None:
+        self._server = await self.server.pid()
+        return self._server
+
+    async def home_pid(self) -> int | None:
+        """Also None where several panes are marked as the home window's."""
+        try:
+            lines = await self.server.ask(
+                ["list-panes", "-a", "-f", f"#{{{HOME_OPTION}}}", "-F", "#{pane_pid}"]
+            )
+        except (ServerGone, NoSession):
+            return None
+        # A window is listed once for each session that shows it.
+        found = {line for line in lines if line.isdigit()}
+        return int(found.pop()) if len(found) == 1 else None
+
+    async def look(self) -> dict[PaneId, Pane]:
+        """A pane whose process has ended has its status, unless tmux has lost the status."""
+        panes = await self._list()
+        for _ in range(POKES):
+            if not any(self._status_is_lost(pane) for pane in panes.values()):
+                break
+            await self.server.collect()
+            await asyncio.sleep(0.02)
+            panes = await self._list()
+        return panes
+
+    async def open(self, label: str, launch: Launch) -> Pane:
+        """Raises `BadUsage` for a label that is not letters, digits and `._:@/+-`."""
+        if not LABEL_PATTERN.fullmatch(label):
+            raise BadUsage(f"{label!a} cannot be the label of a pane")
+        # Off the loop: it writes files, and looks for secrets in a prompt of any size.
+        argv = await asyncio.to_thread(self.orders.command, prepared(launch))
+        name = label if NAME_PATTERN.fullmatch(label) else "agent"
+        last = f"={SESSION}:{{end}}"
+
+        def open_window(lifecycle: Lifecycle) -> list[str]:
+            # In one step: a window without a label would belong to nobody.
+            return lifecycle.new_window(
+                name,
+                argv,
+                ["set-option", "-p", "-t", last, LABEL, label],
+                ["list-panes", "-t", last, "-F", LOOK],
+            )
+
+        try:
+            lines = await self.server.act(open_window)
+        except (NoSession, ServerGone, PaneGone):
+            await self.start_server()
+            lines = await self.server.act(open_window)
+        return parsed(lines[-1])
+
+    async def reopen(self, pane: PaneId, launch: Launch) -> Pane:
+        """The pane keeps its id, window and history, and gets the launch's directory."""
+        check_pane(pane)
+        await self._wait_until_free(pane)
+        # Off the loop: it writes files, and looks for secrets in a prompt of any size.
+        argv = await asyncio.to_thread(self.orders.command, prepared(launch))
+        look = ["list-panes", "-t", pane, "-f", f"#{{==:#{{pane_id}},{pane}}}", "-F", LOOK]
+        lines = await self._act(lambda lifecycle: lifecycle.respawn(pane, argv, look))
+        return parsed(lines[-1])
+
+    async def capture(self, pane: PaneId, *, history: int = 0) -> Screen:
+        check_pane(pane)
+        start = ["-S", str(-history)] if history > 0 else []
+        lines = await self._ask(
+            ["display-message", "-p", "-t", pane, "#{cursor_x} #{cursor_y} #{cursor_flag}"],
+            ["capture-pane", "-e", "-p", "-t", pane, *start],
+        )
+        column, row, visible = lines[0].split(" ")
+        return Screen(
+            sgr.screen(lines[1:]),
+            cursor_column=int(column),
+            cursor_row=int(row),
+            cursor_visible=visible == "1",
+        )
+
+    async def paste(self, pane: PaneId, text: str) -> None:
+        """Leaves the scroll-back first. Raises `PaneGone` for a dead pane: pasting into one crashes
+        tmux <= 3.4, and ends every agent.
+        """
+        check_pane(pane)
+        buffer = f"cockpit-{secrets.token_hex(8)}"
+        paste = f"paste-buffer -p -r -d -b {buffer} -t {pane}"
+        try:
+            said = await self._ask(
+                ["copy-mode", "-q", "-t", pane],
+                ["load-buffer", "-b", buffer, "-"],
+                ["if-shell", "-F", "-t", pane, "#{pane_dead}", "display-message -p dead", paste],
+                stdin=typeable(text).encode("utf-8", "replace"),
+            )
+            if any(said):
+                raise PaneGone("Nothing runs in the pane any more", "Its process has ended.")
+        except CockpitError:
+            with suppress(CockpitError):
+                await self.command.run(["delete-buffer", "-b", buffer])
+            raise
+
+    async def press(self, pane: PaneId, key: str) -> None:
+        """Raises `BadUsage` for a word that names no key: tmux would type the word."""
+        check_pane(pane)
+        if not KEY_PATTERN.fullmatch(key):
+            raise BadUsage(f"{key!a} is not the name of a key")
+        await self._ask(["copy-mode", "-q", "-t", pane], ["send-keys", "-t", pane, key])
+
+    async def hold_keys(self, pane: PaneId, seconds: float) -> None:
+        """Our own keys (`F12`) keep working. The server itself ends the hold."""
+        check_pane(pane)
+        again = ["run-shell", "-b", "-d", f"{seconds:g}", "-C", f"select-pane -e -t {pane}"]
+        await self._ask(["select-pane", "-d", "-t", pane], again)
+
+    async def close(self, pane: PaneId) -> None:
+        """Raises `PaneOccupied` while its process runs: closing would only hang it up."""
+        check_pane(pane)
+        try:
+            await self._wait_until_free(pane)
+            await self._act(lambda lifecycle: lifecycle.kill_pane(pane))
+        except (PaneGone, ServerGone, NoSession):
+            return
+
+    async def stop_server(self) -> None:
+        await self.server.stop()
+        self.orders.sweep()
+        self._server = None
+
+    async def _ask(self, *commands: list[str], stdin: bytes = b"") -> list[str]:
+        """Run a chain about one pane. Without server or session there is no such pane."""
+        with _about_a_pane():
+            return await self.server.ask(*commands, stdin=stdin)
+
+    async def _act(self, step: Callable[[Lifecycle], T]) -> T:
+        """Run a step of the lifecycle of one pane, as `_ask` runs a chain."""
+        with _about_a_pane():
+            return await self.server.act(step)
+
+    async def _list(self) -> dict[PaneId, Pane]:
+        try:
+            lines = await self.server.ask(
+                ["list-panes", "-a", "-f", f"#{{{LABEL}}}", "-F", LOOK],
+            )
+        except (ServerGone, NoSession):
+            return {}
+        # A window is listed once for each session that shows it.
+        return {pane.id: pane for pane in map(parsed, filter(None, lines))}
+
+    def _status_is_lost(self, pane: Pane) -> bool:
+        if pane.exit_status is not None or pane.exit_signal is not None:
+            return False
+        entry = process_table.entry(pane.pid)
+        # A pane whose terminal is closed while its process runs has no status yet.
+        return entry is None or entry.ended
+
+    async def _wait_until_free(self, pane: PaneId) -> None:
+        """Wait until the pane's process has ended and tmux knows it. Raises as `reopen` does."""
+        end = time.monotonic() + SETTLE
+        while True:
+            lines = await self._ask(
+                ["list-panes", "-t", pane, "-F", f"{LOOK} #{{pid}}"],
+            )
+            line = next((line for line in lines if line.startswith(f"{pane} ")), None)
+            if line is None:
+                raise PaneGone("The pane is gone", f"There is no pane {pane}.")
+            body, _, server = line.rpartition(" ")
+            current = parsed(body)
+            if self._holds(current.pid, int(server)):
+                raise PaneOccupied(
+                    f"The pane {pane} is still in use",
+                    f"Process {current.pid} runs in it.",
+                    "End it first.",
+                )
+            if current.dead:
+                return
+            if time.monotonic() > end:
+                raise PanesSilent(f"tmux does not release the pane {pane}")
+            await self.server.collect(int(server))
+            await asyncio.sleep(0.02)
+
+    def _holds(self, pid: int, server: int) -> bool:
+        """Whether the pane's process runs, and not another process that got its pid."""
+        entry = process_table.entry(pid)
+        return entry is not None and not entry.ended and entry.parent == server
+
+
+@contextmanager
+def _about_a_pane() -> Iterator[None]:
+    try:
+        yield
+    except (ServerGone, NoSession) as error:
+        raise PaneGone("The pane is gone", error.detail) from error
+
+
+def prepared(launch: Launch) -> Launch:
+    """The launch with the variables that tell the program its terminal."""
+    inside = {"TERM": terminal_name(), "COLORTERM": "truecolor"}
+    kept = {n: v for n, v in launch.environment.items() if n not in ("TMUX", "TMUX_PANE")}
+    return replace(launch, environment={**kept, **inside})
+
+
+def parsed(line: str) -> Pane:
+    """One line of `LOOK`. Raises `PanesSilent` for anything else."""
+    try:
+        identity, pid, dead, status, number, width, height, label = line.split(" ", 7)
+        return Pane(
+            PaneId(identity),
+            label,
+            int(pid or 0),
+            dead == "1",
+            exit_status=int(status[1:]) if status[1:] else None,
+            exit_signal=int(number[1:]) if number[1:] else None,
+            width=int(width),
+            height=int(height),
+        )
+    except ValueError:
+        raise PanesSilent("tmux did not answer with panes", f"{line!a:.200}") from None
+
+
+def check_pane(pane: PaneId) -> None:
+    """Refuse a word that is no pane id, before tmux reads it as a target. Raises `PaneGone`."""
+    if not PANE_PATTERN.fullmatch(pane):
+        raise PaneGone("That is no pane", f"{pane!a:.200}")

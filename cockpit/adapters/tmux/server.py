@@ -1,0 +1,212 @@
+"""Start the private tmux server, find it again, and end it.
+
+Its pid and identity are in a file beside the socket, so a lost socket is not mistaken for a lost
+server: a server that still runs is asked to create its socket again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from cockpit.adapters.files.private_file import write_private
+from cockpit.adapters.process.processes import LocalProcesses
+from cockpit.adapters.tmux.command import NoSession, ServerGone, TmuxCommand, check_version
+from cockpit.adapters.tmux.config import HOME_WINDOW, SESSION, write_configuration
+from cockpit.core.errors import CockpitError, Failed, Hindered
+from cockpit.core.safetext import safe_line
+from cockpit.ports.panes import PanesSilent
+from cockpit.ports.processes import ProcessId
+
+if TYPE_CHECKING:
+    from cockpit.adapters.tmux.lifecycle import Lifecycle
+
+T = TypeVar("T")
+
+HOME_OPTION = "@cockpit_home"
+EMPTY, OPEN = "empty", "open"
+"""Whether a screen was ever started in the home window. The first process there is only a stand-in
+that ends at once, and until tmux notices that, the window looks as if a screen ran in it."""
+
+PID = ["display-message", "-p", "#{pid}"]
+NEW_SESSION = (
+    ["new-session", "-d", "-s", SESSION, "-n", SESSION, "--", "true"],
+    ["set-option", "-p", "-t", f"={SESSION}:{HOME_WINDOW}", HOME_OPTION, EMPTY],
+)
+"""The session with its home window, in which a process has ended until the screen is opened."""
+
+
+class TmuxServer:
+    """One server on one socket."""
+
+    def __init__(self, command: TmuxCommand, processes: LocalProcesses) -> None:
+        self.command = command
+        self.processes = processes
+        self.record = command.socket.with_name(command.socket.name + ".pid")
+        self._starting = asyncio.Lock()
+        self._loading = asyncio.Lock()
+        self._lifecycle: Lifecycle | None = None
+
+    async def start(self) -> tuple[int, bool]:
+        """Make sure that server and session exist; the server's pid, and whether it is new."""
+        async with self._starting:
+            known = await self.pid()
+            if known is not None:
+                await self._ensure_session()
+                return known, False
+            return await self._start(), True
+
+    async def pid(self) -> int | None:
+        """The server's pid; None if the server has ended. Raises `PanesSilent`."""
+        try:
+            lines = await self.ask(PID)
+        except ServerGone:
+            return None
+        return int(lines[0])
+
+    async def ask(self, *commands: list[str], stdin: bytes = b"") -> list[str]:
+        """Run a chain. A server that runs without its socket creates a new one first.
+
+        Raises `ServerGone` only when nothing listens and the recorded process has ended too.
+        """
+        return await self._with_socket(lambda: self.command.run(*commands, stdin=stdin))
+
+    async def act(self, step: Callable[[Lifecycle], T]) -> T:
+        """Run a step of the lifecycle on a thread. Raises as `ask` and `lifecycle` do."""
+        lifecycle = await self.lifecycle()
+        return await self._with_socket(lambda: asyncio.to_thread(step, lifecycle))
+
+    async def lifecycle(self) -> Lifecycle:
+        """The lifecycle of this server's windows and panes, loaded at the first call.
+
+        Raises `Hindered` when it cannot be loaded, as after cockpit was removed or exchanged under
+        a supervisor that runs.
+        """
+        async with self._loading:
+            if self._lifecycle is None:
+                self._lifecycle = await asyncio.to_thread(self._load)
+        return self._lifecycle
+
+    def _load(self) -> Lifecycle:
+        try:
+            from cockpit.adapters.tmux.lifecycle import Lifecycle
+        except Exception as error:  # an installation that is being exchanged fails in many ways
+            raise Hindered(
+                "libtmux cannot be loaded",
+                safe_line(str(error), 300),
+                "Install cockpit again, then restart it: cockpit restart",
+            ) from error
+        return Lifecycle(self.command)
+
+    async def _with_socket(self, call: Callable[[], Awaitable[T]]) -> T:
+        try:
+            return await call()
+        except ServerGone:
+            if not await self._revived():
+                raise
+        return await call()
+
+    async def collect(self, server: int | None = None) -> None:
+        """Have the server look for children that have ended: tmux up to 3.5 misses up to 65 %."""
+        identity = self._recorded()
+        if identity is None and server is not None:
+            identity = self.processes.identify(server)
+        if identity is not None:
+            self.processes.signal(identity, signal.SIGCHLD)
+
+    async def stop(self, patience: float = 3.0) -> None:
+        """End the server, wait until its process has ended, remove its socket. Idempotent."""
+        identity = self._recorded()
+        if identity is None:
+            with suppress(PanesSilent):
+                pid = await self.pid()
+                identity = self.processes.identify(pid) if pid else None
+        with suppress(CockpitError):
+            await self.command.run(["kill-server"])
+        if identity is not None and not await self.processes.gone(identity, patience):
+            ending = await self.processes.end(identity, "", patience=patience)
+            if not ending.gone:
+                raise Failed("The tmux server does not end", f"Process {identity.pid} still runs.")
+        for path in (self.command.socket, self.record, self._lock()):
+            with suppress(FileNotFoundError):
+                path.unlink()
+
+    async def _start(self) -> int:
+        await asyncio.to_thread(check_version, self.command.program, self.command.environment)
+        self._prepare()
+        try:
+            lines = await self.command.run(["start-server"], *NEW_SESSION, PID, start=True)
+        except Failed as error:
+            # Another process started the server at the same moment.
+            if "duplicate session" not in error.detail:
+                raise
+            lines = await self.command.run(PID)
+        pid = int(lines[-1])
+        identity = self.processes.identify(pid)
+        if identity is not None:
+            self._remember(identity)
+        return pid
+
+    async def _ensure_session(self) -> None:
+        try:
+            await self.command.run(["has-session", "-t", f"={SESSION}"])
+            return
+        except NoSession:
+            pass
+        try:
+            await self.act(lambda lifecycle: lifecycle.restore_session(*NEW_SESSION))
+        except Failed as error:
+            # Another process restored it at the same moment.
+            if "duplicate session" not in error.detail:
+                raise
+
+    def _prepare(self) -> None:
+        folder = self.command.socket.parent
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            entry = folder.lstat()
+        except OSError as error:
+            raise Failed(f"Cannot make {folder}", str(error.strerror)) from error
+        if entry.st_uid != os.geteuid():
+            raise Failed(f"{folder} belongs to another user", "They could replace the socket.")
+        write_configuration(self.command.config)
+
+    async def _revived(self) -> bool:
+        """Whether the recorded server runs and has a socket again."""
+        identity = self._recorded()
+        if identity is None or not self.processes.alive(identity):
+            return False
+        end = time.monotonic() + self.command.deadline
+        while self.processes.alive(identity):
+            self.processes.signal(identity, signal.SIGUSR1)
+            await asyncio.sleep(0.05)
+            with suppress(ServerGone):
+                await self.command.run(PID)
+                return True
+            if time.monotonic() > end:
+                raise PanesSilent(
+                    "The tmux server has lost its socket",
+                    f"Process {identity.pid} runs and does not create a new one.",
+                )
+        return False
+
+    def _remember(self, identity: ProcessId) -> None:
+        note = {"pid": identity.pid, "started": identity.started, "boot": identity.boot}
+        write_private(self.record, json.dumps(note).encode())
+
+    def _recorded(self) -> ProcessId | None:
+        try:
+            note = json.loads(self.record.read_text())
+            return ProcessId(int(note["pid"]), int(note["started"]), str(note["boot"]))
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def _lock(self) -> Path:
+        return self.command.socket.with_name(self.command.socket.name + ".lock")

@@ -1,0 +1,103 @@
+"""Reads a whole transcript once, for sessions that are over and for the command line.
+
+Following a file that grows is `tail.py`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from cockpit.adapters.files.foreign_files import opened
+from cockpit.adapters.transcripts.lines import (
+    LONGEST_LINE,
+    LOOK_BACK,
+    Parse,
+    may_hold_reading,
+    parse_bounded,
+)
+from cockpit.adapters.transcripts.tail import LARGEST_FILE
+from cockpit.core.session import SessionEvent, Skipped
+
+BLOCK = 256 * 1024
+"""Small enough to stay in a core's cache: larger blocks are a third slower."""
+
+
+def read_all(
+    path: Path,
+    parse: Parse,
+    feed: Callable[[SessionEvent | Skipped], None],
+    *,
+    block: int = BLOCK,
+    longest_line: int = LONGEST_LINE,
+    any_owner: bool = False,
+) -> None:
+    """Hand every event of a transcript to `feed`, in order; `any_owner`: of a file the user named.
+
+    A last line without its newline is read too: a session that ended leaves none, and one that
+    is being written gives a torn record at worst. Raises `OSError` for a file that cannot be
+    read.
+    """
+    with opened(path, any_owner=any_owner, most=LARGEST_FILE) as file:
+        for line in _lines(file.fileno(), block, longest_line):
+            found = line if isinstance(line, Skipped) else parse_bounded(parse, line)
+            if isinstance(found, Skipped):
+                feed(found)
+                continue
+            for event in found:
+                feed(event)
+
+
+def _lines(descriptor: int, block: int, longest: int) -> Iterator[bytes | Skipped]:
+    """Every line without its newline; `Skipped` for one that is too long to be held."""
+    long = _LongLine(longest)
+    while data := os.read(descriptor, block):
+        lines = data.split(b"\n")
+        rest = lines.pop()
+        if lines and long:
+            if (told := long.add(lines[0])) is not None:
+                yield told
+            if (line := long.end()) is not None:
+                yield line
+            del lines[0]
+        yield from lines
+        if rest and (told := long.add(rest)) is not None:
+            yield told
+    if (line := long.end()) is not None:
+        yield line
+
+
+class _LongLine:
+    """A line in pieces, until it is too long: then only whether it may hold a reading is kept."""
+
+    def __init__(self, longest: int) -> None:
+        self._longest = longest
+        self._clear()
+
+    def _clear(self) -> None:
+        self._held: list[bytes] = []
+        self._length = 0
+        self._let_go = self._reading = False
+
+    def __bool__(self) -> bool:
+        return self._length > 0
+
+    def add(self, piece: bytes) -> Skipped | None:
+        """Take the next piece; answers what is to be told of a line that is too long, once."""
+        self._held.append(piece)
+        self._length += len(piece)
+        if self._length <= self._longest:
+            return None
+        before = self._let_go, self._reading
+        line = b"".join(self._held)
+        self._reading = self._reading or may_hold_reading(line)
+        self._let_go, self._held = True, [line[-LOOK_BACK:]]
+        changed = before != (self._let_go, self._reading)
+        return Skipped("too-long", self._reading) if changed else None
+
+    def end(self) -> bytes | None:
+        """The whole line; None if there is none, or it was let go."""
+        line = None if self._let_go or not self._length else b"".join(self._held)
+        self._clear()
+        return line

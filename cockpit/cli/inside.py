@@ -1,0 +1,113 @@
+"""Refuse, inside an agent, the commands that act without asking the supervisor.
+
+The supervisor identifies its callers itself (`supervisor/api/callers.py`). This covers what never
+reaches it: trusting or writing a file, starting or ending a supervisor, and asking another machine.
+The environment of this process does not decide: a marker of any cockpit counts, in this process or
+in one of its parents.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from cockpit.adapters.process.ancestry import TmuxStart, ancestry, tmux_starts
+from cockpit.cli.places import our_places
+from cockpit.config.paths import Places
+from cockpit.core.errors import NotAllowed
+from cockpit.ports.processes import Ancestor
+
+_HOOK_MARKER = re.compile(r"hook-[0-9a-f]+")
+_HINT = "Ask the user to do it from their own terminal."
+
+
+def refuse_inside_agent(what: str, *, nested: bool = True) -> None:
+    """Raise `NotAllowed` if this process runs inside an agent of a cockpit, or in a worktree's
+    setup.
+
+    `what` completes "an agent may not ...", such as "trust a file". Hooks are allowed: they are the
+    user's own programs. With `nested`, a cockpit with its own `COCKPIT_HOME` may be used inside an
+    agent of another one.
+    """
+    places = our_places()
+    above = ancestry(os.getpid(), boot="-")
+    for one in above:
+        if not one.run or _HOOK_MARKER.fullmatch(one.run):
+            continue
+        if not _is_apart(places, one.state, Path(one.socket).parent, nested=nested):
+            raise _refusal(what, f"This command runs inside {_name(one)}.", one.state)
+    for start in tmux_starts(above):
+        state = _state_of(start, places)
+        if state is None or start.process.process.pid == _home_pid(start):
+            continue
+        if not _is_apart(places, state, Path(start.socket).parent, nested=nested):
+            raise _refusal(
+                what,
+                f"This command runs in cockpit's own tmux server (process "
+                f"{start.process.process.pid}), in a window where only agents run.",
+                state,
+            )
+
+
+def _refusal(what: str, where: str, state: str) -> NotAllowed:
+    if not state:
+        where += " An older version started it, so its owner is unknown."
+    return NotAllowed(f"Refused: an agent may not {what}", where, _HINT)
+
+
+def _name(one: Ancestor) -> str:
+    kind = "the worktree setup of agent" if one.run.startswith("setup-") else "agent"
+    return f"{kind} {one.agent or one.run!a} (process {one.process.pid})"
+
+
+def _is_apart(places: Places, state: str, runtime: Path, *, nested: bool) -> bool:
+    """Whether the cockpit with these folders is provably not the one this command is for.
+
+    Folders are compared by identity, not by name. Another user's cockpit is apart. One of this user
+    is apart if this command has its own `COCKPIT_HOME`: the default folders are the user's.
+    """
+    theirs = _identity(Path(state))
+    if theirs is None:
+        return False
+    if theirs.st_uid != os.geteuid():
+        return True
+    if not nested or places.home is None:
+        return False
+    others = [theirs, _identity(runtime)]
+    ours = [_identity(places.state), _identity(places.runtime)]
+    return not any(
+        one is not None and other is not None and os.path.samestat(one, other)
+        for one in ours
+        for other in others
+    )
+
+
+def _identity(folder: Path) -> os.stat_result | None:
+    try:
+        return folder.stat() if folder.is_absolute() else None
+    except OSError:
+        return None
+
+
+def _state_of(start: TmuxStart, places: Places) -> str | None:
+    """Return the state folder of the cockpit that owns this tmux server; None for any other
+    server.
+    """
+    if os.path.realpath(start.socket) == os.path.realpath(places.tmux_socket):
+        return str(places.state)
+    folder, name = os.path.split(start.config)
+    if name != places.tmux_config.name or not Path(folder, places.lease.name).exists():
+        return None
+    return folder
+
+
+def _home_pid(start: TmuxStart) -> int | None:
+    import asyncio
+    from concurrent.futures import ThreadPoolExecutor
+
+    from cockpit.adapters.tmux.panes import Tmux
+
+    tmux = Tmux(Path(start.socket), Path(start.config), os.environ)
+    with ThreadPoolExecutor(1) as aside:  # the caller may be inside a running event loop
+        return aside.submit(lambda: asyncio.run(tmux.home_pid())).result()

@@ -1,0 +1,215 @@
+"""`cockpit service`: have the system start the supervisor when you log in."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from cockpit.cli.options import asked, everywhere
+from cockpit.core.errors import Failed, NotNow, Unreachable
+from cockpit.core.safetext import safe_line
+
+if TYPE_CHECKING:
+    from cockpit.adapters.service.launchd import LaunchdAgent
+    from cockpit.adapters.service.systemd import SystemdUnit
+
+KEPT = (
+    "PATH", "COCKPIT_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "CLAUDE_CONFIG_DIR", "LANG",
+    "LC_ALL",
+)  # fmt: skip
+"""The only variables written into the service file: paths of programs and folders."""
+OURS = "cockpit service remove"
+"""In every file that cockpit writes; identifies the file as cockpit's."""
+
+
+@click.group(
+    epilog="""\b
+Examples:
+  cockpit service install --dry-run
+  cockpit service install
+  cockpit service status"""
+)
+@everywhere
+def service() -> None:
+    """Start the supervisor when you log in.
+
+    Installs a systemd user unit, or a launchd agent on macOS. A reboot ends agents; afterwards the
+    supervisor offers to reopen them (`resume` in the configuration).
+    """
+
+
+@service.command(
+    epilog="""\b
+Examples:
+  cockpit service install --dry-run    print the file and the commands
+  cockpit service install
+  cockpit service install --config ~/team.toml"""
+)
+@everywhere
+@click.option("--dry-run", is_flag=True, help="Print the file and the commands; change nothing.")
+def install(dry_run: bool) -> int:
+    """Write the service file and enable it.
+
+    The file contains the path of this Python, PATH and cockpit's folders; no credentials. A running
+    supervisor keeps running; the service takes over at the next start.
+    """
+    from cockpit.adapters.service.commands import run_all
+    from cockpit.cli.inside import refuse_inside_agent
+    from cockpit.cli.launching import supervisor_pid
+    from cockpit.cli.places import our_places
+    from cockpit.cli.speech import say
+
+    refuse_inside_agent("install a service", nested=False)
+    _become_far("install", *(["--dry-run"] if dry_run else []))
+    unit = _unit()
+    text = unit.text()
+    try:
+        pid = supervisor_pid(our_places())
+    except Unreachable as found:
+        pid = found.pid
+    commands = unit.commands(start=pid is None)
+    if dry_run:
+        print(text, end="", flush=True)
+        say(f"Would write the above to {unit.path}, then run:")
+        for command in commands:
+            say(f"  {' '.join(command)}")
+        return 0
+    unit.check()
+    before = _ours(unit.path)
+    if before != text:
+        _write(unit.path, text)
+        say(f"Wrote {unit.path} ({unit.kind})")
+    else:
+        say(f"{unit.path} is up to date")
+    run_all(commands)
+    for command in commands:
+        say(f"Ran: {' '.join(command)}")
+    if pid is not None:
+        say(f"The supervisor (pid {pid}) keeps running; the service takes over when it ends.")
+    if hint := unit.hint():
+        say(hint)
+    say("To uninstall it: cockpit service remove")
+    return 0
+
+
+@service.command(
+    epilog="""\b
+Example:
+  cockpit service remove    a running supervisor keeps running until: cockpit down"""
+)
+@everywhere
+def remove() -> int:
+    """Disable the service and delete its file; ends nothing that runs."""
+    from cockpit.adapters.service.commands import run_all
+    from cockpit.cli.inside import refuse_inside_agent
+    from cockpit.cli.speech import say
+
+    refuse_inside_agent("remove a service", nested=False)
+    _become_far("remove")
+    unit = _unit()
+    if _ours(unit.path) is None:
+        say(f"No service is installed: {unit.path} does not exist")
+        return 0
+    unit.check()
+    run_all(unit.before_removal())
+    try:
+        unit.path.unlink()
+    except OSError as error:
+        raise Failed(f"{unit.path} cannot be deleted", str(error)) from error
+    run_all(unit.after_removal())
+    say(f"Removed {unit.path}. A running supervisor keeps running; stop it with: cockpit down")
+    return 0
+
+
+@service.command(
+    epilog="""\b
+Example:
+  cockpit service status"""
+)
+@everywhere
+def status() -> int:
+    """Show whether the service is installed, enabled and running."""
+    from cockpit.cli.speech import say
+
+    _become_far("status")
+    unit = _unit()
+    if _ours(unit.path) is None:
+        print("installed: no", flush=True)
+        say(f"To install it: cockpit service install (writes {unit.path})")
+        return 0
+    print(f"installed: {unit.path}")
+    unit.check()
+    for name, value in unit.state().items():
+        print(f"{name}: {value}")
+    sys.stdout.flush()
+    if hint := unit.hint():
+        say(hint)
+    return 0
+
+
+def _unit() -> SystemdUnit | LaunchdAgent:
+    from cockpit.cli.places import our_places
+    from cockpit.cli.project import file_to_read
+
+    places = our_places()
+    command = [sys.executable, "-P", "-m", "cockpit"]
+    if asked().config is not None:
+        command += ["--config", str(file_to_read(asked().config)[0])]
+    argv = (*command, "up", "--foreground")
+    kept = {name: os.environ[name] for name in KEPT if os.environ.get(name)}
+    if places.home is not None:
+        kept["COCKPIT_HOME"] = str(places.home)
+    home = Path(os.environ.get("HOME") or Path.home())
+    if sys.platform == "darwin":
+        from cockpit.adapters.service.launchd import LaunchdAgent
+
+        return LaunchdAgent(home / "Library" / "LaunchAgents", argv, kept, places.logs / "up.log")
+    from cockpit.adapters.service.systemd import SystemdUnit
+
+    said = os.environ.get("XDG_CONFIG_HOME", "")
+    config = Path(said) if said.startswith("/") else home / ".config"
+    return SystemdUnit(config / "systemd" / "user", argv, kept)
+
+
+def _ours(path: Path) -> str | None:
+    """Return the file's text; None without a file. Raises `NotNow` for a file cockpit did not
+    write.
+    """
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise Failed(f"{path} cannot be read", str(error)) from error
+    if OURS not in text:
+        raise NotNow(
+            f"{safe_line(str(path))} was not written by cockpit",
+            "It was not changed.",
+            "Move it away, then run again: cockpit service install",
+        )
+    return text
+
+
+def _write(path: Path, text: str) -> None:
+    from cockpit.adapters.files.private_file import write_private
+
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_private(path, text.encode())
+    except OSError as error:
+        raise Failed(f"{path} cannot be written", str(error)) from error
+
+
+def _become_far(*words: str) -> None:
+    """With `--host`, replace this process with the same command on that machine."""
+    from cockpit.cli.asking import far_host
+
+    host = far_host()
+    if host is not None:
+        from cockpit.cli.hosts import become_there
+
+        become_there(host.command("service", *words))

@@ -1,0 +1,63 @@
+"""The output of a starting supervisor, before it can write its log.
+
+It goes to `logs/up.log`, or to memory when that file cannot be written: the reason for a failed
+start must reach the terminal even when the disk is full.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+LONGEST = 65_536
+_FLAGS = os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+_BLOCK = b"\n" * 4096
+
+
+class StartupOutput:
+    """A file descriptor for a child process to print to, and what the child printed."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.refused: str | None = None
+        """Why the file cannot be written, as a clause; None if it can."""
+        self.descriptor = self._open()
+
+    def _open(self) -> int:
+        try:
+            descriptor = os.open(self.path, _FLAGS, 0o600)
+        except OSError as error:
+            self.refused = (error.strerror or str(error)).lower()
+            return _in_memory()
+        try:
+            os.write(descriptor, _BLOCK)  # a full disk fails on write, not on open
+            os.ftruncate(descriptor, 0)
+            os.lseek(descriptor, 0, os.SEEK_SET)
+        except OSError as error:
+            self.refused = (error.strerror or str(error)).lower()
+            os.close(descriptor)
+            return _in_memory()
+        return descriptor
+
+    def read(self) -> str:
+        """Return all output so far."""
+        with suppress(OSError):
+            return os.pread(self.descriptor, LONGEST, 0).decode("utf-8", "replace").strip()
+        return ""
+
+    def where(self) -> str:
+        """Return where the rest of the output is, or why there is none."""
+        if self.refused is not None:
+            look = f"Check: df -h {self.path.parent}"
+            return f"{self.path} could not be written: {self.refused}. {look}"
+        return f"Full output: {self.path}"
+
+    def close(self) -> None:
+        os.close(self.descriptor)
+
+
+def _in_memory() -> int:
+    if hasattr(os, "memfd_create"):
+        return os.memfd_create("cockpit-up", os.MFD_CLOEXEC)
+    return os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)

@@ -1,0 +1,53 @@
+"""Size limits of a configuration, checked before parsing.
+
+Parsing and validation can take more than linear time, or recurse once per bracket. This check is
+one pass over the text, and knows only TOML's strings and comments.
+"""
+
+from __future__ import annotations
+
+import re
+
+MOST_ENTRIES = 10_000
+"""Keys, list values and tables."""
+MOST_AGENTS = 100
+"""Limit for an untrusted file: each agent becomes a row and is saved."""
+DEEPEST = 32
+"""Nested lists and tables, or parts of a dotted key."""
+LONGEST_NUMBER = 100
+"""Characters."""
+
+_TOKENS = re.compile(
+    r"#[^\n]*"
+    r'|"""(?:[^"\\]|\\.|"(?!""))*+"{0,5}'
+    r"|'''(?:[^']|'(?!''))*+'{0,5}"
+    r'|"(?:[^"\\\n]|\\.)*+"?'
+    r"|'[^'\n]*+'?"
+    r"|(?P<mark>[\[\]{}=.,\n])"
+    r"|(?P<number>[+-]?[0-9][A-Za-z0-9_+-]*+)"
+    r"|[A-Za-z0-9_-]++",
+    re.DOTALL,
+)
+
+
+def excess(text: str) -> tuple[int, str] | None:
+    """Return the line and kind of the first limit exceeded; None for most texts."""
+    depth = parts = entries = 0
+    for token in _TOKENS.finditer(text):
+        if (number := token["number"]) is not None and len(number) > LONGEST_NUMBER:
+            return _at(text, token), f"a number with more than {LONGEST_NUMBER} characters"
+        mark = token["mark"]
+        if mark is None:
+            continue
+        parts = parts + 1 if mark == "." else 0
+        depth += (mark in "[{") - (mark in "]}" and depth > 0)
+        entries += mark in "[{=,"
+        if depth > DEEPEST or parts >= DEEPEST:
+            return _at(text, token), f"nested too deeply: more than {DEEPEST} levels"
+        if entries > MOST_ENTRIES:
+            return _at(text, token), f"more than {MOST_ENTRIES:,} keys and values"
+    return None
+
+
+def _at(text: str, token: re.Match[str]) -> int:
+    return text.count("\n", 0, token.start()) + 1

@@ -1,0 +1,40 @@
+"""Detect paths inside git's own folders, where no agent may work and nothing may be written.
+
+Files there control what git runs: hooks, configuration, the repositories of submodules.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from cockpit.config.project import is_checkout, is_git_folder
+from cockpit.core.git_names import is_git_name
+
+
+def git_folder_around(path: Path, *, also: Path | None = None) -> Path | None:
+    """Return the git folder that the path is in, or is; None otherwise.
+
+    Detected by name (`.git`), as written and with links resolved, and by content: a bare
+    repository, or the folder of a linked worktree or submodule. A checkout inside a bare
+    repository's folder is not part of it. `also` is a git folder known from elsewhere. The path
+    need not exist.
+    """
+    written, real = Path(os.path.normpath(path)), Path(os.path.realpath(path))
+    for place in (written, real):
+        for up in (place, *place.parents):
+            if is_git_name(up.name) or (also is not None and _same(up, also)):
+                return up
+    for up in (real, *real.parents):
+        if is_git_folder(up):
+            return up
+        if is_checkout(up):
+            return None
+    return None
+
+
+def _same(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except OSError:
+        return False

@@ -1,0 +1,191 @@
+"""For every setting: whether an untrusted file may set it, and if not, why.
+
+A setting is compared with your own value. A value that grants more than yours, or a different value
+of a setting with no safe direction, is held; emptying a setting counts as changing it. A test
+compares this table with the schema, so a new setting must be added here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from cockpit.config.hooks import Hooks
+from cockpit.config.schema import AgentDefaults
+
+RUNS: Final = "it runs code"
+SENDS: Final = "it sends data"
+WIDENS: Final = "it changes what an agent may do"
+OUTSIDE: Final = "it points outside the repository"
+IN_GIT: Final = "it points into git's own folder"
+UNASKED: Final = "it starts handoffs or sessions without asking you"
+RAISES: Final = "it raises your limit"
+SHORTENS: Final = "it is shorter than yours"
+CHANGES: Final = "it changes how handoffs work"
+FINISHES: Final = "it decides when a job is done"
+SHARES: Final = "it takes away an agent's own worktree"
+COPIES: Final = "it copies files that are not in git"
+SILENCES: Final = "it changes your notifications"
+KEYS: Final = "it changes your keys"
+RENDERS: Final = "it is a template that writes documents"
+YOURS: Final = "your own file has an agent with this name"
+
+Wider = Callable[[Any, Any, AgentDefaults], bool]
+"""Arguments: the file's value, your value, and all your settings. True if the setting is held."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """When a setting is held, and the reason shown."""
+
+    reason: str
+    wider: Wider
+
+
+def differs(value: Any, own: Any, _: AgentDefaults) -> bool:
+    return bool(value != own)
+
+
+def higher(value: Any, own: Any, _: AgentDefaults) -> bool:
+    return bool(value > own)
+
+
+def lower(value: Any, own: Any, _: AgentDefaults) -> bool:
+    return bool(value < own)
+
+
+def higher_or_unlimited(value: Any, own: Any, _: AgentDefaults) -> bool:
+    """0 means no limit."""
+    return bool(own) and (not value or value > own)
+
+
+def kept_shorter(value: Any, own: Any, _: AgentDefaults) -> bool:
+    """0 means keep forever."""
+    return bool(value) and (not own or value < own)
+
+
+def switched_on(value: Any, own: Any, _: AgentDefaults) -> bool:
+    return bool(value) and not own
+
+
+def more(value: Any, own: Any, _: AgentDefaults) -> bool:
+    return bool(set(value) - set(own))
+
+
+def later_in(*order: str) -> Wider:
+    def later(value: Any, own: Any, _: AgentDefaults) -> bool:
+        return order.index(value) > order.index(own)
+
+    return later
+
+
+def _any_entry(value: Any, own: Any, _: AgentDefaults) -> bool:
+    """Tables are merged, so keys that the file does not mention keep your values."""
+    return any(own.get(name) != text for name, text in value.items())
+
+
+def _any_event(value: Hooks, own: Hooks, _: AgentDefaults) -> bool:
+    return any(getattr(value, event) != getattr(own, event) for event in value.model_fields_set)
+
+
+def _another_runtime(value: Any, own: Any, defaults: AgentDefaults) -> bool:
+    """Your command, arguments or permission mode may be wrong for another program.
+
+    If you have none of them, the file may name another CLI; its own command is held separately.
+    """
+    yours: list[object] = [defaults.command]
+    if value != "command":
+        yours += [defaults.arguments, defaults.permission_mode]
+    return bool(value != own) and any(yours)
+
+
+def _where_yours_are_pushed(value: Any, own: Any, defaults: AgentDefaults) -> bool:
+    pushes = defaults.worktree.push_on_success or defaults.worktree.create_pr
+    return pushes and bool(value != own)
+
+
+def _always_auto(value: Any, _own: Any, _: AgentDefaults) -> bool:
+    return bool(value == "auto")
+
+
+HELD: Mapping[str, Rule] = {
+    "runtime": Rule(RUNS, _another_runtime),
+    "command": Rule(RUNS, differs),
+    "arguments": Rule(WIDENS, differs),
+    "env": Rule(RUNS, _any_entry),
+    "hooks": Rule(RUNS, _any_event),
+    "may.itself": Rule(WIDENS, more),
+    "may.others": Rule(WIDENS, more),
+    "permission_mode": Rule(WIDENS, differs),
+    "start": Rule(RUNS, _always_auto),
+    "resume": Rule(UNASKED, later_in("never", "ask", "always")),
+    "mode": Rule(UNASKED, later_in("observe", "prompt", "auto")),
+    "strategy": Rule(CHANGES, differs),
+    "on_warning": Rule(CHANGES, differs),
+    "limits.turns": Rule(RAISES, higher_or_unlimited),
+    "limits.session_time": Rule(RAISES, higher_or_unlimited),
+    "limits.grace": Rule(RAISES, higher),
+    "loop.enabled": Rule(UNASKED, switched_on),
+    "loop.max_iterations": Rule(RAISES, higher),
+    "loop.completion_marker": Rule(FINISHES, differs),
+    "handoff.writers": Rule(CHANGES, differs),
+    "handoff.deadline": Rule(CHANGES, differs),
+    "handoff.directory": Rule(CHANGES, differs),
+    "handoff.max_per_job": Rule(RAISES, higher),
+    "handoff.max_chain_cost_usd": Rule(RAISES, higher_or_unlimited),
+    "handoff.concurrent": Rule(RAISES, higher),
+    "handoff.cooldown": Rule(SHORTENS, lower),
+    "handoff.retention_days": Rule(SHORTENS, kept_shorter),
+    "handoff.compactions": Rule(CHANGES, differs),
+    "handoff.completion_marker": Rule(FINISHES, differs),
+    "handoff.template": Rule(RENDERS, differs),
+    "worktree.strategy": Rule(SHARES, lambda value, own, _: value == "none" != own),
+    "worktree.branch": Rule(SENDS, _where_yours_are_pushed),
+    "worktree.work_item": Rule(SENDS, _where_yours_are_pushed),
+    "worktree.base": Rule(SENDS, _where_yours_are_pushed),
+    "worktree.copy_files": Rule(COPIES, more),
+    "worktree.setup": Rule(RUNS, differs),
+    "worktree.setup_timeout": Rule(RAISES, higher),
+    "worktree.push_on_success": Rule(SENDS, switched_on),
+    "worktree.create_pr": Rule(SENDS, switched_on),
+}
+"""For `[defaults]` and agents. A table of tables (`hooks`) includes everything in it."""
+
+PATHS = ("directory", "prompt_file", "worktree.directory")
+"""Held if they point outside the repository, or into git's own folder."""
+
+ESSENTIAL = frozenset({"runtime", "command", *PATHS})
+"""Without one of these, an agent would run something, or somewhere, that nobody asked for."""
+
+HELD_ELSEWHERE: Mapping[str, str] = {
+    "hosts": RUNS,
+    "keys": KEYS,
+    "notifications.urls": SENDS,
+    "notifications.on": SILENCES,
+    "notifications.quiet": SILENCES,
+    "notifications.terminal": SILENCES,
+    "agents.name": YOURS,
+}
+"""For other tables, and for an agent with the name of one of yours."""
+
+HARMLESS: Mapping[str, str] = {
+    "model": "text of one argument; your cost limit still applies",
+    "prompt": "text; the agent acts on it with the permissions you gave it",
+    "context.notice": "a colour",
+    "context.warn": "text on a row",
+    "context.act": "when you are asked, or when a handoff starts if you allowed that",
+    "context.force": "as act",
+    "context.cap.notice": "as notice",
+    "context.cap.warn": "as warn",
+    "context.cap.act": "as act",
+    "context.cap.force": "as act",
+    "context.window": "position of the thresholds",
+    "context.fallback_tool_calls": "text on a row",
+    "handoff.format": "format of facts",
+    "cockpit.theme": "the name of a theme, not a path",
+    "cockpit.refresh": "how often the screen is drawn",
+    "cockpit.glyphs": "how the screen looks",
+    "cockpit.colours": "how the screen looks",
+}
+"""Settings that any file may change, and why that is harmless."""

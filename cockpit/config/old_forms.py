@@ -1,0 +1,72 @@
+"""Older value formats: commands as one string, times in milliseconds.
+
+Each is converted, with a notice that names its line. `aliases` converts the names of settings.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from typing import Any
+
+from cockpit.config.lines import KeyPath
+from cockpit.config.quantities import spelled_duration
+
+LONGEST_SECONDS = 3600
+"""A hook runs for an hour at most, so a larger bare number must be milliseconds."""
+LONGEST_SESSION = 30 * 86_400
+"""The same for a session: more bare seconds than a month must be milliseconds."""
+_SHELL = re.compile(r"[|&;<>()$`*?\[\]{}~#\n]|^\w+=")
+
+Found = tuple[KeyPath, str]
+"""The key of a converted value, and the notice."""
+
+
+def with_present_forms(table: dict[str, Any], scope: KeyPath) -> Iterator[Found]:
+    """Convert older formats in one table (top level, `[defaults]` or an agent's), in place."""
+    yield from _command(table, "command", scope)
+    for name in ("worktree", "workspace"):
+        if isinstance(inner := table.get(name), dict):
+            yield from _command(inner, "setup", (*scope, name))
+    if isinstance(hooks := table.get("hooks"), dict):
+        for event, hooked in hooks.items():
+            for place, hook in enumerate(hooked if isinstance(hooked, list) else ()):
+                if isinstance(hook, dict):
+                    at = (*scope, "hooks", event, place)
+                    yield from _command(hook, "command", at)
+                    yield from _milliseconds(hook, "timeout", at, LONGEST_SECONDS)
+    for name in ("session", "limits"):
+        if isinstance(inner := table.get(name), dict):
+            key = "timeout" if name == "session" else "session_time"
+            yield from _milliseconds(inner, key, (*scope, name), LONGEST_SESSION)
+
+
+def vector(command: str) -> list[str]:
+    """Split a command line into an argument vector; one with shell syntax is passed to `sh -c`.
+
+    Raises `ValueError` for an unclosed quote.
+    """
+    return ["sh", "-c", command] if _SHELL.search(command) else shlex.split(command)
+
+
+def _command(table: dict[str, Any], key: str, scope: KeyPath) -> Iterator[Found]:
+    written = table.get(key)
+    if not isinstance(written, str) or not written.strip():
+        return
+    try:
+        table[key] = vector(written)
+    except ValueError:
+        return  # the schema refuses it later, as a text that is not a list
+    by_shell = ", run by sh" if table[key][:2] == ["sh", "-c"] else ""
+    yield (*scope, key), f"is a string and is split into a list{by_shell}"
+
+
+def _milliseconds(
+    table: dict[str, Any], key: str, scope: KeyPath, longest: float
+) -> Iterator[Found]:
+    written = table.get(key)
+    if not isinstance(written, int) or isinstance(written, bool) or written <= longest:
+        return
+    table[key] = written / 1000
+    yield (*scope, key), f"is taken as milliseconds: {spelled_duration(written / 1000)}"

@@ -1,0 +1,168 @@
+"""What a repository's own git configuration may decide when cockpit runs git.
+
+git's settings can name programs. A setting of the system or the user is the user's own; one of the
+repository (scope `local` or `worktree`, and what those files include) was perhaps written by an
+agent or by whoever packed the folder. Of those only settings that are known to run nothing are
+kept. The list says what is kept, not what is dropped: a setting that git learns next year is
+dropped until somebody has looked at it.
+
+Everything is bytes. A name may hold any byte, and a pattern in some character set would miss some.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+OWN_SCOPES = (b"system", b"global")
+"""Scopes of the user. Any other, a future one too, counts as the repository's."""
+
+FILTER_KEYS = (b"clean", b"smudge", b"process")
+
+_KEPT_PLAIN = {
+    b"core": (
+        b"repositoryformatversion filemode symlinks ignorecase precomposeunicode protecthfs"
+        b" protectntfs autocrlf eol safecrlf checkroundtripencoding bigfilethreshold"
+        b" sparsecheckout sparsecheckoutcone logallrefupdates sharedrepository trustctime"
+        b" checkstat ignorestat untrackedcache excludesfile attributesfile commentchar abbrev"
+    ),
+    b"index": b"sparse version",
+    b"push": b"pushoption",
+    b"remote": b"pushdefault",
+    b"http": b"postbuffer lowspeedlimit lowspeedtime version",
+    b"credential": b"username usehttppath",
+    b"extensions": (
+        b"objectformat compatobjectformat refstorage partialclone noop noop-v1 preciousobjects"
+        b" relativeworktrees"
+    ),
+}
+"""Section -> names that are kept where there is no subsection."""
+_KEPT_IN_SUBSECTION = {
+    b"remote": b"url pushurl fetch promisor partialclonefilter",
+    b"branch": b"remote pushremote merge",
+    b"url": b"insteadof pushinsteadof",
+    b"diff": b"binary xfuncname wordregex",
+    b"http": b"postbuffer lowspeedlimit lowspeedtime version",
+    b"credential": b"username usehttppath",
+}
+"""Section -> names that are kept under any subsection."""
+_REACHES_OUT = {
+    b"core": b"sshcommand gitproxy askpass",
+    b"ssh": b"variant",
+    b"remote": b"receivepack uploadpack vcs proxy proxyauthmethod",
+    b"push": b"gpgsign",
+}
+"""Section -> names that decide how a push is carried out."""
+_REACHES_OUT_WHOLE = (b"credential", b"http", b"gpg", b"protocol")
+"""Sections of which everything that is not kept decides how a push is carried out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting, as git lists it."""
+
+    scope: bytes
+    section: bytes
+    """In lower case."""
+    subsection: bytes | None
+    """Byte for byte; it may hold anything but NUL and a line feed."""
+    name: bytes
+    """In lower case."""
+    value: bytes | None
+    """None where only the name was written, which git reads as true."""
+
+    @property
+    def own(self) -> bool:
+        """Whether it is the user's and not the repository's."""
+        return self.scope in OWN_SCOPES
+
+    @property
+    def key(self) -> bytes:
+        middle = b"" if self.subsection is None else self.subsection + b"."
+        return self.section + b"." + middle + self.name
+
+
+def parse(listed: bytes) -> tuple[Setting, ...]:
+    """Read the output of `git config --list -z --show-scope`, in its order.
+
+    Raises `ValueError` for anything that git does not write.
+    """
+    fields = listed.split(b"\0")
+    if fields.pop() or len(fields) % 2:
+        raise ValueError("the list of settings is cut off")
+    return tuple(map(_setting, fields[::2], fields[1::2]))
+
+
+def _setting(scope: bytes, entry: bytes) -> Setting:
+    key, has_value, value = entry.partition(b"\n")
+    section, dot, rest = key.partition(b".")
+    before, inner, name = rest.rpartition(b".")
+    if not (scope and section and dot and name):
+        raise ValueError(f"{entry[:80]!r} is no setting")
+    subsection = before if inner else None
+    return Setting(scope, section.lower(), subsection, name.lower(), value if has_value else None)
+
+
+def is_kept(setting: Setting) -> bool:
+    """Whether this setting of a repository still counts when cockpit runs git."""
+    table = _KEPT_PLAIN if setting.subsection is None else _KEPT_IN_SUBSECTION
+    return setting.name in table.get(setting.section, b"").split()
+
+
+def sealed(settings: Iterable[Setting]) -> bytes:
+    """A configuration file with what is kept of the repository's settings, and nothing else."""
+    kept = (one for one in settings if not one.own and is_kept(one))
+    return b"".join(map(_written, kept))
+
+
+def _written(setting: Setting) -> bytes:
+    head = setting.section
+    if setting.subsection is not None:
+        inner = setting.subsection.replace(b"\\", b"\\\\").replace(b'"', b'\\"')
+        head += b' "' + inner + b'"'
+    line = b"[" + head + b"]\n\t" + setting.name
+    if setting.value is None:
+        return line + b"\n"
+    value = setting.value
+    for plain, escaped in ((b"\\", b"\\\\"), (b'"', b'\\"'), (b"\n", b"\\n"), (b"\t", b"\\t")):
+        value = value.replace(plain, escaped)
+    return line + b' = "' + value + b'"\n'
+
+
+def foreign_filters(settings: Iterable[Setting]) -> tuple[bytes, ...]:
+    """Names of the filters that only the repository defines, sorted.
+
+    One that the user defines too is the user's: the repository's version of it is dropped.
+    """
+    named: dict[bool, set[bytes]] = {True: set(), False: set()}
+    for one in settings:
+        if one.section == b"filter" and one.subsection is not None and one.name in FILTER_KEYS:
+            named[one.own].add(one.subsection)
+    return tuple(sorted(named[False] - named[True]))
+
+
+def deciding_push(settings: Iterable[Setting]) -> tuple[bytes, ...]:
+    """Keys of the repository's settings that would decide how a push reaches its remote."""
+    return tuple(one.key for one in settings if not one.own and _reaches_out(one))
+
+
+def _reaches_out(setting: Setting) -> bool:
+    if setting.section in _REACHES_OUT_WHOLE:
+        return not is_kept(setting)
+    return setting.name in _REACHES_OUT.get(setting.section, b"").split()
+
+
+def configured_hooks(settings: Iterable[Setting]) -> tuple[bytes, ...]:
+    """Names of the hooks that the repository's configuration defines (`hook.<name>.command`)."""
+    found = {one.subsection or b"" for one in settings if not one.own and one.section == b"hook"}
+    return tuple(sorted(found))
+
+
+def hooks_path(settings: Iterable[Setting]) -> bytes | None:
+    """The folder that hooks come from in place of the repository's; the last setting counts."""
+    return next((one.value for one in reversed([*settings]) if one.key == b"core.hookspath"), None)
+
+
+def own_value(settings: Iterable[Setting], key: bytes) -> bytes | None:
+    """The value that the user gave a setting; the last one counts, as with git."""
+    return next((one.value for one in reversed([*settings]) if one.own and one.key == key), None)

@@ -1,0 +1,81 @@
+"""Which addresses belong to the open internet, whatever other address they carry inside.
+
+An IPv6 address can hold an IPv4 address that a router or a kernel sends to instead. Then the inner
+one decides. Python's own `is_global` knows some of these forms only, and not the same in each
+version, so every form is spelled out here.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterator
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+_GLOBAL_UNICAST = ipaddress.ip_network("2000::/3")
+"""All of IPv6 that is given out; what is outside is local, reserved or a translation."""
+
+_INNER_AT_THE_END = tuple(
+    map(
+        ipaddress.ip_network,
+        (
+            "::ffff:0:0/96",  # IPv4-mapped
+            "::/96",  # IPv4-compatible; the loopback and the unspecified address too
+            "::ffff:0:0:0/96",  # IPv4-translated
+            "64:ff9b::/96",  # NAT64
+        ),
+    )
+)
+"""Forms that are nothing but the IPv4 address in their last 32 bits."""
+
+_NOT_PUBLIC_V6 = tuple(
+    map(
+        ipaddress.ip_network,
+        (
+            "2001::/32",  # Teredo: the inner address is a client behind a NAT
+            "2001:2::/48",  # benchmarking
+            "2001:10::/28",  # ORCHID, not routed
+            "2001:20::/28",  # ORCHIDv2, not routed
+            "2001:db8::/32",  # documentation
+            "3fff::/20",  # documentation
+        ),
+    )
+)
+_NOT_PUBLIC_V4 = tuple(
+    map(
+        ipaddress.ip_network,
+        (
+            "192.0.0.0/24",  # protocol assignments
+            "192.88.99.0/24",  # relays of 6to4, withdrawn
+        ),
+    )
+)
+_ISATAP = (0x00005EFE, 0x02005EFE)
+
+
+def is_public(address: Address) -> bool:
+    """Whether the address, and every address inside it, is one of the open internet."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return _is_public_v4(address)
+    if any(address in each for each in _INNER_AT_THE_END):
+        return _is_public_v4(_last(address))
+    if address not in _GLOBAL_UNICAST or any(address in each for each in _NOT_PUBLIC_V6):
+        return False
+    return address.is_global and all(map(_is_public_v4, _inside(address)))
+
+
+def _inside(address: ipaddress.IPv6Address) -> Iterator[ipaddress.IPv4Address]:
+    if address.sixtofour is not None:
+        yield address.sixtofour
+    if (int(address) >> 32) & 0xFFFFFFFF in _ISATAP:
+        yield _last(address)
+
+
+def _last(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address:
+    return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+
+
+def _is_public_v4(address: ipaddress.IPv4Address) -> bool:
+    if any(address in each for each in _NOT_PUBLIC_V4):
+        return False
+    return address.is_global and not address.is_multicast and not address.is_reserved

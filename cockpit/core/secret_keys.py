@@ -1,0 +1,50 @@
+"""Private keys in blocks: whole, cut off at either end, and with a prefix on each line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+_LABEL = r"[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-{3,5}"
+_BREAK = r"(?:\\+[rn]|[\s\"'`+,>|│#;*/<(){}\[\]-]|[0-9]{1,6}(?=[→\t:])|[→\t:]|\\+[\"'])"
+"""What may stand between two lines of a key: line ends, quotes, numbers of lines, diff signs."""
+_LINE = (
+    r"(?:[A-Za-z-]{1,40}: [^\n\\]{0,100}|[A-Za-z0-9+/=]{24,100}(?![A-Za-z0-9+/=])"
+    rf"|[A-Za-z0-9+/=]{{1,23}}(?={_BREAK}{{1,40}}-----END))"
+)
+_FROM_BEGIN = re.compile(
+    rf"-{{3,5}}BEGIN {_LABEL}(?:{_BREAK}{{1,40}}{_LINE})*"
+    rf"(?:{_BREAK}{{0,40}}?-----END[A-Z0-9 ]{{0,60}}-{{0,5}})?"
+)
+_END = re.compile(rf"-----END {_LABEL}")
+LONGEST_KEY = 20_000
+_KEY_LINE = re.compile(r"[A-Za-z0-9+/=]{16,100}")
+
+
+def key_blocks(text: str) -> Iterator[tuple[int, int, str]]:
+    """Where private keys stand."""
+    if "PRIVATE KEY" not in text:
+        return
+    done = 0
+    every = [*_FROM_BEGIN.finditer(text), *_END.finditer(text)]
+    for found in sorted(every, key=lambda found: found.start()):
+        begin, end = found.span()
+        if end <= done:
+            continue
+        if found[0].startswith("-----END"):
+            begin = _begin_of(text, max(done, begin - LONGEST_KEY), begin)
+        done = end
+        if begin < found.start() or "BEGIN" in found[0]:
+            yield begin, end, "private-key"
+
+
+def _begin_of(text: str, floor: int, end: int) -> int:
+    """Where a key begins whose first line is missing: back over lines of its alphabet."""
+    begin = end
+    piece = text[floor:end]
+    for found in reversed(list(_KEY_LINE.finditer(piece))):
+        between = piece[found.end() : begin - floor]
+        if len(between) > 48 or re.search(r"[A-Za-z0-9]{8}", between.replace("-----END", "")):
+            break
+        begin = floor + found.start()
+    return begin

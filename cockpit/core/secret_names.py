@@ -1,0 +1,161 @@
+"""Whether a name says that its value is a secret, and how sure that is."""
+
+from __future__ import annotations
+
+import re
+from enum import IntEnum
+from functools import lru_cache
+
+
+class Strength(IntEnum):
+    """How sure a name is."""
+
+    NONE = 0
+    KEY = 1
+    """Some key, session or signature: its value has to look random."""
+    TOKEN = 2
+    """A token, secret or credential: its value has to look made, not written."""
+    PASSWORD = 3
+    """Anything that is no placeholder, reference or code may be its value."""
+
+
+ANCHORS = (
+    "pass", "pwd", "secret", "token", "key", "auth", "cred", "salt", "cookie", "dsn", "session",
+    "webhook", "psk", "_pat", "jwt", "connection", "pswd", "_pw", "identified",
+)  # fmt: skip
+"""In lower case; every secret name has one of them."""
+
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_PASSWORDS = frozenset(
+    {"password", "passwd", "passphrase", "pass", "pwd", "pw", "pswd", "psk", "passwort", "passcode"}
+    | {
+        "pgpassword",
+        "userpassword",
+        "dbpassword",
+        "rootpassword",
+        "sshpass",
+        "dbpass",
+        "identified",
+    }
+)
+_TOKENS = frozenset(
+    {"token", "secret", "secrets", "apikey", "credential", "credentials", "creds", "authtoken"}
+    | {"authkey", "accesskey", "secretkey", "privatekey", "accesstoken", "clientsecret", "auth"}
+    | {"authorization", "jwt", "salt", "dnkey", "pat", "apitoken", "refreshtoken", "appsecret"}
+    | {"appkey", "masterkey", "authpass", "usertoken", "bottoken", "licensekey"}
+)
+_KEY_OF = frozenset(
+    {"api", "access", "secret", "private", "auth", "encryption", "master", "signing", "service"}
+    | {"admin", "app", "application", "account", "license", "licence", "subscription", "shared"}
+    | {"storage", "deploy", "session", "server", "write", "insert", "ingest", "sdk", "nonce", "aes"}
+    | {
+        "hmac",
+        "rsa",
+        "fernet",
+        "jwt",
+        "webhook",
+        "integration",
+        "hash",
+        "cookie",
+        "logged",
+        "preshared",
+    }
+    | {"maps", "management", "personal", "host", "rapidapi", "decryption", "signature", "cipher"}
+)
+_ABOUT = frozenset(
+    {"max", "min", "ttl", "expiry", "expires", "expire", "expiration", "length", "len", "size"}
+    | {"count", "limit", "budget", "timeout", "age", "seconds", "minutes", "hours", "days", "file"}
+    | {"path", "dir", "folder", "name", "names", "header", "headers", "type", "types", "format"}
+    | {"algorithm", "store", "backend", "provider", "region", "enabled", "required", "policy"}
+    | {"field", "label", "hint", "help", "title", "placeholder", "prompt", "message", "error"}
+    | {"reset", "url", "uri", "endpoint", "status", "state", "at", "index", "usage", "used", "left"}
+    | {"regex", "pattern", "prefix", "suffix", "pub", "public", "foreign", "primary", "sort"}
+    | {"partition", "cache", "idempotency", "row", "range", "group", "shard", "routing", "map"}
+    | {"dict", "object", "hot", "shortcut", "translation", "lookup", "registry", "bindings", "next"}
+    | {"page", "cursor", "continuation", "pagination", "cancel", "cancellation", "per", "total"}
+    | {"alias", "version", "method", "mode", "scope", "scopes", "issuer", "audience", "input"}
+    | {"output", "completion", "context", "bucket", "schema", "natural", "fingerprint", "manager"}
+    | {"agent", "sock", "class", "module", "rotation", "strategy", "handler", "service_name"}
+)
+"""A name with one of these tells something about secrets, or of a key that opens nothing."""
+_SUFFIXES = frozenset(
+    {
+        "base64",
+        "b64",
+        "base",
+        "prod",
+        "production",
+        "staging",
+        "dev",
+        "test",
+        "ro",
+        "rw",
+        "old",
+        "new",
+    }
+    | {"default", "value", "plain", "raw", "string", "str", "live", "read", "write", "only", "ci"}
+    | {
+        "main",
+        "env",
+        "data",
+        "bedrock",
+        "io",
+        "app",
+        "terraform",
+        "hex",
+        "encoded",
+        "cleartext",
+        "text",
+    }
+)
+"""What may follow the word that says it."""
+_ALONE = frozenset({"auth", "pass", "pw", "salt", "pat", "key", "identified"})
+"""Too ordinary to count as a whole name in small letters."""
+
+
+@lru_cache(maxsize=4096)
+def strength(name: str) -> Strength:
+    """What a name says, in any spelling: `DB_PASSWORD`, `db-password`, `app.dbPassword`."""
+    words = [word.lower() for word in _WORDS.findall(name)]
+    spelled = list(words)
+    while len(words) > 1 and (words[-1].isdigit() or words[-1] in _SUFFIXES):
+        if words[-1] == "data" and words[-2] != "key":
+            return Strength.NONE
+        words.pop()
+    if not words or len(words) > 9:
+        return Strength.NONE
+    last, before = words[-1], words[-2] if len(words) > 1 else ""
+    about = _ABOUT.intersection(words[-3:])
+    if last in _PASSWORDS:
+        return (
+            Strength.NONE
+            if about - {"prompt", "input", "public", "cache", "service", "app", "agent"}
+            else Strength.PASSWORD
+        )
+    if about:
+        return Strength.NONE
+    if last in _TOKENS:
+        return Strength.TOKEN
+    if last == "key" or last == "keys":
+        if before in _KEY_OF or (before == "client" and spelled[-1] == "data"):
+            return Strength.TOKEN
+        return Strength.KEY if before else Strength.NONE
+    if last in ("cookie", "dsn", "tokens", "webhook") or (
+        last == "session" and (before == "bw" or name.isupper())
+    ):
+        return Strength.KEY
+    if last == "string" or before == "connection":
+        return Strength.KEY
+    if last == "id" and before == "secret":
+        return Strength.KEY
+    return Strength.NONE
+
+
+def is_shouted(name: str) -> bool:
+    """Whether a name is spelled as variables of an environment are."""
+    return name.isupper()
+
+
+def is_ordinary(name: str) -> bool:
+    """Whether a name is so short and common that prose has it too."""
+    return name in _ALONE

@@ -1,0 +1,111 @@
+"""Messages that a Slack bot posts with `chat.postMessage`, and what Slack's answers to them mean.
+
+Slack answers 200 to most refusals and names the reason in the body, so the status alone says
+nothing. Sends nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from cockpit.core.deliveries import Answer
+from cockpit.core.errors import Failed
+from cockpit.core.outgoing import plain_block, slack, thread_name
+
+METHOD = "chat.postMessage"
+ADDRESS = f"https://slack.com/api/{METHOD}"
+"""Where a bot posts, unless the hook has an address of its own (GovSlack, a gateway)."""
+
+_TOKEN = re.compile(r"[A-Za-z0-9._~+/=-]+")
+_TIMESTAMP = re.compile(r"[0-9]{1,20}\.[0-9]{1,20}")
+_ERROR = re.compile(r"[a-z][a-z0-9_]{0,60}")
+
+_LATER = frozenset(
+    {
+        "ratelimited",
+        "rate_limited",
+        "message_limit_exceeded",
+        "internal_error",
+        "fatal_error",
+        "service_unavailable",
+        "request_timeout",
+        "team_added_to_org",
+    }
+)
+"""Errors that pass by themselves; every other one is final."""
+_THREAD_GONE = frozenset({"thread_not_found", "invalid_thread_ts", "cannot_reply_to_message"})
+
+_TOKEN_STEP = (
+    "copy the bot token (xoxb-…) from the app's OAuth & Permissions page into the supervisor's"
+    " environment and restart it"
+)
+_CHANNEL_STEP = "copy the channel's ID from the end of its About tab into channel_id"
+_INVITE_STEP = "invite the bot with /invite in that channel"
+_STEPS = {
+    **dict.fromkeys(
+        ("invalid_auth", "not_authed", "token_revoked", "token_expired", "account_inactive"),
+        _TOKEN_STEP,
+    ),
+    "not_allowed_token_type": _TOKEN_STEP,
+    "missing_scope": "add the scope chat:write to the app and install it again",
+    "channel_not_found": f"{_CHANNEL_STEP}; for a private channel, {_INVITE_STEP}",
+    "not_in_channel": _INVITE_STEP,
+    "is_archived": "unarchive the channel, or put another channel's ID into channel_id",
+}
+"""Error -> what to do about it."""
+
+
+def bearer(token: str) -> str:
+    """The `Authorization` header for a token. Raises `Failed` for text that is no token."""
+    trimmed = token.strip()
+    if not _TOKEN.fullmatch(trimmed):
+        why = "has characters that no token has" if trimmed else "is empty"
+        raise Failed(f"the Slack token {why}: {_TOKEN_STEP}")
+    return f"Bearer {trimmed}"
+
+
+def body(
+    payload: Mapping[str, Any], channel: str, *, thread: str | None, opens_thread: bool
+) -> bytes:
+    """An event as a message for a channel; the one that opens a thread names the job first."""
+    message: dict[str, Any] = {**slack(payload), "channel": channel}
+    if thread is not None:
+        message["thread_ts"] = thread
+    elif opens_thread:
+        headline = {"type": "section", "text": plain_block(thread_name(payload))}
+        message["blocks"] = [headline, *message["blocks"]]
+    return json.dumps(message).encode()
+
+
+def judged(answer: Answer, thread: str | None) -> Answer:
+    """The answer to a message for `thread`, with what its body says taken into account."""
+    if answer.status is None or not 200 <= answer.status < 300:
+        return answer
+    try:
+        found = json.loads(answer.said)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict) or not isinstance(found.get("ok"), bool):
+        return _failure(answer, "the answer was not Slack's: is url right?")
+    if found["ok"]:
+        stamp = found.get("ts")
+        known = isinstance(stamp, str) and _TIMESTAMP.fullmatch(stamp)
+        return replace(answer, thread=thread or (stamp if known else None))
+    error = str(found.get("error") or "")
+    name = error if _ERROR.fullmatch(error) else "an unknown error"
+    if thread is not None and error in _THREAD_GONE:
+        return replace(_failure(answer, f"Slack answered {name}"), thread_gone=True)
+    if error in _LATER:
+        return _failure(answer, f"Slack answered {name}")
+    step = _STEPS.get(error)
+    advice = f"; {step}" if step else ""
+    return _failure(answer, f"Slack answered {name}{advice}", hopeless=True)
+
+
+def _failure(answer: Answer, problem: str, *, hopeless: bool = False) -> Answer:
+    """Without the status: 200 would count as delivered."""
+    return replace(answer, status=None, problem=problem, hopeless=hopeless)

@@ -1,0 +1,43 @@
+"""Files that a prompt mentions, as the real CLI puts them into its first request and its record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from cockpit.core.prompt_files import prompt_files
+
+
+@dataclass(frozen=True, slots=True)
+class Mentioned:
+    """One file, read."""
+
+    path: str
+    text: str
+
+    @property
+    def reminders(self) -> tuple[str, str]:
+        """What the model is told of it, line numbers included."""
+        lines = enumerate(self.text.split("\n"), start=1)
+        numbered = "\n".join(f"{number}\t{line}" for number, line in lines)
+        return (
+            _reminder(
+                f'Called the Read tool with the following input: {{"file_path":"{self.path}"}}'
+            ),
+            _reminder(f"Result of calling the Read tool:\n{numbered}"),
+        )
+
+
+def mentioned(prompt: str) -> Iterator[Mentioned]:
+    """The files that a prompt of cockpit's names; one that cannot be read is left out."""
+    for file in prompt_files(prompt):
+        try:
+            text = Path(file).read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            continue
+        yield Mentioned(file, text)
+
+
+def _reminder(text: str) -> str:
+    return f"<system-reminder>\n{text}\n</system-reminder>"

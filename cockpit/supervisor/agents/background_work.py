@@ -1,0 +1,85 @@
+"""What an agent left running in the background: its record and its hooks put together.
+
+The record knows the command and the log of a shell, and how most tasks ended; the hooks know what
+still runs when a turn ends; the CLI's note of its process knows whether any shell does. Each task
+is named once, by its id. Pure but for `settle`, which keeps the result on the session's state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from cockpit.core.facts import BackgroundTask, Facts, Subagent
+from cockpit.core.handoff.events import Turn
+from cockpit.core.redaction import Redactor
+from cockpit.core.safetext import safe_line
+from cockpit.supervisor.agents.agent import Agent
+
+SUBAGENT = "subagent"
+LONGEST = 60
+"""Characters of a command in a sentence."""
+
+
+def in_background(agent: Agent, facts: Facts) -> Facts:
+    """The facts with one status for each subagent and task: that of the source that knows best."""
+    conduct = agent.session_state.conduct
+    idle_and_known = conduct.turn is Turn.IDLE and conduct.background_known
+    named = {task.id: task for task in conduct.background if task.id}
+    known = {subagent.id for subagent in facts.subagents}
+    subagents = [
+        replace(one, status=_status_of(one, named, conduct.subagents, sure=idle_and_known))
+        for one in facts.subagents
+    ]
+    subagents += [
+        Subagent(task.id, "", "running", task.description)
+        for task in named.values()
+        if task.type == SUBAGENT and task.id not in known
+    ]
+    listed = {task.id for task in facts.background}
+    others = [task for task in named.values() if task.type != SUBAGENT and task.id not in listed]
+    return replace(facts, subagents=tuple(subagents), background=(*facts.background, *others))
+
+
+def _status_of(
+    agent: Subagent, named: dict[str, BackgroundTask], alive: dict[str, str], *, sure: bool
+) -> str:
+    if agent.id in alive:
+        return "running"
+    if agent.status == "running" and sure and agent.id not in named:
+        return "unknown"
+    return agent.status
+
+
+def settle(agent: Agent, make_redactor: Callable[[], Redactor]) -> None:
+    """Keep what runs now for the row, secrets taken out. Idempotent; cheap without a change."""
+    agent.settle_background()
+    found = in_background(agent, Facts(background=agent.session_state.collector.background()))
+    running = tuple(task for task in found.background if task.status == "running")
+    before = [(task.id, task.log) for task in agent.session_state.background]
+    if before != [(task.id, task.log) for task in running]:
+        redactor = make_redactor() if running else Redactor()
+        agent.session_state.background = tuple(_without_secrets(task, redactor) for task in running)
+
+
+def _without_secrets(task: BackgroundTask, redactor: Redactor) -> BackgroundTask:
+    return replace(
+        task,
+        description=redactor.redact(task.description).text,
+        command=redactor.redact(task.command).text,
+    )
+
+
+def ending_words(agent: Agent) -> str | None:
+    """What ends with the session, for a question to you; None if nothing does."""
+    if not agent.alive or not agent.session_state.background:
+        return None
+    tasks = agent.session_state.background
+    named = ", ".join(words_of(task) for task in tasks[:3])
+    more = f" and {len(tasks) - 3} more" if len(tasks) > 3 else ""
+    return f"this also ends its background work: {named}{more}"
+
+
+def words_of(task: BackgroundTask) -> str:
+    """A task in a few words: its command, or what it is."""
+    return safe_line(task.command or task.description or task.type, LONGEST)

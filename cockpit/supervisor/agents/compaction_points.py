@@ -1,0 +1,63 @@
+"""Learning where the CLI compacts by itself, for each model, version, window and its settings."""
+
+from __future__ import annotations
+
+from cockpit.adapters.store.store import Store
+from cockpit.core.compaction_point import SeenPoint
+from cockpit.supervisor.agents.agent import Agent
+
+
+class CompactionPoints:
+    """What was seen, kept in the database; each session knows its own part of it."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def consider(self, agent: Agent) -> None:
+        """Take in what the session showed, and let it know what others did. Idempotent."""
+        session_state, key = agent.session_state, key_of(agent)
+        if key is None:
+            return
+        if key != session_state.point_key:
+            session_state.point_key = key
+            session_state.seen_point = self._store.compaction_point(key)
+        known = session_state.seen_point
+        formula = agent.compaction_formula
+        if (
+            session_state.passed is not None
+            and formula is not None
+            and session_state.passed >= formula
+        ):
+            known = (
+                known.after_pass(session_state.passed)
+                if new_pass(known, session_state.passed)
+                else known
+            )
+        if session_state.compacted_by_itself is not None:
+            known = known.after_compaction(session_state.compacted_by_itself)
+        session_state.passed = session_state.compacted_by_itself = None
+        if known != session_state.seen_point:
+            self._store.save_compaction_point(key, known)
+            session_state.seen_point = known
+
+
+def new_pass(known: SeenPoint, tokens: int) -> bool:
+    """Whether a pass says anything new: a thousand tokens more, or against a compaction."""
+    against = known.compacted is not None and tokens >= known.compacted
+    return against or known.passed is None or tokens >= known.passed + 1000
+
+
+def key_of(agent: Agent) -> str | None:
+    """What a point belongs to; None while the model is not known."""
+    session_state, window = agent.session_state, agent.session_state.gauge.window.tokens
+    if not session_state.model or not window or not agent.runtime.has_readings:
+        return None
+    settings = agent.runtime.compaction_settings(agent.environment)
+    parts = (
+        agent.runtime.name,
+        session_state.model,
+        session_state.version or "",
+        str(window),
+        settings,
+    )
+    return "|".join(parts)

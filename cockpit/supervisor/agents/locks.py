@@ -1,0 +1,102 @@
+"""One lock per agent. Whatever starts, ends or changes an agent holds the agent's lock.
+
+Rules: a task holds the lock of at most one agent, except that the removal of a worktree takes
+several in the order of their names. No lock is taken while another is awaited from inside one. A
+holder that takes the lock again goes on (a verb calls the engine, which locks for itself). What was
+looked at before the lock was taken, or before an `await` of code that holds no lock, is looked at
+again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from cockpit.core.errors import NotNow
+
+PATIENCE = 30.0
+"""Seconds for which a request waits for another change of the same agent before it is refused."""
+
+
+@dataclass(slots=True)
+class _Lock:
+    free: asyncio.Lock = field(default_factory=asyncio.Lock)
+    owner: asyncio.Task[Any] | None = None
+    doing: str = ""
+    users: int = 0
+    """Tasks that hold it or wait for it."""
+
+
+class AgentLocks:
+    """The locks of all agents, by name: an agent may be locked before it exists."""
+
+    def __init__(self) -> None:
+        self._locks: dict[str, _Lock] = {}
+
+    @asynccontextmanager
+    async def hold(
+        self, name: str, doing: str, *, patience: float | None = None
+    ) -> AsyncIterator[None]:
+        """Keep every other task from changing the agent while the block runs.
+
+        `doing` completes "It is …" for those who are refused meanwhile. Raises `NotNow` after
+        `patience` seconds; None waits for as long as it takes.
+        """
+        lock = self._locks.setdefault(name, _Lock())
+        if lock.owner is asyncio.current_task():
+            yield
+            return
+        lock.users += 1
+        try:
+            await _acquire(lock, name, patience)
+            lock.owner, lock.doing = asyncio.current_task(), doing
+            try:
+                yield
+            finally:
+                lock.owner = None
+                lock.free.release()
+        finally:
+            lock.users -= 1
+            if not lock.users:
+                del self._locks[name]
+
+    @asynccontextmanager
+    async def hold_all(self, names: Iterable[str], doing: str) -> AsyncIterator[None]:
+        """Hold the locks of several agents, taken in the order of their names.
+
+        Raises `NotNow` where one of them stays taken.
+        """
+        async with AsyncExitStack() as stack:
+            for name in sorted(set(names)):
+                await stack.enter_async_context(self.hold(name, doing, patience=PATIENCE))
+            yield
+
+    def is_held(self, name: str) -> bool:
+        """Whether any task changes the agent now."""
+        lock = self._locks.get(name)
+        return lock is not None and lock.free.locked()
+
+    def is_held_elsewhere(self, name: str) -> bool:
+        """Whether a task other than the running one changes the agent now."""
+        return self.is_held(name) and self._locks[name].owner is not asyncio.current_task()
+
+    def check_held(self, name: str) -> None:
+        """Raise `RuntimeError` unless the running task holds the agent's lock."""
+        lock = self._locks.get(name)
+        if lock is None or lock.owner is not asyncio.current_task():
+            raise RuntimeError(f"the lock of agent {name} is not held by this task")
+
+
+async def _acquire(lock: _Lock, name: str, patience: float | None) -> None:
+    try:
+        async with asyncio.timeout(patience):
+            await lock.free.acquire()
+    except TimeoutError:
+        raise NotNow(
+            f"{name} is busy",
+            f"It is {lock.doing}; changes of one agent are made one after the other.",
+            f"Try again in a few seconds. See: cockpit status {name}",
+        ) from None

@@ -1,0 +1,239 @@
+"""Finding out who is behind a request, letting an agent ask for its own only, and the journal.
+
+The kernel tells the process at the other end of the socket. An agent is recognised by the marks in
+the environment of that process or of any above it, and by the agents' processes among them: taking
+the marks out of one's own environment hides nobody.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from cockpit.adapters.process.ancestry import started_by_tmux
+from cockpit.config.schema import MaySettings
+from cockpit.core.callers import LOOK, Caller, CallerKind, refuse_unless_allowed, ssh_address
+from cockpit.core.errors import NotAllowed
+from cockpit.ports.processes import Ancestor, ProcessId
+from cockpit.supervisor.agents.fleet import Fleet
+from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.events import EventLog
+from cockpit.supervisor.sessions.location import same_place
+from cockpit.wire.status import AgentStatus
+from cockpit.wire.verbs import (
+    Attach,
+    Continue,
+    Handoff,
+    Load,
+    Plan,
+    RemoveWorktree,
+    Start,
+    Verb,
+)
+
+_HOOK_MARKER = re.compile(r"hook-[0-9a-f]+")
+
+
+class Callers:
+    """Who asks this supervisor."""
+
+    def __init__(self, dependencies: Dependencies, fleet: Fleet) -> None:
+        self._dependencies = dependencies
+        self._fleet = fleet
+        self._screen: ProcessId | None = None
+        """The process of the home window, as it was last found to be."""
+
+    async def of(self, pid: int | None) -> Caller:
+        """Who is behind a connection of this process; None where the kernel did not tell.
+
+        Pid 0 is a process of a container around us: agents are never there.
+        """
+        if pid in (0, os.getpid()):
+            return Caller(CallerKind.USER, pid=pid or 0)
+        above = self._dependencies.processes.ancestry(pid) if pid is not None else []
+        if not above:
+            return Caller(CallerKind.UNKNOWN, pid=pid or 0)
+        return (
+            self._agent(above) or await self._stranger(above) or self._hook(above) or _user(above)
+        )
+
+    def agent_of(self, pid: int) -> str | None:
+        """The agent behind a process, for counting: empty for an unknown one, None for no agent's.
+
+        The home window's process counts as unknown until it has asked for something.
+        """
+        if pid in (0, os.getpid()):
+            return None
+        above = self._dependencies.processes.ancestry(pid)
+        if not above:
+            return ""
+        if (agent := self._agent(above)) is not None:
+            return agent.name
+        top = started_by_tmux(above, self._dependencies.places.tmux_socket)
+        return None if top is None or top.process == self._screen else ""
+
+    async def _stranger(self, above: list[Ancestor]) -> Caller | None:
+        """A process in our tmux server that is neither a known agent's nor the screen's.
+
+        The user types nowhere there but on the screen: an agent had tmux start it.
+        """
+        top = started_by_tmux(above, self._dependencies.places.tmux_socket)
+        if top is None or top.process == self._screen:
+            return None
+        if await self._dependencies.panes.home_pid() == top.process.pid:
+            self._screen = top.process
+            return None
+        return Caller(CallerKind.AGENT, pid=above[0].process.pid)
+
+    def _agent(self, above: list[Ancestor]) -> Caller | None:
+        living = {agent.process: agent.name for agent in self._fleet if agent.process is not None}
+        marked = {agent.record.run: agent.name for agent in self._fleet if agent.record.run}
+        pid = above[0].process.pid
+        for one in above:
+            name = living.get(one.process) or (marked.get(one.run) if one.run else None)
+            if name is not None:
+                return Caller(CallerKind.AGENT, name, pid)
+        if any(self._ours(one) and not _HOOK_MARKER.fullmatch(one.run) for one in above):
+            return Caller(CallerKind.AGENT, pid=pid)
+        return None
+
+    def _hook(self, above: list[Ancestor]) -> Caller | None:
+        for one in above:
+            if not self._ours(one) or not _HOOK_MARKER.fullmatch(one.run):
+                continue
+            known = self._fleet.find(one.agent)
+            return Caller(
+                CallerKind.HOOK,
+                known.name if known else "",
+                above[0].process.pid,
+                hook=one.hook[:80],
+            )
+        return None
+
+    def _ours(self, one: Ancestor) -> bool:
+        """Whether a supervisor with our socket started it: cockpits may be inside each other."""
+        return bool(one.run) and same_place(
+            Path(one.socket or "/"), self._dependencies.places.socket
+        )
+
+    # What it may
+
+    def admit(self, caller: Caller, asked: Verb) -> Verb:
+        """The verb as it may be done for this caller. Raises `NotAllowed`.
+
+        An agent that may start others does so from the configuration that the user has loaded: a
+        file that an agent names is never trusted.
+        """
+        if isinstance(asked, Plan):
+            name, target = "start", None
+        else:
+            name, target = asked.verb, self._target(asked)
+        may = self._may(caller)
+        if isinstance(asked, Attach):
+            name = LOOK
+        refuse_unless_allowed(caller, name, target, may.itself, may.others)
+        if caller.kind is not CallerKind.AGENT:
+            return asked
+        if isinstance(asked, Start | Continue):
+            return asked.model_copy(update={"config": None, "named": False})
+        if isinstance(asked, Handoff) and target == caller.name:
+            return asked.model_copy(update={"by_agent": True})
+        return asked
+
+    def _target(self, asked: Verb) -> str | None:
+        if not isinstance(asked, RemoveWorktree):
+            return getattr(asked, "name", None)
+        for agent in self._fleet:
+            own = agent.record.worktree
+            if asked.tree == agent.name or (own and same_place(Path(own), Path(asked.tree))):
+                return agent.name
+        return None
+
+    def _may(self, caller: Caller) -> MaySettings:
+        """By the configuration as it is now, so that what is taken back is taken back at once."""
+        agent = self._fleet.find(caller.name) if caller.name else None
+        if caller.kind is not CallerKind.AGENT or agent is None:
+            return MaySettings(itself=())
+        loaded = self._fleet.loaded
+        written = (
+            [one for one in loaded.settings.agents if one.name == agent.name] if loaded else []
+        )
+        return written[0].may if written else agent.settings.may
+
+    # What it sees
+
+    def check_look(self, caller: Caller, name: str | None) -> None:
+        """Raise `NotAllowed` where an agent would read what belongs to another one."""
+        if caller.kind is CallerKind.AGENT:
+            refuse_unless_allowed(caller, LOOK, name, (LOOK,), self._may(caller).others)
+
+    def only(self, caller: Caller) -> str | None:
+        """The one agent whose things this caller sees; None for all of them.
+
+        Empty for an agent that is not known: it sees nobody's.
+        """
+        if caller.kind is not CallerKind.AGENT or LOOK in self._may(caller).others:
+            return None
+        return caller.name
+
+    # The journal
+
+    def note(self, caller: Caller, asked: Verb, refused: NotAllowed | None = None) -> None:
+        """Write down who asked for a change, or was refused one."""
+        if refused is None and not _changes(asked):
+            return
+        event_log: EventLog = self._dependencies.event_log
+        name = getattr(asked, "name", None)
+        known = self._fleet.find(name) is not None if isinstance(name, str) else False
+        about = "" if known or not isinstance(name, str) else f" of {name}"
+        verb = _VERB_WORDS.get(asked.verb, asked.verb)
+        end = "refused, asked for by" if refused else "asked for by"
+        event_log.record(
+            "verb.refused" if refused else "verb.asked",
+            f"{verb}{about} {end} {caller.words}",
+            name if known else (caller.name or None) if refused else None,
+            verb=asked.verb,
+            by=caller.told(),
+        )
+
+
+_VERB_WORDS = {"remove_worktree": "removal of a worktree", "load": "reading of a named file"}
+
+
+def _changes(asked: Verb) -> bool:
+    if isinstance(asked, Plan | Attach):
+        return False
+    if isinstance(asked, Load):
+        return asked.named  # naming a file trusts it; reading one again changes nothing
+    return not (isinstance(asked, Handoff) and asked.dry_run)
+
+
+def _user(above: list[Ancestor]) -> Caller:
+    near = above[0]
+    return Caller(
+        CallerKind.USER,
+        pid=near.process.pid,
+        terminal=next((one.terminal for one in above if one.terminal), ""),
+        far=next(filter(None, (ssh_address(one.ssh) for one in above)), ""),
+        screen="--in-home-window" in near.arguments,
+    )
+
+
+def names_only(rows: Iterable[AgentStatus], only: str | None) -> list[AgentStatus]:
+    """The rows as an agent sees them: its own whole, of the others the name and the state."""
+    return [row if only in (None, row.name) else name_only(row) for row in rows]
+
+
+def name_only(row: AgentStatus) -> AgentStatus:
+    """A row without anything but who it is and what state it is in."""
+    return AgentStatus(
+        name=row.name,
+        runtime=row.runtime,
+        state=row.state,
+        directory="",
+        mode=row.mode,
+        strategy=row.strategy,
+        max_handoffs=row.max_handoffs,
+    )

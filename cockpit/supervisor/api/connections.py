@@ -1,0 +1,211 @@
+"""Who may keep how many connections to the supervisor open, and for how long one may say nothing.
+
+The limits keep an agent from shutting out its user: an agent's connections count together, whatever
+processes open them, all agents have a part of the whole, and a request must arrive in time. What
+goes over is answered with the reason.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import resource
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from cockpit.adapters.process.peers import peer_of
+from cockpit.core.errors import NotNow
+from cockpit.wire.verbs import Refusal
+
+HEAD_SECONDS = 10.0
+"""For the head of a request, from the connection or the first byte after the last request on."""
+BODY_SECONDS = 60.0
+"""For the body: by ssh a long prompt takes a while."""
+OF_ONE_AGENT = 64
+"""Connections of one agent, all its processes together."""
+OF_ONE_PROCESS = 256
+"""Connections of one process of yours: a screen, a script."""
+OF_ALL = 1_024
+"""Connections at a time; agents together have half of them."""
+SPARE = 256
+"""Descriptors that are not for connections, where the limit is low."""
+LOOKED_AT_FROM = 32
+"""Connections below which it does not matter whose they are."""
+REFUSED_AT_ONCE = 64
+"""Refused connections that are given a moment to ask before they are answered."""
+REFUSED_SECONDS = 1.0
+
+PEER = "process"
+"""The host of a request's `client`; its port is the process id."""
+
+AgentOf = Callable[[int], str | None]
+"""The agent behind a process; empty for one that is not known, None for no agent's."""
+
+
+class Connections:
+    """The open connections of one supervisor, by the processes at their other ends."""
+
+    def __init__(self, agent_of: AgentOf) -> None:
+        self._agent_of = agent_of
+        self._open: Counter[int] = Counter()
+        self._agents: dict[int, str | None] = {}
+        self.refused = 0
+        """Refused connections that are not closed yet."""
+
+    def __len__(self) -> int:
+        return self._open.total()
+
+    def add(self, pid: int) -> None:
+        """Count a connection of this process. Raises `NotNow` where it is one too many."""
+        if len(self) >= LOOKED_AT_FROM:
+            self._check(pid)
+        self._open[pid] += 1
+
+    def remove(self, pid: int) -> None:
+        """A connection of this process has ended."""
+        self._open[pid] -= 1
+        if self._open[pid] <= 0:
+            del self._open[pid]
+            self._agents.pop(pid, None)
+
+    def _check(self, pid: int) -> None:
+        agent, most = self._agent(pid), _most()
+        if agent is None:
+            if self._open[pid] >= OF_ONE_PROCESS:
+                raise _too_many(f"Process {pid} has {self._open[pid]}", OF_ONE_PROCESS)
+        else:
+            agents = {each: self._agent(each) for each in self._open}
+            own = sum(self._open[each] for each, name in agents.items() if name == agent)
+            if own >= OF_ONE_AGENT:
+                raise _too_many(f"{agent or 'An unknown agent'} has {own}", OF_ONE_AGENT)
+            together = sum(self._open[each] for each, name in agents.items() if name is not None)
+            if together >= most // 2:
+                raise _too_many(f"All agents together have {together}", most // 2)
+        if len(self) >= most:
+            pid, count = self._open.most_common(1)[0]
+            raise _too_many(f"{len(self)} are open, {count} of them by process {pid}", most)
+
+    def _agent(self, pid: int) -> str | None:
+        if pid not in self._agents:
+            self._agents[pid] = self._agent_of(pid)
+        return self._agents[pid]
+
+
+def _most() -> int:
+    soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return OF_ALL if soft == resource.RLIM_INFINITY else max(2, min(OF_ALL, soft - SPARE))
+
+
+def _too_many(who: str, most: int) -> NotNow:
+    return NotNow(
+        "Too many connections to the supervisor",
+        f"{who}; {most} is the limit.",
+        "Close screens or scripts that are connected, and try again.",
+    )
+
+
+class PilotOnly(H11Protocol):
+    """A connection of the user, or of root; of nobody else is anything read."""
+
+    _pid: int | None = None
+    """Counted for this process; None for a connection that is not counted."""
+    _refused: NotNow | None = None
+    _deadline: asyncio.TimerHandle | None = None
+    _waits_for: str | None = None
+    """The state of the request that the deadline is for."""
+
+    def connection_made(self, transport: Any) -> None:
+        peer = transport.get_extra_info("socket")
+        pid, uid = peer_of(peer)
+        if uid not in (os.geteuid(), 0):
+            transport.abort()
+            return
+        super().connection_made(transport)
+        # A request's `client`: on a unix socket uvicorn itself has nothing to put there.
+        self.client = (PEER, pid)
+        try:
+            self._table.add(pid)
+        except NotNow as refused:
+            self._refuse(refused)
+            return
+        self._pid = pid
+        self._look()
+
+    @property
+    def _table(self) -> Connections:
+        table: Connections = self.config.app.state.connections  # type: ignore[union-attr]
+        return table
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self.transport is None:
+            return  # another user's
+        self._settle()
+        if self._pid is not None:
+            self._table.remove(self._pid)
+        if self._refused is not None:
+            self._table.refused -= 1
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if self._refused is not None:
+            self._answer(503, self._refused)
+            return
+        super().data_received(data)
+        self._look()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self._look()
+
+    # What is refused
+
+    def _refuse(self, why: NotNow) -> None:
+        """Answer the first byte, or soon: a client that still writes would not read the answer."""
+        self._refused = why
+        self._table.refused += 1
+        if self._table.refused > REFUSED_AT_ONCE:
+            self._answer(503, why)
+        else:
+            self._deadline = self.loop.call_later(REFUSED_SECONDS, self._answer, 503, why)
+
+    def _answer(self, status: int, why: NotNow) -> None:
+        if self.transport.is_closing():
+            return
+        told = Refusal(exit_code=why.exit_code, title=why.title, detail=why.detail, hint=why.hint)
+        body = json.dumps(told.model_dump()).encode()
+        phrase = {408: b"Request Timeout", 503: b"Service Unavailable"}[status]
+        head = b"HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nConnection: close\r\n"
+        self.transport.write(head % (status, phrase))
+        self.transport.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+        self.transport.close()
+
+    # The time limit of a request
+
+    def _look(self) -> None:
+        """Set the time limit that the request's state asks for."""
+        state = repr(self.conn.their_state)  # uvicorn brings h11, whose states are named by `repr`
+        idle = state == "IDLE" and self.cycle is not None and not self.conn.trailing_data[0]
+        if idle or state not in ("IDLE", "SEND_BODY") or self.transport.is_closing():
+            self._settle()
+        elif state != self._waits_for:
+            self._settle()
+            self._waits_for = state
+            seconds = HEAD_SECONDS if state == "IDLE" else BODY_SECONDS
+            self._deadline = self.loop.call_later(seconds, self._too_late, seconds)
+
+    def _settle(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+        self._deadline = self._waits_for = None
+
+    def _too_late(self, seconds: float) -> None:
+        why = NotNow(
+            "The request was not received in time", f"{seconds:g} s is the limit.", "Ask again."
+        )
+        if repr(self.conn.our_state) in ("IDLE", "SEND_RESPONSE"):
+            self._answer(408, why)
+        self.transport.close()

@@ -1,0 +1,526 @@
+"""HTTP and JSON on the supervisor's unix socket. See `wire.verbs` for what may be asked.
+
+Only the user's own user is let in: the socket lies in a private folder, is 0600, and whoever
+connects is asked of the kernel before a byte is read. A refusal is a `Refusal` with an HTTP status
+that means the same.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import socket
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from pydantic import ValidationError
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from cockpit.core.callers import Caller
+from cockpit.core.errors import BadUsage, CockpitError, Failed, NotAllowed, NotNow
+from cockpit.core.handoff.events import Turn
+from cockpit.core.search import words
+from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.agents.fleet import Fleet
+from cockpit.supervisor.api.callers import Callers, names_only
+from cockpit.supervisor.api.connections import PEER, Connections, PilotOnly
+from cockpit.supervisor.api.listener import Listener
+from cockpit.supervisor.api.request_checks import as_bad_usage, check_address, check_values
+from cockpit.supervisor.api.verbs.one_at_a_time import Perform
+from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.handoff.engine import Engine
+from cockpit.supervisor.history.chains import SESSIONS_AT_ONCE, History, Page
+from cockpit.supervisor.history.lookups import Lookups
+from cockpit.supervisor.lifetime import Lifetime
+from cockpit.supervisor.sessions.worktrees import AgentWorktrees
+from cockpit.supervisor.view.publisher import RowPublisher
+from cockpit.wire.status import Status
+from cockpit.wire.stream import AgentChanged, Event, Happened, ScreenShot, Snapshot
+from cockpit.wire.verbs import VERBS, Refusal, Verb
+
+LARGEST_REQUEST = 2 * 1024 * 1024
+MOST_JOBS = 500
+"""Jobs of one page of the history."""
+MOST_HANDOFFS = 500
+"""Handoffs of one page of the history."""
+LONGEST_SEARCH = 1000
+"""Characters of what is searched for."""
+SCREEN_BUSY = 0.25
+"""Seconds between two looks at the pane of an agent that works."""
+SCREEN_IDLE = 1.0
+SCREEN_AT_REST = 3.0
+"""After ten looks that found nothing new."""
+
+_STATUS = {1: 500, 2: 400, 3: 404, 4: 503, 5: 409, 6: 424}
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Served:
+    """What requests are answered with."""
+
+    perform: Mapping[type[Verb], Perform]
+    """Every verb of `wire.verbs`."""
+    dependencies: Dependencies
+    callers: Callers
+    fleet: Fleet
+    rows: RowPublisher
+    engine: Engine
+    history: History
+    lookups: Lookups
+    worktrees: AgentWorktrees
+    status: Callable[[], Status]
+    life: Lifetime
+
+
+def application(served: Served) -> Starlette:
+    """Every route; a verb has its own, by its name."""
+    views = Views(served)
+    routes = [Route(f"/v1/{verb.verb}", views.verb(verb), methods=["POST"]) for verb in VERBS]
+    routes += [
+        Route("/v1/status", views.status),
+        Route("/v1/events", views.events),
+        Route("/v1/watch", views.watch),
+        Route("/v1/screen/{name}", views.screen),
+        Route("/v1/history", views.history),
+        Route("/v1/document/{ident:path}", views.document),
+        Route("/v1/continuation/{name}", views.continuation),
+        Route("/v1/facts/{name}", views.facts),
+        Route("/v1/worktrees", views.worktrees),
+        Route("/v1/course/{name}", views.course),
+        Route("/v1/diff/{name}", views.diff),
+    ]
+    app = Starlette(
+        routes=routes,
+        exception_handlers={
+            CockpitError: _refused,
+            HTTPException: _no_such_thing,
+            ClientDisconnect: _left,
+            OSError: _of_a_path,
+        },
+        middleware=[Middleware(CheckedAddresses)],
+    )
+    app.state.connections = Connections(served.callers.agent_of)
+    return app
+
+
+class CheckedAddresses:
+    """Answers a request whose address is not text before any route is looked for."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            try:
+                check_address(scope.get("raw_path", b""), scope.get("query_string", b""))
+            except BadUsage as wrong:
+                await refusal(wrong)(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+
+async def _left(_: Request, error: Exception) -> Response:
+    """Whoever asked has gone away: nobody reads the answer, and it is worth no line in the log."""
+    return Response(status_code=400)
+
+
+async def _of_a_path(_: Request, error: Exception) -> Response:
+    if (wrong := as_bad_usage(error)) is None:
+        raise error
+    return refusal(wrong)
+
+
+async def _refused(_: Request, error: Exception) -> Response:
+    assert isinstance(error, CockpitError)
+    return refusal(error)
+
+
+async def _no_such_thing(_: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    told = Refusal(
+        exit_code=2,
+        title="Unknown request",
+        detail=str(error.detail),
+        hint="Client and supervisor may have different versions: cockpit doctor",
+    )
+    return JSONResponse(told.model_dump(), status_code=error.status_code)
+
+
+def refusal(error: CockpitError) -> Response:
+    told = Refusal(
+        exit_code=error.exit_code, title=error.title, detail=error.detail, hint=error.hint
+    )
+    return JSONResponse(told.model_dump(), status_code=_STATUS.get(error.exit_code, 500))
+
+
+class Views:
+    """What is answered, for one supervisor."""
+
+    def __init__(self, served: Served) -> None:
+        self._of = served
+
+    def verb(self, kind: type[Verb]) -> Any:
+        """The handler of one verb. A bug in it is this request's alone."""
+
+        async def handle(request: Request) -> Response:
+            asked = await _body(request, kind)
+            caller, callers = await self._caller(request), self._of.callers
+            try:
+                asked = callers.admit(caller, asked)
+            except NotAllowed as refused:
+                callers.note(caller, asked, refused)
+                raise
+            callers.note(caller, asked)
+            try:
+                done = await self._of.perform[kind](asked)
+            except CockpitError:
+                raise
+            except asyncio.CancelledError:
+                if not self._of.life.ended.is_set():
+                    raise
+                # The server waits no longer for what is under way, and the client gets a reason.
+                raise NotNow(
+                    "The supervisor is shutting down",
+                    "Your request may be half done; the next supervisor completes or reverts it.",
+                    "Start it again and check: cockpit up; cockpit status",
+                ) from None
+            except Exception as bug:  # the one place around one request
+                if (wrong := as_bad_usage(bug)) is not None:
+                    raise wrong from bug
+                _log.exception("%s failed", kind.verb)
+                raise Failed(
+                    f"{kind.verb} failed inside the supervisor",
+                    repr(bug),
+                    f"See the log: {self._of.dependencies.places.logs}",
+                ) from bug
+            return JSONResponse(done.model_dump())
+
+        return handle
+
+    async def _caller(self, request: Request) -> Caller:
+        peer = request.client
+        known = peer is not None and peer.host == PEER
+        return await self._of.callers.of(peer.port if peer is not None and known else None)
+
+    async def _agent(self, request: Request) -> Agent:
+        """The agent of the address. Raises `NotAllowed` for another agent's."""
+        name = request.path_params["name"]
+        self._of.callers.check_look(await self._caller(request), name)
+        return self._of.fleet.agent(name)
+
+    def _status(self, only: str | None) -> Status:
+        status = self._of.status()
+        return status.model_copy(update={"agents": names_only(status.agents, only)})
+
+    async def status(self, request: Request) -> Response:
+        only = self._of.callers.only(await self._caller(request))
+        return Response(self._status(only).model_dump_json(), media_type="application/json")
+
+    async def events(self, request: Request) -> Response:
+        after, limit = _number(request, "after", 0), _number(request, "limit", 200)
+        only = self._of.callers.only(await self._caller(request))
+        if not request.query_params.get("follow"):
+            found = self._of.dependencies.event_log.since(after, max(1, min(limit, 5000)))
+            return Response(
+                "".join(f"{event.model_dump_json()}\n" for event in found if _told(event, only)),
+                media_type="application/x-ndjson",
+            )
+        return _lines(self._follow(after, only))
+
+    async def _follow(self, after: int, only: str | None) -> AsyncIterator[str]:
+        listener = self._of.dependencies.event_log.listen()
+        try:
+            last = after
+            for event in self._of.dependencies.event_log.since(after, 5000) if after else []:
+                last = event.id
+                if _told(event, only):
+                    yield event.model_dump_json()
+            yield ""
+            async for event in listener.lines():
+                if event.id > last and _told(event, only):
+                    yield event.model_dump_json()
+        finally:
+            self._of.dependencies.event_log.leave(listener)
+
+    async def watch(self, request: Request) -> Response:
+        beat = _number(request, "beat", 0)
+        lines = self._watch(self._of.callers.only(await self._caller(request)))
+        return _lines(_beating(lines, beat) if beat > 0 else lines)
+
+    async def _watch(self, only: str | None) -> AsyncIterator[str]:
+        rows, events = self._of.rows.listen(), self._of.dependencies.event_log.listen()
+        try:
+            yield Snapshot(status=self._status(only)).model_dump_json()
+            async for line in _merged(rows.lines(), events.lines()):
+                told = line if hasattr(line, "type") else Happened(event=line)
+                if only is not None and isinstance(told, AgentChanged):
+                    told = AgentChanged(agent=names_only([told.agent], only)[0])
+                if not isinstance(told, Happened) or _told(told.event, only):
+                    yield told.model_dump_json()
+        finally:
+            self._of.rows.leave(rows)
+            self._of.dependencies.event_log.leave(events)
+
+    async def screen(self, request: Request) -> Response:
+        agent = await self._agent(request)
+        if agent.record.pane is None:
+            raise NotNow(f"{agent.name} has no pane", "", f"Start it: cockpit start {agent.name}")
+        history = max(0, min(_number(request, "history", 0), 5000))
+        return _lines(self._screen(str(agent.name), history))
+
+    async def _screen(self, name: str, history: int) -> AsyncIterator[str]:
+        """A picture whenever it differs from the last; captured only while somebody looks."""
+        last, same = "", 0
+        while True:
+            agent = self._of.fleet.find(name)
+            if agent is None or agent.record.pane is None:
+                return
+            try:
+                seen = await self._of.dependencies.panes.capture(agent.record.pane, history=history)
+            except CockpitError:
+                return
+            cursor = (seen.cursor_column, seen.cursor_row) if seen.cursor_visible else None
+            shot = ScreenShot(lines=list(seen.lines), cursor=cursor, pane=agent.record.pane)
+            told = shot.model_dump_json()
+            same = same + 1 if told == last else 0
+            if told != last:
+                last = told
+                yield told
+            busy = (
+                agent.session_state.conduct.turn is Turn.WORKING or not agent.session_state.replied
+            )
+            rest = SCREEN_AT_REST if same > 10 else SCREEN_IDLE
+            await asyncio.sleep(SCREEN_BUSY if busy and agent.alive else rest)
+
+    async def history(self, request: Request) -> Response:
+        name, typed = (request.query_params.get(each) for each in ("name", "search"))
+        only = self._of.callers.only(await self._caller(request))
+        if only is not None:
+            self._of.callers.check_look(await self._caller(request), name or only)
+            name = only
+        typed = typed if words(typed or "") else None
+        before = request.query_params.get("before")
+        if typed is None and (limit := _number(request, "handoffs", 0)):
+            limit = min(limit, MOST_HANDOFFS)
+            return _paged(self._of.history.handoff_page(name, limit, before))
+        if typed is None and (limit := _number(request, "limit", 0)):
+            return _paged(self._of.history.page(name, min(limit, MOST_JOBS), before))
+        if typed is None:
+            jobs = self._of.history.jobs_of(name)
+            listed = _listed(self._of.history.chains(jobs))
+            return StreamingResponse(listed, media_type="application/json")
+        return JSONResponse(await self._of.history.search(typed[:LONGEST_SEARCH], name))
+
+    async def document(self, request: Request) -> Response:
+        caller, ident = await self._caller(request), request.path_params["ident"]
+        if self._of.callers.only(caller) is not None:
+            self._of.callers.check_look(caller, self._of.history.agent_of(ident))
+        return PlainTextResponse(await self._of.history.document(ident))
+
+    async def worktrees(self, request: Request) -> Response:
+        only = self._of.callers.only(await self._caller(request))
+        found = await self._of.worktrees.listing(request.query_params.get("directory"))
+        found = [tree for tree in found if only in (None, tree.agent)]
+        return JSONResponse([tree.model_dump() for tree in found])
+
+    async def continuation(self, request: Request) -> Response:
+        agent = await self._agent(request)
+        return PlainTextResponse(self._of.engine.continuation(agent))
+
+    async def facts(self, request: Request) -> Response:
+        agent = await self._agent(request)
+        return JSONResponse(await self._of.history.facts(agent))
+
+    async def course(self, request: Request) -> Response:
+        agent = await self._agent(request)
+        found = await self._of.lookups.course(agent)
+        return Response(found.model_dump_json(), media_type="application/json")
+
+    async def diff(self, request: Request) -> Response:
+        agent = await self._agent(request)
+        of_job = request.query_params.get("since") == "job"
+        found = await self._of.lookups.diff(agent, of_job=of_job)
+        return Response(found.model_dump_json(), media_type="application/json")
+
+
+async def _body(request: Request, kind: type[Verb]) -> Verb:
+    raw = b""
+    async for chunk in request.stream():
+        raw += chunk
+        if len(raw) > LARGEST_REQUEST:
+            raise BadUsage(
+                "The request is too long", f"{LARGEST_REQUEST // 1024} KiB is the limit."
+            )
+    try:
+        found = json.loads(raw or b"{}")
+        check_values(found)
+        return kind.model_validate(found)
+    except RecursionError:
+        raise BadUsage(
+            f"The request {kind.verb} is not valid", "It is nested too deeply."
+        ) from None
+    except (ValueError, ValidationError) as wrong:
+        raise BadUsage(f"The request {kind.verb} is not valid", str(wrong)) from None
+
+
+def _told(event: Event, only: str | None) -> bool:
+    return only is None or event.agent == only
+
+
+def _number(request: Request, name: str, otherwise: int) -> int:
+    text = request.query_params.get(name, "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else otherwise
+
+
+async def _listed(source: AsyncIterator[dict[str, Any]]) -> AsyncIterator[bytes]:
+    """A JSON list, element by element: a long one is encoded in no single step."""
+    between = b"["
+    async for each in source:
+        yield between
+        for piece in _pieces(each):
+            yield piece
+        between = b","
+    yield b"[]" if between == b"[" else b"]"
+
+
+def _pieces(chain: dict[str, Any]) -> Iterator[bytes]:
+    """A chain as JSON, some of its sessions at a time: one job can have thousands."""
+    sessions = chain["sessions"]
+    if len(sessions) <= SESSIONS_AT_ONCE:
+        yield json.dumps(chain).encode()
+        return
+    rest = {key: value for key, value in chain.items() if key != "sessions"}
+    yield json.dumps(rest).encode()[:-1] + b', "sessions": ['
+    for start in range(0, len(sessions), SESSIONS_AT_ONCE):
+        piece = json.dumps(sessions[start : start + SESSIONS_AT_ONCE]).encode()[1:-1]
+        yield (b", " if start else b"") + piece
+    yield b"]}"
+
+
+def _paged(page: Page) -> Response:
+    """A `wire.history.HistoryPage`, chain by chain."""
+
+    async def encoded() -> AsyncIterator[bytes]:
+        yield b'{"chains": '
+        async for each in _listed(page.chains):
+            yield each
+        yield b", " + json.dumps({"next": page.next, "total": page.total}).encode()[1:]
+
+    return StreamingResponse(encoded(), media_type="application/json")
+
+
+def _lines(source: AsyncIterator[str]) -> Response:
+    async def encoded() -> AsyncIterator[bytes]:
+        async for line in source:
+            yield f"{line}\n".encode("utf-8", "replace")
+
+    return StreamingResponse(encoded(), media_type="application/x-ndjson")
+
+
+async def _beating(source: AsyncIterator[str], seconds: float) -> AsyncIterator[str]:
+    """The lines, and an empty one whenever nothing was said for so long: proof of a living line."""
+    said = asyncio.ensure_future(anext(source))
+    try:
+        while True:
+            ready, _ = await asyncio.wait({said}, timeout=seconds)
+            if not ready:
+                yield ""
+                continue
+            try:
+                line = said.result()
+            except StopAsyncIteration:
+                return
+            yield line
+            said = asyncio.ensure_future(anext(source))
+    finally:
+        said.cancel()
+        await asyncio.gather(said, return_exceptions=True)
+
+
+async def _merged(*sources: AsyncIterator[Any]) -> AsyncIterator[Any]:
+    """Lines of several sources as they come; ends with the first that ends."""
+    waiting = {asyncio.ensure_future(anext(source)): source for source in sources}
+    try:
+        while True:
+            ready, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            for task in ready:
+                source = waiting.pop(task)
+                try:
+                    line = task.result()
+                except StopAsyncIteration:
+                    return
+                yield line
+                waiting[asyncio.ensure_future(anext(source))] = source
+    finally:
+        for task in waiting:
+            task.cancel()
+        with suppress(asyncio.CancelledError):
+            await asyncio.gather(*waiting, return_exceptions=True)
+
+
+def bind(path: Path) -> Listener:
+    """A listening socket at the path, 0600 from its first moment; a dead one is replaced.
+
+    Only the holder of the supervisor's lock may call this.
+    """
+    listener = Listener(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        # Linux gives the file the mode of the socket. The umask is the whole process's, and threads
+        # make folders while the socket is bound again.
+        os.fchmod(listener.fileno(), 0o600)
+        path.unlink(missing_ok=True)
+        listener.bind(str(path))
+    except OSError as error:
+        listener.close()
+        raise Failed(f"{path} cannot be bound", error.strerror or str(error)) from error
+    listener.listen(64)
+    listener.setblocking(False)
+    return listener
+
+
+async def accept_on(serving: uvicorn.Server, listener: socket.socket) -> None:
+    """Have a running server accept on this socket in place of those before.
+
+    Open connections go on. As `uvicorn.Server.startup` does for the sockets that it is given.
+    """
+    config = serving.config
+
+    def protocol() -> asyncio.Protocol:
+        return PilotOnly(
+            config=config, server_state=serving.server_state, app_state=serving.lifespan.state
+        )
+
+    loop = asyncio.get_running_loop()
+    new = await loop.create_server(protocol, sock=listener, backlog=config.backlog)
+    before, serving.servers = serving.servers, [new]
+    for each in before:
+        each.close()
+
+
+def server(app: Starlette) -> uvicorn.Server:
+    """A server that leaves signals, logging and the end of the process to its caller."""
+    config = uvicorn.Config(
+        app,
+        http=PilotOnly,
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        timeout_graceful_shutdown=1,
+        server_header=False,
+        date_header=False,
+    )
+    return uvicorn.Server(config)

@@ -1,0 +1,156 @@
+"""The supervisor's socket: bound at the start, and again when it was removed or replaced.
+
+Without its socket a supervisor goes on watching and handing off, but no command reaches it. So
+every `LOOK` seconds the file at the path is compared with the bound socket: one `lstat`.
+
+A file, a link or a dead socket at the path is replaced, as at the start. A socket on which another
+process listens is not: two supervisors that share the folder of sockets would take it from each
+other without end. That is told with the process, and the socket is bound when that process is gone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import logging
+import os
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import uvicorn
+
+from cockpit.adapters.process.peers import peer_of
+from cockpit.config.paths import Places
+from cockpit.core.errors import CockpitError
+from cockpit.core.safetext import safe_line
+from cockpit.supervisor.agents.blocked import words
+from cockpit.supervisor.api.listener import Listener
+from cockpit.supervisor.api.server import accept_on, bind
+from cockpit.supervisor.events import EventLog
+
+LOOK = 5.0
+"""Seconds between two looks at the path."""
+_NOBODY = {errno.ENOENT, errno.ECONNREFUSED, errno.ENOTDIR, errno.ELOOP}
+_log = logging.getLogger(__name__)
+
+
+class SocketWatch:
+    """Binds the socket of one supervisor and keeps it reachable."""
+
+    def __init__(
+        self,
+        places: Places,
+        event_log: EventLog,
+        serving: uvicorn.Server,
+        set_trouble: Callable[[str | None], None],
+    ) -> None:
+        """`set_trouble` is told why commands do not reach the supervisor, and None when they do."""
+        self._places = places
+        self._event_log = event_log
+        self._serving = serving
+        self._set_trouble = set_trouble
+        self._trouble: str | None = None
+        self._listener: Listener | None = None
+        self._bound: os.stat_result | None = None
+
+    def bind(self) -> Listener:
+        """Bind the socket, in place of whatever is at the path. Raises `Failed`."""
+        self._listener, self._bound = self._bind()
+        return self._listener
+
+    def _bind(self) -> tuple[Listener, os.stat_result]:
+        listener = bind(self._places.socket)
+        try:
+            return listener, self._places.socket.lstat()
+        except OSError:
+            listener.close()
+            raise
+
+    def close(self) -> None:
+        """Stop listening, and remove the socket from the path if it is still ours."""
+        ours = self._is_ours()
+        if self._listener is not None:
+            self._listener.close()
+        if ours:
+            self._places.socket.unlink(missing_ok=True)
+
+    async def run(self) -> None:
+        """Look for ever."""
+        while True:
+            await asyncio.sleep(LOOK)
+            await self.look()
+
+    async def look(self) -> None:
+        """Bind the socket again if it is not at its path any more. Idempotent."""
+        path = self._places.socket
+        if self._is_ours() or not self._serving.started:
+            self._settle(None)
+            return
+        holder = _listening_process(path)
+        if holder == os.getpid():  # a link to our socket, which somebody moved
+            self._settle(None)
+        elif holder is not None:
+            process, end = (f"process {holder}", f"kill {holder}") if holder else ("a process", "")
+            remedy = f"End it{f' ({end})' if end else ''}, or give one of the two a COCKPIT_HOME"
+            self._settle(f"{process} listens on {path}. {remedy} of its own")
+        else:
+            await self._bind_again(_how_lost(path))
+
+    async def _bind_again(self, was: str) -> None:
+        path = self._places.socket
+        try:
+            self._places.make_runtime()
+            listener, bound = self._bind()
+            try:
+                await accept_on(self._serving, listener)
+            except BaseException:
+                listener.close()
+                raise
+        except (CockpitError, OSError) as refused:
+            why = words(refused).rstrip(".")
+            self._settle(f"its socket was {was}, and cannot be bound again: {why}")
+            return
+        self._listener, self._bound = listener, bound
+        _log.warning("%s was %s; bound again", path, was)
+        self._event_log.record(
+            "socket.bound_again", f"The supervisor's socket was {was}; it is bound again: {path}"
+        )
+        self._settle(None)
+
+    def _is_ours(self) -> bool:
+        with suppress(OSError):
+            found = self._places.socket.lstat()
+            return self._bound is not None and os.path.samestat(found, self._bound)
+        return False
+
+    def _settle(self, why: str | None) -> None:
+        """Tell a trouble once, and its end."""
+        if why is not None:
+            why = f"commands do not reach this supervisor: {safe_line(why, 400)}. It tries again"
+        if why == self._trouble:
+            return
+        self._trouble = why
+        self._set_trouble(why)
+        if why is not None:
+            _log.warning("%s", why)
+            self._event_log.record("socket.unreachable", why)
+
+
+def _how_lost(path: Path) -> str:
+    return "replaced" if os.path.lexists(path) else "removed"
+
+
+def _listening_process(path: Path) -> int | None:
+    """The process that listens on the socket at a path; 0 where it is not known, None for nobody.
+
+    Does not wait.
+    """
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.setblocking(False)
+        try:
+            probe.connect(str(path))
+            return peer_of(probe).pid
+        except OSError as refused:
+            return None if refused.errno in _NOBODY else 0

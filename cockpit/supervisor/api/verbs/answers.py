@@ -1,0 +1,142 @@
+"""The user's answers to the question of a handoff: yes, no, later.
+
+An answer is for what the user saw, and for nothing that came after it. Each answers `Done`, or
+raises `NotNow` and has changed nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+
+from cockpit.core.errors import NotNow
+from cockpit.core.handoff.events import Declined, Snoozed
+from cockpit.core.handoff.states import PHASES, Asked, Confirming, Reviewing, is_revocable
+from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.agents.fleet import Fleet
+from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.handoff.engine import Engine
+from cockpit.supervisor.handoff.triggers import Triggers
+from cockpit.supervisor.history.chains import History
+from cockpit.wire.verbs import Approve, Done, Refuse, Snooze
+
+
+class Answers:
+    """Answers `Approve`, `Refuse` and `Snooze`."""
+
+    def __init__(
+        self,
+        *,
+        dependencies: Dependencies,
+        fleet: Fleet,
+        engine: Engine,
+        triggers: Triggers,
+        history: History,
+        changed: Callable[[Agent], None],
+    ) -> None:
+        self._dependencies = dependencies
+        self._fleet = fleet
+        self._engine = engine
+        self._triggers = triggers
+        self._history = history
+        self._changed = changed
+
+    async def approve(self, asked: Approve) -> Done:
+        """Yes to the question that stands."""
+        agent = self._questioned(asked.name, asked.handoff)
+        assert agent.handoff is not None
+        first = isinstance(agent.handoff.state, Asked)
+        if asked.sha256 is not None and not first:
+            await self._same_document(agent, asked.sha256)
+        await self._engine.approve(agent, asked.sha256, straight=asked.straight)
+        words = "the agent is asked for the document" if first else "the swap begins"
+        return Done(message=f"Approved: {words} ({agent.name})", name=agent.name)
+
+    async def refuse(self, asked: Refuse) -> Done:
+        """No to the question that stands, or to a handoff that has ended nothing yet."""
+        agent = self._fleet.agent(asked.name)
+        if agent.handoff is not None and isinstance(agent.handoff.state, Confirming):
+            return await self.give_up(agent)
+        if agent.handoff is None or not is_revocable(agent.handoff):
+            raise _no_question(agent)
+        _same_handoff(agent, asked.handoff)
+        if asked.compact:
+            self._triggers.let_compact(agent)
+        await self._engine.tell(agent, Declined())
+        if not agent.alive:
+            again = f"cockpit start {agent.name} --resume {agent.record.session}"
+            words = f"Refused: {agent.name} is not running. Continue in its session: {again}"
+            return Done(message=words, name=agent.name)
+        words = "; you are asked again after it compacted" if asked.compact else ""
+        return Done(message=f"Refused: {agent.name} keeps its session{words}", name=agent.name)
+
+    async def give_up(self, agent: Agent) -> Done:
+        """A new session that has not answered yet is ended, and the old one comes back."""
+        await self._engine.tell(agent, Declined())
+        self._changed(agent)
+        return Done(message=f"{agent.name}: the old session is reopened", name=agent.name)
+
+    async def snooze(self, asked: Snooze) -> Done:
+        """Ask again later."""
+        agent = self._questioned(asked.name, asked.handoff)
+        if asked.percent is not None:
+            tokens = _later_by(agent, asked.percent)
+            await self._engine.tell(agent, Snoozed(None, tokens))
+            words = f"at {tokens // 1000}k tokens"
+        else:
+            until = self._dependencies.clock.monotonic() + asked.seconds
+            await self._engine.tell(agent, Snoozed(until))
+            words = f"in {asked.seconds / 60:.0f} min"
+        self._changed(agent)
+        return Done(message=f"Asked again {words} ({agent.name})", name=agent.name)
+
+    def _questioned(self, name: str, handoff: str | None) -> Agent:
+        """The agent whose handoff has a question standing. Raises `NotNow`."""
+        agent = self._fleet.agent(name)
+        if agent.handoff is None or not isinstance(agent.handoff.state, Asked | Reviewing):
+            raise _no_question(agent)
+        _same_handoff(agent, handoff)
+        return agent
+
+    async def _same_document(self, agent: Agent, seen: str) -> None:
+        """A yes is only for the document that the user read, edits of the user's own included."""
+        assert agent.handoff_record is not None
+        text = await self._history.document(agent.handoff_record.id)
+        if hashlib.sha256(text.encode()).hexdigest() != seen.lower():
+            raise NotNow(
+                f"The handoff document of {agent.name} has changed since it was shown",
+                "Nothing was approved, and nothing was ended.",
+                f"Read it as it is now, then answer: cockpit show {agent.handoff_record.id[:8]}",
+            )
+
+
+def _later_by(agent: Agent, percent: float) -> int:
+    """The tokens at which so much more of the window is used. Raises `NotNow`."""
+    reading = agent.session_state.gauge.reading
+    if reading.tokens is None or not reading.window:
+        raise NotNow(
+            f"The context usage is unknown for {agent.name} is",
+            "So a percentage cannot be reached.",
+            f"Give a time instead: cockpit snooze {agent.name} 10m",
+        )
+    return reading.tokens + int(reading.window * percent / 100)
+
+
+def _no_question(agent: Agent) -> NotNow:
+    if agent.handoff is None:
+        detail = "No handoff is under way."
+    else:
+        detail = f"Its handoff is in the phase {PHASES.get(type(agent.handoff.state), 'ended')}."
+    return NotNow(
+        f"{agent.name} is not waiting for you", detail, f"Begin one: cockpit handoff {agent.name}"
+    )
+
+
+def _same_handoff(agent: Agent, seen: str | None) -> None:
+    """An answer is only for the question that the user saw."""
+    if seen is not None and agent.handoff_record is not None and agent.handoff_record.id != seen:
+        raise NotNow(
+            f"{agent.name} now asks something else",
+            "The handoff that you answered is over.",
+            "Check its status, then answer again.",
+        )

@@ -1,0 +1,44 @@
+"""`cockpit attach`: where an agent's pane is."""
+
+from __future__ import annotations
+
+from cockpit.core.errors import NotNow
+from cockpit.core.handoff.events import Turn
+from cockpit.supervisor.agents.fleet import Fleet
+from cockpit.supervisor.dependencies import Dependencies
+from cockpit.wire.verbs import (
+    Attach,
+    Done,
+)
+
+UNREAD = 1.0
+"""Seconds for which a dialog that the user has just been led to takes no key."""
+
+
+class Attaching:
+    """Performs `Attach`."""
+
+    def __init__(self, dependencies: Dependencies, fleet: Fleet) -> None:
+        self._dependencies = dependencies
+        self._fleet = fleet
+
+    async def __call__(self, asked: Attach) -> Done:
+        """Where the agent's pane is."""
+        agent = self._fleet.agent(asked.name)
+        if agent.record.pane is None:
+            raise NotNow(
+                f"{agent.name} has no pane",
+                "Its terminal is gone; the agent keeps running without one."
+                if agent.alive
+                else "The agent was not started yet, or its window was closed.",
+                f"End it first: cockpit stop {agent.name}"
+                if agent.alive
+                else f"Start it: cockpit start {agent.name}",
+            )
+        if agent.alive and (agent.trust_asked or agent.session_state.conduct.turn is Turn.DIALOG):
+            # The key that led here, pressed twice or held, would answer a question nobody has read.
+            await self._dependencies.panes.hold_keys(agent.record.pane, UNREAD)
+        socket = str(self._dependencies.places.tmux_socket)
+        return Done(
+            message=agent.record.pane, name=agent.name, pane=agent.record.pane, socket=socket
+        )

@@ -1,0 +1,21 @@
+"""Calling a handoff off, so that its agent can be ended or taken back."""
+
+from __future__ import annotations
+
+from cockpit.core.errors import NotNow
+from cockpit.core.handoff.events import CalledOff
+from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.handoff.engine import Engine
+
+
+async def call_off(engine: Engine, agent: Agent) -> None:
+    """Raises `NotNow` where its old session is being replaced already; see `Engine.tell`."""
+    if agent.handoff is None:
+        return
+    await engine.tell(agent, CalledOff("you ended the handoff"))
+    if agent.handoff is not None:
+        raise NotNow(
+            f"{agent.name} is between two sessions",
+            "Its old session is being replaced by a new one.",
+            "Try again in a few seconds.",
+        )

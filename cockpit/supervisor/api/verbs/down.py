@@ -1,0 +1,93 @@
+"""`cockpit down`: end the supervisor, and the agents where it is asked to."""
+
+from __future__ import annotations
+
+import asyncio
+
+from cockpit.core.errors import CockpitError, Failed, Hindered
+from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.agents.fleet import Fleet
+from cockpit.supervisor.agents.locks import AgentLocks
+from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.handoff.engine import Engine
+from cockpit.supervisor.lifetime import Lifetime
+from cockpit.supervisor.sessions.setup import WorktreeSetup
+from cockpit.supervisor.sessions.stop import Stopper, handoff_stays
+from cockpit.wire.verbs import (
+    Done,
+    Down,
+)
+
+
+class EndingAll:
+    """Performs `Down`."""
+
+    def __init__(
+        self,
+        *,
+        dependencies: Dependencies,
+        fleet: Fleet,
+        engine: Engine,
+        locks: AgentLocks,
+        setup: WorktreeSetup,
+        stopper: Stopper,
+        life: Lifetime,
+    ) -> None:
+        self._dependencies = dependencies
+        self._fleet = fleet
+        self._engine = engine
+        self._locks = locks
+        self._setup = setup
+        self._stopper = stopper
+        self._life = life
+
+    async def __call__(self, asked: Down) -> Done:
+        """End the supervisor; with `agents`, first the agents and their tmux server.
+
+        Raises `Failed`, and stays, where an agent could not be ended.
+        """
+        self._life.ending = True
+        if asked.agents:
+            try:
+                unwritten = await self._end_all()
+            except BaseException:
+                self._life.ending = False
+                raise
+            await self._dependencies.panes.stop_server()
+            words = f"The agents and the supervisor were stopped{unwritten}"
+        else:
+            alive = sum(agent.alive for agent in self._fleet)
+            going = "1 agent keeps running" if alive == 1 else f"{alive} agents keep running"
+            words = f"The supervisor was stopped; {going}"
+        self._life.ended.set()
+        return Done(message=words)
+
+    async def _end_all(self) -> str:
+        """End every agent; what could not be written down, to be added to the answer."""
+
+        async def one(agent: Agent) -> str:
+            async with self._locks.hold(agent.name, "being stopped"):
+                return await end_it(agent)
+
+        async def end_it(agent: Agent) -> str:
+            await self._setup.call_off(agent)
+            # First, because a handoff would start another session for the one that is ended.
+            try:
+                await self._engine.abandon(agent, "cockpit down --agents")
+            except Hindered as full:
+                raise handoff_stays(agent, full) from full
+            return await self._stopper.end_for_user(agent)
+
+        ended = await asyncio.gather(*(one(agent) for agent in self._fleet), return_exceptions=True)
+        for wrong in ended:
+            if isinstance(wrong, BaseException) and not isinstance(wrong, CockpitError):
+                raise wrong
+        if left := [str(wrong) for wrong in ended if isinstance(wrong, CockpitError)]:
+            raise Failed(
+                "Not all agents could be stopped; the supervisor keeps running",
+                "\n".join(left),
+                "See which: cockpit status. Then again: cockpit down --agents",
+            )
+        if any(ended):
+            return ". That they were stopped could not be written down: the disk takes nothing"
+        return ""

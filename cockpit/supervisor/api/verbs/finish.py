@@ -1,0 +1,86 @@
+"""`cockpit done`: the user says for an agent that its job is done, as its completion marker would.
+
+It holds until the agent is given another prompt, and over restarts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from cockpit.core.errors import NotNow
+from cockpit.core.handoff.events import CalledOff, Turn
+from cockpit.core.handoff.states import is_revocable
+from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.agents.fleet import Fleet
+from cockpit.supervisor.agents.latches import SAID_DONE
+from cockpit.supervisor.agents.predicates import finished
+from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.handoff.engine import Engine
+from cockpit.supervisor.observe.attention import Attention
+from cockpit.wire.verbs import Done, Finish
+
+
+class Completion:
+    """Answers `Finish`."""
+
+    def __init__(
+        self,
+        *,
+        dependencies: Dependencies,
+        fleet: Fleet,
+        engine: Engine,
+        attention: Attention,
+        changed: Callable[[Agent], None],
+    ) -> None:
+        self._dependencies = dependencies
+        self._fleet = fleet
+        self._engine = engine
+        self._attention = attention
+        self._changed = changed
+
+    async def finish(self, asked: Finish) -> Done:
+        """Call an agent's job done. A handoff that has ended nothing yet is called off."""
+        agent = self._fleet.agent(asked.name)
+        _check(agent)
+        assert agent.session is not None
+        if agent.handoff is not None:
+            await self._engine.tell(agent, CalledOff("the job is done"))
+        if finished(agent):
+            return Done(message=f"{agent.name} is already marked as done", name=agent.name)
+        now = self._dependencies.clock.steady()
+        self._dependencies.store.unlatch(agent.session.id, SAID_DONE)
+        self._dependencies.store.latch(agent.session.id, SAID_DONE, now)
+        agent.said_done = now
+        if agent.alive:
+            self._attention.look(agent)
+        elif not self._attention.has_told_of_end(agent):
+            self._attention.tell_done(agent)
+        self._changed(agent)
+        return Done(message=f"{agent.name} is done with its job", name=agent.name)
+
+
+def _check(agent: Agent) -> None:
+    """Raise `NotNow` where nothing is done yet, or something is under way."""
+    if agent.session is None:
+        raise NotNow(
+            f"{agent.name} was never started",
+            "There is no job to mark as done.",
+            f"Start it: cockpit start {agent.name}",
+        )
+    if agent.handoff is not None and not is_revocable(agent.handoff):
+        raise NotNow(
+            f"{agent.name} is between two sessions",
+            "Its old session is being replaced by a new one.",
+            "Try again in a few seconds.",
+        )
+    if agent.alive and agent.session_state.conduct.turn in (Turn.WORKING, Turn.DIALOG):
+        busy = (
+            "is working"
+            if agent.session_state.conduct.turn is Turn.WORKING
+            else "asks you something"
+        )
+        raise NotNow(
+            f"{agent.name} {busy}",
+            "A job can be marked as done when the agent is idle.",
+            f"Wait for the end of its turn, or end it: cockpit attach {agent.name}",
+        )

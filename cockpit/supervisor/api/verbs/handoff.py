@@ -1,0 +1,128 @@
+"""`cockpit handoff`: hand an agent's job to a new session."""
+
+from __future__ import annotations
+
+from cockpit.core.errors import NotNow
+from cockpit.core.handoff.details import HeldBack
+from cockpit.core.handoff.events import Approved, Hurried, Turn
+from cockpit.core.handoff.states import Asked, Reviewing, is_revocable
+from cockpit.core.safetext import safe_line
+from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.agents.fleet import Fleet
+from cockpit.supervisor.agents.ownership import checked_document
+from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.handoff.engine import Engine
+from cockpit.supervisor.handoff.triggers import Triggers
+from cockpit.wire.verbs import (
+    Done,
+    Handoff,
+)
+
+
+class HandingOff:
+    """Performs `Handoff`, under the lock of the agent."""
+
+    def __init__(
+        self, *, dependencies: Dependencies, fleet: Fleet, engine: Engine, triggers: Triggers
+    ) -> None:
+        self._dependencies = dependencies
+        self._fleet = fleet
+        self._engine = engine
+        self._triggers = triggers
+
+    async def __call__(self, asked: Handoff) -> Done:
+        """Begin a handoff by hand: no question first; a review unless the agent is automatic."""
+        agent = self._fleet.agent(asked.name)
+        if agent.session is None or agent.job is None:
+            raise NotNow(
+                f"{agent.name} was never started",
+                "There is no session to hand off.",
+                f"Start it: cockpit start {agent.name}",
+            )
+        given = checked_document(self._dependencies.documents, agent, asked.document)
+        if asked.dry_run:
+            return await self._would_do(agent, asked)
+        if not agent.alive:
+            raise NotNow(
+                f"{agent.name} is not running",
+                "There is no running session to hand off.",
+                f"Start it: cockpit start {agent.name}",
+            )
+        because = self._guarded(agent) if asked.by_agent else None
+        now = self._dependencies.clock.monotonic()
+        if agent.handoff is not None and isinstance(agent.handoff.state, Asked):
+            await self._engine.tell(agent, Approved(now))
+            if asked.now:
+                await self._engine.tell(agent, Hurried(now))
+            message = f"Handing off {agent.name}: its question is approved"
+            return Done(message=message + cut_off_words(agent, hurried=asked.now))
+        if asked.now and agent.handoff is not None and is_revocable(agent.handoff):
+            message = f"Hurrying the handoff of {agent.name}" + cut_off_words(agent, hurried=True)
+            if isinstance(agent.handoff.state, Reviewing):
+                message += f"; it waits for your review: cockpit approve {agent.name}"
+            await self._engine.tell(agent, Hurried(now))
+            await self._engine.look(agent)
+            return Done(message=message, name=agent.name)
+        cut_off = cut_off_words(agent, hurried=asked.now)
+        review = agent.settings.mode != "auto" or because is not None
+        record = await self._engine.begin(
+            agent,
+            "agent" if asked.by_agent else "manual",
+            ask=because is not None,
+            review=review,
+            because=because,
+            now=asked.now,
+            given=given,
+        )
+        await self._engine.look(agent)
+        then = "you review the document before anything is ended" if review else "it goes by itself"
+        message = f"Handing off {agent.name}{cut_off}; {then}"
+        return Done(message=message, name=agent.name, document=record.id)
+
+    def _guarded(self, agent: Agent) -> HeldBack | None:
+        """What the user is asked before a handoff that the agent wants; None to go on.
+
+        Raises `NotNow` where none may begin: the guards of automatic handoffs hold here too, and
+        an agent cannot answer a question that was put to its user.
+        """
+        held = agent.details.because
+        if agent.handoff is not None and held:
+            raise NotNow(
+                f"The user is asked about a handoff of {agent.name}",
+                f"{held.words}. Only the user can answer that.",
+                "Continue your work; you get the answer when the user gives it.",
+            )
+        why = self._triggers.objection(agent) if agent.handoff is None else None
+        if why is not None:
+            raise NotNow(f"{agent.name} cannot hand off now", why, "Continue your work.")
+        return self._triggers.question(agent)
+
+    async def _would_do(self, agent: Agent, asked: Handoff) -> Done:
+        why = self._triggers.held_back(agent)
+        text = await self._engine.preview(agent, asked.document)
+        lines = [
+            f"Would hand off {agent.name}: session {agent.record.session}",
+            f"writers: {', '.join(self._engine.writers(agent))}",
+            "a review comes before anything is ended"
+            if agent.settings.mode != "auto"
+            else "no review: the agent is automatic",
+        ]
+        lines += [f"note: {why}"] if why else []
+        lines += (
+            [words.removeprefix("; ")] if (words := cut_off_words(agent, hurried=asked.now)) else []
+        )
+        return Done(message="\n".join(lines), name=agent.name, text=text)
+
+
+def cut_off_words(agent: Agent, *, hurried: bool) -> str:
+    """What a handoff that does not wait breaks off; empty for one that does."""
+    if not hurried:
+        return ""
+    session_state = agent.session_state
+    tools = [safe_line(tool, 80) for tool in session_state.running.names]
+    agents = [safe_line(each, 80) for each in session_state.conduct.subagents.values()]
+    ends = [f"the running tool {tool}" for tool in tools]
+    ends += [f"the subagent {each}" for each in agents]
+    if not ends and session_state.conduct.turn is Turn.WORKING:
+        ends = [f"its turn ({safe_line(session_state.conduct.activity or 'it thinks', 80)})"]
+    return f"; this interrupts {', '.join(ends)}" if ends else ""

@@ -1,0 +1,33 @@
+"""`cockpit load`: read a configuration file and take up its agents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.agents.fleet import Fleet
+from cockpit.supervisor.sessions.start import Starter
+from cockpit.wire.verbs import (
+    Done,
+    Load,
+)
+
+
+class Loading:
+    """Performs `Load`."""
+
+    def __init__(self, fleet: Fleet, starter: Starter, changed: Callable[[Agent], None]) -> None:
+        self._fleet = fleet
+        self._starter = starter
+        self._changed = changed
+
+    async def __call__(self, asked: Load) -> Done:
+        """Read a file and take up its agents; a file that does not read changes nothing."""
+        config = Path(asked.config) if asked.config else None
+        loaded = await self._fleet.reload(config, named=asked.named)
+        for agent in self._fleet:
+            self._changed(agent)
+        await self._starter.start_automatic()
+        names = ", ".join(configured.name for configured in loaded.settings.agents) or "no agents"
+        return Done(message=f"Read: {names}")

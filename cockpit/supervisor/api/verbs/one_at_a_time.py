@@ -1,0 +1,53 @@
+"""Performs a verb under the lock of the agent that it names."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from cockpit.core.errors import NotNow
+from cockpit.supervisor.agents.fleet import Fleet
+from cockpit.supervisor.agents.locks import PATIENCE, AgentLocks
+from cockpit.supervisor.lifetime import Lifetime
+from cockpit.supervisor.sessions.lifecycle import refuse_if_opening
+from cockpit.wire.verbs import Done
+
+Perform = Callable[[Any], Awaitable[Done]]
+"""Answers one verb of `wire.verbs`: `Done`, or a `CockpitError` and nothing changed unsaid."""
+
+
+class OneAtATime:
+    """What changes an agent looks at it after those before it; nobody changes it meanwhile."""
+
+    def __init__(self, fleet: Fleet, locks: AgentLocks, life: Lifetime) -> None:
+        self._fleet = fleet
+        self._locks = locks
+        self._life = life
+
+    def __call__(self, doing: str, perform: Perform, *, same_session: bool = False) -> Perform:
+        """The verb under its agent's lock; `doing` is what others who wait are told.
+
+        With `same_session` it is refused where another session began while it waited: it was
+        meant for the one before. Raises `NotNow` where something else keeps the agent, at once if
+        hooks before a session do: one of them may be who asks.
+        """
+
+        async def locked(asked: Any) -> Done:
+            agent = self._fleet.find(asked.name)
+            if agent is not None and agent.opening and not agent.preparing:
+                refuse_if_opening(agent)
+            session = agent.record.session if agent is not None else None
+            async with self._locks.hold(asked.name, doing, patience=PATIENCE):
+                if same_session and agent is not None and agent.record.session != session:
+                    raise NotNow(
+                        f"{asked.name} started another session meanwhile",
+                        "Another request was performed first; yours was for the previous session.",
+                        f"Check it, then try again: cockpit status {asked.name}",
+                    )
+                if self._life.ending:
+                    raise NotNow(
+                        "The supervisor is shutting down", "You asked for it: cockpit down."
+                    )
+                return await perform(asked)
+
+        return locked

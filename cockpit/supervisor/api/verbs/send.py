@@ -1,0 +1,112 @@
+"""`cockpit send`: type a prompt into an agent."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from cockpit.core.errors import BadUsage, Failed, NotNow
+from cockpit.core.handoff.events import Turn
+from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.agents.fleet import Fleet
+from cockpit.supervisor.agents.locks import PATIENCE, AgentLocks
+from cockpit.supervisor.dependencies import Dependencies
+from cockpit.wire.verbs import (
+    Done,
+    Send,
+)
+
+ACCEPTED_WITHIN = 8.0
+"""Seconds for an idle agent to take a prompt that was pasted."""
+
+
+class Sending:
+    """Performs `Send`; holds the lock of the agent while it types."""
+
+    def __init__(self, dependencies: Dependencies, fleet: Fleet, locks: AgentLocks) -> None:
+        self._dependencies = dependencies
+        self._fleet = fleet
+        self._locks = locks
+
+    async def __call__(self, asked: Send) -> Done:
+        """Paste a prompt into the live composer, submit it, and see it taken."""
+        if not asked.text.strip():
+            raise BadUsage("There is nothing to send", hint="Give the prompt as an argument.")
+        async with self._locks.hold(asked.name, "being sent a prompt", patience=PATIENCE):
+            agent = self._living(asked.name)
+            conduct = agent.session_state.conduct
+            _refuse_dialog(agent)
+            prompts, idle = await self._type(agent, asked.text)
+        if not agent.runtime.has_readings or not idle:
+            words = "Sent" if not agent.runtime.has_readings else "Queued for the end of its turn"
+            return Done(message=f"{words}: {agent.name}", name=agent.name)
+        if not await _until(lambda: conduct.prompts > prompts, ACCEPTED_WITHIN):
+            raise Failed(
+                f"{agent.name} did not accept the prompt",
+                "It was pasted and submitted, but the agent did not react.",
+                f"Check its pane: cockpit attach {agent.name}",
+            )
+        return Done(message=f"{agent.name} accepted the prompt", name=agent.name)
+
+    async def _type(self, agent: Agent, text: str) -> tuple[int, bool]:
+        """Paste and submit, under the agent's lock; prompts before it, and whether it was idle."""
+        panes, pane, process = self._dependencies.panes, agent.record.pane, agent.process
+        conduct = agent.session_state.conduct
+
+        def look_again() -> None:
+            if not agent.alive or agent.process != process:
+                raise NotNow(
+                    f"{agent.name} ended before the prompt was sent",
+                    str(agent.exit) if agent.exit else "Another session runs in its pane now.",
+                    f"See: cockpit status {agent.name}",
+                )
+            _refuse_dialog(agent)
+
+        assert pane is not None
+        await self._check_composer(agent)
+        look_again()
+        prompts, idle = conduct.prompts, conduct.turn is not Turn.WORKING
+        await panes.paste(pane, text)
+        await asyncio.sleep(0.3)
+        look_again()
+        await panes.press(pane, "Enter")
+        return prompts, idle
+
+    async def _check_composer(self, agent: Agent) -> None:
+        assert agent.record.pane is not None
+        screen = await self._dependencies.panes.capture(agent.record.pane)
+        if agent.runtime.composer(screen) is False:
+            raise NotNow(
+                f"Something is typed in {agent.name}'s composer",
+                "It would be sent together with your prompt.",
+                f"Send or clear it there: cockpit attach {agent.name}",
+            )
+
+    def _living(self, name: str) -> Agent:
+        agent = self._fleet.agent(name)
+        if not agent.alive or agent.record.pane is None:
+            raise NotNow(
+                f"{name} is not running",
+                str(agent.exit) if agent.exit else "",
+                f"Start it: cockpit start {name}",
+            )
+        return agent
+
+
+def _refuse_dialog(agent: Agent) -> None:
+    """Raise `NotNow` where text would answer a question instead of being a prompt."""
+    if agent.session_state.conduct.turn is Turn.DIALOG or agent.trust_asked:
+        raise NotNow(
+            f"{agent.name} is asking a question in its pane",
+            "Text would be taken as the answer.",
+            f"Answer it there: cockpit attach {agent.name}",
+        )
+
+
+async def _until(true: Callable[[], bool], seconds: float) -> bool:
+    deadline = asyncio.get_running_loop().time() + seconds
+    while not true():
+        if asyncio.get_running_loop().time() > deadline:
+            return False
+        await asyncio.sleep(0.05)
+    return True

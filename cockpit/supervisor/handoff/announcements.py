@@ -1,0 +1,124 @@
+"""What is told of a handoff: its beginning, its phases, its end. Changes nothing."""
+
+from __future__ import annotations
+
+from cockpit.core.event_kinds import EventKind
+from cockpit.core.handoff.states import (
+    PHASES,
+    Asked,
+    Confirming,
+    Documenting,
+    Ended,
+    Handoff,
+    Outcome,
+    Phase,
+    Plan,
+    Reviewing,
+    Reviving,
+    Settling,
+    Starting,
+    Stopping,
+    Waiting,
+)
+from cockpit.core.safetext import safe_line
+from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.events import EventLog
+
+PHASE_WORDS: dict[type, str] = {
+    Asked: "the handoff waits for your answer",
+    Waiting: "the handoff waits for a moment to ask the agent",
+    Documenting: "the handoff document is being written",
+    Reviewing: "the handoff document waits for your review",
+    Settling: "the document is approved; the agent finishes its turn",
+    Stopping: "the old session is being ended",
+    Starting: "the new session is being started",
+    Confirming: "the new session runs; waiting for its first reply",
+    Reviving: "no new session started; the old one is being reopened",
+}
+"""What an event says of each phase."""
+OF_PHASE: dict[Phase, EventKind] = {
+    "asked": "handoff.asked",
+    "waiting": "handoff.waiting",
+    "documenting": "handoff.documenting",
+    "review": "handoff.review",
+    "stopping": "handoff.stopping",
+    "starting": "handoff.starting",
+    "confirming": "handoff.confirming",
+}
+OF_OUTCOME: dict[Outcome, EventKind] = {
+    Outcome.DONE: "handoff.confirmed",
+    Outcome.CANCELLED: "handoff.cancelled",
+    Outcome.REFUSED: "handoff.refused",
+    Outcome.REVIVED: "handoff.revived",
+    Outcome.FAILED: "handoff.failed",
+}
+
+
+def begun(event_log: EventLog, agent: Agent, plan: Plan, why: str) -> None:
+    """A handoff began; `why` in words, empty for the plan's own reason."""
+    gauge = agent.session_state.gauge
+    words = "asked for" if plan.reason in {"manual", "agent"} else "due"
+    event_log.record(
+        "handoff.begun",
+        f"A handoff of {agent.name} is {words} ({why or plan.reason})",
+        agent.name,
+        tokens=gauge.tokens,
+        window=gauge.window.tokens,
+        reason=plan.reason,
+    )
+
+
+def passed_over(before: Handoff, after: Handoff) -> str:
+    """Which writer gave no document in this step, and why; empty where none did."""
+    now, then = after.state, before.state
+    if not isinstance(now, Documenting) or not now.passed_over:
+        return ""
+    same = isinstance(then, Documenting) and then.passed_over == now.passed_over
+    return "" if same else safe_line(now.passed_over, 300)
+
+
+def changed(event_log: EventLog, agent: Agent, before: Handoff, after: Handoff) -> None:
+    """It came to another phase; nothing is told of steps within one."""
+    failed = passed_over(before, after)
+    composed = isinstance(before.state, Documenting) and before.state.composing
+    if failed and not composed:  # whoever composes says so with its own error
+        writer, _, why = failed.partition(": ")
+        event_log.record(
+            "handoff.writer_failed",
+            f"No handoff document of {agent.name} by the writer {writer}: {why}",
+            agent.name,
+            writer=writer,
+        )
+    old, new = PHASES.get(type(before.state)), PHASES.get(type(after.state))
+    if new is not None and old != new:
+        text = f"{agent.name}: {PHASE_WORDS[type(after.state)]}"
+        event_log.record(OF_PHASE[new], text, agent.name, phase=new)
+
+
+def ended(event_log: EventLog, agent: Agent, end: Ended) -> None:
+    """It is over; to be told while the agent still holds the handoff's record."""
+    record = agent.handoff_record
+    event_log.record(
+        OF_OUTCOME[end.outcome],
+        _outcome(agent, end),
+        agent.name,
+        why=end.why,
+        handoff=record.id if record else None,
+        old_session=record.old_session if record else None,
+        new_session=record.new_session if record else None,
+        number=agent.handoffs,
+        document=end.document.path if end.document else None,
+    )
+
+
+def _outcome(agent: Agent, end: Ended) -> str:
+    match end.outcome:
+        case Outcome.DONE:
+            number = agent.session.number if agent.session else "?"
+            return f"{agent.name} continues in session {number}"
+        case Outcome.FAILED:
+            return f"The handoff of {agent.name} failed: {end.why}"
+        case Outcome.REVIVED:
+            return f"No new session of {agent.name} started; the old one was reopened: {end.why}"
+        case _:
+            return f"The handoff of {agent.name} was {end.outcome.value}: {end.why}"

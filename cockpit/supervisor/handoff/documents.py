@@ -1,0 +1,410 @@
+"""The papers of a handoff: drafts, documents, their copies, and the words of the successor.
+
+Puts together what the record and git say with what a writer wrote, and has it sealed on disk
+before anybody hears of it. Ends and starts nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from pathlib import Path, PurePath
+
+from cockpit.adapters.documents.template import laid_out
+from cockpit.adapters.files.foreign_files import read_text
+from cockpit.adapters.files.private_file import write_private
+from cockpit.core import composition, document
+from cockpit.core.bands import Band
+from cockpit.core.claimed_files import Trace
+from cockpit.core.continuation import Succession, continuation
+from cockpit.core.errors import Failed
+from cockpit.core.exclusion import exclusion
+from cockpit.core.facts import CommitMade, Facts
+from cockpit.core.front_matter import FrontMatter
+from cockpit.core.handoff.states import Document, Reason, Writer
+from cockpit.core.ids import HandoffId
+from cockpit.core.markdown import shortened
+from cockpit.core.redaction import Redactor
+from cockpit.core.request import request_reply
+from cockpit.core.supplement import Ground, Occasion, supplement
+from cockpit.core.verified_facts import GitView, claimed_commits
+from cockpit.ports.records import SessionRecord
+from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.agents.background_work import in_background, words_of
+from cockpit.supervisor.agents.document_reads import read_document
+from cockpit.supervisor.agents.known_secrets import redactor_of
+from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.events import rfc3339
+from cockpit.supervisor.handoff.integrity import agreed_text
+from cockpit.supervisor.sessions.lifecycle import Sessions
+
+HOOK_ANSWER = 10_000
+"""Characters that a hook may answer; a taken-out secret can be shorter than its mark."""
+
+
+class DocumentBuilder:
+    """Writes for the handoffs of all agents."""
+
+    def __init__(self, dependencies: Dependencies, sessions: Sessions) -> None:
+        self._dependencies = dependencies
+        self._sessions = sessions
+
+    # Drafts
+
+    async def draft_place(self, agent: Agent, ident: HandoffId) -> Path:
+        """Where the agent will be asked to write; its folder is made and kept out of git."""
+        folder = agent.settings.handoff.directory
+        path = await asyncio.to_thread(
+            self._dependencies.documents.draft_path, agent.directory, ident, str(folder)
+        )
+        await self._dependencies.worktrees.keep_out(
+            agent.directory, exclusion(PurePath(folder).parts)
+        )
+        return path
+
+    async def draft_of_facts(self, agent: Agent) -> str:
+        """A draft that no model wrote, for the user to look at; its path."""
+        assert agent.handoff_record is not None
+        text = await self._composed(agent, "facts", None)
+        path = self._dependencies.places.handoffs / f"draft-{agent.handoff_record.id}.md"
+        await asyncio.to_thread(write_private, path, text.encode())
+        return str(path)
+
+    async def preview(self, agent: Agent, given: str | None) -> str:
+        """The document that would be written now: of a given one, or of facts alone."""
+        text = await self._given(Path(given)) if given else None
+        return await self._composed(agent, "agent" if given else "facts", text)
+
+    # Documents
+
+    async def seal(self, agent: Agent, writer: str) -> Document:
+        """The writer's text completed, checked and durably on disk, with its copy.
+
+        Raises `CockpitError` or `OSError` when there is nothing valid to seal. The agent's draft
+        stays until the handoff is over: what is not written down yet is done again, from it.
+        """
+        assert agent.handoff is not None
+        assert agent.handoff_record is not None
+        chosen = _writer(writer)
+        draft = await self._draft(agent, chosen)
+        text = await self._composed(agent, chosen, draft)
+        problems = document.validate(text, complete=True)
+        if problems:
+            raise Failed("The document is not valid", "; ".join(each.text for each in problems))
+        return await asyncio.to_thread(self._save, agent, text, chosen)
+
+    async def refresh(self, agent: Agent, agreed: Document) -> Document:
+        """The sealed document with facts of now, sealed again in its place."""
+        assert agent.handoff_record is not None
+        held = await agreed_text(self._dependencies, agent, agreed)
+        chosen = _writer(agent.handoff_record.writer)
+        keep = chosen != "facts" or agent.details.edited
+        text = await self._composed(agent, chosen, held if keep else None)
+        problems = document.validate(text, complete=True)
+        if problems:
+            raise Failed("The renewed document is not valid", "; ".join(map(str, problems)))
+        sealed = await asyncio.to_thread(
+            self._dependencies.documents.reseal, Path(agreed.path), agent.handoff_record.id, text
+        )
+        return Document(str(sealed.path), sealed.sha256, chosen)
+
+    def continuation(self, agent: Agent, sealed: Document) -> str:
+        """The successor's first prompt; secrets taken out, since it stands among arguments."""
+        place = self._place_of_successor(agent)
+        loop = agent.settings.loop
+        try:
+            read = document.read(read_text(sealed.path, document.LARGEST))
+            first_step = read.first_step
+        except OSError:
+            first_step = None
+        words = continuation(
+            Succession(
+                document=sealed.path,
+                goal=agent.job.prompt if agent.job else None,
+                first_step=first_step,
+                number=place,
+                iteration=(place, loop.max_iterations) if loop.enabled and place else None,
+                has_git=agent.details.has_git,
+                branch=agent.record.branch,
+                marker=(loop if loop.enabled else agent.settings.handoff).completion_marker,
+                full=for_its_context(agent),
+            )
+        )
+        return self._redactor(agent).redact(words).text
+
+    def _place_of_successor(self, agent: Agent) -> int | None:
+        if agent.job is None or agent.handoff is None:
+            return None
+        return self._sessions.next_number(agent.job.id, agent.handoff.plan)
+
+    async def leave_notice(self, agent: Agent, sealed: Document) -> None:
+        """Leave word, in the worktree, of a document that nobody took up."""
+        text = pending_words(agent.name, sealed.path)
+        folder = str(agent.settings.handoff.directory)
+        await asyncio.to_thread(
+            self._dependencies.documents.leave_notice, agent.directory, text, folder
+        )
+
+    async def tidy(self, agent: Agent, *, done: bool) -> None:
+        """Remove what only an open handoff needs; documents stay."""
+        assert agent.handoff_record is not None
+        draft = agent.details.draft_facts
+        if draft:
+            with suppress(OSError):
+                await asyncio.to_thread(Path(draft).unlink, missing_ok=True)
+        await asyncio.to_thread(self._dependencies.documents.discard_draft, self._asked_for(agent))
+        if done:
+            folder = str(agent.settings.handoff.directory)
+            await asyncio.to_thread(
+                self._dependencies.documents.withdraw_notice, agent.directory, folder
+            )
+
+    def _asked_for(self, agent: Agent) -> Path:
+        assert agent.details.draft is not None
+        return Path(agent.details.draft)
+
+    async def _draft(self, agent: Agent, writer: Writer) -> str | None:
+        assert agent.handoff is not None
+        assert agent.handoff_record is not None
+        if writer == "facts":
+            return None
+        if writer == "sdk":
+            return await self._written_aside(agent)
+        documents = self._dependencies.documents
+        if given := agent.handoff.plan.given:
+            path, text = Path(given), await self._given(Path(given))
+        else:
+            path = self._asked_for(agent)
+            look = partial(documents.look_at_draft, path)
+            text = (await read_document(self._dependencies, path, look)).text or ""
+        problems = [each.text for each in document.validate(text) if not each.mends]
+        if problems:
+            raise Failed(f"{path} is not a handoff document", "; ".join(problems))
+        return text
+
+    async def _given(self, path: Path) -> str:
+        """The text of a document that a hook, or the user, has written."""
+        return await read_document(
+            self._dependencies, path, partial(self._dependencies.documents.read_own, path)
+        )
+
+    async def _written_aside(self, agent: Agent) -> str:
+        """What a copy of the session answers; the session itself is left alone."""
+        old = self._old(agent)
+        assert old is not None
+        order = self._sessions.order(agent, old, None, resume=True)
+        program = await asyncio.to_thread(agent.runtime.program, order.environment)
+        running = [words_of(task) for task in agent.session_state.background]
+        used, filling = words_of_use(agent), for_its_context(agent)
+        question = request_reply(used=used, filling=filling, running=running)
+        deadline = agent.settings.handoff.deadline
+        answer = await agent.runtime.answer_aside(order, program, question, deadline)
+        if answer.cost_usd:
+            agent.note_aside_cost(old.id, answer.cost_usd)
+        if answer.problem:
+            raise Failed("The copy of the session gave no document", answer.problem)
+        text = answer.text
+        problems = [each.text for each in document.validate(text) if not each.mends]
+        if problems:
+            raise Failed("The copy's answer is not a handoff document", "; ".join(problems))
+        return text
+
+    def _save(self, agent: Agent, text: str, writer: Writer) -> Document:
+        assert agent.handoff_record is not None
+        folder = str(agent.settings.handoff.directory)
+        sealed = self._dependencies.documents.seal(
+            agent.directory, agent.handoff_record.id, text, self._dependencies.clock.now(), folder
+        )
+        agent.handoff_record = replace(agent.handoff_record, copy=str(sealed.copy))
+        return Document(str(sealed.path), sealed.sha256, writer)
+
+    # Facts
+
+    def facts(self, agent: Agent, found: Facts | None = None) -> Facts:
+        """What the record says; the papers of handoffs are no work of the session's."""
+        found = found or agent.session_state.collector.facts()
+        papers = str(agent.directory / agent.settings.handoff.directory)
+        files = tuple(path for path in found.files_modified if not path.startswith(papers))
+        return replace(in_background(agent, found), files_modified=files)
+
+    async def git_view(self, agent: Agent, claims: list[str] | None = None) -> GitView:
+        """What git says of the agent's directory, now; which of the claimed commits it knows."""
+        since = agent.job.base_commit if agent.job else None
+        found = await self._dependencies.worktrees.facts(agent.directory, since_commit=since)
+        if found.root is not None and found.branch != agent.record.branch:
+            # It switched: row, document and the successor's prompt name the same branch.
+            self._dependencies.store.save_agent(agent.change(branch=found.branch))
+        asked = {*(claims or ()), *(made.hash for made in self.facts(agent).commits)}
+        known = {
+            commit
+            for commit in asked
+            if await self._dependencies.worktrees.known(agent.directory, commit)
+        }
+        return GitView(
+            is_repository=found.root is not None,
+            branch=found.branch,
+            head=found.head,
+            status=found.status,
+            status_known=found.status_known,
+            busy=found.busy,
+            commits=tuple(CommitMade(each.hash, each.subject) for each in found.commits),
+            root=str(found.root) if found.root is not None else None,
+            committed=found.committed,
+            known=frozenset(known),
+        )
+
+    async def supplement(
+        self, agent: Agent, token: str, occasion: Occasion, facts: Facts | None = None
+    ) -> str:
+        """What the session is told again: of its own record, or of `facts`; secrets taken out."""
+        ground = Ground(
+            token=token,
+            facts=self.facts(agent, facts),
+            git=await self.git_view(agent),
+            goal=agent.job.prompt if agent.job else None,
+            work_item=agent.settings.worktree.work_item,
+            branch=agent.record.branch,
+        )
+        text = supplement(ground, occasion, agent.settings.handoff.format)
+        redactor = self._redactor(agent)
+        return shortened(await asyncio.to_thread(lambda: redactor.redact(text).text), HOOK_ANSWER)
+
+    async def _composed(self, agent: Agent, writer: Writer, draft: str | None) -> str:
+        goal = agent.job.prompt if agent.job else None
+        facts = self.facts(agent)
+        git = await self.git_view(agent, claimed_commits(draft) if draft else None)
+        if draft:
+            files = composition.files_claimed(draft)
+            git = replace(git, looked_for=await asyncio.to_thread(_traces, agent, git, files))
+        text = draft if draft is not None else composition.draft_from_facts(facts, git, goal)
+        if agent.handoff_record is not None:
+            agent.note(replace(agent.details, has_git=git.is_repository))
+        composed = await asyncio.to_thread(
+            composition.compose,
+            text,
+            self._front(agent, git, writer),
+            facts,
+            git,
+            goal,
+            redactor=self._redactor(agent),
+            links=composition.Links(
+                transcript=agent.session.transcript if agent.session else None,
+                copy=self._copy(agent),
+                before_compaction=agent.session_state.before_compaction,
+            ),
+        )
+        return await self._in_pilots_layout(agent, composed)
+
+    def _redactor(self, agent: Agent) -> Redactor:
+        return redactor_of(self._dependencies.environment, agent)
+
+    async def _in_pilots_layout(self, agent: Agent, composed: str) -> str:
+        """In the layout of the user's template, if there is one that works."""
+        template = agent.settings.handoff.template
+        if template is None:
+            return composed
+        text, complaint = await asyncio.to_thread(laid_out, composed, template)
+        if complaint is not None:
+            self._dependencies.event_log.record("handoff.template_failed", complaint, agent.name)
+        return text
+
+    def _front(self, agent: Agent, git: GitView, writer: Writer) -> FrontMatter:
+        old = self._old(agent)
+        reading = agent.session_state.gauge.reading
+        successors = agent.handoff.plan.successors if agent.handoff else ()
+        return FrontMatter(
+            id=self._ident(agent),
+            number=old.number if old else 1,
+            previous_document=old.document if old else None,
+            agent=agent.name,
+            job=agent.record.job or "",
+            worktree=str(agent.directory),
+            branch=git.branch,
+            head_commit=git.head,
+            old_session_id=old.id if old else None,
+            new_session_id=successors[0].session if successors else None,
+            tokens=reading.tokens,
+            window=reading.window,
+            percent=round(reading.used * 100, 1) if reading.used is not None else None,
+            confidence=reading.confidence.value,
+            trigger=agent.handoff.plan.reason if agent.handoff else "manual",
+            writer=writer,
+            created=rfc3339(self._dependencies.clock.now().timestamp()),
+            started=rfc3339(old.created) if old else "",
+            transcript=old.transcript if old else None,
+            cost_usd=agent.cost_usd,
+            writers_failed="; ".join(agent.details.writers_failed),
+        )
+
+    def _ident(self, agent: Agent) -> str:
+        return agent.handoff_record.id if agent.handoff_record else ""
+
+    def _copy(self, agent: Agent) -> str | None:
+        """Where our copy will be; a preview has none."""
+        record = agent.handoff_record
+        return str(self._dependencies.documents.copies.path(record.id)) if record else None
+
+    def _old(self, agent: Agent) -> SessionRecord | None:
+        """The session that leaves the document."""
+        record = agent.handoff_record
+        return self._dependencies.store.session(record.old_session) if record else agent.session
+
+
+def _traces(agent: Agent, git: GitView, files: list[str]) -> dict[str, Trace]:
+    """What is left of each file in the agent's directory, its repository, and in git.
+
+    What lies outside of both, or leads there, is not looked for, and so has no answer.
+    """
+    tops = [Path(os.path.realpath(top)) for top in (agent.directory, git.root) if top]
+    found: dict[str, Trace] = {}
+    for name in files:
+        places = [Path(os.path.realpath(top / name)) for top in tops]
+        inside = [place for place in places if any(place.is_relative_to(top) for top in tops)]
+        if not inside:
+            continue
+        is_there = any(os.path.lexists(place) for place in inside)
+        meant = [os.path.normpath(top / name) for top in tops]
+        trace = git.trace(meant, is_there=is_there)
+        if trace is not None:
+            found[name] = trace
+    return found
+
+
+def _writer(name: str | None) -> Writer:
+    """A writer by its name; what is not known counts as no model's."""
+    return name if name in ("agent", "sdk", "facts") else "facts"  # type: ignore[return-value]
+
+
+def for_its_context(agent: Agent) -> bool:
+    """Whether the context is what the handoff is for, and not a wish, a limit or a loop."""
+    record = agent.handoff_record
+    return record.details.filling if record is not None else fills(agent, None)
+
+
+def fills(agent: Agent, reason: Reason | None) -> bool:
+    """The same of a handoff that is about to begin for this reason."""
+    if reason in ("limit", "loop"):
+        return False
+    return reason in ("threshold", "compaction") or agent.band.severity >= Band.WARN.severity
+
+
+def words_of_use(agent: Agent) -> str | None:
+    """`142k of 200k tokens`, where that is known."""
+    reading = agent.session_state.gauge.reading
+    if reading.tokens is None or not reading.window:
+        return None
+    return f"{reading.tokens // 1000}k of {reading.window // 1000}k tokens"
+
+
+def pending_words(agent: str, path: str) -> str:
+    """What `HANDOFF_PENDING.md` says."""
+    return (
+        f"# A handoff is waiting\n\nNo new session of the agent {agent} would start. Its document "
+        f"is here:\n\n{path}\n\nThe old session is reopened where it can be; `cockpit status` "
+        f"says so. Then try again with `cockpit handoff {agent} --document {path}`. "
+        f"Or give the document to any session: "
+        f"`cockpit continue {path} --name NAME`.\n"
+    )

@@ -1,0 +1,34 @@
+"""Leave for the agent to write its handoff document, and nothing else, with no dialog in the way.
+
+It holds from the request until the session ends or the handoff is over: an agent that goes on
+editing a draft that was taken already would otherwise stand before a dialog, and could not end.
+"""
+
+from __future__ import annotations
+
+from cockpit.core.handoff.states import Documenting, Handoff, Reviewing, Settling, Waiting
+from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.handoff.snapshot import draft_path
+
+
+def settle(agent: Agent) -> None:
+    """Give leave or take it back, as the handoff stands. Idempotent."""
+    draft = draft_path(agent)
+    asked = agent.handoff is not None and was_asked(agent.handoff)
+    if agent.alive and asked and draft is not None:
+        agent.runtime.permit_writing(agent.name, draft)
+    else:
+        agent.runtime.forbid_writing(agent.name)
+
+
+def was_asked(handoff: Handoff) -> bool:
+    """The agent was, or may have been, asked to write."""
+    if "agent" not in handoff.plan.writers or handoff.plan.given:
+        return False
+    match handoff.state:
+        case Waiting(requested_at=requested):
+            return requested is not None
+        case Documenting() | Reviewing() | Settling():
+            return True
+        case _:
+            return False

@@ -1,0 +1,304 @@
+"""Does what a handoff asks for: the one place of a handoff where processes are ended and started.
+
+Every act may be done twice to the same effect, because a supervisor that comes back does the last
+one again. What is decided, and in which order, is `core.handoff`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import assert_never
+
+from cockpit.core.document import Problem
+from cockpit.core.errors import CockpitError, Hindered
+from cockpit.core.handoff.commands import (
+    AskAgain,
+    AskToEnd,
+    Command,
+    Compose,
+    EndPredecessor,
+    Interrupt,
+    Prepare,
+    Refresh,
+    Request,
+    RevivePredecessor,
+    StartSuccessor,
+    Withdraw,
+)
+from cockpit.core.handoff.details import HandoffDetails
+from cockpit.core.handoff.events import (
+    DocumentFailed,
+    DocumentSealed,
+    Event,
+    PredecessorGone,
+    PredecessorSurvived,
+    Started,
+    StartFailed,
+    Turn,
+)
+from cockpit.core.handoff.states import Document, Reviving, Stopping, Successor
+from cockpit.core.permission import successors_mode
+from cockpit.core.request import ask_again, ask_to_end, request
+from cockpit.ports.panes import PaneOccupied, PanesSilent
+from cockpit.ports.records import SessionRecord
+from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.agents.background_work import words_of
+from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.handoff.documents import DocumentBuilder, for_its_context, words_of_use
+from cockpit.supervisor.handoff.integrity import see_agreed
+from cockpit.supervisor.handoff.snapshot import draft_path
+from cockpit.supervisor.sessions.lifecycle import Sessions
+from cockpit.supervisor.sessions.reattach import adopt
+
+BACK_OFF = (1.0, 4.0)
+"""Seconds before the second and the third start: what refused the first may be over by then."""
+PASTE_SETTLES = 0.3
+"""Seconds between a paste and its Enter: a burst with the Enter in it is taken as text."""
+
+
+FOR_NOW = (Hindered, PanesSilent, PaneOccupied)
+"""Refusals that say nothing of the agent or its document: the same is tried again later."""
+
+
+class Effects:
+    """Performs commands for one engine.
+
+    Raises, with the state unchanged, where the machine and not the agent is at fault: `FOR_NOW`
+    and `OSError`. The engine gives the command again.
+    """
+
+    def __init__(
+        self,
+        dependencies: Dependencies,
+        sessions: Sessions,
+        document_builder: DocumentBuilder,
+        write: Callable[[Agent], None],
+    ) -> None:
+        self._dependencies = dependencies
+        self._sessions = sessions
+        self._document_builder = document_builder
+        self._write = write
+
+    async def perform(self, agent: Agent, command: Command) -> Event | None:
+        """Do one thing; what came of it is an event, where the rules wait for one."""
+        match command:
+            case Prepare():
+                draft = await self._document_builder.draft_of_facts(agent)
+                agent.note(replace(agent.details, draft_facts=draft))
+                self._write(agent)
+            case Request():
+                await self._request(agent)
+            case AskAgain(problems=problems):
+                await self._ask_again(agent, problems)
+            case AskToEnd():
+                agent.runtime.ask(agent.name, ask_to_end(), None)
+            case Withdraw():
+                agent.runtime.withdraw_ask(agent.name)
+            case Interrupt():
+                await self._press_escape(agent)
+            case Compose(writer=writer):
+                return await self._compose(agent, writer)
+            case Refresh(document=document):
+                return await self._refresh(agent, document)
+            case EndPredecessor():
+                return await self._end_predecessor(agent)
+            case StartSuccessor(attempt=attempt):
+                return await self._start_successor(agent, attempt)
+            case RevivePredecessor():
+                return await self._revive(agent)
+            case _:
+                assert_never(command)
+        return None
+
+    async def _request(self, agent: Agent) -> None:
+        """Lay the request out for a working agent; paste it for an idle one."""
+        path = str(draft_path(agent))
+        used, filling = words_of_use(agent), for_its_context(agent)
+        running = [words_of(task) for task in agent.session_state.background]
+        self._permit(agent)
+        if agent.session_state.conduct.turn is Turn.WORKING and agent.runtime.ask(
+            agent.name,
+            request(path, "tool", used=used, filling=filling, running=running),
+            request(path, "stop", used=used, filling=filling, running=running),
+        ):
+            return
+        words = request(path, "prompt", used=used, filling=filling, running=running)
+        await self._type(agent, words)
+
+    def _permit(self, agent: Agent) -> None:
+        if (draft := draft_path(agent)) is not None:
+            agent.runtime.permit_writing(agent.name, draft)
+
+    async def _ask_again(self, agent: Agent, problems: tuple[str, ...]) -> None:
+        self._permit(agent)
+        found = [Problem("asked-again", text) for text in problems]
+        await self._type(agent, ask_again(str(draft_path(agent)), found))
+
+    async def _type(self, agent: Agent, text: str) -> None:
+        """Paste into the composer and submit; Enter is a key of its own, after the paste."""
+        if agent.record.pane is None:
+            return
+        self._note(agent, replace(agent.details, typing=True))
+        try:
+            await self._dependencies.panes.paste(agent.record.pane, text)
+            await self._dependencies.clock.sleep(PASTE_SETTLES)
+            await self._dependencies.panes.press(agent.record.pane, "Enter")
+        except CockpitError as refused:
+            self._dependencies.event_log.record(
+                "handoff.request_failed", f"The request did not go in: {refused.title}", agent.name
+            )
+            return
+        self._note(agent, replace(agent.details, typing=False))
+
+    def _note(self, agent: Agent, details: HandoffDetails) -> None:
+        agent.note(details)
+        self._write(agent)
+
+    async def _press_escape(self, agent: Agent) -> None:
+        self._dependencies.event_log.record(
+            "handoff.interrupted", f"{agent.name} was interrupted once", agent.name
+        )
+        if agent.record.pane is not None and agent.alive:
+            await self._dependencies.panes.press(agent.record.pane, "Escape")
+
+    async def _compose(self, agent: Agent, writer: str) -> Event:
+        try:
+            document = await self._document_builder.seal(agent, writer)
+        except FOR_NOW:
+            raise
+        except CockpitError as wrong:
+            self._dependencies.event_log.record(
+                "handoff.writer_failed", f"No document from {writer}: {wrong.title}", agent.name
+            )
+            return DocumentFailed(self._dependencies.clock.monotonic(), wrong.title)
+        agent.note(replace(agent.details, sealed_calls=agent.session_state.meter.api_calls))
+        self._dependencies.event_log.record(
+            "handoff.document",
+            f"The handoff document of {agent.name} is written ({document.writer})",
+            agent.name,
+            document=document.path,
+            writer=document.writer,
+        )
+        return DocumentSealed(self._dependencies.clock.monotonic(), document)
+
+    async def _refresh(self, agent: Agent, sealed: Document) -> Event:
+        try:
+            document = await self._document_builder.refresh(agent, sealed)
+        except FOR_NOW:
+            raise
+        except CockpitError as wrong:
+            return DocumentFailed(self._dependencies.clock.monotonic(), str(wrong))
+        agent.note(replace(agent.details, sealed_calls=agent.session_state.meter.api_calls))
+        return DocumentSealed(self._dependencies.clock.monotonic(), document)
+
+    async def _end_predecessor(self, agent: Agent) -> Event:
+        """End the old session's processes; only when all are seen gone may another start."""
+        assert agent.handoff is not None
+        assert agent.handoff_record is not None
+        assert isinstance(agent.handoff.state, Stopping)
+        if agent.session_state.permission_mode:
+            mode = agent.session_state.permission_mode
+            self._note(agent, replace(agent.details, permission_mode=mode))
+        try:
+            await see_agreed(self._dependencies, agent, agent.handoff.state.document)
+        except FOR_NOW:
+            raise
+        except CockpitError as wrong:
+            return PredecessorSurvived(f"{wrong.title}; nothing was ended")
+        # Refuses here, while the old session still runs.
+        await self._dependencies.panes.prepare()
+        agent.runtime.withdraw_ask(agent.name)
+        ending = await self._sessions.end(agent)
+        if not ending.gone:
+            pids = ", ".join(str(pid) for pid in ending.survivors)
+            return PredecessorSurvived(f"processes of the old session cannot be ended: {pids}")
+        self._dependencies.event_log.record(
+            "agent.ended",
+            f"The old session of {agent.name} has ended",
+            agent.name,
+            killed=ending.killed,
+            stragglers=list(ending.stragglers),
+        )
+        return PredecessorGone()
+
+    async def _start_successor(self, agent: Agent, attempt: int) -> Event:
+        assert agent.handoff is not None
+        successor = agent.handoff.successor(attempt)
+        if agent.record.run == successor.run and await adopt(
+            self._dependencies, self._sessions, agent
+        ):
+            return Started(self._dependencies.clock.monotonic())
+        if agent.record.session in {each.session for each in agent.handoff.plan.successors}:
+            ending = await self._sessions.end(agent)
+            if not ending.gone:
+                return StartFailed(f"an earlier start cannot be ended: {ending.survivors}")
+        if attempt > 1:
+            await self._dependencies.clock.sleep(BACK_OFF[min(attempt - 2, len(BACK_OFF) - 1)])
+        try:
+            await self._sessions.open(
+                agent, self._next_session(agent, successor), self._continuation(agent)
+            )
+        except FOR_NOW:
+            raise
+        except CockpitError as refused:
+            return StartFailed(str(refused))
+        return Started(self._dependencies.clock.monotonic())
+
+    def _next_session(self, agent: Agent, successor: Successor) -> SessionRecord:
+        assert agent.handoff is not None
+        assert agent.handoff_record is not None
+        old = self._dependencies.store.session(agent.handoff_record.old_session)
+        assert old is not None
+        assert agent.handoff.document is not None
+        return SessionRecord(
+            id=successor.session,
+            agent=agent.name,
+            job=old.job,
+            number=self._sessions.next_number(old.job, agent.handoff.plan),
+            previous=old.id,
+            run=successor.run,
+            created=self._now(),
+            document=agent.handoff.document.path,
+            permission_mode=self._frozen_mode(agent, old),
+        )
+
+    def _frozen_mode(self, agent: Agent, old: SessionRecord) -> str:
+        """What the user last chose in the old session counts, unless it is the wider one."""
+        assert agent.handoff_record is not None
+        observed = agent.handoff_record.details.permission_mode
+        return successors_mode(old.permission_mode or agent.settings.permission_mode, observed)
+
+    def _continuation(self, agent: Agent) -> str:
+        assert agent.handoff is not None
+        assert agent.handoff.document is not None
+        return self._document_builder.continuation(agent, agent.handoff.document)
+
+    async def _revive(self, agent: Agent) -> Event:
+        """Reopen the old session, and leave word of the document that nobody took up."""
+        assert agent.handoff is not None
+        assert agent.handoff_record is not None
+        assert isinstance(agent.handoff.state, Reviving)
+        old = self._dependencies.store.session(agent.handoff_record.old_session)
+        assert old is not None
+        if agent.record.session == old.id and await adopt(
+            self._dependencies, self._sessions, agent
+        ):
+            return Started(self._dependencies.clock.monotonic())
+        ending = await self._sessions.end(agent)
+        if not ending.gone:
+            return StartFailed(f"a new session cannot be ended: {ending.survivors}")
+        await self._document_builder.leave_notice(agent, agent.handoff.state.document)
+        _, run = self._sessions.mint(agent)
+        mode = self._frozen_mode(agent, old)
+        again = replace(old, run=run, state="live", ended=None, permission_mode=mode)
+        try:
+            await self._sessions.open(agent, again, None, resume=True)
+        except FOR_NOW:
+            raise
+        except CockpitError as refused:
+            return StartFailed(str(refused))
+        return Started(self._dependencies.clock.monotonic())
+
+    def _now(self) -> float:
+        return self._dependencies.clock.now().timestamp()

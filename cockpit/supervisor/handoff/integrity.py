@@ -1,0 +1,127 @@
+"""The document that is agreed to: what the user changed in it is taken, what others change is not.
+
+Between the agreement and the swap anybody can write in the worktree. So our own copy counts, and is
+put back where the document is another one by then. Agrees to nothing itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+from cockpit.core import document, front_matter
+from cockpit.core.errors import BadUsage, Failed, NotNow
+from cockpit.core.handoff.states import Document
+from cockpit.core.markdown import plain
+from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.agents.document_reads import read_document
+from cockpit.supervisor.agents.known_secrets import redactor_of
+from cockpit.supervisor.agents.ownership import refuse_anothers
+from cockpit.supervisor.dependencies import Dependencies
+
+
+async def agreed_text(dependencies: Dependencies, agent: Agent, sealed: Document) -> str:
+    """The sealed document, to be renewed; our copy is put in its place where it was changed.
+
+    The copy is the newer one also when a renewal was cut short. Raises as `Documents.read`.
+    """
+    path, documents = Path(sealed.path), dependencies.documents
+    is_intact = partial(documents.is_intact, path, sealed.sha256)
+    if not await read_document(dependencies, path, is_intact):
+        await _put_back(dependencies, agent, path)
+    return await read_document(dependencies, path, partial(documents.read, path))
+
+
+async def edited(
+    dependencies: Dependencies, agent: Agent, sealed: Document, seen: str | None
+) -> Document | None:
+    """The document as it was changed on disk, checked and sealed; None if unchanged.
+
+    `seen` is the SHA-256 of the text that the user has read: a file does not tell who changed it,
+    so only that text is taken. Its front matter stays ours. Raises `NotNow` for another text and
+    `BadUsage` with what is wrong; nothing is sealed then.
+    """
+    assert agent.handoff_record is not None
+    path, documents = Path(sealed.path), dependencies.documents
+    read = await read_document(dependencies, path, partial(documents.read_own, path))
+    now = hashlib.sha256(read.encode("utf-8", "replace")).hexdigest()
+    if now == sealed.sha256:
+        return None
+    if seen is None or seen.lower() != now:
+        ident = agent.handoff_record.id[:8]
+        raise NotNow(
+            f"The handoff document of {agent.name} was changed after it was written",
+            "The agent can write in its folder too, so the change is taken only from who has read "
+            "it. Nothing was approved, and nothing was ended.",
+            f"Read it: cockpit show {ident}. Then: cockpit approve {agent.name} --sha256 {now}",
+        )
+    text = plain(read)
+    problems = document.validate(text, complete=True)
+    if problems:
+        raise BadUsage(
+            "The edited document is incomplete",
+            "\n".join(each.text for each in problems),
+            f"Fix {path} and approve again, or refuse.",
+        )
+    refuse_anothers(text, sealed.path, agent.name, agent.handoff_record.old_session)
+    copy = documents.copies.path(agent.handoff_record.id)
+    with suppress(BadUsage):  # a copy that is gone is made anew by what follows
+        text = _with_front_of(await asyncio.to_thread(documents.read, copy), text)
+    redactor = redactor_of(dependencies.environment, agent)
+    clean = await asyncio.to_thread(lambda: redactor.redact(text).text)
+    saved = await asyncio.to_thread(documents.reseal, path, agent.handoff_record.id, clean)
+    return Document(str(saved.path), saved.sha256, sealed.writer)
+
+
+def _with_front_of(ours: str, text: str) -> str:
+    front, body = front_matter.load(ours)[0], front_matter.load(text)[1]
+    return text if front is None else front_matter.dump(front) + body
+
+
+async def see_agreed(dependencies: Dependencies, agent: Agent, sealed: Document) -> None:
+    """See that the document on disk is the one that was agreed; else put our copy there.
+
+    A copy that was changed or removed is made again from the document.
+    Raises `Failed` where our copy is another one too, and `Hindered` for a disk that takes nothing.
+    What was found in its place is kept beside it.
+    """
+    assert agent.handoff_record is not None
+    documents, path = dependencies.documents, Path(sealed.path)
+    copy = documents.copies.path(agent.handoff_record.id)
+    is_copied = await asyncio.to_thread(documents.is_intact, copy, sealed.sha256)
+    is_intact = partial(documents.is_intact, path, sealed.sha256)
+    if await read_document(dependencies, path, is_intact):
+        if not is_copied:
+            ident = agent.handoff_record.id
+            await asyncio.to_thread(documents.copy_again, path, ident, sealed.sha256)
+        return
+    if not is_copied:
+        raise Failed(
+            "The handoff document is not the one that was approved",
+            f"{sealed.path} was changed or removed, and so was our copy.",
+            "Nothing was ended. Start the handoff again.",
+        )
+    await _put_back(dependencies, agent, path)
+
+
+async def _put_back(dependencies: Dependencies, agent: Agent, path: Path) -> None:
+    """Nothing is done where worktree or copy are gone: what follows tells of that."""
+    assert agent.handoff_record is not None
+    documents, ident = dependencies.documents, agent.handoff_record.id
+    directory = agent.directory
+    is_there = await dependencies.slow.ask(directory, directory.is_dir)
+    if not (is_there and documents.copies.path(ident).is_file()):
+        return
+    if await read_document(dependencies, path, partial(documents.is_copied, path, ident)):
+        return
+    aside = await asyncio.to_thread(documents.put_back, agent.directory, path, ident)
+    words = f"was changed; that is kept as {aside.name}" if aside else "was gone"
+    dependencies.event_log.record(
+        "handoff.put_back",
+        f"The handoff document of {agent.name} {words}. The approved one was restored",
+        agent.name,
+        document=str(path),
+    )

@@ -1,0 +1,94 @@
+"""The end of a handoff: its outcome written down, and what that means for the agent.
+
+Decides nothing: what came of the handoff is known when it is closed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cockpit.core.handoff.states import Ended, Handoff, Outcome
+from cockpit.core.ids import SessionId
+from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.agents.predicates import writers_failed
+from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.handoff import announcements as told
+from cockpit.supervisor.handoff.documents import DocumentBuilder
+from cockpit.supervisor.handoff.policy import leaving
+from cockpit.supervisor.sessions.lifecycle import Sessions
+
+
+class Outcomes:
+    """Closes the handoffs of all agents."""
+
+    def __init__(
+        self, dependencies: Dependencies, sessions: Sessions, document_builder: DocumentBuilder
+    ) -> None:
+        self._dependencies = dependencies
+        self._sessions = sessions
+        self._document_builder = document_builder
+
+    async def close(self, agent: Agent, ended: Ended) -> None:
+        """Write the outcome down and take the handoff off the agent.
+
+        The outcome is durable before anything else follows.
+        """
+        record = agent.handoff_record
+        assert record is not None
+        assert agent.handoff is not None
+        done = ended.outcome is Outcome.DONE
+        new = agent.handoff.successor(ended.attempt).session if done else None
+        details = replace(record.details, closed=self._dependencies.clock.steady())
+        if done:
+            details = replace(details, tokens_after=agent.session_state.gauge.tokens)
+        else:
+            details = replace(details, left=leaving(agent, self._dependencies.clock.monotonic()))
+        agent.runtime.withdraw_ask(agent.name)
+        closed = replace(
+            record,
+            ended=self._now(),
+            outcome=ended.outcome.value,
+            why=ended.why,
+            new_session=new,
+            details=details,
+        )
+        with self._dependencies.store.transaction():
+            self._dependencies.store.save_handoff(closed)
+            old = self._dependencies.store.session(record.old_session)
+            if done and old is not None:
+                self._dependencies.store.save_session(
+                    replace(old, state="handed_off", ended=self._now())
+                )
+            self._mark_failed_starts(agent.handoff, new)
+        agent.handoff_record = closed
+        await self._document_builder.tidy(agent, done=done)
+        self._settle(agent, ended)
+        told.ended(self._dependencies.event_log, agent, ended)
+        agent.handoff = agent.handoff_record = agent.blocked = None
+        agent.chain = self._dependencies.store.chain(closed.job)
+
+    def _mark_failed_starts(self, handoff: Handoff, confirmed: SessionId | None) -> None:
+        for each in handoff.plan.successors:
+            tried = self._dependencies.store.session(each.session)
+            if tried is not None and tried.id != confirmed:
+                self._dependencies.store.save_session(
+                    replace(tried, state="failed", ended=self._now())
+                )
+
+    def _settle(self, agent: Agent, ended: Ended) -> None:
+        """What the outcome means for the agent."""
+        if ended.outcome is Outcome.DONE:
+            agent.handoffs += 1
+            if failed := writers_failed(agent):
+                self._dependencies.store.save_agent(agent.change(note=f"its predecessor: {failed}"))
+        elif ended.outcome is Outcome.FAILED:
+            agent.handoff_has_failed(ended.why)
+        elif ended.outcome is Outcome.REVIVED:
+            note = f"the handoff failed, this is the old session again: {ended.why}"
+            self._dependencies.store.save_agent(agent.change(note=note))
+            agent.handoff_was_revived(self._dependencies.clock.steady(), ended.why)
+        elif not agent.alive and agent.exit is not None:
+            self._sessions.finish(agent)  # it ended meanwhile, and nobody follows it
+
+    def _now(self) -> float:
+        return self._dependencies.clock.now().timestamp()

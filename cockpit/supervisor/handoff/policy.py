@@ -1,0 +1,199 @@
+"""What holds a handoff back that is due by itself: nothing begins, or the user is asked first.
+
+Every answer is a clause or a sentence for the user. Elapsed time is counted on clocks that no jump
+of the wall clock moves, so that it neither hurries nor delays anything. Only a usage limit's reset
+is a time of day.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from cockpit.core.bands import Band
+from cockpit.core.conduct import Conduct
+from cockpit.core.guards import Left, is_stale, not_grown, too_soon
+from cockpit.core.handoff.details import HeldBack, Leaving
+from cockpit.core.handoff.events import Turn
+from cockpit.core.handoff.states import Reason
+from cockpit.core.reading import Confidence
+from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.agents.latches import BORN_FULL, LET_COMPACT, UNDONE, began
+from cockpit.supervisor.agents.predicates import chain_cost, clock_time, usage_limited
+from cockpit.supervisor.dependencies import Dependencies
+
+BREAKER_SECONDS = 900.0
+BREAKER_HANDOFFS = 3
+"""So many swaps of one agent within so many seconds pause its automatic handoffs."""
+COMPACTED = "the context was compacted"
+"""Why a handoff was called off that had lost its reason."""
+
+Starter = Literal["band", "compactions", "limit", "loop", "hook", "agent"]
+"""What wants a handoff. A hook and the agent itself are held back as everything else is; only the
+user is not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A handoff that is due."""
+
+    starter: Starter
+    reason: Reason
+    words: str
+    """Why, as an event says it."""
+
+
+class Guards:
+    """Looks at one agent; remembers nothing itself."""
+
+    def __init__(self, dependencies: Dependencies) -> None:
+        self._dependencies = dependencies
+
+    # Nothing begins
+
+    def stops(self, agent: Agent, wish: Wish) -> str | None:
+        """Why nothing is begun now; None when it may."""
+        for rule in (self._usage, self._interrupted, self._let_compact, self._rest, self._reading):
+            if why := rule(agent, wish):
+                return why
+        return None
+
+    def _usage(self, agent: Agent, _wish: Wish) -> str | None:
+        """A successor could not work either; a restart loop would only make it worse."""
+        limit = usage_limited(agent)
+        if limit is None:
+            return None
+        if limit.resets is None:
+            return "it waits: the account's usage limit is reached"
+        if self._now() < limit.resets:
+            return f"it waits: the account's usage limit resets at {clock_time(limit.resets)}"
+        return None
+
+    def _interrupted(self, agent: Agent, wish: Wish) -> str | None:
+        """Who pressed Esc wants to say something; a new round would take the agent away."""
+        if wish.starter != "loop" or not agent.session_state.conduct.cut_short:
+            return None
+        return (
+            "its loop waits, since its turn was interrupted: send it a prompt to go on, "
+            f"or begin the next round: cockpit handoff {agent.name}"
+        )
+
+    def _let_compact(self, agent: Agent, wish: Wish) -> str | None:
+        if wish.starter in ("band", "hook") and self._latched(agent, LET_COMPACT):
+            return "you let it compact; asked again after that"
+        return None
+
+    def _rest(self, agent: Agent, wish: Wish) -> str | None:
+        left = self.left(agent)
+        cooldown = agent.settings.handoff.cooldown
+        if left is not None and (why := too_soon(left, cooldown)):
+            return why
+        swapped = agent.session is not None and agent.session.previous is not None
+        undone = self._latched(agent, UNDONE)
+        rests = wish.starter != "loop" and (swapped or undone)
+        if rests and self.age(agent) < cooldown:
+            since = "you just went back to it" if undone else "it has just begun"
+            return f"{since}; no handoff begins for {cooldown:.0f} s"
+        if left is None or wish.starter == "agent":
+            return None
+        if wish.starter == "loop":
+            answered = agent.turns <= left.turns
+            return "the last question was answered; asked after the next turn" if answered else None
+        window = agent.session_state.gauge.window.tokens
+        return not_grown(
+            left, agent.session_state.gauge.tokens, window, forced=agent.band is Band.FORCE
+        )
+
+    def _reading(self, agent: Agent, wish: Wish) -> str | None:
+        """What only a handoff by the reading's band has to fear."""
+        if wish.starter not in ("band", "compactions", "hook"):
+            return None
+        if self._latched(agent, BORN_FULL):
+            return "the session began past its act threshold; another session would not help"
+        if agent.session_state.gauge.reading.confidence is Confidence.ASSUMED:
+            return "its window is a guess; set context.window"
+        if is_stale(agent.session_state.conduct.turn, self._reading_age(agent)):
+            return "its last reading is old; waiting for a newer one"
+        return None
+
+    def _reading_age(self, agent: Agent) -> float | None:
+        at = agent.session_state.gauge.at
+        return None if at is None else self._dependencies.clock.steady() - at
+
+    # The user is asked
+
+    def asks(self, agent: Agent, starter: Starter = "band") -> HeldBack | None:
+        """Why an automatic agent is asked about first; None when nothing speaks against it."""
+        settings = agent.settings.handoff
+        if self._latched(agent, UNDONE):
+            return HeldBack("handoff", f"you went back to this session of {agent.name}")
+        most = settings.max_per_job
+        if agent.settings.loop.enabled:
+            most = max(most, agent.settings.loop.max_iterations)
+        if starter != "loop" and agent.handoffs >= most:
+            words = f"{agent.name} was handed off {agent.handoffs} times in this job"
+            return HeldBack("handoff", words)
+        cost, cap = chain_cost(agent), settings.max_chain_cost_usd
+        if cap and cost is not None and cost >= cap:
+            words = f"this job of {agent.name} has cost ${cost:.2f} of ${cap:.2f}"
+            return HeldBack("handoff", words)
+        since = self._dependencies.clock.steady() - BREAKER_SECONDS
+        swaps = self._dependencies.store.swaps(agent.name, since, but="loop")
+        if starter != "loop" and swaps >= BREAKER_HANDOFFS:
+            return HeldBack("breaker", f"{swaps} handoffs of {agent.name} in a quarter of an hour")
+        return None
+
+    # How things stand
+
+    def age(self, agent: Agent) -> float:
+        """Seconds since the session's process was started, or it was cleared."""
+        assert agent.session is not None
+        since = self._dependencies.store.latched(
+            agent.session.id, began(self._dependencies.clock.boot())
+        )
+        if since is not None:
+            return max(0.0, self._dependencies.clock.monotonic() - since)
+        return max(0.0, self._now() - agent.session.created)
+
+    def left(self, agent: Agent) -> Left | None:
+        """How the last handoff of this context ended; None if none did, or it was compacted."""
+        assert agent.session is not None
+        record = self._dependencies.store.last_ended(agent.session.id)
+        if record is None or record.ended is None or record.why == COMPACTED:
+            return None
+        closed = record.details.closed
+        if (agent.session_state.gauge.compacted_at or 0.0) > (
+            record.ended if closed is None else closed
+        ):
+            return None  # that was about another context
+        left = record.details.left or Leaving(tokens=agent.session.tokens)
+        at, same_boot = left.at, record.boot == self._dependencies.clock.boot()
+        return Left(
+            tokens=left.tokens,
+            forced=left.forced,
+            turns=left.turns,
+            elapsed=self._dependencies.clock.monotonic() - at
+            if at is not None and same_boot
+            else None,
+        )
+
+    def _latched(self, agent: Agent, name: str) -> bool:
+        assert agent.session is not None
+        return self._dependencies.store.latched(agent.session.id, name) is not None
+
+    def _now(self) -> float:
+        return self._dependencies.clock.now().timestamp()
+
+
+def leaving(agent: Agent, monotonic: float) -> Leaving:
+    """What `Guards.left` is told of a handoff that ends without a swap."""
+    # A session that was just reopened has no reading yet; what it had when it was ended counts.
+    tokens = agent.session_state.gauge.tokens
+    if tokens is None and agent.session is not None:
+        tokens = agent.session.tokens
+    return Leaving(tokens=tokens, forced=agent.band is Band.FORCE, turns=agent.turns, at=monotonic)
+
+
+def over(conduct: Conduct) -> bool:
+    """Whether the agent's turn is over; a server that it left running is no work of its own."""
+    return conduct.turn is Turn.IDLE and not conduct.works_in_background

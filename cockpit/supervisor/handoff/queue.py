@@ -1,0 +1,38 @@
+"""Who stands where in the queue of handoffs: under way, or before somebody in it. Pure."""
+
+from __future__ import annotations
+
+from cockpit.core.handoff.states import (
+    Confirming,
+    Documenting,
+    Reviving,
+    Starting,
+    Stopping,
+    Waiting,
+)
+from cockpit.supervisor.agents.agent import Agent
+
+UNDER_WAY = (Documenting, Stopping, Starting, Confirming, Reviving)
+"""States that count against `concurrent`; a question to the user does not."""
+
+
+def is_under_way(agent: Agent) -> bool:
+    """Whether its handoff keeps a place: from the request on, questions and waits aside."""
+    if agent.handoff is None:
+        return False
+    state = agent.handoff.state
+    asked = isinstance(state, Waiting) and state.requested_at is not None
+    return asked or isinstance(state, UNDER_WAY)
+
+
+def is_ahead(other: Agent, agent: Agent) -> bool:
+    """Whether the other's handoff began before and waits for a place, and for nothing else."""
+    theirs, mine = other.handoff_record, agent.handoff_record
+    if other.handoff is None or theirs is None or mine is None:
+        return False
+    match other.handoff.state:
+        case Waiting(requested_at=None, why=why, queued=queued):
+            earlier = (theirs.created, theirs.id) < (mine.created, mine.id)
+            return earlier and (queued or not why)
+        case _:
+            return False

@@ -1,0 +1,180 @@
+"""What a handoff sees of the world: an agent, its pane and its directory as one `Seen`.
+
+Looks, and changes nothing but its own memory of how a draft looked last time. A question that
+costs a process (git, a capture of the pane) is asked only in the states that need its answer.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from cockpit.adapters.documents.files import DraftSeen
+from cockpit.core import document
+from cockpit.core.bands import Band
+from cockpit.core.errors import CockpitError
+from cockpit.core.handoff.events import Draft, Seen, Turn
+from cockpit.core.handoff.states import (
+    Confirming,
+    Documenting,
+    Handoff,
+    Settling,
+    Starting,
+    Stopping,
+    Waiting,
+)
+from cockpit.core.prompt_files import prompt_files
+from cockpit.ports.records import HandoffRecord
+from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.handoff.policy import Guards
+
+READY_STATES = (Waiting, Settling)
+OUR_SKILLS = ("/cockpit:", "/handoff")
+"""How a prompt begins that asks for the handoff itself."""
+
+
+class Observer:
+    """The eyes of one engine."""
+
+    def __init__(self, dependencies: Dependencies) -> None:
+        self._dependencies = dependencies
+        self._guards = Guards(dependencies)
+        self._drafts: dict[str, DraftSeen] = {}
+
+    async def see(self, agent: Agent, handoff: Handoff, queue: str | None) -> Seen:
+        """The world as it is for this handoff, now."""
+        now = self._dependencies.clock.monotonic()
+        if isinstance(handoff.state, Stopping | Starting | Confirming):
+            return self._successor(agent, now)
+        conduct = agent.session_state.conduct
+        ready = isinstance(handoff.state, READY_STATES)
+        draft: Draft = Draft.ABSENT
+        problems: tuple[str, ...] = ()
+        if isinstance(handoff.state, Documenting) and not handoff.state.composing:
+            draft, problems = await self._dependencies.slow.ask(
+                ("draft", agent.name), partial(self._draft, agent)
+            )
+        return Seen(
+            now=now,
+            turn=conduct.turn if agent.alive else Turn.UNKNOWN,
+            composer_clean=await self._composer(agent) if ready else None,
+            tool_running=bool(agent.session_state.running),
+            subagents=tuple(conduct.subagents.values()),
+            git_busy=await self._git_busy(agent) if ready else None,
+            forced=agent.band is Band.FORCE or self._overdue(agent, handoff),
+            tokens=agent.session_state.gauge.tokens,
+            compactions=agent.session_state.meter.compactions,
+            queue=queue,
+            delivered=self._delivered(agent),
+            pilot_spoke=pilot_spoke(agent),
+            moved=moved(agent),
+            predecessor_alive=agent.alive,
+            draft=draft,
+            problems=problems,
+        )
+
+    def _overdue(self, agent: Agent, handoff: Handoff) -> bool:
+        """Whether its session is so far past its limit of time that its turn is cut off."""
+        limits = agent.settings.limits
+        if handoff.plan.reason != "limit" or not limits.session_time or agent.session is None:
+            return False
+        return self._guards.age(agent) > limits.session_time + limits.grace
+
+    def _successor(self, agent: Agent, now: float) -> Seen:
+        session_state = agent.session_state
+        return Seen(
+            now=now,
+            successor_alive=agent.alive,
+            successor_replied=session_state.replied,
+            successor_dialog=session_state.conduct.turn is Turn.DIALOG or bool(agent.trust_asked),
+        )
+
+    async def _composer(self, agent: Agent) -> bool | None:
+        if not agent.alive or agent.record.pane is None:
+            return None
+        if agent.session_state.conduct.turn is not Turn.IDLE:
+            return None
+        try:
+            screen = await self._dependencies.panes.capture(agent.record.pane)
+        except CockpitError:
+            return None
+        clean = agent.runtime.composer(screen)
+        # A paste of ours that was never submitted is nobody's half-typed text.
+        return True if clean is False and typing(agent) else clean
+
+    async def _git_busy(self, agent: Agent) -> str | None:
+        return await self._dependencies.worktrees.busy(agent.directory)
+
+    def _delivered(self, agent: Agent) -> bool:
+        token = draft_token(agent)
+        return bool(token) and agent.heard_of(token)
+
+    def _draft(self, agent: Agent) -> tuple[Draft, tuple[str, ...]]:
+        """How the draft stands. It is stable once two looks find the same file."""
+        path = draft_path(agent)
+        if path is None or agent.handoff_record is None:
+            return Draft.ABSENT, ()
+        key = agent.handoff_record.id
+        try:
+            seen = self._dependencies.documents.look_at_draft(path)
+        except CockpitError as refused:
+            return Draft.INVALID, (str(refused),)
+        before, self._drafts[key] = self._drafts.get(key), seen
+        if seen.signature is None:
+            return Draft.ABSENT, ()
+        if before is None or before.signature != seen.signature:
+            return Draft.UNSTABLE, ()
+        problems = tuple(each.text for each in document.validate(seen.text or "") if not each.mends)
+        return (Draft.INVALID, problems) if problems else (Draft.VALID, ())
+
+    def forget(self, handoff: str) -> None:
+        self._drafts.pop(handoff, None)
+
+
+def draft_path(agent: Agent) -> Path | None:
+    """Where the agent was asked to write; None before a handoff has a place for it."""
+    if agent.handoff_record is None:
+        return None
+    path = agent.handoff_record.details.draft
+    return Path(path) if path else None
+
+
+def draft_token(agent: Agent) -> str:
+    """What no other text would hold: the draft's file name, with the handoff's id in it."""
+    path = draft_path(agent)
+    return path.name if path else ""
+
+
+def typing(agent: Agent) -> bool:
+    """Whether we were between a paste and its Enter when we were last interrupted."""
+    return agent.handoff_record is not None and agent.handoff_record.details.typing
+
+
+def pilot_spoke(agent: Agent) -> bool:
+    """Whether a person gave the agent a prompt after the handoff began; our own do not count."""
+    record = agent.handoff_record
+    if record is None:
+        return False
+    token = draft_token(agent)
+    since = began(record)
+    said = (text for at, text in agent.session_state.pilot_prompts if at > since)
+    return any(
+        token not in text
+        and not text.lstrip().startswith(OUR_SKILLS)
+        and not prompt_files(text)  # the first prompt, which we gave
+        for text in said
+    )
+
+
+def began(record: HandoffRecord) -> float:
+    """When the handoff began, in steady seconds."""
+    at = record.details.began
+    return record.created if at is None else at
+
+
+def moved(agent: Agent) -> bool:
+    """Whether the agent did anything after the document was sealed."""
+    record = agent.handoff_record
+    sealed = record.details.sealed_calls if record else None
+    return sealed is not None and agent.session_state.meter.api_calls > sealed

@@ -1,0 +1,105 @@
+"""Notices that the state folder or an agent's directory cannot be written, before it is needed.
+
+A handoff needs both, and descriptors to open them with. Only looks; what is set here is told as
+*needs you* with its remedy, and so is what keeps commands from the supervisor (`socket_watch.py`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from functools import partial
+
+from cockpit.adapters.files.writable import Obstacle, obstacle
+from cockpit.adapters.process.descriptors import out_of_descriptors
+from cockpit.core.errors import Hindered
+from cockpit.core.safetext import safe_line
+from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.dependencies import Dependencies
+
+LOOK = 5.0
+"""Seconds between two looks; each is one `statvfs` and one `access` a folder."""
+
+
+class DiskMonitor:
+    """Looks at the folders that must take files."""
+
+    def __init__(
+        self, dependencies: Dependencies, agents: Iterable[Agent], changed: Callable[[Agent], None]
+    ) -> None:
+        self._dependencies = dependencies
+        self._agents = agents
+        self._changed = changed
+        self.trouble: str | None = None
+        """What keeps the supervisor from its work, with the remedy; None while nothing does."""
+        self._unreachable: str | None = None
+
+    async def run(self) -> None:
+        """Look for ever."""
+        while True:
+            await self.look()
+            await asyncio.sleep(LOOK)
+
+    def set_unreachable(self, why: str | None) -> None:
+        """Take note of why commands do not reach the supervisor; told with the next look."""
+        self._unreachable = why
+
+    async def look(self) -> None:
+        """See which folders take files, and mark the agents that are concerned. Idempotent."""
+        state = self._dependencies.places.state
+        living = {("directory", agent.name): agent for agent in self._agents if agent.alive}
+        looks = {key: partial(obstacle, agent.directory) for key, agent in living.items()}
+        found = await self._dependencies.slow.each(
+            {("state", ""): partial(obstacle, state), **looks}
+        )
+        of_state = self._of_state(found.pop(("state", "")))
+        self.trouble = _of_descriptors() or of_state or self._unreachable
+        for agent in self._agents:
+            own = found.get(("directory", agent.name))
+            if agent.hindrance != (words := self.trouble or _of_directory(agent, own)):
+                agent.hindrance = words
+                self._changed(agent)
+
+    def _of_state(self, found: Obstacle | Exception | None) -> str | None:
+        state = safe_line(str(self._dependencies.places.state), 200)
+        if isinstance(found, Obstacle):
+            return (
+                f"cockpit cannot write its state: {state} {found.why}. {safe_line(found.remedy)}."
+                " Handoffs wait until then"
+            )
+        store = self._dependencies.store
+        if store.refused is None:
+            return None
+        with suppress(Hindered):
+            store.try_to_write()
+        if store.refused is None:
+            return None
+        why = safe_line(store.refused, 300).rstrip(".")
+        return (
+            f"cockpit cannot write its state: {why}. Free some space or raise the quota:"
+            f" df -h {state}. Handoffs wait until then"
+        )
+
+
+def _of_descriptors() -> str | None:
+    if not out_of_descriptors():
+        return None
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return (
+        f"cockpit has no file descriptor left ({most} allowed), so commands are not answered. Close"
+        " screens and scripts that are connected, or allow more and start it again: ulimit -n 4096;"
+        " cockpit down; cockpit up"
+    )
+
+
+def _of_directory(agent: Agent, found: Obstacle | Exception | None) -> str | None:
+    """A file system that hangs is told of elsewhere."""
+    if not agent.alive or not isinstance(found, Obstacle):
+        return None
+    place = safe_line(str(agent.directory), 200)
+    return (
+        f"its directory {place} {found.why}, so it can leave no handoff document."
+        f" {safe_line(found.remedy)}"
+    )

@@ -1,0 +1,123 @@
+"""What a hook is told of an agent: the agent as it is now, in the shape of `core.hook_payload`.
+
+Looks at the agent and at no more of the world than where its repository is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from cockpit.adapters.files.foreign_files import read_text
+from cockpit.config.project import repository_root
+from cockpit.core.hook_events import Happening
+from cockpit.core.hook_payload import (
+    ContextTold,
+    HandoffTold,
+    SessionTold,
+    Told,
+    context_told,
+    payload,
+)
+from cockpit.ports.records import SessionRecord
+from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.agents.known_secrets import redactor_of
+
+
+def happening(
+    agent: Agent,
+    event: str,
+    environment: Mapping[str, str],
+    *,
+    ident: str,
+    at: str,
+    text: str = "",
+    data: Mapping[str, Any] | None = None,
+    outcome: str | None = None,
+    opening: tuple[SessionRecord, str | None] | None = None,
+) -> Happening:
+    """One event of this agent; `opening` is the session that is being started, with its prompt.
+
+    Secrets of the environment and of the agent are taken out of all free text.
+    """
+    redactor = redactor_of(environment, agent)
+    session = opening[0] if opening else agent.session
+    needs = data.get("needs") if data else None
+    told = Told(
+        event=event,
+        id=ident,
+        at=at,
+        text=text,
+        context=_context(agent) if opening is None else ContextTold(),
+        session=_session(agent, session, opening is not None),
+        repo_root=_main_checkout(Path(agent.record.directory)),
+        worktree=agent.record.worktree,
+        cwd=str(agent.directory),
+        original_prompt=agent.job.prompt if agent.job else None,
+        prompt=opening[1] if opening else None,
+        handoff=_handoff(agent, data or {}),
+        outcome=outcome,
+        needs=dict(needs) if event == "needs_you" and needs else None,
+        mode=agent.settings.mode,
+    )
+    clean = payload(told, lambda free: redactor.redact(free).text)
+    return Happening(event, clean, clean["text"])
+
+
+def _context(agent: Agent) -> ContextTold:
+    reading = agent.session_state.gauge.reading
+    return context_told(
+        reading.tokens,
+        reading.window,
+        agent.session_state.model,
+        agent.band.value,
+        reading.confidence.value,
+    )
+
+
+def _session(agent: Agent, session: SessionRecord | None, opening: bool) -> SessionTold:
+    count = agent.handoffs + (1 if opening and agent.handoff is not None else 0)
+    return SessionTold(
+        session_id=session.id if session else None,
+        agent_name=agent.name,
+        job_id=agent.record.job,
+        working_directory=str(agent.directory),
+        worktree_path=agent.record.worktree,
+        branch_name=agent.record.branch,
+        is_continuation=bool(session and (session.previous or session.document)),
+        previous_session_id=session.previous if session else None,
+        handoff_count=count,
+        transcript_path=session.transcript if session else None,
+    )
+
+
+def _handoff(agent: Agent, data: Mapping[str, Any]) -> HandoffTold | None:
+    """The handoff under way; an event may know of its document before the record does."""
+    record = agent.handoff_record
+    if record is None:
+        return None
+    done = record.outcome == "done"
+    return HandoffTold(
+        handoff_id=record.id,
+        reason=record.reason,
+        old_session_id=record.old_session,
+        new_session_id=record.new_session,
+        handoff_number=agent.handoffs + (0 if done else 1),
+        document=data.get("document") or record.document,
+        writer=data.get("writer") or record.writer,
+    )
+
+
+def _main_checkout(directory: Path) -> str | None:
+    """The repository's own folder, also for a directory inside one of its worktrees."""
+    root = repository_root(directory)
+    if root is None or (root / ".git").is_dir():
+        return str(root) if root else None
+    try:
+        pointer = read_text(root / ".git", 4096, cut=True).strip()
+    except OSError:
+        return str(root)
+    place = Path(pointer.removeprefix("gitdir:").strip())
+    inside = place.parent.name == "worktrees" and place.parent.parent.name == ".git"
+    return str(place.parent.parent.parent) if inside else str(root)

@@ -1,0 +1,50 @@
+"""Tells the user, wherever the user is, of what the configuration names under `[notifications]`.
+
+Everything of ten seconds is one message, and quiet hours put it off. Sends nothing itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from cockpit.config.hooks import Notifications
+from cockpit.core.notices import TOGETHER, minutes_of_quiet, quiet_hours, topic
+from cockpit.ports.records import EventRecord
+from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.agents.known_secrets import redactor_of
+from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.outbound.outbox import Outbox
+
+
+class NotificationSender:
+    """Looks at every event once."""
+
+    def __init__(
+        self,
+        dependencies: Dependencies,
+        outbox: Outbox,
+        find: Callable[[str], Agent | None],
+        settings: Callable[[], Notifications | None],
+    ) -> None:
+        self._dependencies = dependencies
+        self._outbox = outbox
+        self._find = find
+        self._settings = settings
+
+    def heard(self, record: EventRecord) -> None:
+        """Something happened; called while it is being written down, and never waits."""
+        wanted = self._settings()
+        if wanted is None or not wanted.urls or topic(record.kind, record.data) not in wanted.on:
+            return
+        agent = self._find(record.agent) if record.agent else None
+        if agent is None:
+            return
+        redactor = redactor_of(self._dependencies.environment, agent)
+        text = redactor.redact(record.text).text
+        for url in wanted.urls:
+            self._outbox.lay_notice(agent, url, text, self._wait(wanted.quiet))
+
+    def _wait(self, quiet: str) -> float:
+        local = self._dependencies.clock.now().astimezone()
+        minutes = minutes_of_quiet(quiet_hours(quiet), local.hour * 60 + local.minute)
+        return max(minutes * 60.0, TOGETHER)

@@ -1,0 +1,259 @@
+"""Sends what hooks and notifications have to say, and keeps it until it was taken.
+
+Messages wait in the database, so neither a restart nor a day without a network loses one. Those
+to one address go one after the other; those to another do not wait for them. Where they go may be a
+secret, so the database knows only which hook it was. Nothing here holds an agent or a handoff up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import json
+import logging
+import random
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any
+from uuid import uuid4
+
+from cockpit.adapters.outgoing import webhooks
+from cockpit.adapters.store.outgoing import OutgoingTable
+from cockpit.adapters.store.threads import ThreadTable
+from cockpit.config.hooks import Hook
+from cockpit.core.deliveries import Again, Answer, Delivered, GivenUp, after
+from cockpit.core.errors import Hindered
+from cockpit.core.hook_events import Happening, setting_of
+from cockpit.core.notices import digest
+from cockpit.ports.records import OutgoingRecord
+from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.outbound.sender import Sender
+
+AT_ONCE = 4
+LONGEST_LOOK = 60.0
+"""Seconds after which the clock is looked at again, whatever it did meanwhile."""
+TROUBLE = 20.0
+"""Seconds of rest after our own side failed, a full disk for one: nothing is sent in a circle."""
+
+GONE = Answer(problem="it is not configured any more", hopeless=True)
+
+_log = logging.getLogger(__name__)
+
+
+class Outbox:
+    """Everything that is to leave this machine."""
+
+    def __init__(
+        self,
+        dependencies: Dependencies,
+        find: Callable[[str], Agent | None],
+        notice_urls: Callable[[], Sequence[str]],
+        spawn: Callable[[Coroutine[Any, Any, None]], None],
+        resolver: webhooks.Resolve = webhooks.resolve,
+    ) -> None:
+        self._dependencies = dependencies
+        self._find = find
+        self._notice_urls = notice_urls
+        self._spawn = spawn
+        self._table = OutgoingTable(dependencies.store)
+        self._threads = ThreadTable(dependencies.store)
+        self._sender = Sender(
+            dependencies.environment, dependencies.processes, dependencies.places.state, resolver
+        )
+        self._wake = asyncio.Event()
+        self._busy: set[str] = set()
+        self._slots = asyncio.Semaphore(AT_ONCE)
+
+    # Laying in
+
+    def post(self, agent: Agent, hook: Hook, told: Happening) -> None:
+        """A hook's message, as part of the transaction that is open; one for each address."""
+        for address in addresses(hook):
+            self._add(agent, hook.type, reference(address), dict(told.payload), 0.0)
+
+    def lay_notice(self, agent: Agent, url: str, text: str, wait: float) -> None:
+        """A line for the user, which goes out with all others after so many seconds."""
+        self._add(agent, "notice", reference(notice_address(url)), {"text": text}, wait)
+
+    def _add(
+        self, agent: Agent, kind: str, hook: dict[str, Any], payload: dict[str, Any], wait: float
+    ) -> None:
+        now = self._now()
+        message = OutgoingRecord(str(uuid4()), now, agent.name, kind, hook, payload, now + wait)
+        if dropped := self._table.add(message):
+            _log.warning("the outbox is full; %d old messages are lost", dropped)
+        self._wake.set()
+
+    # Sending
+
+    async def run(self) -> None:
+        """Send what is due, for ever."""
+        while True:
+            self._wake.clear()
+            try:
+                wait = self._begin_due()
+            except Hindered:
+                wait = TROUBLE
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(wait):
+                    await self._wake.wait()
+
+    def _begin_due(self) -> float:
+        """Send what is due to addresses that nothing is being sent to; seconds to the next look."""
+        now = self._now()
+        for target, messages in _by_target(self._table.due(now)).items():
+            if target not in self._busy:
+                self._busy.add(target)
+                self._spawn(self._deliver_all(target, messages))
+        later = self._table.next_after(now)
+        return LONGEST_LOOK if later is None else min(max(later - now, 0.01), LONGEST_LOOK)
+
+    async def _deliver_all(self, target: str, messages: list[OutgoingRecord]) -> None:
+        try:
+            async with self._slots:
+                if messages[0].kind == "notice":
+                    await self._deliver_notices(messages[0])
+                else:
+                    for message in messages:
+                        self._conclude([message], await self._deliver(message))
+        except Exception:  # noqa: BLE001 - one address's trouble is no other's
+            _log.exception("sending failed")
+            await asyncio.sleep(TROUBLE)
+        finally:
+            self._busy.discard(target)
+            self._wake.set()
+
+    async def _deliver(self, message: OutgoingRecord) -> Answer:
+        hook = self._address(message)
+        if hook is None:
+            return GONE
+        job = message.payload["session"]["job_id"]
+        if hook.get("threads") and job:
+            return await self._deliver_in_thread(message, hook, job)
+        return await self._send(message, hook)
+
+    async def _deliver_in_thread(
+        self, message: OutgoingRecord, hook: dict[str, Any], job: str
+    ) -> Answer:
+        """Into the job's thread; where there is none, or none any more, one is opened."""
+        place = reference(hook)["place"]
+        thread = self._threads.of(place, job)
+        answer = await self._send(message, hook, thread)
+        if answer.thread_gone:
+            self._threads.forget(place, job)
+            return Answer(problem="its thread is gone")
+        if thread is None and answer.thread is not None:
+            self._threads.remember(place, job, answer.thread)
+        return answer
+
+    async def _send(
+        self, message: OutgoingRecord, hook: dict[str, Any], thread: str | None = None
+    ) -> Answer:
+        dated = self._dependencies.clock.now().timestamp()
+        return await self._sender.send(
+            message.kind, hook, message.payload, message.id, dated, thread
+        )
+
+    async def _deliver_notices(self, first: OutgoingRecord) -> None:
+        """All that waits for this address as one message, the youngest too."""
+        waiting = [one for one in self._table.all_of("notice") if one.hook == first.hook]
+        title, body = digest([one.payload["text"] for one in waiting])
+        hook = self._address(first)
+        sent = await self._sender.notify(hook["url"], title, body) if hook else GONE
+        self._conclude(waiting, sent)
+
+    def _address(self, message: OutgoingRecord) -> dict[str, Any] | None:
+        """Where it goes, as it is configured now; None if that is not so any more."""
+        if message.kind == "notice":
+            known = [notice_address(url) for url in self._notice_urls()]
+        else:
+            agent = self._find(message.agent)
+            hooks = agent.settings.hooks.written() if agent is not None else ()
+            known = [address for _, hook in hooks for address in addresses(hook)]
+        wanted = message.hook["key"]
+        return next((each for each in known if reference(each)["key"] == wanted), None)
+
+    def _conclude(self, messages: Sequence[OutgoingRecord], answer: Answer) -> None:
+        """What becomes of messages that went out together."""
+        if not messages:
+            return
+        first, now = messages[0], self._now()
+        attempts = first.attempts + 1
+        result = after(answer, attempts, max(0.0, now - first.created), random.random())
+        for message in messages:
+            if isinstance(result, Again):
+                self._table.put_off(message, attempts, now + result.seconds)
+            else:
+                self._table.remove(message)
+        if isinstance(result, Again):
+            _log.info("%s is tried again in %.0f s: %s", _name(first), result.seconds, answer)
+        else:
+            self._tell(first, len(messages), attempts, result)
+
+    def _tell(
+        self, message: OutgoingRecord, many: int, attempts: int, result: Delivered | GivenUp
+    ) -> None:
+        why = result.why if isinstance(result, GivenUp) else ""
+        name, agent = _name(message), self._find(message.agent)
+        words = f"{name} was not delivered: {why}" if why else f"{name} was delivered"
+        event = message.payload.get("hook_event_name")
+        if agent is not None and why:
+            agent.hooks_failed[f"{event} {name}"] = words
+        elif agent is not None:
+            agent.hooks_failed.pop(f"{event} {name}", None)
+        where = f" ({setting_of(event)})" if event else f" ({many})"
+        self._dependencies.event_log.record(
+            "hook.undelivered" if why else "hook.delivered",
+            words + where,
+            message.agent,
+            hook=name,
+            type=message.kind,
+            event=event,
+            success=not why,
+            attempts=attempts,
+            error=why or None,
+            message=message.id,
+        )
+
+    async def close(self) -> None:
+        """What is being sent by another process is ended; it is sent again later."""
+        await self._sender.close()
+
+    def _now(self) -> float:
+        return self._dependencies.clock.steady()
+
+
+def _name(message: OutgoingRecord) -> str:
+    return str(message.hook["name"])
+
+
+def _by_target(messages: Sequence[OutgoingRecord]) -> dict[str, list[OutgoingRecord]]:
+    """In order, by what kind of message goes where."""
+    found: dict[str, list[OutgoingRecord]] = {}
+    for message in messages:
+        place = message.hook.get("place", message.hook["key"])
+        found.setdefault(f"{message.kind} {place}", []).append(message)
+    return found
+
+
+def addresses(hook: Hook) -> list[dict[str, Any]]:
+    """A hook once for each place that it sends to, as plain values with one `url`."""
+    written = hook.model_dump(mode="json", exclude_defaults=True)
+    urls = hook.urls if hook.type == "notify" else (hook.url,)
+    return [{**written, "url": url} for url in urls]
+
+
+def notice_address(url: str) -> dict[str, Any]:
+    """The same for an address of the user's own notifications."""
+    return {"type": "notify", "name": "notifications", "url": url}
+
+
+def reference(address: dict[str, Any]) -> dict[str, str]:
+    """An address as the database holds it: recognised, and telling nothing."""
+    text = json.dumps(address, sort_keys=True).encode()
+    name = str(address.get("name") or address["type"])
+    # Without the token: a job's thread outlives a new one.
+    where = "\n".join(str(address[key]) for key in ("url", "channel_id") if key in address)
+    place = hashlib.sha256(where.encode()).hexdigest()
+    return {"name": name, "key": hashlib.sha256(text).hexdigest(), "place": place}

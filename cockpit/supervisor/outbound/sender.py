@@ -1,0 +1,147 @@
+"""Sends one message once: a webhook, a chat, or anything that Apprise knows.
+
+Secrets that a hook names as `${NAME}` are put in here and nowhere before, so that they are never
+written down. When to send, and what follows from the answer, is the outbox's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from cockpit.adapters.outgoing import notify, webhooks
+from cockpit.adapters.process.hook_shell import ShellHooks
+from cockpit.core import slack_bot
+from cockpit.core.deliveries import Answer
+from cockpit.core.errors import Failed
+from cockpit.core.outgoing import body_for, expanded, signature, thread_address, thread_of
+from cockpit.ports.processes import Processes
+
+NOTIFY_SECONDS = 30.0
+HEARD = 65_536
+"""Bytes of an answer in which it is said which thread a message is in."""
+
+GONE_STATUS = 404
+
+_HEADERS = {"Content-Type": "application/json", "User-Agent": "cockpit"}
+_SLACK_HEADERS = {**_HEADERS, "Content-Type": "application/json; charset=utf-8"}
+
+
+class Sender:
+    """Knows the environment that secrets come from."""
+
+    def __init__(
+        self,
+        environment: Mapping[str, str],
+        processes: Processes,
+        directory: Path,
+        resolver: webhooks.Resolve = webhooks.resolve,
+    ) -> None:
+        self._environment = environment
+        self._apprise = ShellHooks(processes, environment)
+        self._directory = directory
+        self._resolver = resolver
+
+    async def send(
+        self,
+        kind: str,
+        hook: Mapping[str, Any],
+        payload: Mapping[str, Any],
+        ident: str,
+        now: float,
+        thread: str | None = None,
+    ) -> Answer:
+        """Send an event to the hook's `url`. What goes wrong is in the answer.
+
+        Where the hook has threads, it goes into this one, or opens one.
+        """
+        try:
+            if kind == "notify":
+                title = f"cockpit: {payload['session']['agent_name']}"
+                return await self.notify(hook["url"], title, payload["text"])
+            if kind == "discord" and hook.get("threads"):
+                return await self._post_in_thread(hook, payload, thread)
+            if kind == "slack" and hook.get("token"):
+                return await self._post_as_bot(hook, payload, thread)
+            return await self._post(kind, hook, payload, ident, now)
+        except Failed as wrong:
+            return Answer(problem=wrong.title, hopeless=True)
+
+    async def _post(
+        self, kind: str, hook: Mapping[str, Any], payload: Mapping[str, Any], ident: str, now: float
+    ) -> Answer:
+        body = body_for(kind, payload)
+        headers = dict(_HEADERS)
+        if kind == "webhook":
+            given = hook.get("headers", {})
+            headers |= {name: self._expanded(value) for name, value in given.items()}
+            headers["webhook-id"] = ident
+            if secret := self._expanded(hook.get("secret", "")):
+                headers |= signature(secret, ident, int(now), body)
+        return await webhooks.post(
+            self._expanded(hook["url"]),
+            body,
+            headers,
+            allow_private=bool(hook.get("allow_private")),
+            resolver=self._resolver,
+        )
+
+    async def _post_in_thread(
+        self, hook: Mapping[str, Any], payload: Mapping[str, Any], thread: str | None
+    ) -> Answer:
+        answer = await webhooks.post(
+            thread_address(self._expanded(hook["url"]), thread),
+            body_for("discord", payload, opens_thread=thread is None),
+            _HEADERS,
+            allow_private=bool(hook.get("allow_private")),
+            resolver=self._resolver,
+            heard=HEARD,
+        )
+        gone = thread is not None and answer.status == GONE_STATUS
+        return replace(answer, thread=thread_of(answer.said), thread_gone=gone)
+
+    async def _post_as_bot(
+        self, hook: Mapping[str, Any], payload: Mapping[str, Any], thread: str | None
+    ) -> Answer:
+        answer = await webhooks.post(
+            self._expanded(hook["url"]) or slack_bot.ADDRESS,
+            slack_bot.body(
+                payload,
+                self._expanded(hook["channel_id"]),
+                thread=thread,
+                opens_thread=bool(hook.get("threads")),
+            ),
+            {**_SLACK_HEADERS, "Authorization": slack_bot.bearer(self._expanded(hook["token"]))},
+            allow_private=bool(hook.get("allow_private")),
+            resolver=self._resolver,
+            heard=HEARD,
+        )
+        return slack_bot.judged(answer, thread)
+
+    async def notify(self, url: str, title: str, body: str) -> Answer:
+        """Send a text to an Apprise address."""
+        try:
+            address = self._expanded(url)
+        except Failed as wrong:
+            return Answer(problem=wrong.title, hopeless=True)
+        run = await self._apprise.run(
+            notify.COMMAND,
+            notify.order(address, title, body),
+            directory=self._directory,
+            more={},
+            timeout=NOTIFY_SECONDS,
+        )
+        if not run.problem:
+            return Answer(status=200)
+        hopeless = run.exit_code == notify.NO_ADDRESS
+        words = "it is no address that Apprise knows" if hopeless else "it was not accepted"
+        return Answer(problem=words, hopeless=hopeless)
+
+    def _expanded(self, text: str) -> str:
+        return expanded(text, self._environment)
+
+    async def close(self) -> None:
+        """What another process is sending is ended."""
+        await self._apprise.close()

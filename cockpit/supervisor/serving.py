@@ -1,0 +1,117 @@
+"""Puts the api together: which part performs which verb, and what answers requests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from cockpit.supervisor.api.server import Served
+from cockpit.supervisor.api.verbs.answers import Answers
+from cockpit.supervisor.api.verbs.attach import Attaching
+from cockpit.supervisor.api.verbs.continue_from import Continuing
+from cockpit.supervisor.api.verbs.down import EndingAll
+from cockpit.supervisor.api.verbs.finish import Completion
+from cockpit.supervisor.api.verbs.handoff import HandingOff
+from cockpit.supervisor.api.verbs.load import Loading
+from cockpit.supervisor.api.verbs.one_at_a_time import OneAtATime, Perform
+from cockpit.supervisor.api.verbs.send import Sending
+from cockpit.supervisor.api.verbs.start import Starting
+from cockpit.supervisor.api.verbs.stop import Stopping
+from cockpit.supervisor.api.verbs.undo import GoingBack
+from cockpit.supervisor.supervisor import Supervisor
+from cockpit.wire.verbs import (
+    Approve,
+    Attach,
+    Continue,
+    Down,
+    Finish,
+    Handoff,
+    Load,
+    Plan,
+    Refuse,
+    RemoveWorktree,
+    Resume,
+    Send,
+    Snooze,
+    Start,
+    Stop,
+    Undo,
+    Verb,
+)
+
+
+def performers(of: Supervisor) -> Mapping[type[Verb], Perform]:
+    """What performs each verb of `wire.verbs`."""
+    parts, fleet, engine, changed = of.dependencies, of.fleet, of.engine, of.publisher.changed
+    locked = OneAtATime(fleet, of.locks, of.life)
+    answers = Answers(
+        dependencies=parts,
+        fleet=fleet,
+        engine=engine,
+        triggers=of.triggers,
+        history=of.history,
+        changed=changed,
+    )
+    start = Starting(
+        fleet=fleet, starter=of.starter, changed=changed, forgotten=of.publisher.forgotten
+    )
+    stop = Stopping(
+        dependencies=parts,
+        fleet=fleet,
+        engine=engine,
+        setup=of.preparing,
+        stopper=of.stopper,
+        changed=changed,
+    )
+    undo = GoingBack(fleet=fleet, engine=engine, answers=answers, undo=of.undo, changed=changed)
+    handoff = HandingOff(dependencies=parts, fleet=fleet, engine=engine, triggers=of.triggers)
+    finish = Completion(
+        dependencies=parts,
+        fleet=fleet,
+        engine=engine,
+        attention=of.attention,
+        changed=changed,
+    )
+    down = EndingAll(
+        dependencies=parts,
+        fleet=fleet,
+        engine=engine,
+        locks=of.locks,
+        setup=of.preparing,
+        stopper=of.stopper,
+        life=of.life,
+    )
+    return {
+        Load: Loading(fleet, of.starter, changed),
+        Plan: of.planner.plan,
+        Start: locked("being started", start),
+        Resume: of.resumer.resume,
+        Stop: locked("being stopped", stop),
+        Send: Sending(parts, fleet, of.locks),
+        Handoff: locked("beginning a handoff", handoff),
+        Approve: locked("being approved", answers.approve),
+        Refuse: locked("being answered", answers.refuse),
+        Snooze: locked("being answered", answers.snooze),
+        Finish: locked("being called done", finish.finish),
+        Undo: locked("being undone", undo, same_session=True),
+        Continue: Continuing(of.continuation, changed),
+        Attach: Attaching(parts, fleet),
+        RemoveWorktree: of.worktrees.remove,
+        Down: down,
+    }
+
+
+def served(of: Supervisor) -> Served:
+    """What requests are answered with."""
+    return Served(
+        perform=performers(of),
+        dependencies=of.dependencies,
+        callers=of.callers,
+        fleet=of.fleet,
+        rows=of.publisher,
+        engine=of.engine,
+        history=of.history,
+        lookups=of.lookups,
+        worktrees=of.worktrees,
+        status=of.status,
+        life=of.life,
+    )

@@ -1,0 +1,170 @@
+"""A new agent from a handoff document: whose, where, and with which words it begins.
+
+Any document will do that an agent could have left, also one that was not made here. What it says
+of itself is only a proposal: a directory is taken from it when it is there and nobody works in it.
+The document is left where it is; one that lies elsewhere is copied to where the agent may read.
+Neither the copy nor the first prompt holds a secret that is known or looks like one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from pathlib import Path, PurePath
+from uuid import uuid4
+
+from cockpit.adapters.files.foreign_files import is_file
+from cockpit.core import document
+from cockpit.core.document import Document
+from cockpit.core.errors import BadUsage, CockpitError, NotNow
+from cockpit.core.exclusion import exclusion
+from cockpit.core.ids import AgentName, agent_name, suggested_name
+from cockpit.core.markdown import plain
+from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.agents.document_reads import read_document
+from cockpit.supervisor.agents.fleet import Fleet
+from cockpit.supervisor.agents.known_secrets import redactor_of
+from cockpit.supervisor.agents.locks import PATIENCE, AgentLocks
+from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.sessions.lifecycle import refuse_if_alive, refuse_if_handing_off
+from cockpit.supervisor.sessions.start import Inheritance, Starter
+from cockpit.wire.verbs import Continue, Start
+
+NAME_LENGTH = 32
+
+
+class Continuation:
+    """Answers `Continue`."""
+
+    def __init__(
+        self,
+        dependencies: Dependencies,
+        fleet: Fleet,
+        locks: AgentLocks,
+        starter: Starter,
+    ) -> None:
+        self._dependencies = dependencies
+        self._fleet = fleet
+        self._locks = locks
+        self._starter = starter
+
+    async def continue_from(self, asked: Continue) -> Agent:
+        """Start an agent that takes up what the document left; its agent.
+
+        Raises `BadUsage` for what is no handoff document or has no place to go on in, `NotNow` when
+        somebody works there. Nothing is left behind of a start that was refused.
+        """
+        parts, named = self._dependencies, Path(asked.document)
+        path = await read_document(parts, named, partial(self._place_of, named))
+        text = await read_document(parts, path, partial(parts.documents.read, path))
+        if problems := [each.text for each in document.validate(text) if not each.mends]:
+            raise BadUsage(f"{path} is not a handoff document", "\n".join(problems))
+        left = document.read(text)
+        if asked.config:
+            await self._fleet.reload(Path(asked.config), named=asked.named)
+        name = self._name(asked.name, left)
+        async with self._locks.hold(name, "being started", patience=PATIENCE):
+            return await self._continue(asked, name, path, text, left)
+
+    async def _continue(
+        self,
+        asked: Continue,
+        name: AgentName,
+        path: Path,
+        text: str,
+        left: Document,
+    ) -> Agent:
+        """Start the agent of that name; the caller holds its lock."""
+        known = self._fleet.find(name)
+        if known is not None and asked.name is None:
+            raise NotNow(
+                f"An agent {name} was started meanwhile",
+                "This one was to have the same name.",
+                "Choose a name: --name NAME. Or try again for another number.",
+            )
+        if known is not None:
+            refuse_if_alive(known)
+            refuse_if_handing_off(known)
+        directory = self._directory(asked, left)
+        ordered = Start(name=name, directory=str(directory))
+        agent = self._starter.agent_for(name, ordered, in_place=True)
+        agent.starting = True  # whoever is to work there next sees it from here on
+        try:
+            redactor = redactor_of(self._dependencies.environment, agent)
+            clean = await asyncio.to_thread(lambda: redactor.redact(plain(text)).text)
+            place = await self._within_reach(agent, path, clean)
+            left = document.read(clean)
+            inheritance = Inheritance(str(place), left.first_step)
+            await self._starter.start(agent, left.goal or "", inheritance=inheritance)
+        except (CockpitError, OSError):
+            if known is None:
+                self._fleet.forget(agent)
+            raise
+        finally:
+            agent.starting = False
+        return agent
+
+    def _place_of(self, named: Path) -> Path:
+        """The document's path, or that of our own copy where its worktree was removed."""
+        if named.exists():
+            return named
+        records = self._dependencies.store.handoffs_named(str(named))
+        copies = [Path(each.copy) for each in records if each.copy]
+        return next((copy for copy in copies if is_file(copy)), named)
+
+    def _directory(self, asked: Continue, left: Document) -> Path:
+        """Where the user said; else where the document was left, if nobody works there now."""
+        if asked.directory is not None:
+            if not (said := Path(asked.directory)).is_dir():
+                raise BadUsage(
+                    f"{said} is not a directory", "", "Choose another one, or create it."
+                )
+            return said
+        place = Path(left.front.worktree) if left.front and left.front.worktree else None
+        if place is None or not place.is_absolute() or not place.is_dir():
+            raise BadUsage(
+                "No directory for the new agent",
+                "The document does not name one."
+                if place is None
+                else f"The document's directory {place} is not there any more.",
+                "Choose one: --directory DIR",
+            )
+        for agent in self._fleet:
+            lives = agent.alive or agent.starting or agent.opening or agent.handoff is not None
+            if lives and agent.directory.resolve() == place.resolve():
+                raise NotNow(
+                    f"{agent.name} works in {place}",
+                    "Two agents in one directory overwrite each other's work.",
+                    f"Stop it first (cockpit stop {agent.name}), or choose another: --directory.",
+                )
+        return place
+
+    def _name(self, wanted: str | None, left: Document) -> AgentName:
+        """The name asked for; else that of the document's agent, with a number if it is taken."""
+        if wanted is not None:
+            return agent_name(wanted)
+        stem = suggested_name(left.front.agent if left.front and left.front.agent else "continued")
+        name, number = stem, 1
+        while self._fleet.find(name) is not None:
+            number += 1
+            ending = f"-{number}"
+            name = stem[: NAME_LENGTH - len(ending)] + ending
+        return agent_name(name)
+
+    async def _within_reach(self, agent: Agent, path: Path, text: str) -> Path:
+        """The document in the agent's own directory: elsewhere it might have to ask for leave."""
+        folder = str(agent.settings.handoff.directory)
+        if (inside := _inside(path, agent.directory)) is not None:
+            return inside
+        parts = self._dependencies
+        await parts.worktrees.keep_out(agent.directory, exclusion(PurePath(folder).parts))
+        sealed = await asyncio.to_thread(
+            parts.documents.seal, agent.directory, str(uuid4()), text, parts.clock.now(), folder
+        )
+        return sealed.path
+
+
+def _inside(path: Path, directory: Path) -> Path | None:
+    """The real path of a file that lies in the directory, links followed; None for others."""
+    real = path.resolve()
+    return real if real.is_relative_to(directory.resolve()) else None

@@ -1,0 +1,95 @@
+"""Agents that ran until the machine, or the tmux server, ended under them.
+
+Found when a supervisor comes back, and kept as latches of the session, so that the list stays the
+same until you reopen, restart or stop the agent. Starts and ends nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+from cockpit.supervisor.agents.agent import Agent, Exit
+from cockpit.supervisor.agents.exit_reason import SERVER_ENDED
+from cockpit.supervisor.dependencies import Dependencies
+
+Cause = Literal["restart", "terminal"]
+
+WORDS: dict[Cause, str] = {
+    "restart": "it was running when the machine was restarted",
+    "terminal": "it was running when its tmux server ended",
+}
+_LATCHES: dict[str, Cause] = {"interrupted.restart": "restart", "interrupted.terminal": "terminal"}
+SHORTLY = 30.0
+"""Seconds before the supervisor's own end in which an agent counts as ended by the shutdown."""
+
+
+def find_interrupted(dependencies: Dependencies, agents: Iterable[Agent], *, panes: bool) -> None:
+    """After coming back: note which agents were cut off. `panes`: one of theirs is still there."""
+    gone = [agent for agent in agents if agent.record.wanted and agent.session and not agent.alive]
+    for agent in gone:
+        known = _known(dependencies, agent)
+        cause = known or _cause(dependencies, agent, panes=panes)
+        if cause is not None and known is None:
+            note_interrupted(dependencies, agent, cause)
+        agent.interrupted = WORDS[cause] if cause else None
+
+
+def note_interrupted(dependencies: Dependencies, agent: Agent, cause: Cause) -> None:
+    """Keep that this agent's session was cut off."""
+    assert agent.session is not None
+    name = next(name for name, each in _LATCHES.items() if each == cause)
+    dependencies.store.latch(agent.session.id, name, dependencies.clock.now().timestamp())
+    agent.interrupted = WORDS[cause]
+
+
+def forget_interruption(dependencies: Dependencies, agent: Agent) -> None:
+    """A session was opened here, so nobody has to be asked about it. Idempotent."""
+    agent.interrupted = None
+    if agent.session is not None:
+        dependencies.store.unlatch(agent.session.id, *_LATCHES)
+
+
+def ended_with_server(end: Exit) -> bool:
+    """Whether the tmux server ended and took the agent with it."""
+    return SERVER_ENDED in end.words
+
+
+def note_shutdown(dependencies: Dependencies, agents: Iterable[Agent]) -> None:
+    """The supervisor ends: keep who was ended just before, as a machine's shutdown does.
+
+    Whether it was one is known only to the supervisor that comes back in another boot.
+    """
+    now, boot = dependencies.clock.now().timestamp(), dependencies.clock.boot()
+    for agent in agents:
+        end = agent.exit
+        if end is None or not agent.record.wanted or agent.session is None:
+            continue
+        if end.status != 0 and end.told is None and now - end.at <= SHORTLY:
+            dependencies.store.latch(agent.session.id, f"{_SHUTDOWN}{boot}", now)
+
+
+_SHUTDOWN = "ended.before.shutdown."
+
+
+def _known(dependencies: Dependencies, agent: Agent) -> Cause | None:
+    assert agent.session is not None
+    ident = agent.session.id
+    for name, cause in _LATCHES.items():
+        if dependencies.store.latched(ident, name) is not None:
+            return cause
+    return None
+
+
+def _cause(dependencies: Dependencies, agent: Agent, *, panes: bool) -> Cause | None:
+    assert agent.session is not None
+    record, boot = agent.record, dependencies.clock.boot()
+    other_boot = record.boot is not None and record.boot != boot
+    if record.ending is None:  # nobody watched its end
+        if other_boot:
+            return "restart"
+        return "terminal" if record.pid is not None and not panes else None
+    if not other_boot:
+        return None
+    name = f"{_SHUTDOWN}{record.boot}"
+    return "restart" if dependencies.store.latched(agent.session.id, name) is not None else None

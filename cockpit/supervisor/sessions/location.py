@@ -1,0 +1,105 @@
+"""Where an agent would work: its worktree and branch, by name. Makes nothing.
+
+What starts a job and what only tells beforehand ask here, so that both say the same.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from cockpit.config.git_folders import git_folder_around
+from cockpit.config.schema import AgentSettings
+from cockpit.core.errors import BadUsage
+from cockpit.core.safetext import safe_line
+from cockpit.ports.worktrees import Worktree, Worktrees
+from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.events import EventLog
+
+JOB_UNKNOWN = "<job>"
+"""Stands for the id of a job that nobody has begun."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A worktree that is there or would be made."""
+
+    root: Path
+    """The checkout that it belongs to."""
+    folder: Path
+    """Where worktrees are made."""
+    target: Path
+    branch: str
+    base: str
+    """Where a new branch starts; empty: where HEAD is."""
+    left: bool = False
+    """An earlier job of the same agent left it here."""
+
+
+async def place_of(worktrees: Worktrees, settings: AgentSettings, job: str | None) -> Place | None:
+    """The worktree of this agent's next job; None where it works in the directory itself.
+
+    Raises `BadUsage` outside of a repository.
+    """
+    own = settings.worktree
+    if own.strategy == "none":
+        return None
+    found = await worktrees.facts(settings.directory)
+    home = None if found.root else await worktrees.home(settings.directory)
+    root = found.root or (home.root if home else None)
+    if root is None:
+        raise BadUsage(
+            f"{settings.directory} is not in a git repository",
+            f"{settings.name} is to have a worktree of it.",
+            'Run git init there, or set worktree.strategy = "none".',
+        )
+    ident = job[:8] if job else JOB_UNKNOWN
+    branch = own.branch.format(agent=settings.name, work_item=own.work_item or ident, job=ident)
+    # Into the folder of a bare repository nobody looks for worktrees: they go beside it.
+    beside = found.root is None and not (root / ".git").exists()
+    within = root.parent if beside else root
+    folder = own.directory if own.directory.is_absolute() else within / own.directory
+    name = f"{settings.name}-{own.work_item}" if own.work_item else str(settings.name)
+    target = folder / name.replace("/", "-")
+    there = await worktrees.facts(target) if target.is_dir() else None
+    left = there is not None and there.root is not None and same_place(there.root, target)
+    if left and there is not None and there.branch and not own.work_item:
+        branch = there.branch
+    return Place(root, folder, target, branch, own.base, left)
+
+
+def refuse_git_folder(settings: AgentSettings, directory: Path) -> None:
+    """Raises `BadUsage` where an agent, or its setup, would work among git's own files.
+
+    With a worktree, the folder of a bare repository only says which repository it is made of.
+    """
+    found = git_folder_around(directory)
+    only_named = settings.worktree.strategy != "none" and directory == settings.directory
+    if found is None or (only_named and same_place(found, directory) and found.name != ".git"):
+        return
+    raise BadUsage(
+        f"{settings.name} cannot work in {safe_line(str(directory))}",
+        f"{safe_line(str(found))} is a folder of git's own: git would run files in it.",
+        "Name the folder of a checkout.",
+    )
+
+
+def tell_ready(event_log: EventLog, agent: Agent, made: Worktree, came_about: str) -> None:
+    """Record that an agent's worktree is there, and which filters its files lack."""
+    unfiltered = ", ".join(made.unfiltered)
+    aside = f"; the repository's own filters were not run: {unfiltered}" if unfiltered else ""
+    event_log.record(
+        "worktree.ready",
+        f"The worktree of {agent.name} {came_about}{aside}",
+        agent.name,
+        directory=str(made.directory),
+        branch=made.branch,
+        created=made.created,
+        new_branch=made.new_branch,
+    )
+
+
+def same_place(one: Path, other: Path) -> bool:
+    """Whether two paths lead to the same directory, links followed."""
+    return os.path.realpath(one) == os.path.realpath(other)

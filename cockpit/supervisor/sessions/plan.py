@@ -1,0 +1,99 @@
+"""What a start would do, told beforehand: where, on which branch, and why not. Changes nothing.
+
+The program is not probed: this is asked while a user types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from cockpit.config.checks import UNSUPPORTED_RUNTIMES
+from cockpit.config.schema import AgentSettings
+from cockpit.core.errors import BadUsage, NotNow
+from cockpit.core.ids import AgentName, agent_name
+from cockpit.ports.worktrees import GitFacts
+from cockpit.supervisor.agents.fleet import Fleet
+from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.sessions.lifecycle import refuse_if_alive
+from cockpit.supervisor.sessions.location import Place, place_of, refuse_git_folder, same_place
+from cockpit.supervisor.sessions.start import Starter
+from cockpit.wire.verbs import Done, Plan
+
+
+class Planner:
+    """Answers `Plan`."""
+
+    def __init__(
+        self,
+        dependencies: Dependencies,
+        fleet: Fleet,
+        starter: Starter,
+    ) -> None:
+        self._dependencies = dependencies
+        self._fleet = fleet
+        self._starter = starter
+
+    async def plan(self, asked: Plan) -> Done:
+        """Describe what `Start` would do with the same arguments, or refuse as it would."""
+        name = agent_name(asked.name)
+        if (agent := self._fleet.find(name)) is not None:
+            refuse_if_alive(agent)
+        settings, file = self._starter.settings_for(name, asked)
+        _refuse_runtime(settings)
+        slow = self._dependencies.slow
+        if not await slow.ask(settings.directory, settings.directory.is_dir):
+            raise BadUsage(f"{settings.directory} is not a directory", "", "Choose another one.")
+        await slow.ask(settings.directory, partial(refuse_git_folder, settings, settings.directory))
+        worktrees = self._dependencies.worktrees
+        place = await place_of(worktrees, settings, None)
+        found = await worktrees.facts(settings.directory)
+        if place:
+            there = await worktrees.foresee(place.root, place.target, place.branch, place.base)
+            words = _place_words(place, there)
+        else:
+            words = _directory_words(settings, found)
+        told = [f"{name} starts {'as configured' if file else 'as a new agent'} {words}"]
+        if found.root is None and place is None:
+            told.append("No git repository: handoff documents cannot be verified.")
+        told += self._company(name, settings, place)
+        return Done(message=" ".join(told), name=name)
+
+    def _company(self, name: AgentName, settings: AgentSettings, place: Place | None) -> list[str]:
+        where = place.target if place else settings.directory
+        there = [
+            other.name
+            for other in self._fleet
+            if other.name != name and other.alive and same_place(other.directory, where)
+        ]
+        return [f"{company_words(there)}: their edits may conflict."] if there else []
+
+
+def _refuse_runtime(settings: AgentSettings) -> None:
+    if settings.runtime in UNSUPPORTED_RUNTIMES:
+        raise NotNow(
+            f'runtime "{settings.runtime}" is not supported by this version yet',
+            "",
+            "Choose claude, or command in cockpit.toml.",
+        )
+    if settings.runtime == "command" and not settings.command:
+        raise BadUsage('runtime "command" needs a command', "", "Write it in cockpit.toml.")
+
+
+def _place_words(place: Place, there: bool) -> str:
+    """`there`: its branch is."""
+    if place.left:
+        return f"in the worktree {place.target} again, on branch {place.branch}."
+    base = f" from {place.base}" if place.base else ""
+    base = ", which is there already" if there else base
+    return f"in a new worktree {place.target} on branch {place.branch}{base}."
+
+
+def _directory_words(settings: AgentSettings, found: GitFacts) -> str:
+    branch = f" on branch {found.branch}" if found.branch else ""
+    return f"in {settings.directory}{branch}."
+
+
+def company_words(names: Sequence[str]) -> str:
+    """That these agents are in the same place; at least one."""
+    return f"{', '.join(names)} {'works' if len(names) == 1 else 'work'} there too"

@@ -1,0 +1,93 @@
+"""Finding the process again that an agent's record names.
+
+The marker in its environment is the proof, not its pid. Starts and ends nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from cockpit.ports.panes import Pane
+from cockpit.ports.processes import ProcessId
+from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.agents.latches import SAID_DONE
+from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.sessions.lifecycle import Sessions
+
+LAUNCHES, LAUNCH_LOOK = 30, 0.05
+"""How often, and how many seconds apart, a launcher is looked at until it is the agent."""
+
+
+async def find(
+    dependencies: Dependencies, sessions: Sessions, agent: Agent, panes: Mapping[str, Pane]
+) -> bool:
+    """After a restart: take up the living process that the record names; True if it lives."""
+    record = agent.record
+    if record.session is None or record.run is None:
+        return False
+    pane = panes.get(record.pane or "") or _labelled(panes, agent.name)
+    kept = agent.session.transcript if agent.session else None
+    agent.begin_sitting(sessions.tail(agent, Path(kept) if kept else None))
+    agent.said_done = dependencies.store.latched(record.session, SAID_DONE)
+    if pane is not None and await _is_sitter(dependencies, agent, pane):
+        sessions.seated(agent, pane)
+        return True
+    if (left := _without_terminal(dependencies, agent)) is not None:
+        agent.process = left
+        agent.change(pane=None)
+        sessions.watch_end(agent, left)
+        return True
+    if pane is not None:
+        agent.change(pane=pane.id)
+    elif record.pane is not None:
+        agent.change(pane=None)
+    agent.process = None
+    return False
+
+
+def _without_terminal(dependencies: Dependencies, agent: Agent) -> ProcessId | None:
+    """The recorded process, if it outlived its pane: it is deaf to the end of a terminal."""
+    record = agent.record
+    if record.run is None or record.pid is None or record.started is None or record.boot is None:
+        return None
+    process = ProcessId(record.pid, record.started, record.boot)
+    return process if process in dependencies.processes.marked(record.run) else None
+
+
+async def adopt(dependencies: Dependencies, sessions: Sessions, agent: Agent) -> bool:
+    """Whether the process that the record names lives here; it sits then.
+
+    For a start that was done and never written down: another one would be a second agent.
+    """
+    if agent.alive and agent.process is not None and agent.record.pid == agent.process.pid:
+        return True
+    panes = {str(key): pane for key, pane in (await dependencies.panes.look()).items()}
+    pane = panes.get(agent.record.pane or "") or _labelled(panes, agent.name)
+    if pane is None or not await _is_sitter(dependencies, agent, pane):
+        return False
+    sessions.seated(agent, pane)
+    return True
+
+
+async def _is_sitter(dependencies: Dependencies, agent: Agent, pane: Pane) -> bool:
+    """Whether the pane's process carries the agent's marker, or is about to.
+
+    A launcher carries it only once it has become the agent, so it is given a moment.
+    """
+    assert agent.record.run is not None
+    if pane.dead:
+        return False
+    process = dependencies.processes.identify(pane.pid)
+    for _ in range(LAUNCHES if agent.record.pid is None else 1):
+        if any(one.pid == pane.pid for one in dependencies.processes.marked(agent.record.run)):
+            return True
+        if process is None or not dependencies.processes.alive(process):
+            return False
+        await dependencies.clock.sleep(LAUNCH_LOOK)
+    return False
+
+
+def _labelled(panes: Mapping[str, Pane], label: str) -> Pane | None:
+    found = [pane for pane in panes.values() if pane.label == label]
+    return found[0] if len(found) == 1 else None

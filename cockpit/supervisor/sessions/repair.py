@@ -1,0 +1,119 @@
+"""What a supervisor that was killed left half done, put right before anybody is answered.
+
+Processes count first, then the agent's row, then its sessions. An agent that was being stopped is
+stopped; every session that no process runs is over.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from functools import partial
+
+from cockpit.adapters.files.foreign_files import is_file
+from cockpit.core.errors import CockpitError
+from cockpit.core.ids import SessionId
+from cockpit.ports.slow_calls import NoAnswer
+from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.agents.fleet import Fleet
+from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.sessions.lifecycle import Sessions
+from cockpit.supervisor.sessions.undo import Undo
+
+_log = logging.getLogger(__name__)
+
+
+class Repair:
+    """Makes processes, rows and sessions agree after a restart."""
+
+    def __init__(
+        self,
+        dependencies: Dependencies,
+        fleet: Fleet,
+        sessions: Sessions,
+        undo: Undo,
+    ) -> None:
+        self._dependencies = dependencies
+        self._fleet = fleet
+        self._sessions = sessions
+        self._undo = undo
+
+    async def reconcile(self) -> None:
+        """Finish undos and stops, then make processes, rows and sessions agree. Idempotent."""
+        await self._undo.finish_undos()
+        for agent in self._fleet:
+            try:
+                await self._finish_stop(agent)
+                await self._follow_process(agent)
+            except (CockpitError, OSError) as refused:
+                _log.warning("%s could not be reconciled: %s", agent.name, refused)
+                agent.trouble = str(refused)
+        self._close_sessions()
+
+    async def _finish_stop(self, agent: Agent) -> None:
+        """End an agent whose stop was written down and then cut short."""
+        if not agent.alive or agent.record.wanted or agent.handoff is not None:
+            return
+        async with self._sessions.locks.hold(agent.name, "being stopped"):
+            ending = await self._sessions.end(agent)
+            if not ending.gone:
+                survivors = ", ".join(map(str, ending.survivors))
+                words = f"it was stopped, and processes {survivors} survive KILL"
+                self._dependencies.store.save_agent(agent.change(gave_up=words))
+                return
+            agent.exit = None
+            self._sessions.finish(agent)
+            self._dependencies.event_log.record(
+                "agent.stopped",
+                f"{agent.name} was stopped, as asked before the restart",
+                agent.name,
+            )
+
+    async def _follow_process(self, agent: Agent) -> None:
+        """Name on the row the session that the process reports, where the CLI reports one."""
+        if (
+            not agent.alive
+            or agent.process is None
+            or agent.session is None
+            or agent.handoff is not None
+        ):
+            return
+        slow, environment = self._dependencies.slow, self._sessions.environment(agent)
+        look = partial(agent.runtime.presence, agent.process.pid, environment)
+        try:
+            presence = await slow.ask(("presence", agent.name), look)
+        except NoAnswer:
+            return
+        if presence is None or presence.session_id in {None, agent.record.session}:
+            return
+        assert presence.session_id is not None
+        found = SessionId(presence.session_id)
+        order = self._sessions.order(agent, replace(agent.session, id=found), None)
+        find = partial(agent.runtime.transcript, order)
+        try:
+            transcript = await slow.ask(("record", agent.name), find)
+        except NoAnswer:
+            return
+        place = str(transcript) if transcript and is_file(transcript) else None
+        self._sessions.cleared(agent, found, place, "resume")
+
+    def _close_sessions(self) -> None:
+        """Mark sessions as over that are open on record and that no process runs.
+
+        Those of a handoff that is under way are left to it.
+        """
+        store = self._dependencies.store
+        now = self._dependencies.clock.now().timestamp()
+        for session in store.live_sessions():
+            agent = self._fleet.find(session.agent)
+            if agent is not None:
+                if agent.handoff is not None:
+                    continue
+                if agent.alive and agent.record.session == session.id:
+                    continue
+            closed = replace(session, state="ended", ended=session.ended or now)
+            store.save_session(closed)
+            if agent is not None:
+                if agent.session is not None and agent.session.id == session.id:
+                    agent.session = closed
+                agent.chain = store.chain(agent.job.id) if agent.job else []

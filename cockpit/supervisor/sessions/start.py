@@ -1,0 +1,464 @@
+"""Starting an agent by hand or by configuration: its settings, its worktree, its job, its session.
+
+Everything that can be refused is refused before anything is made. Handoffs start their own
+sessions in `acts`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from cockpit.config.loaded import Loaded, changed_agent
+from cockpit.config.schema import AgentSettings
+from cockpit.core.continuation import Succession, continuation, first_prompt
+from cockpit.core.errors import BadUsage, CockpitError, NoSuchAgent, NotNow
+from cockpit.core.exclusion import exclusion
+from cockpit.core.ids import AgentName, SessionId
+from cockpit.ports.records import SessionRecord
+from cockpit.ports.worktrees import GitFacts, Worktree
+from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.agents.fleet import Fleet
+from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.sessions.lifecycle import Sessions
+from cockpit.supervisor.sessions.location import place_of, refuse_git_folder, same_place, tell_ready
+from cockpit.supervisor.sessions.reopen import Reopening, session_named
+from cockpit.supervisor.sessions.setup import WorktreeSetup
+from cockpit.wire.verbs import Start
+
+DECISIVE = frozenset({"arguments", "command", "env", "permission_mode"})
+"""Settings whose absence changes what an agent is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inheritance:
+    """What an agent is started to go on from, when it is not the first at its job."""
+
+    document: str
+    """Absolute path, where the agent can read it."""
+    first_step: str | None
+
+
+class Starter:
+    """Starts agents; `removal_above` says which worktree around a path is being removed."""
+
+    def __init__(
+        self,
+        *,
+        dependencies: Dependencies,
+        fleet: Fleet,
+        sessions: Sessions,
+        setup: WorktreeSetup,
+        reopening: Reopening,
+        removal_above: Callable[[Path], Path | None],
+        changed: Callable[[Agent], None],
+    ) -> None:
+        self._dependencies = dependencies
+        self._fleet = fleet
+        self._sessions = sessions
+        self._setup = setup
+        self._reopening = reopening
+        self._removal_above = removal_above
+        self._changed = changed
+
+    def agent_for(self, name: AgentName, asked: Start, *, in_place: bool = False) -> Agent:
+        """The agent that is to be started, with what the command line says of it.
+
+        A name that no file has needs a directory; `in_place` starts it there without a
+        worktree, whatever the files say. Raises `NoSuchAgent`, `BadUsage`.
+        """
+        settings, file = self.settings_for(name, asked, in_place=in_place)
+        agent = self._fleet.take_up(settings, file)
+        self._dependencies.store.save_agent(agent.change(directory=str(settings.directory)))
+        return agent
+
+    def settings_for(
+        self, name: AgentName, asked: Start, *, in_place: bool = False
+    ) -> tuple[AgentSettings, Path | None]:
+        """The settings that `agent_for` would start with, and the file that names the agent."""
+        said: dict[str, Any] = {}
+        if asked.directory:
+            said["directory"] = straight(Path(asked.directory))
+        if asked.runtime:
+            said["runtime"] = asked.runtime
+        if asked.mode:
+            said["mode"] = asked.mode
+        if asked.worktree:
+            said["worktree"] = {"strategy": "git_worktree"}
+        if in_place:
+            said["worktree"] = {"strategy": "none"}
+        return self._settings(name, said, asked.cwd)
+
+    def _settings(
+        self, name: AgentName, said: dict[str, Any], cwd: str | None
+    ) -> tuple[AgentSettings, Path | None]:
+        loaded = self._fleet.loaded
+        assert loaded is not None
+        agent = self._fleet.find(name)
+        _refuse_if_held(loaded, name)
+        try:
+            known = loaded.agent(name)
+            return (changed_agent(known, **said) if said else known), loaded.file_of(name)
+        except NoSuchAgent:
+            if loaded.held_for(name):
+                raise
+            if agent is not None:
+                base = agent.settings
+                return (changed_agent(base, **said) if said else base), None
+            if "directory" not in said and cwd is None:
+                raise
+            directory = said.pop("directory", None) or Path(str(cwd))
+            return loaded.new_agent(name, directory, **said), None
+
+    async def start(
+        self,
+        agent: Agent,
+        prompt: str | None,
+        *,
+        resume: str | None = None,
+        inheritance: Inheritance | None = None,
+    ) -> None:
+        """Begin a job in the agent: worktree, first session, process.
+
+        The prompt is the job; with an inheritance, the session is told where to continue from.
+        `resume` names a session to open in place of a new one, or is `reopen.LAST`. A session of
+        this agent continues in its own job, and gets only `prompt`.
+        Where a new worktree has to be set up, the session begins after that, in the background.
+        The caller holds the agent's lock, and has seen under it that the agent does not run.
+        """
+        self._sessions.locks.check_held(agent.name)
+        agent.starting = True
+        try:
+            await self._start(agent, prompt, resume, inheritance)
+        finally:
+            agent.starting = False
+
+    async def _start(
+        self,
+        agent: Agent,
+        prompt: str | None,
+        resume: str | None,
+        inheritance: Inheritance | None,
+    ) -> None:
+        settings = agent.settings
+        slow = self._dependencies.slow
+        if not await slow.ask(settings.directory, settings.directory.is_dir):
+            raise BadUsage(
+                f"{settings.directory} is not a directory",
+                f"{agent.name} is configured to work in it.",
+                "Choose another with --directory, or create it.",
+            )
+        await slow.ask(settings.directory, partial(refuse_git_folder, settings, settings.directory))
+        text = prompt if prompt is not None else settings.prompt
+        ident = session_named(agent, resume) if resume else None
+        own = self._reopening.own_session(agent, ident) if ident else None
+        if ident is not None:
+            self._check_resumable(agent, ident)
+        agent.environment = self._sessions.environment(agent)
+        await self._probe(agent)
+        job = self._dependencies.store.job(own.job) if own else None
+        if job is None:
+            clean = await self._sessions.without_secrets(agent, text) if text else None
+            own, job = None, self._sessions.new_job(agent, clean, None)
+        if own is not None and job.id == agent.record.job:
+            made = await self._reopening.worktree_again(agent)
+        else:
+            made = await self._make_worktree(agent, job.id)
+        _check_place(agent)
+        self._refuse_company(agent)
+        await self._sessions.leases.free(agent)
+        found = await self._dependencies.worktrees.facts(agent.directory)
+        if own is None:
+            job = replace(job, base_commit=found.head)
+            self._dependencies.store.add_job(job)
+        if agent.record.job != job.id:
+            self._dependencies.prompts.forget(agent.record.job)
+        self._dependencies.store.save_agent(
+            agent.change(job=job.id, branch=found.branch, gave_up=None)
+        )
+        agent.job, agent.handoffs = job, self._reopening.swaps_done(job.id)
+        agent.handoff_failed = agent.trust_asked = None
+        if own is not None:
+            fly = partial(self._reopen, agent, own.id, prompt)
+        else:
+            fly = partial(self._fly, agent, text, ident, inheritance)
+        home = await self._dependencies.worktrees.home(settings.directory)
+        if home is not None and self._setup.is_due(agent, made):
+            plainly = ident is None and inheritance is None
+            if text and text != job.prompt:
+                # It is begun later, perhaps by another supervisor: the record lacks its secrets.
+                self._dependencies.prompts.keep(job.id, text)
+            self._setup.begin(agent, home, fly, again=plainly)
+            return
+        await fly()
+
+    async def _fly(
+        self,
+        agent: Agent,
+        text: str,
+        resume: SessionId | None,
+        inheritance: Inheritance | None,
+    ) -> None:
+        """Open the job's first session, now that everything is there."""
+        found = await self._dependencies.worktrees.facts(agent.directory)
+        opening = _opening(agent, text, inheritance, found)
+        await self._first_session(agent, opening, resume, inheritance)
+        self._dependencies.prompts.forget(agent.record.job)
+        words = "reopened a session" if resume else "started"
+        self._dependencies.event_log.record(
+            "agent.started",
+            f"{agent.name} {words} in {agent.directory}",
+            agent.name,
+            session=agent.record.session,
+            directory=str(agent.directory),
+            branch=found.branch,
+        )
+
+    async def _reopen(self, agent: Agent, ident: SessionId, prompt: str | None) -> None:
+        """Reopen the agent's own session, at its place in the job; it gets only `prompt`."""
+        self._sessions.keep(agent)
+        held = self._dependencies.store.session(ident)
+        assert held is not None
+        again = self._reopening.reopened(agent, held)
+        await self._sessions.open(agent, again, prompt or None, resume=True)
+        self._dependencies.event_log.record(
+            "agent.started",
+            f"{agent.name} reopened session {again.number} of its job in {agent.directory}",
+            agent.name,
+            session=again.id,
+            directory=str(agent.directory),
+            branch=agent.record.branch,
+        )
+
+    def _refuse_company(self, agent: Agent) -> None:
+        """Nobody else works in a worktree that was made for one; elsewhere it is only told.
+
+        Raises `NotNow`. Two agents in one plain directory are the user's own choice.
+        """
+        place = Path(os.path.realpath(agent.directory))
+        if (removed := self._removal_above(place)) is not None:
+            raise NotNow(
+                f"{removed} is being removed",
+                f"{agent.name} would work in it.",
+                "Wait for that to end, or name another place: --directory DIR",
+            )
+        for other in self.neighbours(agent):
+            if other.record.worktree or agent.record.worktree:
+                raise NotNow(
+                    f"{other.name} works in {agent.directory}",
+                    "A worktree has one running agent.",
+                    f"Stop it first: cockpit stop {other.name}. "
+                    f"Or start {agent.name} with --worktree.",
+                )
+            self._dependencies.event_log.record(
+                "agent.company",
+                f"{agent.name} is in the same directory as {other.name}; their edits may conflict",
+                agent.name,
+            )
+
+    def neighbours(self, agent: Agent) -> list[Agent]:
+        """Other agents that live in the same directory, or are being started there."""
+        return [
+            other
+            for other in self._fleet
+            if other is not agent
+            and (other.alive or other.starting or other.opening)
+            and same_place(other.directory, agent.directory)
+        ]
+
+    async def _probe(self, agent: Agent) -> None:
+        """The program is found before a worktree is made for it."""
+        await self._sessions.probe(agent, agent.environment)
+
+    async def _first_session(
+        self,
+        agent: Agent,
+        opening: str | None,
+        resume: SessionId | None,
+        inheritance: Inheritance | None,
+    ) -> None:
+        assert agent.job is not None
+        minted, run = self._sessions.mint(agent)
+        session = SessionRecord(
+            id=resume or minted,
+            agent=agent.name,
+            job=agent.job.id,
+            number=1,
+            previous=None,
+            run=run,
+            created=self._dependencies.clock.now().timestamp(),
+            document=inheritance.document if inheritance else None,
+            permission_mode=agent.settings.permission_mode,
+        )
+        await self._sessions.open(agent, session, opening, resume=resume is not None)
+
+    def _check_resumable(self, agent: Agent, session: SessionId) -> None:
+        held = self._dependencies.store.session(session)
+        probe = SessionRecord(
+            id=session,
+            agent=agent.name,
+            job=held.job if held else agent.record.job,  # type: ignore[arg-type]
+            number=1,
+            previous=None,
+            run="",
+            created=0.0,
+        )
+        agent.runtime.resumable(self._sessions.order(agent, probe, None, resume=True))
+        for other in self._fleet:
+            if other.alive and other.record.session == session:
+                raise NotNow(f"Session {session} is open already", f"{other.name} is running it.")
+
+    async def _make_worktree(self, agent: Agent, job: str) -> Worktree | None:
+        worktrees = self._dependencies.worktrees
+        place = await place_of(worktrees, agent.settings, job)
+        if place is None:
+            self._dependencies.store.save_agent(agent.change(worktree=None, branch=None))
+            return None
+        await self._refuse_nesting(agent, place.root)
+        made = await worktrees.ensure(
+            place.root, place.target, place.branch, place.base, agent=agent.name, job=job
+        )
+        if place.folder.is_relative_to(place.root):
+            inner = place.folder.relative_to(place.root)
+            await worktrees.keep_out(place.root, exclusion(inner.parts))
+        self._dependencies.store.save_agent(
+            agent.change(worktree=str(made.directory), branch=made.branch)
+        )
+        wanted = agent.settings.worktree
+        if made.created and not (wanted.setup or wanted.copy_files):
+            await worktrees.set_ready(made.directory)
+        tell_ready(self._dependencies.event_log, agent, made, _came_about(made))
+        return made
+
+    async def _refuse_nesting(self, agent: Agent, root: Path) -> None:
+        """No worktree inside one that is an agent's own: it would end up among that one's files.
+
+        Raises `NotNow`. A worktree that the user made is a place like any other.
+        """
+        for other in self._fleet:
+            if other.record.worktree and same_place(Path(other.record.worktree), root):
+                raise NotNow(
+                    f"{root} is the worktree of {other.name}",
+                    f"The worktree of {agent.name} would lie inside it, among its files.",
+                    f"Name the repository itself: --directory {other.record.directory}",
+                )
+        await self._sessions.leases.free_of_owners(root)
+
+    async def _prepare_again(self) -> None:
+        """Take up the starts whose setup was cut off with an earlier supervisor."""
+        for agent in self._fleet:
+            if self._setup.cut_off(agent) is not None:
+                async with self._sessions.locks.hold(agent.name, "being started"):
+                    await self._prepare_one_again(agent)
+
+    async def _prepare_one_again(self, agent: Agent) -> None:
+        home = await self._dependencies.worktrees.home(agent.settings.directory)
+        again = self._setup.cut_off(agent)
+        if again and home is not None and agent.directory.is_dir():
+            agent.environment = self._sessions.environment(agent)
+            job = agent.job
+            kept = self._dependencies.prompts.of_job(job.id) if job else None
+            text = kept or (job.prompt if job else None) or ""
+            fly = partial(self._fly, agent, text, None, None)
+            self._setup.begin(agent, home, fly, again=True)
+        elif again is not None:
+            words = f"the setup of its worktree was cut off. Again: cockpit start {agent.name}"
+            self._dependencies.store.save_agent(agent.change(gave_up=words))
+            self._changed(agent)
+
+    async def start_automatic(self) -> None:
+        """Start what is configured to start by itself and was never started; each on its own.
+
+        First those whose start an earlier supervisor could not finish.
+        """
+        await self._prepare_again()
+        for agent in self._fleet:
+            if _is_to_start(agent):
+                async with self._sessions.locks.hold(agent.name, "being started"):
+                    await self._start_by_itself(agent)
+
+    async def _start_by_itself(self, agent: Agent) -> None:
+        # Somebody may have started it, or taken it away, while its lock was waited for.
+        if not _is_to_start(agent) or self._fleet.find(agent.name) is not agent:
+            return
+        try:
+            await self.start(agent, None)
+        except CockpitError as refused:
+            words = f"{refused.title}. {refused.hint}".strip()
+            self._dependencies.store.save_agent(agent.change(gave_up=words))
+            self._dependencies.event_log.record("agent.not_started", str(refused), agent.name)
+        self._changed(agent)
+
+
+def straight(path: Path) -> Path:
+    """Without `..`, which leads elsewhere behind a link than it seems to; else as it is."""
+    return path.resolve() if ".." in path.parts else path
+
+
+def _refuse_if_held(loaded: Loaded, name: AgentName) -> None:
+    """Without its own environment or mode an agent would run as something nobody asked for."""
+    held = [one for one in loaded.held_for(name) if one.key.rpartition(".")[2] in DECISIVE]
+    if held:
+        raise NotNow(
+            f"{name} is ignored until you trust its file",
+            "\n".join(str(one) for one in held),
+            f"Read the file, then: cockpit config trust {held[0].file}",
+        )
+
+
+def _check_place(agent: Agent) -> None:
+    """The folder that the agent works in may be younger than the commit of its worktree."""
+    if agent.record.worktree and not agent.directory.is_dir():
+        raise BadUsage(
+            f"{agent.directory} is not in the worktree",
+            f"{agent.settings.directory} is not in the commit that the worktree starts from.",
+            "Commit that folder, or set worktree.base to a branch that has it.",
+        )
+    if agent.record.worktree:
+        refuse_git_folder(agent.settings, agent.directory)
+
+
+def _opening(
+    agent: Agent, text: str, inheritance: Inheritance | None, found: GitFacts
+) -> str | None:
+    """The first prompt; None to leave the first word to the user."""
+    if inheritance is None:
+        return first_prompt(text, _marker(agent)) if text else None
+    return continuation(
+        Succession(
+            document=inheritance.document,
+            goal=text or None,
+            first_step=inheritance.first_step,
+            has_git=found.root is not None,
+            branch=found.branch,
+            marker=_marker(agent),
+        )
+    )
+
+
+def _marker(agent: Agent) -> str | None:
+    """What the agent is told to say at the end; None where nothing of it can be read."""
+    settings = agent.settings
+    if not agent.runtime.has_readings:
+        return None
+    if settings.loop.enabled:
+        return settings.loop.completion_marker
+    return settings.handoff.completion_marker
+
+
+def _came_about(made: Worktree) -> str:
+    """What is new of it, and what was there and is gone on with."""
+    if not made.created:
+        return f"already exists and is used as it is: {made.directory} ({made.branch})"
+    if made.new_branch:
+        return f"was created: {made.directory} ({made.branch})"
+    return f"was created: {made.directory}; the branch {made.branch} already exists and is used"
+
+
+def _is_to_start(agent: Agent) -> bool:
+    runs = agent.alive or agent.opening or agent.record.session is not None
+    return agent.settings.start == "auto" and not runs

@@ -1,0 +1,166 @@
+"""Undoing a swap: the session that sits is ended, and the one before it is reopened in its place.
+
+The intent stands in the session's own row (`undoing`) before anything is ended, and every step may
+be done twice, so a supervisor that comes back finishes what another one began. Chains are never
+rewritten: the session that was undone keeps its place in them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from cockpit.adapters.files.foreign_files import is_file
+from cockpit.core.errors import CockpitError, Failed, NotNow
+from cockpit.ports.records import SessionRecord
+from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.agents.fleet import Fleet
+from cockpit.supervisor.agents.latches import UNDONE
+from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.sessions.lifecycle import Sessions
+from cockpit.supervisor.sessions.reopen import Reopening
+
+UNDOING = "undoing"
+"""State of a session that is to give way to the one before it."""
+
+
+class Undo:
+    """Undoes swaps, and finishes what another supervisor was undoing."""
+
+    def __init__(
+        self,
+        dependencies: Dependencies,
+        fleet: Fleet,
+        sessions: Sessions,
+        reopening: Reopening,
+        changed: Callable[[Agent], None],
+    ) -> None:
+        self._dependencies = dependencies
+        self._fleet = fleet
+        self._sessions = sessions
+        self._reopening = reopening
+        self._changed = changed
+
+    async def undo(self, agent: Agent) -> SessionRecord:
+        """End the agent's session and reopen the one before it; the reopened session.
+
+        Raises `NotNow` with the reason, before anything is ended. The caller holds the lock.
+        """
+        self._sessions.locks.check_held(agent.name)
+        session = agent.session
+        before = self.previous(agent)
+        assert session is not None
+        order = self._sessions.order(agent, self._reopening.reopened(agent, before), None)
+        await self._sessions.prepare(agent, replace(order, resume=True))
+        if agent.session is None or agent.session.id != session.id:
+            raise NotNow(
+                f"{agent.name} was cleared meanwhile",
+                "Another session began in its pane; nothing was ended.",
+                f"Look at it: cockpit attach {agent.name}",
+            )
+        self._sessions.keep(agent)
+        agent.session = replace(agent.session, state=UNDOING)
+        self._dependencies.store.save_session(agent.session)
+        return await self._swap_back(agent, agent.session, before)
+
+    async def finish_undos(self) -> None:
+        """Finish the undos that were under way when an earlier supervisor was killed.
+
+        Where the earlier session runs already, only the rest is written down. A failure is noted
+        on the row.
+        """
+        for agent in self._fleet:
+            undone = next((each for each in agent.chain if each.state == UNDOING), None)
+            if undone is None or not agent.record.wanted:
+                continue
+            before = self._dependencies.store.session(undone.previous or "")
+            try:
+                if before is not None and agent.record.session == before.id and agent.alive:
+                    self._note_done(agent, undone, before)
+                elif before is not None:
+                    async with self._sessions.locks.hold(agent.name, "being undone"):
+                        await self._swap_back(agent, undone, before)
+            except (CockpitError, OSError) as refused:
+                words = f"the undo could not be finished: {_words(refused)}"
+                self._dependencies.store.save_agent(agent.change(gave_up=words))
+            self._changed(agent)
+
+    def previous(self, agent: Agent) -> SessionRecord:
+        """The session that can be gone back to. Raises `NotNow`."""
+        session = agent.session
+        if session is None or session.previous is None:
+            raise NotNow(
+                f"{agent.name} has no previous session",
+                "Only a session that follows another one can be undone.",
+            )
+        before = self._dependencies.store.session(session.previous)
+        if before is None or not before.transcript or not is_file(before.transcript):
+            raise NotNow(
+                f"The session before this one of {agent.name} cannot be reopened",
+                "Its record was removed; the CLI deletes old ones.",
+                f"Its handoff document is still there: cockpit history {agent.name}",
+            )
+        return before
+
+    async def _swap_back(
+        self, agent: Agent, undone: SessionRecord, before: SessionRecord
+    ) -> SessionRecord:
+        """End whoever sits there and open the session before; all of it may be done twice."""
+        again = self._reopening.reopened(agent, before)
+        ending = await self._sessions.end(agent)
+        if not ending.gone:
+            self._give_up(agent, undone, "live")
+            survivors = ", ".join(str(pid) for pid in ending.survivors)
+            raise Failed(
+                f"The session of {agent.name} cannot be ended",
+                f"Processes {survivors} do not end, not even with SIGKILL.",
+            )
+        self._guard(again)
+        try:
+            await self._sessions.open(agent, again, None, resume=True)
+        except (CockpitError, OSError) as refused:
+            self._give_up(agent, undone, "ended")
+            words = (
+                f"session {before.number} could not be reopened ({_words(refused)}); "
+                f"the one after it has ended. Try again: cockpit undo {agent.name}"
+            )
+            self._dependencies.store.save_agent(agent.change(gave_up=words))
+            raise
+        self._note_done(agent, undone, again)
+        return again
+
+    def _guard(self, session: SessionRecord) -> None:
+        """The user wants this session: no handoff begins at once, and the next one asks first."""
+        store, now = self._dependencies.store, self._dependencies.clock.now().timestamp()
+        with store.transaction():
+            store.unlatch(session.id, UNDONE)
+            store.latch(session.id, UNDONE, now)
+
+    def _give_up(self, agent: Agent, undone: SessionRecord, state: str) -> None:
+        left = replace(undone, state=state)
+        self._dependencies.store.save_session(left)
+        if agent.record.session == left.id:
+            agent.session = left
+        self._changed(agent)
+
+    def _note_done(self, agent: Agent, undone: SessionRecord, before: SessionRecord) -> None:
+        now = self._dependencies.clock.now().timestamp()
+        store = self._dependencies.store
+        store.save_session(replace(undone, state="undone", ended=now))
+        agent.chain = store.chain(before.job)
+        self._dependencies.store.save_agent(
+            agent.change(
+                note=f"back in session {before.number}: session {undone.number} was undone"
+            )
+        )
+        self._dependencies.event_log.record(
+            "handoff.undone",
+            f"{agent.name} is back in session {before.number}; session {undone.number} is kept",
+            agent.name,
+            old_session=undone.id,
+            new_session=before.id,
+        )
+
+
+def _words(refused: CockpitError | OSError) -> str:
+    return refused.title if isinstance(refused, CockpitError) else str(refused)

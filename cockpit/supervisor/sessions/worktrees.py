@@ -1,0 +1,399 @@
+"""Which worktrees there are, whose they are, and what stands against removing one.
+
+A worktree is removed when its job is over and the user says so, and never otherwise. Ending an
+agent removes nothing. What git does for it is in `adapters.git_removal`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+from collections.abc import Callable, Collection, Iterator
+from pathlib import Path
+
+from cockpit.core.errors import BadUsage, CockpitError, NotNow
+from cockpit.core.plurals import counted
+from cockpit.core.safetext import safe_line
+from cockpit.ports.processes import Occupant
+from cockpit.ports.worktrees import Tree
+from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.agents.fleet import Fleet
+from cockpit.supervisor.agents.locks import AgentLocks
+from cockpit.supervisor.agents.predicates import finished
+from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.events import rfc3339
+from cockpit.supervisor.sessions.location import same_place
+from cockpit.wire.status import State
+from cockpit.wire.verbs import Done, RemoveWorktree
+from cockpit.wire.worktrees import Obstacle, WorktreeStatus
+
+TOO_MUCH = 500_000_000
+"""Bytes of ignored files that are not put into a repository without being asked for."""
+
+
+class AgentWorktrees:
+    """Lists and removes the worktrees of agents."""
+
+    def __init__(
+        self,
+        dependencies: Dependencies,
+        fleet: Fleet,
+        locks: AgentLocks,
+        changed: Callable[[Agent], None],
+        state_of: Callable[[Agent], State],
+    ) -> None:
+        self._dependencies = dependencies
+        self._fleet = fleet
+        self._locks = locks
+        self._changed = changed
+        self._state_of = state_of
+        self._being_removed: set[Path] = set()
+
+    def removal_above(self, place: Path) -> Path | None:
+        """The worktree around that real path that is being removed: nobody may be started there."""
+        for removed in self._being_removed:
+            if place.is_relative_to(os.path.realpath(removed)):
+                return removed
+        return None
+
+    async def listing(self, directory: str | None) -> list[WorktreeStatus]:
+        """The linked worktrees of every agent's repository, and of the one of a directory.
+
+        A repository that cannot be listed is told in place of its worktrees, with the reason.
+        """
+        found, unlisted = await self._trees(directory)
+        inside = await self._occupants(*(tree.directory for tree in found if not tree.missing))
+        told = [self._told(tree, inside.get(tree.directory, [])) for tree in found]
+        return [*told, *(_unlisted(root, error) for root, error in unlisted.items())]
+
+    async def _occupants(self, *places: Path) -> dict[Path, list[Occupant]]:
+        return await asyncio.to_thread(self._dependencies.processes.occupants, places)
+
+    async def _trees(self, directory: str | None) -> tuple[list[Tree], dict[Path, CockpitError]]:
+        """All of them, and the repositories whose worktrees git cannot list."""
+        git = self._dependencies.worktrees
+        places = {agent.record.directory for agent in self._fleet}
+        places |= {directory} if directory else set()
+        homes = await asyncio.gather(*(self._root(Path(place)) for place in sorted(places)))
+        roots = sorted({root for root in homes if root is not None})
+        found: list[Tree] = []
+        unlisted: dict[Path, CockpitError] = {}
+
+        async def list_one(root: Path) -> list[Tree]:
+            try:
+                return await git.trees(root)
+            except CockpitError as error:
+                unlisted[root] = error
+                return []
+
+        for trees in await asyncio.gather(*map(list_one, roots)):
+            found += trees
+        return found, unlisted
+
+    async def _root(self, directory: Path) -> Path | None:
+        if not await asyncio.to_thread(directory.is_dir):
+            return None
+        try:
+            home = await self._dependencies.worktrees.home(directory)
+        except CockpitError:
+            return None
+        return home.root if home is not None else None
+
+    def _told(self, tree: Tree, inside: list[Occupant]) -> WorktreeStatus:
+        agents = self.owners(tree)
+        agent = agents[0] if agents else None
+        name = agent.name if agent else (tree.made.agent if tree.made else "")
+        return WorktreeStatus(
+            directory=str(tree.directory),
+            repository=str(tree.repository),
+            branch=safe_line(tree.branch) if tree.branch else None,
+            head=tree.head,
+            agent=safe_line(name, 40) or None,
+            state=self._state_of(agent) if agent else None,
+            made=tree.made is not None,
+            made_at=rfc3339(tree.made.at) if tree.made and tree.made.at else None,
+            missing=tree.missing,
+            changed=tree.changed,
+            overlooked=tree.overlooked,
+            untracked=tree.untracked,
+            ignored=[safe_line(name, 200) for name in tree.ignored[:100]],
+            alone=tree.alone,
+            behind=tree.behind,
+            only_here=tree.only_here,
+            busy=tree.busy,
+            lock=safe_line(tree.lock, 200) if tree.lock is not None else None,
+            obstacles=list(self.obstacles(tree, inside)),
+        )
+
+    def owners(self, tree: Tree) -> list[Agent]:
+        """The agents whose worktree this is, those that live first."""
+        found = [
+            agent
+            for agent in self._fleet
+            if agent.record.worktree and same_place(Path(agent.record.worktree), tree.directory)
+        ]
+        return sorted(found, key=lambda agent: not agent.alive)
+
+    def obstacles(
+        self,
+        tree: Tree,
+        inside: list[Occupant],
+        client: int | None = None,
+        left_out: Collection[str] = (),
+    ) -> Iterator[Obstacle]:
+        """Every reason against its removal, with a remedy; `inside` are the processes in it."""
+        yield from _of_others(tree)
+        yield from self._of_those_inside(tree, inside, client)
+        for module in tree.modules:
+            yield Obstacle(
+                why="a submodule has commits on no remote, and would go with it: "
+                + safe_line(module),
+                next=f"git --git-dir={module} push REMOTE COMMIT:refs/heads/BRANCH",
+            )
+        yield from _of_own_state(tree)
+        if not tree.missing:
+            yield from _of_content(tree, left_out)
+
+    def _of_those_inside(
+        self, tree: Tree, occupants: list[Occupant], client: int | None
+    ) -> Iterator[Obstacle]:
+        for agent in self._fleet:
+            mine = agent.record.worktree and same_place(Path(agent.record.worktree), tree.directory)
+            inside = mine or Path(os.path.realpath(agent.directory)).is_relative_to(tree.directory)
+            if not inside:
+                continue
+            stop = f"cockpit stop {agent.name}"
+            if agent.alive or agent.opening or agent.starting or agent.handoff is not None:
+                yield Obstacle(why=f"{agent.name} works in it", next=stop)
+            elif mine and agent.record.wanted and not _over(agent):
+                yield Obstacle(why=f"the job of {agent.name} is not over", next=f"If it is: {stop}")
+        agents = {agent.process.pid for agent in self._fleet if agent.process}
+        foreign = [one for one in occupants if one.pid not in agents and one.pid != client]
+        callers = self._dependencies.processes.lineage(client) if client is not None else []
+        yield from (_of_occupant(one, one.pid in callers) for one in foreign[:5])
+
+    async def remove(self, asked: RemoveWorktree) -> Done:
+        """Keep the content of a worktree under a reference, and remove it if nothing forbids."""
+        named = await self._named(asked)
+        names = [agent.name for agent in self.owners(named)]
+        async with self._locks.hold_all(names, "losing its worktree"):
+            if named.directory in self._being_removed:
+                raise NotNow(
+                    f"{safe_line(str(named.directory))} is being removed already",
+                    "",
+                    "See what is left: cockpit worktrees",
+                )
+            self._being_removed.add(named.directory)
+            try:
+                # Looked at again: it may be another one since its agents' locks were waited for.
+                return await self._remove(asked, await self._named(asked))
+            finally:
+                self._being_removed.discard(named.directory)
+
+    async def _remove(self, asked: RemoveWorktree, named: Tree) -> Done:
+        """Remove it. The caller holds the locks of its agents; no agent is started there."""
+        git = self._dependencies.worktrees
+        tree = await git.examine(named)
+        left_out = _left_out(tree, asked.leave_out)
+        if asked.salvage or asked.salvage_only:
+            _refuse_too_much(tree, left_out)
+        if asked.salvage_only:
+            kept = await git.salvage(tree, tuple(left_out))
+            names = ", ".join(safe_line(name, 80) for name in tree.inner[:5])
+            but = f"; without what is in other repositories inside: {names}" if names else ""
+            return Done(message=f"Nothing was removed; {_kept(tree, kept)}{but}", text=kept)
+        inside = (await self._occupants(tree.directory))[tree.directory]
+        found = self.obstacles(tree, [] if tree.missing else inside, asked.pid, left_out)
+        _refuse(tree, [one for one in found if not (asked.salvage and one.salvageable)])
+
+        async def objection(where: Path) -> str | None:
+            still = (await self._occupants(where))[where]
+            found = list(self._of_those_inside(tree, still, asked.pid))
+            return f"{found[0].why}. {found[0].next}" if found else None
+
+        removed = await git.remove(tree, objection, tuple(left_out))
+        return self._tell(tree, removed.salvage)
+
+    async def _named(self, asked: RemoveWorktree) -> Tree:
+        """The worktree of that path or agent. Raises `BadUsage` when there is not exactly one."""
+        trees, unlisted = await self._trees(asked.cwd)
+        if os.sep in asked.tree:
+            found = [tree for tree in trees if same_place(tree.directory, Path(asked.tree))]
+        else:
+            found = [tree for tree in trees if self._is_of(tree, asked.tree)]
+        if len(found) == 1:
+            return found[0]
+        shown = safe_line(asked.tree, 200)
+        if found:
+            places = ", ".join(safe_line(str(tree.directory)) for tree in found)
+            raise BadUsage(f"{shown!a} has several worktrees", places, "Name one by its path.")
+        reasons = " ".join(f"{error.title}: {error.detail}" for error in unlisted.values())
+        raise BadUsage(
+            f"There is no worktree {shown!a}",
+            safe_line(reasons, 400),
+            "All of them: cockpit worktrees",
+        )
+
+    def _is_of(self, tree: Tree, name: str) -> bool:
+        made_for = tree.made is not None and tree.made.agent == name
+        return made_for or any(agent.name == name for agent in self.owners(tree))
+
+    def _tell(self, tree: Tree, reference: str | None) -> Done:
+        words = f"Removed {tree.directory}; {_kept(tree, reference)}"
+        words += f"; the branch {tree.branch} stays" if tree.branch else ""
+        agents = self.owners(tree)
+        self._dependencies.event_log.record(
+            "worktree.removed",
+            words,
+            agents[0].name if agents else None,
+            directory=str(tree.directory),
+            branch=tree.branch,
+            salvage=reference,
+        )
+        for agent in agents:
+            agent.lost = None
+            note = (
+                f"its worktree was removed ({reference})"
+                if reference
+                else "its worktree is removed"
+            )
+            self._dependencies.store.save_agent(agent.change(note=note))
+            self._changed(agent)
+        return Done(message=safe_line(words, 600), text=reference)
+
+
+def _unlisted(root: Path, error: CockpitError) -> WorktreeStatus:
+    why = safe_line(error.detail or error.title, 200)
+    next_step = error.hint or f"git -C {shlex.quote(str(root))} worktree list"
+    return WorktreeStatus(
+        directory=str(root),
+        repository=str(root),
+        made=False,
+        only_here=None,
+        obstacles=[Obstacle(why=why, next=safe_line(next_step, 400))],
+        unlisted=why,
+    )
+
+
+def _of_others(tree: Tree) -> Iterator[Obstacle]:
+    if tree.made is None:
+        yield Obstacle(
+            why="cockpit did not create it",
+            next=f"If it is yours: git -C {tree.repository} worktree remove {tree.directory}",
+        )
+    if tree.lock is not None:
+        yield Obstacle(
+            why=f"it is locked: {safe_line(tree.lock, 200) or 'no reason is given'}",
+            next=f"git -C {tree.repository} worktree unlock {tree.directory}",
+        )
+
+
+def _of_occupant(one: Occupant, called_us: bool) -> Obstacle:
+    who = f"process {one.pid}"
+    name = safe_line(one.name, 40)
+    if one.file is not None:
+        written = f"{who} has {safe_line(str(one.file), 200)} open for writing ({name})"
+        return Obstacle(why=written, next="Wait until it ends, or end it.")
+    if called_us:
+        return Obstacle(why=f"your shell is in it ({name}, {who})", next="cd elsewhere first.")
+    return Obstacle(why=f"{who} works in it ({name})", next="End it, or run it elsewhere.")
+
+
+def _over(agent: Agent) -> bool:
+    """It ended by itself, with its job done."""
+    ended = agent.exit is not None and not agent.exit.abnormal
+    return finished(agent) or (ended and not agent.runtime.has_readings)
+
+
+def _of_own_state(tree: Tree) -> Iterator[Obstacle]:
+    """What goes with git's own folder for the worktree, also when its files are gone already."""
+    remove = f"cockpit worktrees remove {tree.directory} --salvage"
+    if tree.missing and (tree.changed is None or tree.changed):
+        many = "files" if tree.changed is None else counted(tree.changed, "file")
+        yield Obstacle(
+            why=f"{many} staged in it, whose content only git's index has",
+            next=f"Keep them aside: {remove}",
+            salvageable=True,
+        )
+    if tree.only_here is None:
+        why = "commits that only its reflog or references keep cannot be listed"
+        yield Obstacle(why=why, next=f"Check the repository: git -C {tree.repository} fsck")
+
+
+def _of_content(tree: Tree, left_out: Collection[str]) -> Iterator[Obstacle]:
+    where = tree.directory
+    if tree.busy:
+        yield Obstacle(
+            why=f"git is in the middle of it: {tree.busy}", next=f"git -C {where} status"
+        )
+    if tree.inner:
+        names = ", ".join(safe_line(name, 80) for name in tree.inner[:5])
+        yield Obstacle(
+            why=f"there are other repositories inside: {names}",
+            next="Push what is in them and move them away; a submodule, then: git submodule deinit",
+        )
+    salvage = f"Commit it, or keep all of it aside: cockpit worktrees remove {where} --salvage"
+    if tree.changed is None or tree.untracked is None:
+        why = "what was changed cannot be told without running programs that the repository names"
+        yield Obstacle(why=why, next=salvage, salvageable=True)
+    elif tree.changed or tree.untracked:
+        told = f" ({tree.overlooked} that git was told not to look at)" if tree.overlooked else ""
+        changed = f"{counted(tree.changed, 'changed file')}{told}" if tree.changed or told else ""
+        untracked = counted(tree.untracked, "untracked file") if tree.untracked else ""
+        files = " and ".join(filter(None, (changed, untracked)))
+        yield Obstacle(why=f"it has {files}", next=salvage, salvageable=True)
+    if tree.alone is None or tree.alone:
+        many = "commits" if tree.alone is None else counted(tree.alone, "commit")
+        push = f"git -C {where} push, or merge it, or keep it aside with --salvage"
+        yield Obstacle(why=f"{many} on no remote and not in its base", next=push, salvageable=True)
+    if ignored := [name for name in tree.ignored if name not in left_out]:
+        names = ", ".join(safe_line(name, 80) for name in ignored[:6])
+        more = f" and {len(ignored) - 6} more" if len(ignored) > 6 else ""
+        yield Obstacle(
+            why=f"files that git ignores would be gone: {names}{more}",
+            next="Keep them aside with --salvage, or give up some by name: --leave-out NAME",
+            salvageable=True,
+        )
+
+
+def _refuse(tree: Tree, standing: list[Obstacle]) -> None:
+    if standing:
+        raise NotNow(
+            f"{safe_line(str(tree.directory))} is not removed",
+            "\n".join(f"- {one.why}\n  {one.next}" for one in standing),
+            "Nothing was touched.",
+        )
+
+
+def _left_out(tree: Tree, names: list[str]) -> list[str]:
+    """Ignored files and folders, spelled as git does. Raises `BadUsage` for anything else."""
+    known = {name.rstrip("/"): name for name in tree.ignored}
+    for name in names:
+        if name.rstrip("/") not in known:
+            raise BadUsage(
+                f"{safe_line(name, 80)!a} is not ignored in {safe_line(str(tree.directory))}",
+                f"Those are: {', '.join(safe_line(each, 80) for each in tree.ignored) or 'none'}.",
+                "Only what git ignores can be left out.",
+            )
+    return [known[name.rstrip("/")] for name in names]
+
+
+def _refuse_too_much(tree: Tree, left_out: list[str]) -> None:
+    if tree.ignored_bytes > TOO_MUCH and set(tree.ignored) - set(left_out):
+        names = " ".join(f"--leave-out {safe_line(name, 80)}" for name in tree.ignored[:6])
+        raise NotNow(
+            f"{tree.ignored_bytes // 1_000_000} MB of ignored files would go into the repository",
+            "Most ignored files can be generated again.",
+            f"Leave out what you do not need: {names}",
+        )
+
+
+def _kept(tree: Tree, reference: str | None) -> str:
+    if reference is None:
+        return "there was nothing to keep"
+    what = "what git still had of it is kept" if tree.missing else "all of it is kept"
+    if tree.only_here:
+        what += f", also {counted(tree.only_here, 'commit')} that only its reflog or references had"
+    where = shlex.quote(str(tree.repository))
+    return f"{what}: cockpit worktrees restore {reference} NEW-FOLDER --repository {where}"

@@ -1,0 +1,103 @@
+"""What is worth a word beside an agent's state, where the state alone does not say why.
+
+Pure: looks at an agent, changes nothing.
+"""
+
+from __future__ import annotations
+
+from cockpit.core.safetext import safe_line
+from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.agents.predicates import to_reopen, writers_failed
+
+UNREAD_AFTER_TURNS = 3
+"""Turns after which a successor that has not read its document says so on its row."""
+
+
+def note(agent: Agent) -> str | None:
+    """Why the agent is in its state, where the state alone does not say."""
+    if agent.handoff and not agent.blocked and (failed := writers_failed(agent)):
+        return failed
+    if agent.handoff and agent.blocked:
+        return safe_line(f"the handoff waits: {agent.blocked.why}", 300)
+    if agent.preparing or agent.lost:
+        return safe_line(agent.preparing or agent.lost or "", 400)
+    if agent.trouble:
+        return safe_line(agent.trouble, 300)
+    if (words := to_reopen(agent)) is not None:
+        return safe_line(words, 400)
+    if agent.exit is not None and agent.record.wanted:
+        again = (
+            f"Continue in its session: cockpit start {agent.name} --resume {agent.record.session}"
+        )
+        told = f"{agent.exit}. {agent.exit.words} {agent.record.note or ''}"
+        words = " ".join(told.split())
+        return safe_line(f"{words} {again}" if agent.session_state.replied else words, 400)
+    if unread(agent):
+        return "this session has not read its handoff document yet"
+    return "; ".join(_asides(agent)) or None
+
+
+def _asides(agent: Agent) -> list[str]:
+    """What is worth knowing beside an agent's state, the most lasting first."""
+    late = agent.session_state.too_late
+    words = f"it compacted automatically, {late}: too late for a handoff" if late else None
+    told = (
+        _no_record(agent),
+        _too_large(agent),
+        _no_terminal(agent),
+        agent.record.note,
+        warning(agent),
+        agent.waits,
+        words,
+    )
+    return [safe_line(each, 300) for each in told if each]
+
+
+def warning(agent: Agent) -> str | None:
+    """The hooks that failed last, and have not gone well since."""
+    return safe_line("; ".join(list(agent.hooks_failed.values())[-2:]), 300) or None
+
+
+def _no_record(agent: Agent) -> str | None:
+    """A process was found again whose record says nothing, and nobody heard of it since."""
+    session_state = agent.session_state
+    unheard = (
+        session_state.began_at is None
+        and not session_state.replied
+        and session_state.conduct.prompts == 0
+    )
+    if not (agent.alive and unheard and agent.runtime.has_readings):
+        return None
+    return "it was found again without a record: what it did before is unknown"
+
+
+def _too_large(agent: Agent) -> str | None:
+    """Lines of the transcript that were not read; what the context holds may be among them."""
+    count = agent.session_state.too_large
+    if not count:
+        return None
+    lines = (
+        "1 line of its transcript was" if count == 1 else f"{count} lines of its transcript were"
+    )
+    told = f"{lines} too large to read"
+    if agent.session_state.reading_lost and agent.session_state.gauge.tokens is None:
+        told += ", perhaps a reply: its context is unknown until the next one"
+    return told
+
+
+def _no_terminal(agent: Agent) -> str | None:
+    if not agent.alive or agent.record.pane is not None:
+        return None
+    return (
+        "its terminal is gone; it keeps running without one. To continue in its session: "
+        f"cockpit stop {agent.name}, then "
+        f"cockpit start {agent.name} --resume {agent.record.session}"
+    )
+
+
+def unread(agent: Agent) -> bool:
+    """A successor that went on for some turns without looking at its document."""
+    document = agent.must_read
+    if document is None or agent.session_state.conduct.turns < UNREAD_AFTER_TURNS:
+        return False
+    return not agent.has_read(document)

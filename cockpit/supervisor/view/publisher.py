@@ -1,0 +1,98 @@
+"""What listeners see: the rows as they were last told, and who has to be told what changed.
+
+A change is told at most every `QUICK` seconds for each row; many changes at once are one. A row
+that only grew older is not told: its age is the listener's to count.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+
+from cockpit.ports.clock import Clock
+from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.events import EventLog, Listener
+from cockpit.supervisor.view.needs import need
+from cockpit.supervisor.view.rows import row, state
+from cockpit.wire.status import AgentStatus, State
+from cockpit.wire.stream import AgentChanged, AgentForgotten
+
+QUICK = 0.02
+
+
+class RowPublisher:
+    """Rows, and the listeners of `/v1/watch`."""
+
+    def __init__(
+        self, clock: Clock, event_log: EventLog, agents: Callable[[], list[Agent]]
+    ) -> None:
+        self._clock = clock
+        self._agents = agents
+        self._told: dict[str, AgentStatus] = {}
+        self._dirty: dict[str, Agent] = {}
+        self._wake = asyncio.Event()
+        self._listeners: set[Listener] = set()
+        self.event_log = event_log
+
+    def rows(self) -> list[AgentStatus]:
+        """Every row, as of now."""
+        return [self.row(agent) for agent in self._agents()]
+
+    def row(self, agent: Agent) -> AgentStatus:
+        return row(agent, self._clock.steady(), self._clock.monotonic())
+
+    def state_of(self, agent: Agent) -> State:
+        """The agent's state, as its row has it."""
+        return state(agent, need(agent, self._clock.monotonic()))
+
+    def changed(self, agent: Agent) -> None:
+        """Something about this agent may look different now."""
+        self._dirty[agent.name] = agent
+        self._wake.set()
+
+    def forgotten(self, name: str) -> None:
+        self._told.pop(name, None)
+        self._dirty.pop(name, None)
+        for listener in tuple(self._listeners):
+            listener.send(AgentForgotten(name=name))
+
+    def listen(self) -> Listener:
+        listener = Listener()
+        self._listeners.add(listener)
+        return listener
+
+    def leave(self, listener: Listener) -> None:
+        self._listeners.discard(listener)
+
+    async def run(self) -> None:
+        """Tell what changed, for ever."""
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            dirty, self._dirty = self._dirty, {}
+            for agent in dirty.values():
+                self._tell(agent)
+            await asyncio.sleep(QUICK)
+
+    def _tell(self, agent: Agent) -> None:
+        if not self._listeners:
+            self._told.pop(agent.name, None)
+            return
+        now = self.row(agent)
+        before = self._told.get(agent.name)
+        self._told[agent.name] = now
+        if before is not None and _without_age(before) == _without_age(now):
+            return
+        for listener in tuple(self._listeners):
+            listener.send(AgentChanged(agent=now))
+
+    def close(self) -> None:
+        """Let every listener end."""
+        for listener in tuple(self._listeners):
+            with suppress(asyncio.QueueFull):
+                listener.close()
+
+
+def _without_age(row: AgentStatus) -> AgentStatus:
+    return row.model_copy(update={"context": row.context.model_copy(update={"age_seconds": None})})

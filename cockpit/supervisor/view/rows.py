@@ -1,0 +1,237 @@
+"""An agent as the row that everybody sees: its state and numbers, as `wire.status` has them.
+
+Pure: looks at an agent and a time, changes nothing. When several states hold, the order is
+needs_you, handing_off, starting, working, idle; what cannot be known is null. What the user has
+to do is `needs`, what is worth a word beside the state is `notes`.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from cockpit.core.bands import Marks
+from cockpit.core.handoff.events import Turn
+from cockpit.core.handoff.states import (
+    PHASES,
+    Asked,
+    Confirming,
+    Documenting,
+    Ended,
+    Reviewing,
+    Reviving,
+    Settling,
+    Starting,
+    Waiting,
+)
+from cockpit.core.redaction import Redactor
+from cockpit.core.safetext import safe_line
+from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.agents.predicates import chain_cost, expects_prompt, finished
+from cockpit.supervisor.view.needs import heard_at, need, phase_since
+from cockpit.supervisor.view.notes import note, warning
+from cockpit.wire.status import (
+    AgentStatus,
+    BackgroundStatus,
+    ContextStatus,
+    HandoffStatus,
+    MarksStatus,
+    Needs,
+    State,
+)
+
+LONGEST_GOAL = 200
+"""Characters of a goal on a row."""
+LONGEST_ASKED = 2000
+"""Characters of a prompt that are looked at for it."""
+
+
+def row(agent: Agent, now: float, monotonic: float) -> AgentStatus:
+    """The agent's row, as of `now` (steady seconds) and `monotonic`."""
+    needs = need(agent, monotonic)
+    session, session_state = agent.session, agent.session_state
+    return AgentStatus(
+        name=agent.name,
+        runtime=agent.settings.runtime,
+        job=agent.record.job,
+        state=state(agent, needs),
+        needs=needs,
+        pane=agent.record.pane,
+        pid=agent.process.pid if agent.alive and agent.process else None,
+        directory=str(agent.directory),
+        configured_directory=agent.record.directory,
+        goal=goal(agent),
+        branch=agent.record.branch,
+        worktree=agent.record.worktree,
+        session_id=agent.record.session,
+        session_number=session.number if session else None,
+        previous_session_id=session.previous if session else None,
+        transcript=session.transcript if session else None,
+        model=safe_line(session_state.model, 80) if session_state.model else None,
+        context=context(agent, now),
+        mode=agent.settings.mode,
+        strategy=agent.settings.strategy,
+        handoff=handoff(agent),
+        handoffs=agent.handoffs,
+        max_handoffs=agent.settings.handoff.max_per_job,
+        compactions=session_state.meter.compactions,
+        cost_usd=agent.cost_usd,
+        chain_cost_usd=chain_cost(agent),
+        background=background(agent),
+        activity=session_state.conduct.activity,
+        last_activity_at=heard_at(agent, session_state.last_activity),
+        note=note(agent),
+        warning=warning(agent),
+    )
+
+
+def goal(agent: Agent) -> str | None:
+    """What the agent was asked to do, in one line; None where nobody knows."""
+    asked = (agent.job.prompt if agent.job else None) or agent.session_state.collector.goal
+    return _shown(asked[:LONGEST_ASKED]) if asked else None
+
+
+@lru_cache(maxsize=1000)
+def _shown(asked: str) -> str:
+    """Rows are made many times a second, and their goals stay the same."""
+    return safe_line(Redactor().redact(asked).text, LONGEST_GOAL)
+
+
+def state(agent: Agent, needs: Needs | None) -> State:
+    """The one word for the row."""
+    if needs is not None:
+        return "needs_you"
+    # A question that was put off leaves the agent to its work.
+    if agent.handoff and not isinstance(agent.handoff.state, Asked | Reviewing | Ended):
+        return "handing_off"
+    if agent.preparing:
+        return "starting"
+    if agent.record.session is None and agent.process is None:
+        return "stopped"
+    if not agent.alive:
+        return "exited" if agent.record.wanted else "stopped"
+    return _living(agent)
+
+
+def _living(agent: Agent) -> State:
+    conduct = agent.session_state.conduct
+    if not agent.runtime.has_readings:
+        return "working"
+    if conduct.turn is Turn.WORKING:
+        return "working"
+    if conduct.turn is Turn.IDLE:
+        if expects_prompt(agent) and not agent.session_state.replied:
+            return "starting"
+        return "done" if finished(agent) else "idle"
+    return (
+        "starting"
+        if agent.session_state.began_at is not None and not agent.session_state.replied
+        else "unknown"
+    )
+
+
+def context(agent: Agent, now: float) -> ContextStatus:
+    gauge, meter = agent.session_state.gauge, agent.session_state.meter
+    if not agent.runtime.has_readings:
+        return ContextStatus()
+    reading = gauge.reading
+    marks, (compacts_at, known_by) = agent.marks, agent.compaction_point
+    shown_window = reading.window if agent.session_state.model or gauge.override else None
+    return ContextStatus(
+        tokens=reading.tokens,
+        window=shown_window,
+        used=round(reading.used, 4) if reading.used is not None else None,
+        band=agent.band.value,
+        confidence=reading.confidence.value,
+        source=reading.source,
+        age_seconds=round(max(0.0, now - gauge.at), 1) if gauge.at is not None else None,
+        compacts_at=compacts_at if shown_window else None,
+        compacts_at_source=known_by if shown_window else None,
+        tokens_per_turn=meter.tokens_per_turn,
+        turns_left=_turns_left(agent, marks, compacts_at),
+        marks=marks_status(marks) if shown_window else MarksStatus(),
+        tool_calls=agent.tool_calls if reading.tokens is None else None,
+        trend=list(meter.trend),
+    )
+
+
+def background(agent: Agent) -> list[BackgroundStatus]:
+    """What runs in the background, as everybody is told."""
+    if not agent.alive:
+        return []
+    return [
+        BackgroundStatus(
+            id=safe_line(task.id, 80),
+            type=safe_line(task.type, 40),
+            description=safe_line(task.description, 200),
+            command=safe_line(task.command, 500),
+            log=safe_line(task.log, 4096) or None,
+        )
+        for task in agent.session_state.background[:20]
+    ]
+
+
+def marks_status(marks: Marks | None) -> MarksStatus:
+    """Where the bands begin, as everybody is told."""
+    if marks is None:
+        return MarksStatus()
+    return MarksStatus(
+        notice=marks.notice.tokens,
+        warn=marks.warn.tokens,
+        act=marks.act.tokens,
+        force=marks.force.tokens,
+    )
+
+
+def _turns_left(agent: Agent, marks: Marks | None, compacts_at: int | None) -> int | None:
+    """API calls to the act point; above it, to the CLI's own compaction."""
+    tokens = agent.session_state.gauge.tokens
+    if tokens is None or marks is None:
+        return None
+    target = marks.act.tokens if tokens < marks.act.tokens else compacts_at
+    return agent.session_state.meter.turns_left(target) if target is not None else None
+
+
+def handoff(agent: Agent) -> HandoffStatus | None:
+    """The handoff that is under way, if one is."""
+    flight, record = agent.handoff, agent.handoff_record
+    if flight is None or record is None or isinstance(flight.state, Ended):
+        return None
+    return HandoffStatus(
+        id=record.id,
+        reason=flight.plan.reason,
+        phase=PHASES[type(flight.state)],
+        since=phase_since(record),
+        detail=_detail(agent),
+        document=flight.document.path if flight.document else record.details.draft_facts,
+        writer=flight.document.writer if flight.document else None,
+    )
+
+
+def _detail(agent: Agent) -> str | None:
+    assert agent.handoff is not None
+    match agent.handoff.state:
+        case Asked(snoozed_tokens=int(tokens)) | Reviewing(snoozed_tokens=int(tokens)):
+            return f"asked again at {tokens // 1000}k tokens"
+        case Waiting(why=why) | Settling(why=why) if why:
+            return safe_line(why, 200)
+        case Settling():
+            return "the agent finishes its turn"
+        case Documenting(composing=True):
+            return "checking the document against git"
+        case Documenting(writer="agent") if agent.session_state.conduct.turn is Turn.DIALOG:
+            return "the agent cannot write the document: a question to you is open in its pane"
+        case Documenting(writer=writer):
+            return "the agent writes the document" if writer == "agent" else f"writer: {writer}"
+        case Starting(attempt=attempt) if attempt > 1:
+            most = len(agent.handoff.plan.successors)
+            return f"the start before it failed; start {attempt} of {most} follows"
+        case Confirming(attempt=attempt):
+            return "waiting for the new session's first reply" + _nth(attempt)
+        case Reviving(why=why):
+            return safe_line(f"reopening the previous session: {why}", 200)
+        case _:
+            return None
+
+
+def _nth(attempt: int) -> str:
+    return f" (start {attempt})" if attempt > 1 else ""

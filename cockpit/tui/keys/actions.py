@@ -1,0 +1,409 @@
+"""The registry of actions: id, title, help sentence, default keys, and when each is unavailable.
+
+Bindings, the command palette, the help screen, `cockpit keys` and the tables in the docs are
+generated from it. `[keys]` in the configuration maps these ids to keys. Does not import Textual,
+so that printing the keys stays fast.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Literal
+
+from cockpit.tui.keys import reasons
+
+Context = Literal[
+    "fleet", "review", "inbox", "history", "reading", "comparing", "worktrees", "agent"
+]
+Handlers = Mapping[str, Callable[[], None]]
+"""What a screen does for each action, by the action's id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One thing the user can do by key, mouse or command palette."""
+
+    id: str
+    title: str
+    """One to three words, for the key line and the palette."""
+    sentence: str
+    """What it does, for the help and the key tables."""
+    keys: tuple[str, ...]
+    """Textual's key names; the first one is shown."""
+    context: Context = "fleet"
+    why_not: reasons.WhyNot = reasons.always_available
+    """Returns why it is unavailable now; None when it is available."""
+    shown: bool = False
+    """Shown on the key line while available."""
+    stays: bool = False
+    """Shown on the key line of every reachable agent; when unavailable, pressing it says why."""
+    is_destructive: bool = False
+    """Affects an agent or leaves the screen, so it is refused when keys look pasted."""
+
+
+def _scrolled(context: Context) -> tuple[Action, ...]:
+    """The actions that scroll a long text."""
+    return (
+        Action(f"{context}.down", "down", "Scroll down.", ("j", "down"), context),
+        Action(f"{context}.up", "up", "Scroll up.", ("k", "up"), context),
+        Action(
+            f"{context}.page-down",
+            "page down",
+            "Scroll down a page.",
+            ("pagedown", "space"),
+            context,
+        ),
+        Action(f"{context}.page-up", "page up", "Scroll up a page.", ("pageup",), context),
+        Action(f"{context}.first", "first", "Go to the beginning.", ("g", "home"), context),
+        Action(f"{context}.last", "last", "Go to the end.", ("G", "end"), context),
+    )
+
+
+def _help(context: Context) -> Action:
+    keys = ("question_mark", "f1")
+    return Action(f"{context}.help", "help", "Show the keys.", keys, context, shown=True)
+
+
+ACTIONS: tuple[Action, ...] = (
+    Action(
+        "approve", "approve", "Approve.",
+        ("a",), why_not=reasons.cannot_answer, shown=True, is_destructive=True,
+    ),
+    Action(
+        "approve-straight", "approve straight", "Approve and skip the review.",
+        ("A",), why_not=reasons.cannot_approve_straight, shown=True, is_destructive=True,
+    ),
+    Action(
+        "refuse", "refuse", "Refuse; keep this session.",
+        ("r",), why_not=reasons.cannot_answer, shown=True, is_destructive=True,
+    ),
+    Action(
+        "snooze", "snooze", "Ask again in 10 minutes.",
+        ("z",), why_not=reasons.cannot_answer, shown=True, is_destructive=True,
+    ),
+    Action(
+        "snooze-more", "snooze more", "Ask again when 10 % more of the window is used.",
+        ("Z",), why_not=reasons.cannot_answer, is_destructive=True,
+    ),
+    Action(
+        "let-compact", "let compact", "Refuse; ask again only after a compaction.",
+        ("c",), why_not=reasons.cannot_answer, is_destructive=True,
+    ),
+    Action(
+        "document", "document", "Read the handoff document, or its draft.",
+        ("d",), why_not=reasons.cannot_read, shown=True,
+    ),
+    Action(
+        "attach", "attach", "Go to the agent's pane; F12 comes back.",
+        ("enter",), why_not=reasons.needs_running, shown=True, is_destructive=True,
+    ),
+    Action(
+        "handoff", "hand off", "Hand off to a new session.",
+        ("h",), why_not=reasons.cannot_hand_off, shown=True, stays=True, is_destructive=True,
+    ),
+    Action(
+        "send", "send", "Send a prompt to the agent.",
+        ("s",), why_not=reasons.cannot_talk, shown=True,
+    ),
+    Action(
+        "start", "start", "Start a stopped agent, or a new one.",
+        ("n",), why_not=reasons.needs_any_supervisor, shown=True,
+    ),
+    Action(
+        "resume", "reopen all", "Reopen every agent that was running when the machine restarted.",
+        ("R",), why_not=reasons.cannot_resume, shown=True, is_destructive=True,
+    ),
+    Action(
+        "stop", "stop", "Stop the agent; keep its worktree. Asks to confirm.",
+        ("x",), why_not=reasons.cannot_talk,
+    ),
+    Action(
+        "done", "done", "Mark the agent's job as done. Asks to confirm.",
+        ("D",), why_not=reasons.cannot_be_done,
+    ),
+    Action(
+        "undo", "undo", "Go back to the previous session. Asks to confirm.",
+        ("u",), why_not=reasons.cannot_undo,
+    ),
+    Action(
+        "open", "open", "Show one agent: pane, context over time, chain, facts, diff, events.",
+        ("o", "l", "right"), why_not=reasons.needs_agent, shown=True,
+    ),
+    Action("down", "down", "Select the next agent.", ("j", "down")),
+    Action("up", "up", "Select the previous agent.", ("k", "up")),
+    Action("first", "first", "Select the first agent.", ("g", "home")),
+    Action("last", "last", "Select the last agent.", ("G", "end")),
+    Action(
+        "next-needing", "next", "Select the next agent that needs you.",
+        ("tab",), why_not=reasons.no_agent_needs_you,
+    ),
+    Action("pane-up", "pane up", "Scroll the pane up.", ("pageup", "ctrl+u")),
+    Action("pane-down", "pane down", "Scroll the pane down.", ("pagedown", "ctrl+d")),
+    Action("inbox", "inbox", "Show everything that needs you.", ("i",)),
+    Action("history", "history", "Show all handoffs and their documents.", ("H",)),
+    Action(
+        "worktrees", "worktrees", "Worktrees, and what blocks removing each.",
+        ("W",), why_not=reasons.needs_any_supervisor,
+    ),
+    Action("filter", "filter", "Filter agents.", ("slash",)),
+    Action("unfilter", "all", "Clear the filter.", ("escape", "ctrl+g")),
+    Action("sort", "sort", "Sort within groups by need, context, name, age or cost.", ("S",)),
+    Action("pane-more", "larger pane", "Make the pane larger.", ("plus",)),
+    Action("pane-less", "smaller pane", "Make the pane smaller.", ("minus",)),
+    Action("beside", "beside", "Move the pane beside or below the list.", ("b",)),
+    Action("settings", "settings", "Settings.", ("comma",)),
+    Action("events", "events", "Show or hide recent events.", ("e",)),
+    Action("redraw", "redraw", "Redraw.", ("ctrl+l",)),
+    Action("help", "help", "Show the keys.", ("question_mark", "f1"), shown=True),
+    Action(
+        "quit", "quit", "Quit; agents and supervisor keep running.",
+        ("q",), shown=True, is_destructive=True,
+    ),
+    Action(
+        "agent.enter", "attach", "Go to the pane; in the context section, read a document.",
+        ("enter",), "agent", reasons.cannot_enter, shown=True, is_destructive=True,
+    ),
+    Action("agent.pane", "pane", "Show the live pane.", ("1",), "agent"),
+    Action(
+        "agent.course", "context", "Show context over time and the chain of sessions.",
+        ("2",), "agent",
+    ),
+    Action("agent.facts", "facts", "Show goal, todos, files and commits.", ("3",), "agent"),
+    Action("agent.diff", "diff", "Show the worktree's diff.", ("4",), "agent"),
+    Action("agent.events", "events", "Show this agent's events.", ("5",), "agent"),
+    Action("agent.next", "next", "Show the next section.", ("tab",), "agent"),
+    Action("agent.previous", "previous", "Show the previous section.", ("shift+tab",), "agent"),
+    Action(
+        "agent.again", "reload", "Reload this section.",
+        ("r", "ctrl+r"), "agent", reasons.needs_supervisor,
+    ),
+    Action(
+        "agent.since", "since", "Switch the diff between uncommitted changes and the whole job.",
+        ("b",), "agent", reasons.needs_supervisor,
+    ),
+    Action(
+        "agent.document", "document", "Read the document of the current handoff.",
+        ("d",), "agent", reasons.cannot_read, shown=True,
+    ),
+    Action(
+        "agent.handoff", "hand off", "Hand off to a new session.",
+        ("h",), "agent", reasons.cannot_hand_off, shown=True, is_destructive=True,
+    ),
+    Action(
+        "agent.send", "send", "Send a prompt to the agent.",
+        ("s",), "agent", reasons.cannot_talk, shown=True,
+    ),
+    Action(
+        "agent.undo", "undo", "Go back to the previous session. Asks to confirm.",
+        ("u",), "agent", reasons.cannot_undo,
+    ),
+    Action(
+        "agent.down", "down", "Scroll down, or select the next session.",
+        ("j", "down"), "agent",
+    ),
+    Action("agent.up", "up", "Scroll up, or select the previous session.", ("k", "up"), "agent"),
+    Action(
+        "agent.page-down", "page down", "Scroll down a page.",
+        ("pagedown", "ctrl+d", "space"), "agent",
+    ),
+    Action(
+        "agent.page-up", "page up", "Scroll up a page; in the pane, into its history.",
+        ("pageup", "ctrl+u"), "agent",
+    ),
+    Action("agent.first", "first", "Go to the beginning.", ("g", "home"), "agent"),
+    Action("agent.last", "last", "Go to the end.", ("G", "end"), "agent"),
+    Action("agent.redraw", "redraw", "Redraw.", ("ctrl+l",), "agent"),
+    _help("agent"),
+    Action(
+        "agent.back", "back", "Back to the fleet.",
+        ("q", "escape", "left"), "agent", shown=True,
+    ),
+    Action(
+        "review.approve", "approve", "Approve.",
+        ("a",), "review", reasons.cannot_answer, shown=True, is_destructive=True,
+    ),
+    Action(
+        "review.approve-straight", "approve straight", "Approve and skip the review.",
+        ("A",), "review", reasons.cannot_approve_straight, shown=True, is_destructive=True,
+    ),
+    Action(
+        "review.edit", "edit", "Edit the document in $EDITOR.",
+        ("e",), "review", reasons.cannot_edit, shown=True, is_destructive=True,
+    ),
+    Action(
+        "review.refuse", "refuse", "Refuse; keep this session.",
+        ("r",), "review", reasons.cannot_answer, shown=True, is_destructive=True,
+    ),
+    Action(
+        "review.snooze", "snooze", "Ask again in 10 minutes.",
+        ("z",), "review", reasons.cannot_answer, shown=True, is_destructive=True,
+    ),
+    Action(
+        "review.snooze-more", "snooze more", "Ask again when 10 % more of the window is used.",
+        ("Z",), "review", reasons.cannot_answer, is_destructive=True,
+    ),
+    Action(
+        "review.let-compact", "let compact", "Refuse; ask again only after a compaction.",
+        ("c",), "review", reasons.cannot_answer, is_destructive=True,
+    ),
+    Action(
+        "review.next", "next", "Show the next question.",
+        ("n",), "review", reasons.no_other_question, shown=True,
+    ),
+    Action(
+        "review.previous", "previous", "Show the previous question.",
+        ("p",), "review", reasons.no_other_question,
+    ),
+    *_scrolled("review"),
+    _help("review"),
+    Action("review.back", "back", "Decide later.", ("q", "escape", "d"), "review", shown=True),
+    Action(
+        "inbox.open", "go there", "Answer it: opens the document or the agent's pane.",
+        ("enter",), "inbox", shown=True, is_destructive=True,
+    ),
+    Action("inbox.down", "down", "Select the next item.", ("j", "down", "tab"), "inbox"),
+    Action("inbox.up", "up", "Select the previous item.", ("k", "up"), "inbox"),
+    Action("inbox.first", "first", "Select the first item.", ("g", "home"), "inbox"),
+    Action("inbox.last", "last", "Select the last item.", ("G", "end"), "inbox"),
+    _help("inbox"),
+    Action("inbox.back", "back", "Back to the fleet.", ("q", "escape", "i"), "inbox", shown=True),
+    Action(
+        "history.open", "read", "Read the document.", ("enter",), "history", shown=True,
+    ),
+    Action(
+        "history.search", "search", "Search the documents.",
+        ("slash",), "history", shown=True,
+    ),
+    Action(
+        "history.continue", "continue", "Start a new agent from the document.",
+        ("n",), "history", reasons.needs_any_supervisor, shown=True,
+    ),
+    Action(
+        "history.mark", "mark", "Mark for comparison; two at most.",
+        ("space",), "history", shown=True,
+    ),
+    Action(
+        "history.compare", "compare", "Compare two marked documents, or one with the selected one.",
+        ("c",), "history", shown=True,
+    ),
+    Action(
+        "history.agent", "this agent", "Show only this agent's handoffs, or all again.",
+        ("f",), "history", shown=True,
+    ),
+    Action("history.down", "down", "Select the next handoff.", ("j", "down"), "history"),
+    Action("history.up", "up", "Select the previous handoff.", ("k", "up"), "history"),
+    Action(
+        "history.page-down", "page down", "Scroll down a page.", ("pagedown", "ctrl+d"), "history",
+    ),
+    Action("history.page-up", "page up", "Scroll up a page.", ("pageup", "ctrl+u"), "history"),
+    Action("history.first", "first", "Select the newest handoff.", ("g", "home"), "history"),
+    Action("history.last", "last", "Select the oldest handoff.", ("G", "end"), "history"),
+    _help("history"),
+    Action(
+        "history.back", "back", "Clear the search, then go back to the fleet.",
+        ("q", "escape", "H"), "history", shown=True,
+    ),
+    *_scrolled("reading"),
+    Action(
+        "reading.continue", "continue", "Start a new agent from the document.",
+        ("n",), "reading", reasons.needs_any_supervisor, shown=True,
+    ),
+    _help("reading"),
+    Action(
+        "reading.back", "back", "Back to the history.", ("q", "escape"), "reading", shown=True,
+    ),
+    *_scrolled("comparing"),
+    _help("comparing"),
+    Action(
+        "comparing.back", "back", "Back to the history.",
+        ("q", "escape", "c"), "comparing", shown=True,
+    ),
+    Action("worktrees.down", "down", "Select the next worktree.", ("j", "down"), "worktrees"),
+    Action("worktrees.up", "up", "Select the previous worktree.", ("k", "up"), "worktrees"),
+    Action(
+        "worktrees.page-down", "page down", "Scroll down a page.",
+        ("pagedown", "space"), "worktrees",
+    ),
+    Action("worktrees.page-up", "page up", "Scroll up a page.", ("pageup",), "worktrees"),
+    Action("worktrees.first", "first", "Select the first worktree.", ("g", "home"), "worktrees"),
+    Action("worktrees.last", "last", "Select the last worktree.", ("G", "end"), "worktrees"),
+    Action(
+        "worktrees.remove", "remove", "Remove the worktree; keep its branch. Asks to confirm.",
+        ("x",), "worktrees", reasons.needs_any_supervisor, shown=True,
+    ),
+    Action(
+        "worktrees.salvage", "keep and remove",
+        "Save all its work in git, then remove it. Asks to confirm.",
+        ("X",), "worktrees", reasons.needs_any_supervisor, shown=True,
+    ),
+    Action(
+        "worktrees.again", "reload", "Reload the list.",
+        ("r", "ctrl+r"), "worktrees", reasons.needs_any_supervisor, shown=True,
+    ),
+    _help("worktrees"),
+    Action(
+        "worktrees.back", "back", "Back to the fleet.",
+        ("q", "escape", "W"), "worktrees", shown=True,
+    ),
+)  # fmt: skip
+
+PALETTE = "Find any action by name."
+
+BY_ID: Mapping[str, Action] = {action.id: action for action in ACTIONS}
+
+_SPOKEN = {
+    "slash": "/", "enter": "Enter", "tab": "Tab", "escape": "Esc", "down": "↓", "up": "↑",
+    "home": "Home", "end": "End", "pageup": "PgUp", "pagedown": "PgDn", "space": "Space",
+    "left": "←", "right": "→", "plus": "+", "minus": "-", "comma": ",", "at": "@",
+    "backslash": "\\", "underscore": "_", "insert": "Ins", "delete": "Del",
+    "backspace": "Backspace",
+}  # fmt: skip
+
+
+def spoken(key: str) -> str:
+    """A key as printed on a keyboard: `ctrl+l` is `Ctrl-L`."""
+    *held, last = key.split("+")
+    if key == "ctrl+@":
+        return "Ctrl-Space"
+    if held == ["alt", "shift"] and len(last) == 1:
+        return f"Alt-{last.upper()}"
+    word = _SPOKEN.get(last) or _character(last)
+    if (held == ["ctrl"] and len(last) == 1) or re.fullmatch(r"f\d+", last):
+        word = last.upper()
+    return "-".join([*(name.capitalize() for name in held), word])
+
+
+def _character(key: str) -> str:
+    """The character of a key that is named after it, such as `question_mark`."""
+    for name in (key.replace("_", " "), key.replace("_", "-")) if len(key) > 1 else ():
+        with suppress(KeyError):
+            return unicodedata.lookup(name.upper())
+    return key
+
+
+def keys_of(action: Action, keymap: Mapping[str, str]) -> tuple[str, ...]:
+    """The keys of an action with the user's `[keys]` applied (comma-separated, as in Textual)."""
+    own = keymap.get(action.id)
+    if own is None:
+        return action.keys
+    return tuple(key.strip() for key in own.split(",") if key.strip())
+
+
+def table(keymap: Mapping[str, str] | None = None) -> list[tuple[str, str, str, str]]:
+    """Every action as context, keys, id and sentence, in registry order."""
+    rows = [
+        (
+            action.context,
+            " ".join(spoken(key) for key in keys_of(action, keymap or {})) or "–",
+            action.id,
+            action.sentence,
+        )
+        for action in ACTIONS
+    ]
+    jump = ("fleet", "1 … 9", "", "Select the agent with that number.")
+    last = max(index for index, row in enumerate(rows) if row[0] == "fleet")
+    return [*rows[: last + 1], jump, *rows[last + 1 :]]

@@ -1,0 +1,48 @@
+"""Builds Textual's bindings and keymap from the registry of actions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from textual.binding import Binding, BindingType
+
+from cockpit.tui.keys.actions import ACTIONS, Context
+
+
+def bindings(context: Context) -> list[BindingType]:
+    """One binding per action, identified by its id so that `[keys]` can remap it.
+
+    The fleet's bindings have priority, so that keys typed ahead run in order: those after the key
+    that opens a form go to the form. A focused field still gets its letters (Textual asks the
+    field) and, through the screen's `check_action`, its other keys.
+    """
+    found: list[BindingType] = [
+        Binding(
+            ",".join(action.keys),
+            f"act('{action.id}')",
+            action.title,
+            id=action.id,
+            tooltip=action.sentence,
+            show=False,
+            priority=context == "fleet",
+        )
+        for action in ACTIONS
+        if action.context == context
+    ]
+    if context == "fleet":
+        found += [
+            Binding(str(digit), f"jump({digit})", show=False, priority=True)
+            for digit in range(1, 10)
+        ]
+    return found
+
+
+def keymap(own: Mapping[str, str]) -> dict[str, str]:
+    """The user's `[keys]`, without unknown ids.
+
+    An action without a key gets a key name that no terminal sends, because Textual reads an empty
+    one as the default.
+    """
+    known = {action.id for action in ACTIONS}
+    return {action: keys or f"no key for {action}" for action, keys in own.items()
+            if action in known}  # fmt: skip

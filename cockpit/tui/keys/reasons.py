@@ -1,0 +1,175 @@
+"""Why an action is unavailable now: a sentence with the next step, or None if it is available.
+
+Based on what the screen knows. The supervisor checks again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from cockpit.tui.state.model import Model
+from cockpit.wire.status import AgentStatus
+
+WhyNot = Callable[[Model], str | None]
+"""Returns the reason as a sentence for the user; None if the action is available."""
+
+
+def always_available(_model: Model) -> str | None:
+    return None
+
+
+def needs_agent(model: Model) -> str | None:
+    if model.agent is None:
+        return "No agent is selected."
+    return None
+
+
+def needs_supervisor(model: Model) -> str | None:
+    """Require the supervisor of the selected agent's machine."""
+    part = model.part
+    if part.connection.live:
+        return None
+    if model.is_joined and part.is_far:
+        return f"{part.host} does not answer: {part.connection.why or 'connecting'}"
+    return "No supervisor answers. Run: cockpit up"
+
+
+def needs_any_supervisor(model: Model) -> str | None:
+    return None if model.any_live else "No supervisor answers. Run: cockpit up"
+
+
+def needs_running(model: Model) -> str | None:
+    agent = model.agent
+    if agent is None:
+        return needs_agent(model)
+    if agent.pane is None:
+        return f"{agent.name} has no pane ({agent.state}). Press n to start it."
+    return None
+
+
+def has_ended(agent: AgentStatus) -> bool:
+    """Whether its process has ended; its pane may still show the last output."""
+    return agent.pid is None and agent.handoff is None
+
+
+def cannot_talk(model: Model) -> str | None:
+    agent = model.agent
+    if (reason := needs_supervisor(model) or needs_running(model)) or agent is None:
+        return reason
+    if has_ended(agent):
+        return f"{agent.name} has ended. Press n to start it."
+    return None
+
+
+def cannot_hand_off(model: Model) -> str | None:
+    agent = model.agent
+    if (reason := cannot_talk(model)) or agent is None:
+        return reason
+    if agent.handoff:
+        return f"{agent.name} is already being handed off ({agent.handoff.phase})."
+    return None
+
+
+def cannot_answer(model: Model) -> str | None:
+    agent = model.agent
+    if (reason := needs_supervisor(model) or needs_agent(model)) or agent is None:
+        return reason
+    if agent.needs is None:
+        return f"{agent.name} isn't waiting for you."
+    if agent.needs.kind not in {"handoff", "review", "breaker"}:
+        if agent.needs.kind == "resume":
+            return f"{agent.name} was interrupted by a restart. Press R to reopen it."
+        return f"{agent.name} asks in its own pane. Press Enter to go there."
+    return None
+
+
+def cannot_approve_straight(model: Model) -> str | None:
+    agent = model.agent
+    if (reason := cannot_answer(model)) or agent is None:
+        return reason
+    if agent.needs and agent.needs.kind != "handoff":
+        return "The document is ready. Press a to approve it."
+    return None
+
+
+def cannot_read(model: Model) -> str | None:
+    agent = model.agent
+    if (reason := needs_supervisor(model) or needs_agent(model)) or agent is None:
+        return reason
+    if agent.handoff is None:
+        return f"{agent.name} is not being handed off: there is no document."
+    if agent.handoff.document is None:
+        return f"No document yet ({agent.handoff.phase})."
+    return None
+
+
+def cannot_edit(model: Model) -> str | None:
+    agent = model.agent
+    if (reason := cannot_read(model)) or agent is None:
+        return reason
+    if agent.handoff and agent.handoff.phase != "review":
+        return "You can edit a document only while it is in review."
+    if model.part.is_far:
+        return f"The document is a file on {model.part.host}: edit it there."
+    return None
+
+
+def cannot_be_done(model: Model) -> str | None:
+    agent = model.agent
+    if (reason := needs_supervisor(model) or needs_agent(model)) or agent is None:
+        return reason
+    if agent.session_id is None:
+        return f"{agent.name} was never started. Press n to start it."
+    if agent.state == "done":
+        return f"{agent.name} is already done."
+    if agent.state in ("working", "starting"):
+        return f"{agent.name} is working. Wait for the end of its turn."
+    return None
+
+
+def cannot_undo(model: Model) -> str | None:
+    agent = model.agent
+    if (reason := needs_supervisor(model) or needs_agent(model)) or agent is None:
+        return reason
+    if agent.previous_session_id is None:
+        return f"{agent.name} has no previous session to go back to."
+    return None
+
+
+def cannot_enter(model: Model) -> str | None:
+    return needs_supervisor(model) or needs_agent(model)
+
+
+def interrupted(model: Model) -> list[AgentStatus]:
+    """The agents that were running when their machine, or their tmux server, ended."""
+    return [
+        agent for agent in model.agents.values() if agent.needs and agent.needs.kind == "resume"
+    ]
+
+
+def cannot_resume(model: Model) -> str | None:
+    if reason := needs_any_supervisor(model):
+        return reason
+    if not interrupted(model):
+        return "No agents to reopen after a restart."
+    return None
+
+
+def no_agent_needs_you(model: Model) -> str | None:
+    if any(agent.state == "needs_you" for agent in model.agents.values()):
+        return None
+    return "No agent needs you."
+
+
+def no_other_question(model: Model) -> str | None:
+    if len(waiting_reviews(model)) < 2:
+        return "No other handoffs are waiting for you."
+    return None
+
+
+def waiting_reviews(model: Model) -> list[str]:
+    """The agents whose handoff is waiting for an answer, in the supervisor's order."""
+    asks = {"handoff", "review", "breaker"}
+    return [
+        name for name, agent in model.agents.items() if agent.needs and agent.needs.kind in asks
+    ]

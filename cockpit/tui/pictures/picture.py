@@ -1,0 +1,84 @@
+"""Renders screens as SVG without a terminal, from any client."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+
+from textual.pilot import Pilot
+
+from cockpit.client.client import Supervisor
+from cockpit.core.errors import Failed
+from cockpit.tui.app import CockpitApp
+from cockpit.tui.pictures.slim_svg import slim
+from cockpit.tui.state.context import UIContext
+
+PATIENCE = 10.0
+"""Seconds to wait for the expected content."""
+REST = 3.0
+"""Seconds after which a screen that keeps changing is rendered anyway."""
+LOOK = 0.05
+SAME = 4
+"""Equal captures in a row after which a screen counts as stable."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shot:
+    """One picture: the selection, the keys to press, and the text expected then."""
+
+    name: str
+    shows: tuple[str, ...] = ()
+    """Texts that must be on the screen."""
+    keys: tuple[str, ...] = ()
+    """Textual's key names; each text is pressed at once, then the screen is left to settle."""
+    selected: str | None = None
+    size: tuple[int, int] = (120, 36)
+    """Columns and rows."""
+    theme: str = "night"
+
+
+async def picture(
+    client: Supervisor, shot: Shot, ui: UIContext, theme_folders: Sequence[Path] = ()
+) -> str:
+    """The SVG of a screen. Raises `Failed` if the expected text does not appear."""
+    app = CockpitApp(client, ui, theme=shot.theme, theme_folders=theme_folders)
+    app.model.select(shot.selected)
+    async with app.run_test(size=shot.size) as pilot:
+        deadline = monotonic() + PATIENCE
+        while not app.model.connection.live and monotonic() < deadline:
+            await pilot.pause(LOOK)
+        await at_rest(pilot)
+        for keys in shot.keys:
+            await pilot.press(*keys.split())
+            await at_rest(pilot)
+        deadline = monotonic() + PATIENCE
+        while (missing := missing_from(app, shot.shows)) and monotonic() < deadline:
+            await pilot.pause(LOOK)
+        if missing:
+            raise Failed(f"The picture {shot.name} does not show {missing!r}", told(app))
+        return slim(app.export_screenshot(title="cockpit"))
+
+
+async def at_rest(pilot: Pilot[bool]) -> None:
+    """Wait until several captures in a row are equal; a busy machine draws late."""
+    deadline, last, same = monotonic() + REST, "", 0
+    while same < SAME and monotonic() < deadline:
+        await pilot.pause(LOOK)
+        now = told(pilot.app)
+        same = same + 1 if now == last else 0
+        last = now
+
+
+def missing_from(app: CockpitApp, shows: Sequence[str]) -> str | None:
+    """The first of these texts that is not on the screen."""
+    text = told(app)
+    return next((words for words in shows if words not in text), None)
+
+
+def told(app: object) -> str:
+    """The text on the screen."""
+    assert isinstance(app, CockpitApp)
+    strips = app.screen._compositor.render_strips()
+    return "\n".join("".join(part.text for part in strip) for strip in strips)

@@ -1,0 +1,119 @@
+"""Marks a document's claims with what git knows about them, for the review.
+
+The stored document has the same facts as text and is not changed; here they become signs, with
+words only for claims that need attention.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+from cockpit.core.claimed_files import Trace
+from cockpit.core.markdown import marked_lines
+from cockpit.core.plurals import counted
+from cockpit.core.verified_facts import UNVERIFIED, VERIFIED, claimed_commits
+
+FACTS = "\n## Verified Facts\n"
+YES, MAYBE, NO = "✓", "?", "✗"
+
+_SIGNS = {
+    Trace.CHANGED: YES,
+    Trace.UNCHANGED: f"{MAYBE} (there, unchanged)",
+    Trace.MISSING: f"{NO} (not found)",
+}
+_UNKNOWN = f"{NO} (unknown to git)"
+_HASH = re.compile(
+    r"(?<![\w/.#:-])`?([0-9a-f]{7,40})`?(?![\w/:-])"
+    rf"(?: ?(?P<said>{re.escape(VERIFIED)}|{re.escape(UNVERIFIED)}))?"
+)
+_FORGED = re.compile(rf"[ \t]*[{YES}{NO}✔✘☑☒✅❌]")
+
+
+@dataclass(frozen=True, slots=True)
+class Verdicts:
+    """A document with marked claims, and the counts of each result."""
+
+    body: str
+    known: int
+    """Commits named in the document that git has."""
+    unknown: int
+    """Commits named in the document that git does not have."""
+    changed: int = 0
+    """Named files that git shows as changed."""
+    unchanged: int = 0
+    """Named files that exist unchanged."""
+    missing: int = 0
+    """Named files that do not exist."""
+
+    def __str__(self) -> str:
+        """The counts in words, problems first; empty if nothing was checked."""
+        counts = (
+            (f"{NO} {{}} unknown to git", self.unknown, "commit"),
+            (f"{NO} {{}} not found", self.missing, "file"),
+            (f"{MAYBE} {{}} unchanged", self.unchanged, "file"),
+            (f"{YES} {{}}", self.known, "commit"),
+            (f"{YES} {{}} changed", self.changed, "file"),
+        )
+        return ", ".join(said.format(counted(many, what)) for said, many, what in counts if many)
+
+
+def verdicts(body: str) -> Verdicts:
+    """The document's text with a sign after each checked commit and file.
+
+    Signs written by the agent are removed first. Code blocks are not changed.
+    """
+    claims, found, facts = body.rpartition(FACTS)
+    if not found:
+        return Verdicts(body, 0, 0)
+    listed = [line for line in facts.splitlines() if UNVERIFIED not in line]
+    has = claimed_commits("\n".join(listed))
+    known: set[str] = set()
+    unknown: set[str] = set()
+    traces: Counter[Trace] = Counter()
+
+    def judged(line: str) -> str:
+        named = set(claimed_commits(line))
+
+        def sign(match: re.Match[str]) -> str:
+            commit, said = match[1], match["said"]
+            if commit not in named:
+                return match[0]
+            bare = match[0].removesuffix(said or "").rstrip()
+            if said == UNVERIFIED:
+                unknown.add(commit)
+                return f"{bare} {_UNKNOWN}"
+            if said or any(one.startswith(commit) or commit.startswith(one) for one in has):
+                known.add(commit)
+                return f"{bare} {YES}"
+            return match[0]
+
+        marked = any(trace.value in line for trace in Trace)
+        line = _HASH.sub(sign, _FORGED.sub("", line) if named or marked else line)
+        for trace, shown in _SIGNS.items():
+            traces[trace] += line.count(trace.value)
+            line = line.replace(trace.value, shown)
+        return line
+
+    lines = [line if is_code else judged(line) for line, is_code in marked_lines(claims)]
+    return Verdicts(
+        "\n".join(lines) + found + facts,
+        known=len(known),
+        unknown=len(unknown),
+        changed=traces[Trace.CHANGED],
+        unchanged=traces[Trace.UNCHANGED],
+        missing=traces[Trace.MISSING],
+    )
+
+
+def with_continuation(body: str, told: str) -> str:
+    """The document followed by the quoted continuation; unchanged if that is empty.
+
+    Both together are what the new session starts with.
+    """
+    if not told:
+        return body
+    quoted = "\n".join(f"> {line}".rstrip() for line in told.splitlines())
+    title = "## What the New Session Is Told"
+    return f"{body.rstrip()}\n\n---\n\n{title}\n\n{quoted}\n"

@@ -1,0 +1,143 @@
+"""Applies changed settings to the running screen: keys, colours, notifications and hosts.
+
+Used when a file changes and when a form has saved one. Unchanged settings are left alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+from cockpit.client.client import Supervisor
+from cockpit.core.errors import CockpitError
+from cockpit.core.safetext import safe_line
+from cockpit.tui.keys.bindings import keymap
+from cockpit.tui.state.background import in_background
+from cockpit.tui.state.follow import follow
+from cockpit.tui.state.model import Model
+from cockpit.tui.state.settings_reload import PAUSE, ReloadDependencies
+from cockpit.tui.terminal.bell import Bell
+from cockpit.tui.widgets.line import KeyLine
+
+if TYPE_CHECKING:
+    from textual.app import App
+    from textual.filter import LineFilter
+
+    from cockpit.config.loaded import Loaded
+    from cockpit.config.schema import Settings
+    from cockpit.tui.state.context import UIContext
+
+
+class SettingsReloader:
+    """Holds the settings in force and the supervisors being followed."""
+
+    def __init__(
+        self,
+        app: App[Any],
+        model: Model,
+        ui: UIContext,
+        bell: Bell | None,
+        settings: Settings | None,
+        *,
+        draw_through: Callable[[Sequence[LineFilter]], None],
+    ) -> None:
+        self._app = app
+        self._draw_through = draw_through
+        self._model = model
+        self._ui = ui
+        self._bell = bell
+        self._said = settings
+        self._followed: dict[str, Supervisor] = {}
+        self._stop_watching: Callable[[], None] = lambda: None
+
+    def begin(self, whom: Mapping[str, Supervisor]) -> None:
+        """Follow these supervisors, and watch the configuration files."""
+        self._followed = dict(whom)
+        for host in self._followed:
+            self._follow(host)
+        if self._ui.reload and self._ui.files:
+            self._stop_watching = self._ui.reload.watch(self._file_changed)
+
+    def end(self) -> None:
+        """Stop watching."""
+        self._stop_watching()
+
+    def apply(self, loaded: Loaded) -> None:
+        """Apply these settings."""
+        said, reload, before = loaded.settings, self._ui.reload, self._said
+        self._take_keys(said.keys)
+        if reload is None or before is None or said == before:
+            return
+        self._said = said
+        if said.cockpit != before.cockpit:
+            self._draw_by(said, before, reload)
+        if self._bell and said.notifications != before.notifications:
+            self._bell.use_settings(said.notifications)
+            if said.notifications.terminal in ("osc9", "osc777"):
+                reload.let_through()
+        if said.hosts != before.hosts:
+            self._have(reload.hosts(said))
+
+    def _file_changed(self) -> None:
+        in_background(self._app, self._read_again, group="settings", alone=True)
+
+    async def _read_again(self) -> None:
+        await asyncio.sleep(PAUSE)
+        assert self._ui.files
+        try:
+            files = await asyncio.to_thread(self._ui.files)
+        except CockpitError as error:
+            hint = f" {error.hint}" if error.hint else ""
+            words = f"{error.title}.{hint} Keeping the previous settings."
+            self._tell(words, severity="warning")
+            return
+        self.apply(files.loaded)
+
+    def _take_keys(self, said: Mapping[str, str]) -> None:
+        keys = self._ui.keys
+        if dict(said) == keys:
+            return
+        keys.clear()
+        keys.update(said)
+        self._app.set_keymap(keymap(keys))
+        for screen in self._app.screen_stack:
+            for line in screen.query(KeyLine):
+                line.show()
+
+    def _draw_by(self, said: Settings, before: Settings, reload: ReloadDependencies) -> None:
+        filters, pace = reload.drawn(said.cockpit)
+        self._ui.pace.become(pace)
+        theme = said.cockpit.theme
+        if theme != before.cockpit.theme and theme in self._app.available_themes:
+            self._app.theme = theme
+        self._draw_through(filters)
+
+    # Hosts
+
+    def _follow(self, host: str) -> None:
+        task = partial(follow, self._followed[host], self._model.parts[host])
+        in_background(self._app, task, group=f"follow {host}", alone=True)
+
+    def _have(self, wanted: Mapping[str, Supervisor]) -> None:
+        """Follow exactly these; reconnect a host whose client changed."""
+        _here, *others = wanted
+        stays = {host for host in wanted if self._followed.get(host) is wanted[host]}
+        gone = [host for host in self._followed if host not in wanted]
+        for host in self._followed.keys() - stays:
+            self._app.workers.cancel_group(self._app, f"follow {host}")
+        self._model.have([host for host in others if host in stays])
+        self._model.have(others)
+        self._followed = dict(wanted)
+        fresh = [host for host in wanted if host not in stays]
+        for host in fresh:
+            self._follow(host)
+        told = [f"{host} was removed from your config; its agents keep running." for host in gone]
+        told += [f"{host} was added to your config; connecting." for host in fresh]
+        self._tell(" ".join(told))
+
+    def _tell(
+        self, words: str, severity: Literal["information", "warning"] = "information"
+    ) -> None:
+        self._app.notify(safe_line(words, 400), severity=severity, markup=False, timeout=8)

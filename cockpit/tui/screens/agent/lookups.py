@@ -1,0 +1,116 @@
+"""Data about one agent for its screen, and which of it may be outdated.
+
+Readings in the agent's row are appended to the context history, so that a working agent costs no
+requests; the rest is read again only after an event that may have changed it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from time import time
+from typing import Any
+
+from cockpit.client.client import Client
+from cockpit.core.errors import CockpitError
+from cockpit.tui.present.agent import files_may_differ
+from cockpit.tui.present.history import Entry, entries
+from cockpit.tui.present.lineage import Link, chain_of, links
+from cockpit.tui.screens.requests import in_one_line
+from cockpit.wire.course import Course, CoursePoint
+from cockpit.wire.diff import WorktreeDiff
+from cockpit.wire.status import AgentStatus
+
+READ = ("course", "facts", "diff")
+"""What can be read; the screen's sections that show it have the same names."""
+
+
+class Lookups:
+    """The data of one agent. Each item is None until it has been read."""
+
+    def __init__(self, client: Client, name: str, agent: AgentStatus | None) -> None:
+        self._client = client
+        self._name = name
+        self._agent = agent
+        self._readers = {
+            "course": self._read_course,
+            "facts": self._read_facts,
+            "diff": self._read_diff,
+        }
+        self._sessions: list[Any] = []
+        self.course: Course | None = None
+        self.papers: list[Entry] = []
+        self.facts: dict[str, Any] | None = None
+        self.diff: WorktreeDiff | None = None
+        self.of_job = False
+        """The diff covers the whole job, not only uncommitted changes."""
+        self.outdated: set[str] = set(READ)
+        self.troubles: dict[str, str] = {}
+        """Why the last attempt to read a section failed, by section."""
+
+    def take(self, agent: AgentStatus | None) -> None:
+        """Process the agent's current row."""
+        before, self._agent = self._agent, agent
+        if agent is None or before is None:
+            return
+        if files_may_differ(before, agent):
+            self.outdated |= {"facts", "diff"}
+        rested = before.state != agent.state and agent.state != "working"
+        if rested or before.session_id != agent.session_id:
+            self.outdated.add("course")
+        elif agent.context.tokens is not None and agent.context.tokens != before.context.tokens:
+            self.course = grown(self.course, agent)
+
+    def turn(self) -> None:
+        """Switch the diff between uncommitted changes and the whole job."""
+        self.of_job = not self.of_job
+        self.diff = None
+        self.outdated.add("diff")
+
+    def links(self) -> list[Link]:
+        """The chain, updated from the current row."""
+        return links(self._sessions, self._agent)
+
+    def paper(self, link: Link) -> Entry | None:
+        """The document of a session; None if it has none."""
+        return next((each for each in self.papers if each.id == link.handoff), None)
+
+    def wanted(self, shown: Iterable[str]) -> list[str]:
+        """The shown sections that need to be read."""
+        return [section for section in shown if section in self.outdated]
+
+    async def read(self, section: str) -> None:
+        """Read one of `READ`. If the client raises, the section stays outdated."""
+        self.outdated.discard(section)
+        try:
+            await self._readers[section]()
+        except BaseException as error:
+            self.outdated.add(section)
+            if isinstance(error, CockpitError):
+                self.troubles[section] = in_one_line(error)
+            raise
+        self.troubles.pop(section, None)
+
+    async def _read_course(self) -> None:
+        self.course = await self._client.course(self._name)
+        history = await self._client.history(self._name)
+        self._sessions, self.papers = chain_of(history, self._agent), entries(history)
+
+    async def _read_facts(self) -> None:
+        self.facts = await self._client.facts(self._name)
+
+    async def _read_diff(self) -> None:
+        self.diff = await self._client.diff(self._name, of_job=self.of_job)
+
+
+def grown(course: Course | None, agent: AgentStatus) -> Course | None:
+    """The context history with the row's reading appended, until it is next read in full."""
+    tokens = agent.context.tokens
+    if course is None or not course.stretches or tokens is None:
+        return course
+    *before, last = course.stretches
+    if last.session != agent.session_id:
+        return course
+    call = last.points[-1].call + 1 if last.points else 1
+    point = CoursePoint(call, tokens, "reply", time())
+    more = last.model_copy(update={"points": [*last.points, point], "unknown": None})
+    return course.model_copy(update={"stretches": [*before, more]})

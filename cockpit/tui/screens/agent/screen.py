@@ -1,0 +1,423 @@
+"""One agent: its live pane, context over time, chain, facts, diff and events.
+
+Read-only: actions that change something are run by the fleet's commands. Makes no requests while
+nothing happens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from time import monotonic
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+
+from cockpit.client.client import Client
+from cockpit.core.errors import CockpitError
+from cockpit.tui.keys.actions import Action, Context, Handlers
+from cockpit.tui.keys.bindings import bindings
+from cockpit.tui.keys.reasons import needs_supervisor
+from cockpit.tui.present import agent as head
+from cockpit.tui.present.cached_lines import CachedLines
+from cockpit.tui.present.detail import reason
+from cockpit.tui.present.diff import diff_lines
+from cockpit.tui.present.facts import fact_lines
+from cockpit.tui.present.history import Entry
+from cockpit.tui.present.hosts import lost_reason
+from cockpit.tui.present.keys import possible_with
+from cockpit.tui.present.lineage import Link, link_spans
+from cockpit.tui.present.plot import plot
+from cockpit.tui.present.span import Span
+from cockpit.tui.screens.agent.lookups import READ, Lookups
+from cockpit.tui.screens.base_screen import BaseScreen
+from cockpit.tui.screens.pane_follow import look
+from cockpit.tui.screens.requests import cannot, tell
+from cockpit.tui.screens.review.reading import ReadingScreen
+from cockpit.tui.state.background import in_background
+from cockpit.tui.state.model import Change, Model
+from cockpit.tui.state.pace import Throttled
+from cockpit.tui.widgets.feed import Feed
+from cockpit.tui.widgets.line import KeyLine, OneLine, Wrapped
+from cockpit.tui.widgets.lines import Lines
+from cockpit.tui.widgets.pane_view import PaneView
+from cockpit.tui.widgets.picker import Picker
+from cockpit.tui.widgets.text_view import Passage
+from cockpit.wire.diff import WorktreeDiff
+from cockpit.wire.status import AgentStatus
+
+if TYPE_CHECKING:
+    from cockpit.tui.state.context import UIContext
+
+WIDE = 150
+"""Columns from which a section is shown beside the pane."""
+SHORT = 24
+"""Lines below which the pane section shows only the pane."""
+ROOMY = 44
+"""Lines from which the facts are shown below the chain, if a section is beside the pane."""
+AFTER_WRITING = 2.0
+"""Seconds between two reads of data that the agent changes."""
+HISTORY = 1000
+"""Lines of pane history to load once the pane is scrolled to its top."""
+
+
+class AgentScreen(BaseScreen):
+    """Shows the agent that was selected when the screen was opened."""
+
+    CONTEXT: ClassVar[Context] = "agent"
+    BINDINGS: ClassVar[list[BindingType]] = bindings("agent")
+
+    def __init__(
+        self, model: Model, client: Client, ui: UIContext, do: Callable[[str], None]
+    ) -> None:
+        """`do` runs an action of the fleet for the selected agent, or shows why it cannot."""
+        super().__init__(model, client, ui)
+        self.name_of_agent = model.selected or ""
+        self.section = "pane"
+        self.lookups = Lookups(client, self.name_of_agent, self.agent)
+        self._do = do
+        self._shown_links: dict[str, Link] = {}
+        self._history_lines = 0
+        self._make_widgets()
+        self._rows = Throttled(self, lambda: ui.pace.rows, self._draw)
+        self._lookings = Throttled(self, lambda: max(AFTER_WRITING, ui.pace.rows), self._read)
+
+    def _make_widgets(self) -> None:
+        keys = self.ui.keys
+        self._head = OneLine(self._say_head, id="agent-title")
+        self._reason = Wrapped(id="agent-reason")
+        self._tabs = KeyLine(lambda width: head.tabs(self.section, keys, width), id="agent-tabs")
+        self.pane = PaneView()
+        lookups, why = self.lookups, self._why_unread
+        strip, whole = (CachedLines(plot, partial(why, "course")) for _ in range(2))
+        facts = CachedLines[dict[str, Any]](
+            lambda told, width, _: fact_lines(told, width), partial(why, "facts")
+        )
+        diff = CachedLines[WorktreeDiff](
+            lambda told, width, _: diff_lines(told, width), partial(why, "diff")
+        )
+        self.strip = Passage(lambda *room: strip(lookups.course, *room), id="agent-strip")
+        self.plot = Passage(lambda *room: whole(lookups.course, *room), id="agent-plot")
+        self.chain = Picker(self._say_link, empty="No session yet.", id="agent-links")
+        self.facts = Passage(lambda *room: facts(lookups.facts, *room), id="agent-facts")
+        self.diff = Passage(lambda *room: diff(lookups.diff, *room), id="agent-diff")
+        self.feed = Feed(of_one=True)
+
+    @property
+    def agent(self) -> AgentStatus | None:
+        return self.model.agents.get(self.name_of_agent)
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The items of `READ` that are on the screen."""
+        if self.section == "pane":
+            return ("course",)
+        if self.section == "course" and self.has_class("-roomy"):
+            return ("course", "facts")
+        return (self.section,) if self.section in READ else ()
+
+    def compose(self) -> ComposeResult:
+        yield self._head
+        yield self._reason
+        yield self._tabs
+        with Horizontal(id="agent-body"):
+            with Vertical(id="agent-left"):
+                yield self.strip
+                yield self.pane
+            with Vertical(id="agent-right"):
+                with Vertical(id="agent-course"):
+                    yield self.plot
+                    yield self.chain
+                yield self.facts
+                yield self.diff
+                yield self.feed
+        yield self._keys
+
+    def on_mount(self) -> None:
+        self._stop_listening = self.model.listen(self._heard)
+        self.set_class(not self._live, "-lost")
+        self._measure()
+        self.open("course" if self.has_class("-wide") else "pane")
+        self._look()
+
+    def on_unmount(self) -> None:
+        self._stop_listening()
+
+    def on_resize(self) -> None:
+        self._measure()
+        self._rows.want()
+        self._read()
+
+    def _measure(self) -> None:
+        size = self.app.size
+        self.set_class(size.width >= WIDE, "-wide")
+        self.set_class(size.width >= WIDE and size.height >= ROOMY, "-roomy")
+        self.set_class(size.height < SHORT, "-short")
+
+    def open(self, section: str) -> None:
+        """Show a section, beside the pane if there is room."""
+        self.section = section
+        for each in head.SECTIONS:
+            self.set_class(each.key == section, f"-{each.key}")
+        self.set_class(section != "pane", "-aside")
+        self._draw()
+        self._read()
+
+    # Keys
+
+    def hints(self) -> list[Action]:
+        return possible_with(self.model, self.section)
+
+    @on(Picker.Picked)
+    def _picked(self) -> None:
+        self._read_document()
+
+    def handlers(self) -> Handlers:
+        return {
+            "agent.enter": self._enter,
+            "agent.pane": self._pane,
+            "agent.course": self._course,
+            "agent.facts": self._facts,
+            "agent.diff": self._diff,
+            "agent.events": self._events,
+            "agent.next": self._next,
+            "agent.previous": self._previous,
+            "agent.again": self._again,
+            "agent.since": self._since,
+            "agent.document": self._document,
+            "agent.handoff": self._handoff,
+            "agent.send": self._send,
+            "agent.undo": self._undo,
+            "agent.down": self._down,
+            "agent.up": self._up,
+            "agent.page-down": self._page_down,
+            "agent.page-up": self._page_up,
+            "agent.first": self._first,
+            "agent.last": self._last,
+            "agent.redraw": self._redraw,
+            "agent.help": self._help,
+            "agent.back": self._back,
+        }
+
+    def _pane(self) -> None:
+        self.open("pane")
+
+    def _course(self) -> None:
+        self.open("course")
+
+    def _facts(self) -> None:
+        self.open("facts")
+
+    def _diff(self) -> None:
+        self.open("diff")
+
+    def _events(self) -> None:
+        self.open("events")
+
+    def _next(self) -> None:
+        self.open(head.after(self.section, 1))
+
+    def _previous(self) -> None:
+        self.open(head.after(self.section, -1))
+
+    def _enter(self) -> None:
+        if self.section == "course":
+            self._read_document()
+        else:
+            self._do("attach")
+
+    def _document(self) -> None:
+        self._do("document")
+
+    def _handoff(self) -> None:
+        self._do("handoff")
+
+    def _send(self) -> None:
+        self._do("send")
+
+    def _undo(self) -> None:
+        self._do("undo")
+
+    def _redraw(self) -> None:
+        self._do("redraw")
+
+    def _again(self) -> None:
+        """Reload the shown section."""
+        self.lookups.outdated.update(self.shown)
+        self._read()
+
+    def _since(self) -> None:
+        self.lookups.turn()
+        self.open("diff")
+
+    def _down(self) -> None:
+        self._move(1)
+
+    def _up(self) -> None:
+        self._move(-1)
+
+    def _page_down(self) -> None:
+        self._page(1)
+
+    def _page_up(self) -> None:
+        self._page(-1)
+
+    def _first(self) -> None:
+        self._move(-1_000_000)
+
+    def _last(self) -> None:
+        self._move(1_000_000)
+
+    def _move(self, lines: int) -> None:
+        if self.section == "course":
+            self.chain.move(lines)
+        else:
+            self._scrolled().scroll_relative(y=lines, animate=False, force=True)
+
+    def _page(self, direction: int) -> None:
+        widget = self._scrolled()
+        if isinstance(widget, PaneView) and direction < 0 and not widget.scroll_offset.y:
+            self._look_further_up()
+        step = direction * max(1, widget.size.height - 2)
+        widget.scroll_relative(y=step, animate=False, force=True)
+
+    def _scrolled(self) -> Lines | PaneView:
+        sections = {"facts": self.facts, "diff": self.diff, "events": self.feed}
+        return sections.get(self.section, self.pane)
+
+    def _read_document(self) -> None:
+        link = self._shown_links.get(self.chain.selected or "")
+        paper = self.lookups.paper(link) if link else None
+        if paper is None:
+            cannot(self, f"Session {link.number} left no document." if link else "No session yet.")
+            return
+        screen = ReadingScreen(self.model, self.client, self.ui, paper, self._go_on)
+        self.app.push_screen(screen)
+
+    def _go_on(self, entry: Entry) -> None:
+        cannot(self, f"Continue from the history, or run: cockpit continue {entry.document}")
+
+    # Model changes and reads
+
+    def _heard(self, change: Change, name: str | None) -> None:
+        if change is Change.SELECTION or (change is Change.AGENT and name != self.name_of_agent):
+            return
+        if change is Change.CONNECTION:
+            self._connected()
+        if change in {Change.AGENT, Change.FLEET}:
+            pane = self._pane_looked_at
+            self.lookups.take(self.agent)
+            if pane != self._pane_now():
+                self._look()
+        if change is Change.EVENT and not self._is_event_of_ours():
+            return
+        if self.lookups.wanted(self.shown):
+            self._lookings.want()
+        self._rows.want()
+
+    def _connected(self) -> None:
+        was_lost = self.has_class("-lost")
+        self.set_class(not self._live, "-lost")
+        if self._live and was_lost:
+            self.lookups.outdated.update(READ)
+            self._look()
+
+    def _is_event_of_ours(self) -> bool:
+        events = self.model.events
+        ours = bool(events) and events[-1].agent == self.name_of_agent
+        if ours:
+            self.lookups.outdated.add("course")
+        return ours
+
+    @property
+    def _lost(self) -> list[Span]:
+        return lost_reason(self.model, self.name_of_agent, monotonic())
+
+    @property
+    def _live(self) -> bool:
+        return self.model.part_of(self.name_of_agent).connection.live
+
+    def _why_unread(self, section: str) -> str:
+        """Why a section cannot be read; empty while it is loading."""
+        if not self._live:
+            return needs_supervisor(self.model) or ""
+        return self.lookups.troubles.get(section, "")
+
+    def _pane_now(self) -> str | None:
+        return self.agent.pane if self.agent else None
+
+    def _look(self) -> None:
+        """Stream the pane, in place of an earlier stream."""
+        self._pane_looked_at = self._pane_now()
+        every, lines = self.ui.pace, self._history_lines
+        task = partial(look, self.client, self.agent, self.pane, every, history=lines)
+        in_background(self, task, group="pane", alone=True)
+
+    def on_mouse_scroll_up(self) -> None:
+        """Load pane history once the pane is scrolled to its top."""
+        if self.section == "pane":
+            self._look_further_up()
+
+    def _look_further_up(self) -> None:
+        if not self._history_lines:
+            self._history_lines = HISTORY
+            self._look()
+
+    def _read(self) -> None:
+        if not self.is_attached or not self._live or self.agent is None:
+            return
+        for section in self.lookups.wanted(self.shown):
+            task = partial(self._read_one, section)
+            in_background(self, task, group=f"read-{section}", alone=True)
+
+    async def _read_one(self, section: str) -> None:
+        try:
+            await self.lookups.read(section)
+        except CockpitError as error:
+            if self._live:
+                tell(self, error)
+        self._rows.want()
+
+    # Drawing
+
+    def _draw(self) -> None:
+        if not self.is_attached:
+            return
+        self._head.show()
+        self._tabs.show()
+        self._reason.say([Span(" "), *self._lost[1:]] if self._lost else self._reasons())
+        self._keys.show()
+        shown = self.shown
+        if "course" in shown:
+            (self.strip if self.section == "pane" else self.plot).show()
+            self._draw_chain()
+        if "facts" in shown:
+            self.facts.show()
+        if "diff" in shown:
+            self.diff.show()
+        if self.section == "events":
+            ours = [each for each in self.model.events if each.agent == self.name_of_agent]
+            self.feed.show(ours)
+
+    def _reasons(self) -> list[Span]:
+        """The reason without the state, which the title shows."""
+        return reason(self.agent, named=False)
+
+    def _draw_chain(self) -> None:
+        before = self._shown_links
+        self._shown_links = {link.session: link for link in self.lookups.links()}
+        if self._shown_links != before:
+            self.chain.show(list(self._shown_links))
+            if not before:
+                self.chain.move(len(self._shown_links))
+
+    def _say_head(self, width: int) -> list[Span]:
+        name, lost = self.name_of_agent, self._lost
+        return head.head(name, self.agent, width, live=self._live, lost=lost)
+
+    def _say_link(self, session: str, width: int) -> list[Span]:
+        links = self._shown_links
+        return link_spans(links[session], list(links.values()), width)

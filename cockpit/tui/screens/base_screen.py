@@ -1,0 +1,119 @@
+"""The base of the full screens: footer, key line, and running actions or saying why not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.screen import Screen
+from textual.widget import Widget
+
+from cockpit.client.client import Client
+from cockpit.tui.keys.actions import BY_ID, Action, Context, Handlers
+from cockpit.tui.present.keys import key_line, possible
+from cockpit.tui.present.outage import outage
+from cockpit.tui.screens.help import HelpScreen
+from cockpit.tui.screens.requests import cannot, is_refused_as_paste
+from cockpit.tui.state.model import Change, Model
+from cockpit.tui.widgets.line import KeyLine, Wrapped
+
+if TYPE_CHECKING:
+    from cockpit.tui.state.context import UIContext
+
+
+class BaseScreen(Screen[None]):
+    """Shows the footer, and runs the handler of the action that a key or a click asks for."""
+
+    CONTEXT: ClassVar[Context]
+
+    def __init__(self, model: Model, client: Client, ui: UIContext) -> None:
+        super().__init__()
+        self.model = model
+        self.client = client
+        self.ui = ui
+        self._outage = Wrapped(most=2, id="outage")
+        self._keys = KeyLine(lambda width: key_line(self.hints(), ui.keys, width))
+        self._answered = model.any_live
+
+    def footer(self) -> ComposeResult:
+        """The last lines: a lost connection, unless the screen shows it elsewhere, and the keys."""
+        yield self._outage
+        yield self._keys
+
+    def on_mount(self) -> None:
+        self._forget_connection = self.model.listen(self._heard_of_connection)
+        self.call_after_refresh(self._say_connection)
+
+    def on_unmount(self) -> None:
+        self._forget_connection()
+
+    def _heard_of_connection(self, change: Change, _name: str | None) -> None:
+        if change is not Change.CONNECTION:
+            return
+        self._say_connection()
+        came_back = self.model.any_live and not self._answered
+        self._answered = self.model.any_live
+        if came_back:
+            self.reconnected()
+
+    def _say_connection(self) -> None:
+        if self._outage.is_attached:
+            self._outage.say(outage(self.model))
+            self._keys.show()
+
+    def reconnected(self) -> None:
+        """Called when a supervisor answers again: retry what failed."""
+
+    def handlers(self) -> Handlers:
+        """The method for each action of this screen's context."""
+        raise NotImplementedError
+
+    def hints(self) -> Iterable[Action]:
+        """The actions for the key line."""
+        return possible(self.model, self.CONTEXT)
+
+    def action_act(self, action: str) -> None:
+        if is_refused_as_paste(self, BY_ID[action]):
+            return
+        reason = BY_ID[action].why_not(self.model)
+        if reason:
+            cannot(self, reason)
+        else:
+            self.handlers()[action]()
+
+    def on_key_line_chosen(self, message: KeyLine.Chosen) -> None:
+        self.action_act(message.action)
+
+    def _help(self) -> None:
+        self.app.push_screen(HelpScreen(self.CONTEXT, self.ui.keys))
+
+    def _back(self) -> None:
+        self.dismiss()
+
+
+class TextScreen(BaseScreen):
+    """A screen with one long text that its keys scroll; set `text` before it is shown."""
+
+    text: Widget
+
+    def _down(self) -> None:
+        self._move(1)
+
+    def _up(self) -> None:
+        self._move(-1)
+
+    def _page_down(self) -> None:
+        self._move(max(1, self.text.size.height - 2))
+
+    def _page_up(self) -> None:
+        self._move(-max(1, self.text.size.height - 2))
+
+    def _move(self, lines: int) -> None:
+        self.text.scroll_relative(y=lines, animate=False, force=True)
+
+    def _first(self) -> None:
+        self.text.scroll_home(animate=False, force=True)
+
+    def _last(self) -> None:
+        self.text.scroll_end(animate=False, force=True)

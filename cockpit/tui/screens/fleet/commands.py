@@ -1,0 +1,363 @@
+"""Runs the fleet's actions, or shows why one is unavailable.
+
+Other screens are imported where they are opened; `lazy.load` imports them ahead of time.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cockpit.tui.keys import reasons
+from cockpit.tui.keys.actions import BY_ID, Handlers
+from cockpit.tui.present.sorting import ORDERS, next_order
+from cockpit.tui.screens.removals import Removals
+from cockpit.tui.screens.requests import Requests, cannot, is_refused_as_paste, say, tell
+from cockpit.tui.state.background import in_background
+from cockpit.tui.terminal.attach import step_aside
+from cockpit.tui.terminal.driver import RedrawWanted
+from cockpit.tui.terminal.paste_guard import key_in_hand
+from cockpit.wire.status import AgentStatus
+from cockpit.wire.verbs import (
+    Approve,
+    Finish,
+    Handoff,
+    Refuse,
+    Resume,
+    Send,
+    Snooze,
+    Start,
+    Stop,
+    Undo,
+)
+
+if TYPE_CHECKING:
+    from cockpit.tui.screens.fleet.screen import FleetScreen
+
+
+class Commands:
+    """Runs the actions of the fleet's screen."""
+
+    def __init__(self, screen: FleetScreen) -> None:
+        self._screen = screen
+        self._model = screen.model
+        self._requests = Requests(screen, screen.client)
+        self._removals = Removals(screen.client)
+
+    def do(self, action: str) -> None:
+        """Run an action by its id, or show why it is unavailable."""
+        if is_refused_as_paste(self._screen, BY_ID[action]):
+            return
+        reason = BY_ID[action].why_not(self._model)
+        if reason:
+            cannot(self._screen, reason)
+        else:
+            self.handlers()[action]()
+
+    def handlers(self) -> Handlers:
+        """The method for each action of the fleet."""
+        return {
+            "approve": self._approve,
+            "approve-straight": self._approve_straight,
+            "refuse": self._refuse,
+            "snooze": self._snooze,
+            "snooze-more": self._snooze_more,
+            "let-compact": self._let_compact,
+            "document": self._document,
+            "attach": self._attach,
+            "handoff": self._handoff,
+            "send": self._send,
+            "start": self._start,
+            "resume": self._resume,
+            "stop": self._stop,
+            "done": self._done,
+            "undo": self._undo,
+            "open": self._open,
+            "down": self._down,
+            "up": self._up,
+            "first": self._first,
+            "last": self._last,
+            "next-needing": self._next_needing,
+            "pane-up": self._pane_up,
+            "pane-down": self._pane_down,
+            "inbox": self._inbox,
+            "history": self._history,
+            "worktrees": self._worktrees,
+            "filter": self._filter,
+            "unfilter": self._unfilter,
+            "sort": self._sort,
+            "pane-more": self._pane_more,
+            "pane-less": self._pane_less,
+            "beside": self._beside,
+            "settings": self._settings,
+            "events": self._events,
+            "redraw": self._redraw,
+            "help": self._help,
+            "quit": self._quit,
+        }
+
+    def jump(self, number: int) -> None:
+        """Select the agent with that number."""
+        name = self._screen.fleet.name_at(number)
+        if name is None:
+            cannot(self._screen, f"No agent {number}.")
+        else:
+            self._screen.fleet.select(name)
+
+    @property
+    def _agent(self) -> AgentStatus:
+        agent = self._model.agent
+        assert agent is not None  # every action that uses it refuses to begin without
+        return agent
+
+    @property
+    def _question(self) -> str | None:
+        """The id of the current handoff, so that an answer never reaches a later one."""
+        return self._agent.handoff.id if self._agent.handoff else None
+
+    def _approve(self) -> None:
+        self._requests.send(Approve(name=self._agent.name, handoff=self._question))
+
+    def _approve_straight(self) -> None:
+        self._requests.send(Approve(name=self._agent.name, handoff=self._question, straight=True))
+
+    def _refuse(self) -> None:
+        self._requests.send(Refuse(name=self._agent.name, handoff=self._question))
+
+    def _snooze(self) -> None:
+        self._requests.send(Snooze(name=self._agent.name, handoff=self._question))
+
+    def _snooze_more(self) -> None:
+        self._requests.send(Snooze(name=self._agent.name, handoff=self._question, percent=10))
+
+    def _let_compact(self) -> None:
+        self._requests.send(Refuse(name=self._agent.name, handoff=self._question, compact=True))
+
+    def _document(self) -> None:
+        from cockpit.tui.screens.review.screen import ReviewScreen
+
+        screen = self._screen
+        screen.app.push_screen(ReviewScreen(self._model, screen.client, screen.ui))
+
+    def _attach(self) -> None:
+        task = partial(self._go_to, self._agent.name)
+        in_background(self._screen, task, group="attach", alone=True)
+
+    async def _go_to(self, name: str) -> None:
+        ui = self._screen.ui
+        try:
+            if ui.direct:
+                await step_aside(self._screen.app, lambda: ui.attach(name))
+            else:
+                await ui.attach(name)
+        except Exception as error:  # noqa: BLE001 (every error is shown here)
+            tell(self._screen, error)
+
+    def _handoff(self) -> None:
+        self._requests.send(Handoff(name=self._agent.name))
+
+    def _send(self) -> None:
+        from cockpit.tui.screens.send import SendScreen
+
+        name = self._agent.name
+
+        def written(text: str | None) -> None:
+            if text:
+                self._requests.send(Send(name=name, text=text))
+
+        form = SendScreen(name)
+        form.opened_in = key_in_hand(self._screen)
+        self._screen.app.push_screen(form, written)
+
+    def _start(self) -> None:
+        from cockpit.tui.screens.start.screen import StartScreen
+
+        screen = self._screen
+
+        def started(order: Start | None) -> None:
+            if order:
+                screen.fleet.select(order.name)
+
+        agents = list(self._model.agents.values())
+        ui = screen.ui
+        there = self._model.agent if self._model.main.is_far else None
+        place = Path(there.configured_directory or there.directory) if there else ui.directory
+        form = StartScreen(agents, self._model.selected, place, screen.client, ui.files, ui.home)
+        form.opened_in = key_in_hand(screen)
+        screen.app.push_screen(form, started)
+
+    def _resume(self) -> None:
+        """Resume all agents: on this machine in one request, on others one request each."""
+        for part in self._model.parts.values():
+            mine = [
+                agent
+                for agent in reasons.interrupted(self._model)
+                if self._model.part_of(agent.name) is part
+            ]
+            if part is self._model.main and mine:
+                self._requests.send(Resume())
+            elif mine:
+                for agent in mine:
+                    self._requests.send(Resume(name=agent.name))
+
+    def _stop(self) -> None:
+        name = self._agent.name
+        self._confirm(
+            f"Stop {name}?",
+            "This ends its process. Its worktree and session are kept, so you can start it again.",
+            Stop(name=name),
+            "stop it",
+        )
+
+    def _done(self) -> None:
+        name = self._agent.name
+        self._confirm(
+            f"Mark the job of {name} as done?",
+            "This runs what is set for the end of the job: push, pull request, hooks.",
+            Finish(name=name),
+            "done",
+        )
+
+    def _undo(self) -> None:
+        name = self._agent.name
+        self._confirm(
+            f"Go back to the previous session of {name}?",
+            "This ends the current session and reopens the previous one.",
+            Undo(name=name),
+            "go back",
+        )
+
+    def _confirm(self, title: str, words: str, verb: Stop | Finish | Undo, yes: str) -> None:
+        from cockpit.tui.screens.confirm import ConfirmScreen
+
+        def decided(yes: bool | None) -> None:
+            if yes:
+                self._requests.send(verb)
+
+        self._screen.app.push_screen(ConfirmScreen(title, words, yes), decided)
+
+    def _down(self) -> None:
+        self._screen.fleet.move(1)
+
+    def _up(self) -> None:
+        self._screen.fleet.move(-1)
+
+    def _first(self) -> None:
+        self._screen.fleet.move(-10_000)
+
+    def _last(self) -> None:
+        self._screen.fleet.move(10_000)
+
+    def _next_needing(self) -> None:
+        names = self._screen.fleet.names
+        here = names.index(self._model.selected) + 1 if self._model.selected in names else 0
+        for name in [*names[here:], *names[:here]]:
+            if self._model.agents[name].state == "needs_you":
+                self._screen.fleet.select(name)
+                return
+
+    def _pane_up(self) -> None:
+        self._screen.pane.page(-1)
+
+    def _pane_down(self) -> None:
+        self._screen.pane.page(1)
+
+    def _open(self) -> None:
+        from cockpit.tui.screens.agent.screen import AgentScreen
+
+        screen = self._screen
+        agent = AgentScreen(self._model, screen.client, screen.ui, self.do)
+        screen.app.push_screen(agent)
+
+    def _inbox(self) -> None:
+        from cockpit.tui.screens.inbox.screen import InboxScreen
+
+        screen = self._screen
+        inbox = InboxScreen(self._model, screen.client, screen.ui, self._attach)
+        screen.app.push_screen(inbox)
+
+    def _history(self) -> None:
+        from cockpit.tui.screens.history.screen import HistoryScreen
+
+        screen = self._screen
+        history = HistoryScreen(self._model, screen.client, screen.ui)
+        screen.app.push_screen(history)
+
+    def _worktrees(self) -> None:
+        from cockpit.tui.screens.worktrees.screen import WorktreesScreen
+
+        screen = self._screen
+        screen.app.push_screen(
+            WorktreesScreen(self._model, screen.client, screen.ui, self._removals)
+        )
+
+    def _filter(self) -> None:
+        self._screen.filter_line.display = True
+        self._screen.set_focus(self._screen.filter)
+
+    def _unfilter(self) -> None:
+        screen = self._screen
+        if not screen.fleet.filter:
+            cannot(screen, "No filter is set.")
+            return
+        screen.filter.value = screen.fleet.filter = ""
+        screen.filter_line.display = False
+        screen.fleet.show()
+
+    def _sort(self) -> None:
+        screen = self._screen
+        order = next_order(screen.fleet.sort)
+        screen.fleet.sort = order
+        screen.memory.keep(sort=order)
+        screen.fleet.show()
+        screen.fleet.select(self._model.selected)
+        say(screen, f"Sorted by {order}: {ORDERS[order]}.")
+
+    def _pane_more(self) -> None:
+        self._say_why(self._screen.split.give_pane(1))
+
+    def _pane_less(self) -> None:
+        self._say_why(self._screen.split.give_pane(-1))
+
+    def _beside(self) -> None:
+        self._say_why(self._screen.split.turn())
+
+    def _say_why(self, reason: str | None) -> None:
+        if reason:
+            cannot(self._screen, reason)
+
+    def _settings(self) -> None:
+        from cockpit.tui.screens.settings.screen import SettingsScreen
+
+        screen, ui = self._screen, self._screen.ui
+        if ui.files is None:
+            cannot(screen, "This screen has no configuration to change.")
+            return
+        form = SettingsScreen(self._model, screen.client, ui.files, ui.home, self._own_keys)
+        screen.app.push_screen(form)
+
+    def _own_keys(self) -> None:
+        from cockpit.tui.screens.settings.own_keys import OwnKeysScreen
+
+        screen, ui = self._screen, self._screen.ui
+        if ui.files is not None:
+            form = OwnKeysScreen(screen.client, ui.files, ui.home, ui.keys)
+            screen.app.push_screen(form, lambda _written: screen.refresh_keys())
+
+    def _events(self) -> None:
+        feed = self._screen.feed
+        feed.toggle_class("-open")
+        if feed.has_class("-open"):
+            feed.show(self._model.events)
+
+    def _redraw(self) -> None:
+        self._screen.post_message(RedrawWanted())
+
+    def _help(self) -> None:
+        from cockpit.tui.screens.help import HelpScreen
+
+        self._screen.app.push_screen(HelpScreen("fleet", self._screen.ui.keys))
+
+    def _quit(self) -> None:
+        self._screen.app.exit(True)

@@ -1,0 +1,123 @@
+"""Divides the fleet screen between the list and the pane."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cockpit.tui.state.remembered import View, ViewMemory
+
+if TYPE_CHECKING:
+    from cockpit.tui.screens.fleet.screen import FleetScreen
+
+WIDE = 180
+"""Columns from which the pane goes beside the list by default."""
+BESIDE = 110
+"""Columns below which it never does: both would be too narrow."""
+LOW = 14
+"""Lines below which only the list is shown. A terminal of 15 lines gives us 14."""
+PACKED = 20
+"""Lines below which the list has priority over the pane."""
+PANE_LEAST = 5
+"""The fewest lines worth showing of a pane."""
+USUAL = View()
+AROUND_PANE = 3
+"""Lines of the rule above the pane and of the reason the agent waits."""
+STEP = 5
+LEAST, MOST = 15, 85
+"""Per cent."""
+
+
+class PaneSplit:
+    """Gives the list the lines it needs, up to its share if the pane is below it."""
+
+    def __init__(self, screen: FleetScreen, memory: ViewMemory) -> None:
+        self._screen = screen
+        self._memory = memory
+
+    @property
+    def is_beside(self) -> bool:
+        width = self._screen.app.size.width
+        wanted = self._memory.view.beside
+        return width >= BESIDE if wanted else (wanted is None and width >= WIDE)
+
+    def arrange(self) -> None:
+        """Lay out the screen for its size. Idempotent."""
+        screen, size = self._screen, self._screen.app.size
+        beside = self.is_beside
+        screen.set_class(beside, "-wide")
+        low = size.height < LOW and not beside and bool(screen.model.agents)
+        screen.set_class(low, "-cramped")
+        screen.set_class(not low and self._is_packed, "-packed")
+        height = max(0, size.height - 2)
+        if beside:
+            screen.fleet.styles.max_height = "100%"
+            screen.left.styles.width = f"{self._memory.view.list_width}%"
+        else:
+            screen.fleet.styles.max_height = max(3, self._lines_of_list(height))
+            screen.left.styles.width = "100%"
+        screen.fleet.give(height if beside else 0)
+        screen.look_where_it_shows()
+
+    @property
+    def _is_packed(self) -> bool:
+        """Whether the list needs the pane's lines and the user has not enlarged the pane."""
+        height, view = self._screen.app.size.height, self._memory.view
+        if self.is_beside or height >= PACKED or view.list_height < USUAL.list_height:
+            return False
+        return self._screen.fleet.least + AROUND_PANE + PANE_LEAST > height - 2
+
+    def _lines_of_list(self, height: int) -> int:
+        """The most lines the list may have if the pane is below it."""
+        if self._screen.has_class("-cramped"):
+            return height
+        if self._screen.has_class("-packed"):
+            return height - 1 - max(1, self._screen.reason_lines)
+        return max(4, height * self._memory.view.list_height // 100)
+
+    def turn(self) -> str | None:
+        """Move the pane beside or below the list; returns why not if impossible."""
+        width = self._screen.app.size.width
+        if not self.is_beside and width < BESIDE:
+            return f"The pane needs {BESIDE} columns beside the list; the terminal has {width}."
+        self._memory.keep(beside=not self.is_beside)
+        self.arrange()
+        return None
+
+    def give_pane(self, steps: int) -> str | None:
+        """Make the pane larger, or smaller with negative steps; returns why not if impossible."""
+        if self._screen.has_class("-cramped"):
+            return "The terminal is too low for a pane."
+        view = self._memory.view
+        if self.is_beside:
+            return self._set("list_width", view.list_width - steps * STEP)
+        fleet = self._screen.fleet
+        if steps < 0 and fleet.virtual_size.height <= fleet.size.height:
+            return "The list already shows every agent."
+        shown = fleet.size.height * 100 // max(1, self._screen.app.size.height - 2)
+        start = min(view.list_height, max(shown, LEAST + STEP)) if steps > 0 else view.list_height
+        return self._set("list_height", start - steps * STEP)
+
+    def drag_to(self, line: int, column: int, *, done: bool) -> None:
+        """Move the divider to this line, or to this column if the pane is beside the list.
+
+        `done` once the mouse button is released.
+        """
+        size = self._screen.app.size
+        if self.is_beside:
+            self._memory.change(list_width=_share(column - 1, size.width))
+        else:
+            self._memory.change(list_height=_share(line - 1, size.height - 2))
+        self.arrange()
+        if done:
+            self._memory.keep()
+
+    def _set(self, name: str, share: int) -> str | None:
+        if not LEAST <= share <= MOST:
+            return "That is the limit."
+        self._memory.keep(**{name: share})
+        self.arrange()
+        return None
+
+
+def _share(cells: int, of: int) -> int:
+    return min(MOST, max(LEAST, round(cells * 100 / max(1, of))))

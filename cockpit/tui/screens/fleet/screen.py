@@ -1,0 +1,306 @@
+"""The home screen: the fleet, and the pane of the selected agent."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from time import monotonic
+from typing import Any, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+from textual.events import Key
+from textual.screen import Screen
+from textual.widgets import Input
+
+from cockpit import __version__
+from cockpit.client.client import Client
+from cockpit.tui.keys.actions import BY_ID, Context, keys_of, spoken
+from cockpit.tui.keys.bindings import bindings
+from cockpit.tui.present.detail import reason, rule
+from cockpit.tui.present.hosts import lost_reason
+from cockpit.tui.present.keys import key_line, possible
+from cockpit.tui.present.summary import joined_summary, summary, title
+from cockpit.tui.present.welcome import welcome
+from cockpit.tui.screens import lazy
+from cockpit.tui.screens.fleet.commands import Commands
+from cockpit.tui.screens.fleet.layout import PaneSplit
+from cockpit.tui.screens.pane_follow import look
+from cockpit.tui.screens.requests import cannot
+from cockpit.tui.state.background import in_background
+from cockpit.tui.state.context import UIContext
+from cockpit.tui.state.model import Change, Model
+from cockpit.tui.state.pace import Throttled
+from cockpit.tui.state.remembered import ViewMemory
+from cockpit.tui.widgets.feed import Feed
+from cockpit.tui.widgets.filter_line import FilterLine
+from cockpit.tui.widgets.fleet_list import FleetList
+from cockpit.tui.widgets.line import Divider, KeyLine, OneLine, Wrapped
+from cockpit.tui.widgets.lines import Lines
+from cockpit.tui.widgets.pane_view import PaneView
+
+MINUTE = 15.0
+"""Seconds between updates of the ages, which are shown in minutes."""
+
+
+class FleetScreen(Screen[None]):
+    """The list of agents with their context bars, and the selected pane below or beside it."""
+
+    CONTEXT: ClassVar[Context] = "fleet"
+    BINDINGS: ClassVar[list[BindingType]] = bindings("fleet")
+    AUTO_FOCUS = "#fleet"
+
+    def __init__(
+        self, model: Model, client: Client, ui: UIContext, memory: ViewMemory | None = None
+    ) -> None:
+        super().__init__()
+        self.model = model
+        self.client = client
+        self.ui = ui
+        self.memory = memory or ViewMemory()
+        self.fleet = FleetList(model)
+        self.fleet.sort = self.memory.view.sort
+        self.split = PaneSplit(self, self.memory)
+        self.left = Vertical(id="left")
+        self.pane = PaneView()
+        self.feed = Feed()
+        self.welcome = Lines(id="welcome")
+        self.welcome.display = False
+        self.filter_line = FilterLine(self._key_of_all)
+        self.filter = self.filter_line.field
+        self._looking_at: tuple[str | None, str | None] = (None, None)
+        self._live = False
+        """The selected agent's host answers."""
+        self._aside = False
+        """Another screen covers this one, so the pane is not streamed."""
+        self.commands = Commands(self)
+        self._summary = OneLine(self._summarise, id="summary")
+        self._rule = Divider(lambda width: rule(model.agent, width, ui.home), id="rule")
+        self._reason = Wrapped(id="reason")
+        self._keys = KeyLine(self._key_line)
+        self._told_of: str | None = None
+        self._afresh = True
+        self._loaded = False
+        """The lazy screens are imported, or being imported."""
+        self._rows = Throttled(self, lambda: ui.pace.rows, self._draw)
+
+    def compose(self) -> ComposeResult:
+        yield self._summary
+        with Horizontal(id="body"):
+            with self.left:
+                yield self.fleet
+                yield self.filter_line
+                yield self.feed
+            with Vertical(id="right"):
+                yield self._rule
+                yield self._reason
+                yield self.pane
+                yield self.welcome
+        yield self._keys
+
+    def on_mount(self) -> None:
+        self._stop_listening = self.model.listen(self._heard)
+        self.set_interval(MINUTE, self._tick)
+        self._draw()
+        self._follow_selection()
+
+    def on_unmount(self) -> None:
+        self._stop_listening()
+
+    def on_resize(self) -> None:
+        self.split.arrange()
+
+    @on(FleetList.Grew)
+    def _fleet_grew(self) -> None:
+        self.split.arrange()
+
+    @on(Divider.Dragged)
+    def _dragged(self, message: Divider.Dragged) -> None:
+        self.split.drag_to(message.line, message.column, done=message.done)
+
+    @on(FleetList.Picked)
+    def _picked(self) -> None:
+        self.commands.do("attach")
+
+    @on(FleetList.Headed)
+    def _headed(self) -> None:
+        self.commands.do("sort")
+
+    @on(KeyLine.Chosen)
+    def _chosen(self, message: KeyLine.Chosen) -> None:
+        self.commands.do(message.action)
+
+    @on(Input.Changed, "#filter")
+    def _filter_changed(self, message: Input.Changed) -> None:
+        self.fleet.filter = message.value
+        self.fleet.show()
+
+    def on_key(self, event: Key) -> None:
+        """Leave the filter field; Esc also clears the filter."""
+        if self.focused is self.filter and event.key in {"escape", "down", "up"}:
+            if event.key == "escape":
+                self.filter.value = self.fleet.filter = ""
+                self.fleet.show()
+            self._filter_done()
+
+    @on(Input.Submitted, "#filter")
+    def _filter_done(self) -> None:
+        self.set_focus(self.fleet)
+        self.filter_line.display = bool(self.fleet.filter)
+        names = self.fleet.names
+        if names and self.model.selected not in names:
+            self.fleet.select(names[0])
+
+    def _key_of_all(self) -> str:
+        return spoken(keys_of(BY_ID["unfilter"], self.ui.keys)[0])
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Disable actions while the filter field has the focus."""
+        return self.focused is not self.filter or action not in {"act", "jump"}
+
+    def action_act(self, action: str) -> None:
+        self.commands.do(action)
+
+    def action_jump(self, number: int) -> None:
+        self.commands.jump(number)
+
+    def _heard(self, change: Change, name: str | None) -> None:
+        if change is Change.SELECTION:
+            self._follow_selection()
+            self._see_connection()
+        if change is Change.EVENT:
+            if self.feed.has_class("-open"):
+                self.feed.show(self.model.events)
+            return
+        if change is Change.CONNECTION:
+            self.set_class(not self.model.any_live, "-lost")
+            self._see_connection()
+        if change is Change.AGENT and name:
+            self.fleet.outdated(name)
+        if change in {Change.FLEET, Change.CONNECTION}:
+            self._afresh = True
+        self._rows.want()
+
+    def _see_connection(self) -> None:
+        """Stream the selected pane again once its host is back."""
+        live = self.model.part.connection.live
+        self.set_class(not live, "-pane-lost")
+        if live and not self._live:
+            self._follow_selection()
+        self._live = live
+
+    def _tick(self) -> None:
+        self._afresh = True
+        self._rows.want()
+
+    def _draw(self) -> None:
+        if not self.is_running:
+            return
+        self.fleet.show(afresh=self._afresh)
+        self._afresh = False
+        if not self.model.selected and self.fleet.names:
+            self.fleet.select(self.fleet.names[0])
+        self._welcome_if_empty()
+        self._tell_of_other_version()
+        self._summary.show()
+        self._rule.show()
+        self._reason.say(self._reasons())
+        if self.has_class("-packed"):
+            self.split.arrange()
+        self._keys.show()
+        self.app.sub_title = title(self.model.agents.values())
+        self.look_where_it_shows()
+        if self.model.any_live and not self._loaded:
+            self._loaded = True
+            self.call_after_refresh(self._load_behind)
+
+    def _load_behind(self) -> None:
+        in_background(self, partial(asyncio.to_thread, lazy.load), group="load")
+
+    @property
+    def reason_lines(self) -> int:
+        """Lines of the reason the selected agent waits."""
+        return self._reason.lines
+
+    def _reasons(self) -> list[Any]:
+        """Why the selected agent waits, or why its host is lost."""
+        agent = self.model.agent
+        lost = lost_reason(self.model, agent.name, monotonic()) if agent else []
+        return lost or reason(agent)
+
+    def _welcome_if_empty(self) -> None:
+        """Show how to start in place of the pane if there are no agents."""
+        empty = self.model.any_live and not self.model.agents
+        if empty != self.welcome.display:
+            self.welcome.display = empty
+            self.pane.display = self._rule.display = not empty
+            self.split.arrange()
+        if empty:
+            self.welcome.set_lines(welcome(self.ui.keys))
+
+    def on_screen_suspend(self) -> None:
+        """Stop streaming the pane while another screen hides it."""
+        self._aside = not self.app.screen.is_modal
+        self.look_where_it_shows()
+
+    def on_screen_resume(self) -> None:
+        self._aside = False
+        self.look_where_it_shows()
+
+    def look_where_it_shows(self) -> None:
+        """Stream the selected pane if there is room for it. Idempotent."""
+        if self._pane_of() != self._looking_at:
+            self._follow_selection()
+
+    def _pane_of(self) -> tuple[str | None, str | None]:
+        """Agent and pane to stream; None if there is no room for it."""
+        hidden = self._aside or self.has_class("-cramped") or self.has_class("-packed")
+        agent = None if hidden else self.model.agent
+        return (agent.name, agent.pane) if agent else (None, None)
+
+    def _follow_selection(self) -> None:
+        """Stream the selected agent's pane only."""
+        self._looking_at = self._pane_of()
+        agent = self.model.agents.get(self._looking_at[0] or "")
+        task = partial(look, self.client, agent, self.pane, self.ui.pace)
+        in_background(self, task, group="pane", alone=True)
+
+    def _summarise(self, width: int) -> list[Any]:
+        model = self.model
+        if model.is_joined:
+            parts, held = list(model.parts.values()), len(model.held)
+            return joined_summary(model.agents.values(), parts, width, monotonic(), held)
+        return summary(
+            model.agents.values(),
+            model.host,
+            model.connection,
+            width,
+            monotonic(),
+            self._other_version,
+            len(model.held),
+        )
+
+    @property
+    def _other_version(self) -> str | None:
+        """The supervisor's version if it differs from the screen's."""
+        version = self.model.main.version
+        return version if version != __version__ else None
+
+    def _tell_of_other_version(self) -> None:
+        if (other := self._other_version) is None or other == self._told_of:
+            return
+        self._told_of = other
+        cannot(
+            self,
+            f"The supervisor is version {other}, this screen is {__version__}. Restart the "
+            "supervisor (agents keep running): cockpit restart",
+        )
+
+    def refresh_keys(self) -> None:
+        """Redraw the key line after a change of keys."""
+        self._keys.show()
+
+    def _key_line(self, width: int) -> tuple[list[Any], list[Any]]:
+        return key_line(possible(self.model, "fleet"), self.ui.keys, width)

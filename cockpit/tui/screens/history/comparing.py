@@ -1,0 +1,97 @@
+"""Compares two documents line by line."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+
+from cockpit.client.client import Client
+from cockpit.core.errors import CockpitError
+from cockpit.core.safetext import safe_line
+from cockpit.tui.keys.actions import Context, Handlers
+from cockpit.tui.keys.bindings import bindings
+from cockpit.tui.present import words
+from cockpit.tui.present.comparison import compared, drawn
+from cockpit.tui.present.history import Entry
+from cockpit.tui.present.span import Span, fit
+from cockpit.tui.screens.base_screen import TextScreen
+from cockpit.tui.screens.requests import tell
+from cockpit.tui.state.background import in_background
+from cockpit.tui.state.model import Model
+from cockpit.tui.widgets.line import OneLine
+from cockpit.tui.widgets.text_view import Passage
+
+if TYPE_CHECKING:
+    from cockpit.tui.state.context import UIContext
+
+
+class ComparingScreen(TextScreen):
+    """Shows the diff from the older document to the newer one."""
+
+    CONTEXT: ClassVar[Context] = "comparing"
+    BINDINGS: ClassVar[list[BindingType]] = bindings("comparing")
+    AUTO_FOCUS = "#comparison"
+
+    def __init__(
+        self, model: Model, client: Client, ui: UIContext, older: Entry, newer: Entry
+    ) -> None:
+        super().__init__(model, client, ui)
+        self.older, self.newer = older, newer
+        self._lines: list[str] | None = None
+        self._failed = False
+        self._title = OneLine(self._names, id="comparing-title")
+        self.text = self.comparison = Passage(self._say, id="comparison")
+        self.comparison.can_focus = True
+
+    def compose(self) -> ComposeResult:
+        yield self._title
+        yield self.comparison
+        yield from self.footer()
+
+    def on_mount(self) -> None:
+        in_background(self, self._compare, group="load", alone=True)
+
+    def reconnected(self) -> None:
+        if self._lines is None:
+            in_background(self, self._compare, group="load", alone=True)
+
+    def handlers(self) -> Handlers:
+        return {
+            "comparing.down": self._down,
+            "comparing.up": self._up,
+            "comparing.page-down": self._page_down,
+            "comparing.page-up": self._page_up,
+            "comparing.first": self._first,
+            "comparing.last": self._last,
+            "comparing.help": self._help,
+            "comparing.back": self._back,
+        }
+
+    def _names(self, width: int) -> list[Span]:
+        old, new = (
+            f"{safe_line(one.agent, 32)} {one.number}→{one.number + 1}"
+            for one in (self.older, self.newer)
+        )
+        at = [words.stamp(one.created) for one in (self.older, self.newer)]
+        text = f" {old} and {new}  {at[0]}, {at[1]}"
+        return [Span(" Compare ", "brand"), Span(fit(text, max(0, width - 9)), "muted")]
+
+    def _say(self, width: int, _height: int) -> list[list[Any]]:
+        if self._lines is None:
+            said = "Cannot compare: one of the documents could not be read."
+            return [[Span(f"  {said if self._failed else 'comparing …'}", "muted")]]
+        return list(drawn(self._lines, width))
+
+    async def _compare(self) -> None:
+        try:
+            before, after = [await self.client.document(one.id) for one in (self.older, self.newer)]
+        except CockpitError as error:
+            self._failed = True
+            self.comparison.show()
+            tell(self, error)
+            return
+        self._lines = await asyncio.to_thread(compared, before, after)
+        self.comparison.show()

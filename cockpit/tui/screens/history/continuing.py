@@ -1,0 +1,100 @@
+"""The form for starting a new agent from a document: name and directory, checked while typing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.widget import Widget
+from textual.widgets import Input, Static
+
+from cockpit.core.errors import BadUsage
+from cockpit.core.far_names import LONGEST_NAME, far_name, host_and_name
+from cockpit.core.ids import agent_name
+from cockpit.core.safetext import safe_line
+from cockpit.tui.screens.form import Form
+from cockpit.tui.widgets.dialog_keys import DialogKeys
+from cockpit.tui.widgets.field import Field
+from cockpit.wire.verbs import Continue
+
+
+class ContinueScreen(Form[Continue]):
+    """Dismisses with the request, or None."""
+
+    def __init__(
+        self, document: str, whose: str, first: str, taken: Iterable[str], directory: Path
+    ) -> None:
+        """`taken` are the names of running agents; relative paths start at `directory`.
+
+        The new agent runs on the machine that has the document.
+        """
+        super().__init__()
+        self._host = host_and_name(whose)[0]
+        self._document = document
+        self._title = f"Continue from {safe_line(whose, LONGEST_NAME)}'s document"
+        self._taken = frozenset(taken)
+        self._directory = Path("/") if self._host else directory
+        self.named = Field(host_and_name(first)[1], placeholder="name", id="name")
+        self.where = Field(placeholder="directory of the document", id="where")
+        self.status_line = Static("", classes="dialog--words", markup=False)
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog -tall"):
+            yield Static(self._title, classes="dialog--title", markup=False)
+            yield Static("name of the new agent", classes="dialog--label")
+            yield self.named
+            yield self.status_line
+            yield Static("directory", classes="dialog--label")
+            yield self.where
+            yield DialogKeys("Enter start  Tab next  Ctrl-G back")
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self._judge()
+
+    def first_field(self) -> Widget:
+        return self.named
+
+    def fields(self) -> list[Widget]:
+        return [self.named, self.where]
+
+    @on(Input.Changed)
+    def _judge(self) -> None:
+        wrong = self._wrong()
+        self.say(wrong or "starts from this document", wrong=bool(wrong))
+
+    @on(Input.Submitted)
+    def _entered(self) -> None:
+        self.action_submit()
+
+    def submit(self) -> None:
+        if self._wrong():
+            self._judge()
+            return
+        order = Continue(document=self._document, name=self._called, directory=self._place())
+        self.dismiss(order)
+
+    @property
+    def _called(self) -> str:
+        """The name as known on this machine, with its host."""
+        return far_name(self._host, self.named.value) if self._host else self.named.value
+
+    def _place(self) -> str | None:
+        said = self.where.value.strip()
+        if not said:
+            return None
+        written = Path(said) if self._host else Path(said).expanduser()  # their `~` is not ours
+        return str((self._directory / written).absolute())
+
+    def _wrong(self) -> str:
+        name = self.named.value
+        if not name:
+            return "Enter a name: a-z, 0-9, dot, underscore, dash."
+        try:
+            agent_name(name)
+        except BadUsage as error:
+            return f"{error.detail} {error.hint}"
+        return f"{name} is already running." if self._called in self._taken else ""

@@ -1,0 +1,437 @@
+"""The history of handoffs: search, read, compare and continue from a document."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.events import Key
+from textual.timer import Timer
+from textual.widgets import Input
+
+from cockpit.client.client import Client
+from cockpit.core.errors import CockpitError
+from cockpit.core.far_names import far_name, host_and_name
+from cockpit.tui.keys.actions import Context, Handlers
+from cockpit.tui.keys.bindings import bindings
+from cockpit.tui.keys.reasons import has_ended
+from cockpit.tui.present import history
+from cockpit.tui.present.history import Entry
+from cockpit.tui.screens.base_screen import BaseScreen
+from cockpit.tui.screens.history.comparing import ComparingScreen
+from cockpit.tui.screens.history.continuing import ContinueScreen
+from cockpit.tui.screens.requests import Requests, cannot, tell
+from cockpit.tui.screens.review.reading import ReadingScreen
+from cockpit.tui.state.background import in_background
+from cockpit.tui.state.model import Change, Model
+from cockpit.tui.terminal.paste_guard import key_in_hand
+from cockpit.tui.widgets.field import Field
+from cockpit.tui.widgets.line import OneLine
+from cockpit.tui.widgets.picker import Picker
+from cockpit.tui.widgets.text_view import Passage
+from cockpit.wire.history import HistoryPage
+from cockpit.wire.verbs import Continue
+
+if TYPE_CHECKING:
+    from cockpit.tui.state.context import UIContext
+
+MINUTE = 15.0
+"""Seconds between updates of the ages, which are shown in minutes."""
+TYPED = 0.2
+"""Seconds to wait after the last letter before searching."""
+PAGE = 100
+"""Handoffs per request."""
+NEAR_END = 20
+"""Lines from the end of the loaded list at which older handoffs are requested."""
+EVERYTHING = 2**31
+EMPTY = "No handoffs yet. They are listed here with their documents."
+LOST = "No supervisor answers: cockpit up"
+NOT_FOUND = "No document contains all of these words."
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+class HistoryScreen(BaseScreen):
+    """One line per handoff, newest first; details of the selected one below."""
+
+    CONTEXT: ClassVar[Context] = "history"
+    BINDINGS: ClassVar[list[BindingType]] = bindings("history")
+    AUTO_FOCUS = "#history"
+
+    def __init__(
+        self,
+        model: Model,
+        client: Client,
+        ui: UIContext,
+        *,
+        now: Callable[[], datetime] = _now,
+    ) -> None:
+        super().__init__(model, client, ui)
+        self._now = now
+        self.of_agent: str | None = None
+        """Show only this agent's handoffs; None shows all."""
+        self._chains: list[dict[str, Any]] = []
+        """The loaded chains, newest first."""
+        self._older: str | None = None
+        """Cursor of the next page; None if all pages are loaded."""
+        self._total = 0
+        self._loaded_of: str | None = None
+        """The agent whose history is loaded; None for all."""
+        self._wanted = PAGE
+        """Handoffs to load."""
+        self._loads = 0
+        self._to_last = False
+        self._had = False
+        self._widest: dict[int, int] = {}
+        self._entries: dict[str, Entry] = {}
+        self._marked: list[str] = []
+        self._searched = ""
+        self._asked = False
+        self._soon: Timer | None = None
+        self._requests = Requests(self, client)
+        self.list = Picker(self._say, empty="loading…", id="history")
+        self.search = Field(placeholder="search the documents", id="search")
+        self.search.display = False
+        self._heading = OneLine(self._head, id="history-title")
+        self.detail = Passage(
+            lambda width, height: history.detail(self.entry, width, height, ui.home),
+            id="history-detail",
+        )
+
+    @property
+    def entry(self) -> Entry | None:
+        """The selected handoff."""
+        return self._entries.get(self.list.selected or "")
+
+    def compose(self) -> ComposeResult:
+        yield self._heading
+        yield self.list
+        yield self.search
+        yield self.detail
+        yield from self.footer()
+
+    def on_mount(self) -> None:
+        self._stop_listening = self.model.listen(self._heard)
+        self.set_interval(MINUTE, self._draw)
+        self.watch(self.list, "scroll_y", self._scrolled, init=False)
+        self._ask()
+
+    def on_unmount(self) -> None:
+        self._stop_listening()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Disable actions while the search field has the focus."""
+        return self.focused is not self.search or action != "act"
+
+    @on(Picker.Picked)
+    def _picked(self) -> None:
+        self.action_act("history.open")
+
+    @on(Picker.Moved)
+    def _moved(self) -> None:
+        self.detail.show()
+        self._load_near_end()
+
+    @on(Input.Changed, "#search")
+    def _typed(self) -> None:
+        if self._soon is not None:
+            self._soon.stop()
+        self._soon = self.set_timer(TYPED, self._ask)
+
+    def on_key(self, event: Key) -> None:
+        """Leave the search field; Esc also clears the search."""
+        if self.focused is self.search and event.key in {"escape", "down", "up"}:
+            event.stop()
+            if event.key == "escape":
+                self.search.value = ""
+            self._search_done()
+
+    @on(Input.Submitted, "#search")
+    def _search_done(self) -> None:
+        """Run the search; a second Enter right after it opens the selected handoff."""
+        if self.focused is not self.search:
+            self.action_act("history.open")
+            return
+        self.set_focus(self.list)
+        self.search.display = bool(self.search.value.strip())
+        self._ask()
+
+    # Actions
+
+    def handlers(self) -> Handlers:
+        return {
+            "history.open": self._open,
+            "history.search": self._search,
+            "history.continue": self._continue,
+            "history.mark": self._mark,
+            "history.compare": self._compare,
+            "history.agent": self._agent,
+            "history.down": self._down,
+            "history.up": self._up,
+            "history.page-down": self._page_down,
+            "history.page-up": self._page_up,
+            "history.first": self._first,
+            "history.last": self._last,
+            "history.help": self._help,
+            "history.back": self._back,
+        }
+
+    def _open(self) -> None:
+        entry = self._chosen_entry()
+        if entry is None:
+            return
+        if not entry.can_open:
+            cannot(self, f"This handoff left no document: {entry.why or entry.outcome}.")
+            return
+        screen = ReadingScreen(self.model, self.client, self.ui, entry, self._go_on)
+        self.app.push_screen(screen)
+
+    def _mark(self) -> None:
+        entry = self._chosen_entry()
+        if entry is None:
+            return
+        if entry.id in self._marked:
+            self._marked.remove(entry.id)
+        elif not entry.can_open:
+            cannot(self, "This handoff has no document to compare.")
+        else:
+            self._marked = [*self._marked[-1:], entry.id]
+        self._draw()
+
+    def _compare(self) -> None:
+        """Compare the two marked documents, or the marked one with the selected one."""
+        entry = self.entry
+        here = [entry.id] if entry is not None and entry.can_open else []
+        pair = list(dict.fromkeys([*self._marked, *here]))[:2]
+        chosen = [self._entries[ident] for ident in pair if ident in self._entries]
+        if len(chosen) != 2:
+            cannot(self, "Mark two documents with Space, or one and select another.")
+            return
+        older, newer = sorted(chosen, key=lambda each: each.created)
+        screen = ComparingScreen(self.model, self.client, self.ui, older, newer)
+        self.app.push_screen(screen)
+
+    def _continue(self) -> None:
+        entry = self._chosen_entry()
+        if entry is not None:
+            self._go_on(entry)
+
+    def _go_on(self, entry: Entry) -> None:
+        """Ask for a name, and start an agent from a document."""
+        place = entry.document
+        if place is None:
+            cannot(self, "There is no document to continue from.")
+            return
+
+        def filled_in(order: Continue | None) -> None:
+            if order:
+                self._requests.send(order, self._continued)
+
+        agents = self.model.agents
+        living = [name for name, agent in agents.items() if not has_ended(agent)]
+        first, directory = _free(entry.agent, agents), self.ui.directory
+        form = ContinueScreen(place, entry.agent, first, living, directory)
+        form.opened_in = key_in_hand(self)
+        self.app.push_screen(form, filled_in)
+
+    def _continued(self, _done: object) -> None:
+        self._ask()
+
+    def _search(self) -> None:
+        self.search.display = True
+        self.set_focus(self.search)
+
+    def _agent(self) -> None:
+        """Show only the selected handoff's agent, or all agents again."""
+        entry = self.entry
+        if self.of_agent is None and entry is None:
+            cannot(self, "No handoff is selected.")
+            return
+        self.of_agent = entry.agent if self.of_agent is None and entry else None
+        self._wanted = PAGE
+        self._draw()
+        self._ask()
+
+    def _down(self) -> None:
+        self._move(1)
+
+    def _up(self) -> None:
+        self._move(-1)
+
+    def _first(self) -> None:
+        self._move(-len(self.list.keys))
+
+    def _last(self) -> None:
+        """Select the oldest handoff, after loading all pages."""
+        self._move(len(self.list.keys))
+        if self._older is not None:
+            self._to_last = True
+            self._load(EVERYTHING)
+
+    def _page_down(self) -> None:
+        self._move(self.list.page())
+
+    def _page_up(self) -> None:
+        self._move(-self.list.page())
+
+    def _move(self, steps: int) -> None:
+        self._to_last = False
+        self.list.move(steps)
+
+    def _back(self) -> None:
+        """Clear the search first, then leave the screen."""
+        if self._searched:
+            self.search.value = ""
+            self.search.display = False
+            self._ask()
+        else:
+            self.dismiss()
+
+    def _chosen_entry(self) -> Entry | None:
+        if self.entry is None:
+            cannot(self, "No handoff is selected.")
+        return self.entry
+
+    # Loading and drawing
+
+    def _heard(self, change: Change, name: str | None) -> None:
+        agent = self.model.agents.get(name or "")
+        if change is Change.CONNECTION:
+            self.set_class(not self.model.any_live, "-lost")
+            self._keys.show()
+        if change is Change.EVENT and self.model.events:
+            if self.model.events[-1].kind.startswith("handoff."):
+                self._ask()
+        elif change in {Change.FLEET, Change.CONNECTION} and agent is None:
+            self._ask()
+
+    def _ask(self) -> None:
+        """Reload the list, with the current search."""
+        words = self.search.value.strip()
+        fetch = partial(self._fetch, words, self.of_agent)
+        in_background(self, fetch, group="fetch", alone=True)
+
+    async def _fetch(self, searched: str, agent: str | None) -> None:
+        """Reload as many handoffs as were loaded before."""
+        try:
+            if searched:
+                page = HistoryPage(chains=await self.client.history(agent, searched))
+            else:
+                page = await self.client.history_page(PAGE, None, agent)
+            chains = page.chains
+            while page.chains and page.next is not None and _handoffs(chains) < self._wanted:
+                page = await self.client.history_page(PAGE, page.next, agent)
+                chains = [*chains, *page.chains]
+        except CockpitError as error:
+            if self.model.any_live or not self._asked:
+                tell(self, error)
+            if not self._had:
+                self.list.show([], empty=LOST)
+            return
+        finally:
+            self._asked = True
+        self._had = True
+        self._searched = searched
+        self._loaded_of = agent
+        self._chains, self._older, self._total = chains, page.next, page.total
+        self._loads += 1
+        self._draw()
+        self._loaded()
+
+    def _load_near_end(self) -> None:
+        """Load older handoffs if the selection is near the end of the loaded ones."""
+        keys = self.list.keys
+        if len(keys) < self.list.size.height or self.list.selected in keys[-NEAR_END:]:
+            self._load(_handoffs(self._chains) + PAGE)
+
+    def _scrolled(self) -> None:
+        """Load older handoffs if the end of the loaded ones is in view."""
+        if self.list.scroll_offset.y + self.list.size.height + NEAR_END > len(self.list.keys):
+            self._load(_handoffs(self._chains) + PAGE)
+
+    def _load(self, wanted: int) -> None:
+        if self._older is None or self._loaded_of != self.of_agent:
+            return
+        self._wanted = max(self._wanted, wanted)
+        in_background(self, self._follow, group="older", alone=True)
+
+    async def _follow(self) -> None:
+        """Load older pages; give up if the list is reloaded meanwhile."""
+        begun, chains, older = self._loads, self._chains, self._older
+        agent, total, added = self._loaded_of, self._total, True
+        try:
+            while added and older is not None and _handoffs(chains) < self._wanted:
+                page = await self.client.history_page(PAGE, older, agent)
+                if self._loads != begun:
+                    return
+                chains, older, total = [*chains, *page.chains], page.next, page.total
+                added = bool(page.chains)
+        except CockpitError as error:
+            tell(self, error)
+            return
+        self._chains, self._older, self._total = chains, older, total
+        self._draw()
+        if added:
+            self._loaded()
+
+    def _loaded(self) -> None:
+        if self._to_last:
+            self.list.move(len(self.list.keys))
+            self._to_last = self._older is not None
+        self._load_near_end()
+
+    def _draw(self) -> None:
+        found = history.folded(history.entries(self._chains, self.of_agent))
+        self._entries = {entry.id: entry for entry in found}
+        self._widest.clear()
+        self._marked = [ident for ident in self._marked if ident in self._entries]
+        if self._had:
+            self.list.show(list(self._entries), empty=NOT_FOUND if self._searched else EMPTY)
+        self._heading.show()
+        self.detail.show()
+        self._keys.show()
+
+    def _say(self, key: str, width: int) -> list[Any]:
+        widest = self._widest.get(width)
+        if widest is None:
+            widest = self._widest[width] = history.widest_name(self._entries.values(), width)
+        marked = key in self._marked
+        return history.line(self._entries[key], width, self._now(), widest, marked=marked)
+
+    def _head(self, width: int) -> list[Any]:
+        is_theirs = self._loaded_of == self.of_agent
+        is_whole = self._older is None and (is_theirs or self._loaded_of is None)
+        known = self._had and (is_theirs or is_whole)
+        return history.heading(
+            list(self._entries.values()) if known else None,
+            width,
+            agent=self.of_agent,
+            searched=self._searched,
+            marked=len(self._marked),
+            without=[part.host for part in self.model.lost],
+            total=None if is_whole else self._total,
+        )
+
+
+def _handoffs(chains: list[dict[str, Any]]) -> int:
+    return sum(
+        len(session.get("handoffs") or ()) for chain in chains for session in chain["sessions"]
+    )
+
+
+def _free(name: str, taken: Any) -> str:
+    """The agent's name, with a number appended if it is taken."""
+    host, own = host_and_name(name)
+    number, free = 1, name
+    while free in taken:
+        number += 1
+        free = f"{own[:28]}-{number}"
+        free = far_name(host, free) if host else free
+    return free

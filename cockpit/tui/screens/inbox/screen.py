@@ -1,0 +1,229 @@
+"""The inbox: everything that needs the user, and one key to where it is answered.
+
+Permissions are answered in the agent's pane, documents on the review screen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+
+from cockpit.client.client import Client
+from cockpit.core.errors import CockpitError
+from cockpit.tui.keys.actions import BY_ID, Context, Handlers
+from cockpit.tui.keys.bindings import bindings
+from cockpit.tui.present import inbox
+from cockpit.tui.present.detail import rule
+from cockpit.tui.present.inbox import Item
+from cockpit.tui.screens.base_screen import BaseScreen
+from cockpit.tui.screens.pane_follow import look
+from cockpit.tui.screens.requests import cannot
+from cockpit.tui.screens.review.screen import ReviewScreen
+from cockpit.tui.state.background import in_background
+from cockpit.tui.state.model import Change, Model
+from cockpit.tui.state.pace import Throttled
+from cockpit.tui.widgets.line import OneLine
+from cockpit.tui.widgets.pane_view import PaneView
+from cockpit.tui.widgets.picker import MARGIN, Picker
+from cockpit.tui.widgets.text_view import Passage
+
+if TYPE_CHECKING:
+    from cockpit.tui.state.context import UIContext
+
+MINUTE = 15.0
+"""Seconds between updates of the ages, which are shown in minutes."""
+LOW = 20
+"""Lines of the terminal below which no pane is shown."""
+EMPTY = "Nothing needs you. New items appear here automatically."
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+class InboxScreen(BaseScreen):
+    """The list of items above, the selected one in full below."""
+
+    CONTEXT: ClassVar[Context] = "inbox"
+    BINDINGS: ClassVar[list[BindingType]] = bindings("inbox")
+    AUTO_FOCUS = "#inbox"
+
+    def __init__(
+        self,
+        model: Model,
+        client: Client,
+        ui: UIContext,
+        attach: Callable[[], None],
+        *,
+        now: Callable[[], datetime] = _now,
+    ) -> None:
+        """`attach` attaches to the pane of the agent selected in the model."""
+        super().__init__(model, client, ui)
+        self._now = now
+        self._go_in = attach
+        self._items: dict[str, Item] = {}
+        self.list = Picker(self._say, empty=EMPTY, id="inbox")
+        self.detail = Passage(self._say_all, id="inbox-detail")
+        self.pane = PaneView()
+        self._looking_at: tuple[str | None, str | None] = ("", None)
+        self._heading = OneLine(self._head, id="inbox-title")
+        self._rule = OneLine(lambda width: rule(self._agent(), width, ui.home), id="inbox-rule")
+        self._rows = Throttled(self, lambda: ui.pace.rows, self._draw)
+
+    @property
+    def item(self) -> Item | None:
+        """The selected item."""
+        return self._items.get(self.list.selected or "")
+
+    def compose(self) -> ComposeResult:
+        yield self._heading
+        yield self.list
+        yield self._rule
+        yield self.detail
+        yield self.pane
+        yield self._keys
+
+    def on_mount(self) -> None:
+        self._stop_listening = self.model.listen(self._heard)
+        self.set_interval(MINUTE, self._rows.want)
+        self._draw()
+        in_background(self, self._look_at_held, group="held", alone=True)
+
+    def on_unmount(self) -> None:
+        self._stop_listening()
+
+    def on_resize(self) -> None:
+        self.list.styles.max_height = max(3, (self.app.size.height - 3) * 11 // 20)
+        self._rows.want()
+
+    @on(Picker.Picked)
+    def _picked(self) -> None:
+        self.action_act("inbox.open")
+
+    @on(Picker.Moved)
+    def _moved(self) -> None:
+        self._draw_selected()
+
+    def on_screen_suspend(self) -> None:
+        """Stop streaming the pane while another screen hides it."""
+        if self.app.screen.is_modal:
+            return
+        self._looking_at = ("", None)
+        self.workers.cancel_group(self, "pane")
+
+    def on_screen_resume(self) -> None:
+        self._rows.want()
+
+    def handlers(self) -> Handlers:
+        return {
+            "inbox.open": self._open,
+            "inbox.down": self._down,
+            "inbox.up": self._up,
+            "inbox.first": self._first,
+            "inbox.last": self._last,
+            "inbox.help": self._help,
+            "inbox.back": self._back,
+        }
+
+    def _open(self) -> None:
+        item = self.item
+        if item is None or item.agent is None:
+            cannot(self, item.step if item else "Nothing needs you.")
+            return
+        self.model.select(item.agent)
+        if item.kind in {"review", "handoff", "breaker"}:
+            self.app.push_screen(ReviewScreen(self.model, self.client, self.ui))
+            return
+        reason = BY_ID["attach"].why_not(self.model)
+        if reason:
+            cannot(self, reason)
+        else:
+            self._go_in()
+
+    def _down(self) -> None:
+        self.list.move(1)
+
+    def _up(self) -> None:
+        self.list.move(-1)
+
+    def _first(self) -> None:
+        self.list.move(-10_000)
+
+    def _last(self) -> None:
+        self.list.move(10_000)
+
+    async def _look_at_held(self) -> None:
+        """Read the untrusted settings, whose changes are not streamed."""
+        try:
+            status = await self.client.status()
+        except CockpitError:
+            return  # the heading shows the lost connection
+        self.model.hold(status.held)
+
+    def _heard(self, change: Change, name: str | None) -> None:
+        if change not in {Change.EVENT, Change.SELECTION}:
+            self._rows.want()
+
+    def _draw(self) -> None:
+        if not self.is_running:
+            return
+        self.set_class(not self.model.any_live, "-lost")
+        self._items = {
+            item.key: item
+            for item in inbox.items(self.model.agents.values(), self.model.held, self.model.lost)
+        }
+        self.list.show(list(self._items))
+        self._heading.show()
+        self._keys.show()
+        self._draw_selected()
+
+    def _draw_selected(self) -> None:
+        self._rule.show()
+        low = self.app.size.height < LOW
+        self.pane.display = not low
+        if not low:
+            most = max(3, self.app.size.height // 3)
+            needed = len(self._say_all(self.app.size.width, most))
+            self.detail.styles.height = needed
+        else:
+            self.detail.styles.height = "1fr"
+        self.detail.show()
+        self._look()
+
+    def _say_all(self, width: int, height: int) -> list[list[Any]]:
+        told = self.item is not None and inbox.is_told(self.item, *self._line_room())
+        return list(inbox.detail(self.item, width, height, told=told))
+
+    def _line_room(self) -> tuple[int, int]:
+        """The width of a list line, and the width of its name column."""
+        width = (self.list.size.width or self.app.size.width) - MARGIN
+        return width, inbox.widest_name(self._items.values(), width)
+
+    def _look(self) -> None:
+        """Stream the selected agent's pane if there is room: it shows what the agent asks."""
+        agent = None if self.app.size.height < LOW else self._agent()
+        seen = (agent.name, agent.pane) if agent else (None, None)
+        if seen != self._looking_at:
+            self._looking_at = seen
+            task = partial(look, self.client, agent, self.pane, self.ui.pace)
+            in_background(self, task, group="pane", alone=True)
+
+    def _agent(self) -> Any:
+        item = self.item
+        return self.model.agents.get(item.agent) if item and item.agent else None
+
+    def _say(self, key: str, width: int) -> list[Any]:
+        widest = inbox.widest_name(self._items.values(), width)
+        return inbox.line(self._items[key], width, self._now(), widest)
+
+    def _head(self, width: int) -> list[Any]:
+        model, lost = self.model, not self.model.any_live
+        host = f"{len(model.parts)} hosts" if model.is_joined else model.host
+        host = "no supervisor answers" if lost else host
+        return inbox.heading(list(self._items.values()), host, width, lost=lost)

@@ -1,0 +1,86 @@
+"""Streams one agent's pane into its view, at most as often as the pace allows."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import aclosing
+from time import monotonic
+from typing import Protocol, cast
+
+from cockpit.client.client import Client
+from cockpit.core.errors import CockpitError, NoSupervisor
+from cockpit.core.far_names import host_and_name
+from cockpit.core.safetext import safe_line
+from cockpit.tui.state.pace import Pace
+from cockpit.tui.widgets.pane_view import PaneView
+from cockpit.wire.status import AgentStatus
+from cockpit.wire.stream import ScreenShot
+
+
+async def look(
+    client: Client, agent: AgentStatus | None, view: PaneView, pace: Pace, *, history: int = 0
+) -> None:
+    """Show an agent's pane until cancelled; the last capture is always shown.
+
+    `history` is the number of scrolled-off lines to include.
+    """
+    if agent is None:
+        view.say("")
+        return
+    if agent.pane is None:
+        view.say(_why_no_pane(agent))
+        return
+    try:
+        shots = client.screen(agent.name, history)
+        async with aclosing(cast("_Closing", shots)):
+            await _show_each(agent.name, shots, view, pace)
+    except NoSupervisor:
+        # The header shows the outage. Keep the last capture, greyed, unless it is another agent's.
+        if view.whose != agent.name:
+            host = host_and_name(agent.name)[0]
+            view.say(f"{host} does not answer." if host else _why_no_pane(agent))
+    except CockpitError as error:
+        view.say(safe_line(f"{error.title}. {error.detail}"))
+
+
+async def _show_each(
+    name: str, shots: AsyncIterator[ScreenShot], view: PaneView, pace: Pace
+) -> None:
+    latest: ScreenShot | None = None
+    fresh = asyncio.Event()
+
+    async def read() -> None:
+        nonlocal latest
+        async for shot in shots:
+            latest = shot
+            fresh.set()
+
+    async def draw() -> None:
+        last = float("-inf")
+        while True:
+            await fresh.wait()
+            await asyncio.sleep(max(0.0, last + pace.pane - monotonic()))
+            fresh.clear()
+            if latest is not None:
+                view.show(latest, whose=name)
+            last = monotonic()
+
+    drawing = asyncio.create_task(draw())
+    try:
+        await read()
+    finally:
+        drawing.cancel()
+        await asyncio.gather(drawing, return_exceptions=True)
+
+
+def _why_no_pane(agent: AgentStatus) -> str:
+    if agent.state in {"stopped", "exited", "done"}:
+        return "Not running. Press n to start it."
+    return "No pane yet." if agent.pane is None else "No supervisor answers: cockpit up"
+
+
+class _Closing(Protocol):
+    """The `aclose` that every client stream has but `AsyncIterator` lacks."""
+
+    def aclose(self) -> Awaitable[None]: ...

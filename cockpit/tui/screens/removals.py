@@ -1,0 +1,69 @@
+"""Worktree removals: those in progress, and their results.
+
+They continue when the screen is left, and are shown when it is opened again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from cockpit.client.client import Client
+from cockpit.core.errors import CockpitError
+from cockpit.tui.present.worktrees import name_of
+from cockpit.wire.verbs import RemoveWorktree
+from cockpit.wire.worktrees import WorktreeStatus
+
+MOST_TOLD = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """A removed worktree."""
+
+    tree: WorktreeStatus
+    reference: str | None
+    """The git ref that holds its contents."""
+
+
+class Removals:
+    """Runs removals and keeps their results, keyed by `name_of`."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self.begun: dict[str, datetime] = {}
+        """Start times of the removals in progress."""
+        self.refused: dict[str, CockpitError] = {}
+        """The error of each failed removal."""
+        self.done: list[Removed] = []
+        """Completed removals, newest first."""
+        self._listener: Callable[[], None] = lambda: None
+
+    def listen(self, listener: Callable[[], None]) -> None:
+        """Set the listener that is called on every change; replaces the previous one."""
+        self._listener = listener
+
+    async def remove(self, tree: WorktreeStatus, now: datetime, *, salvage: bool) -> str:
+        """Remove a worktree; returns the message to show. Raises like `Client.ask`."""
+        name = name_of(tree)
+        if name in self.begun:
+            return ""
+        self.begun[name] = now
+        self.refused.pop(name, None)
+        self._listener()
+        try:
+            done = await self._client.ask(RemoveWorktree(tree=name, salvage=salvage))
+        except CockpitError as error:
+            self.refused[name] = error
+            raise
+        else:
+            self.done = [Removed(tree, done.text), *self.done][:MOST_TOLD]
+            return done.message
+        finally:
+            del self.begun[name]
+            self._listener()
+
+    def forget_refusals(self) -> None:
+        """Clear the errors after a reload."""
+        self.refused.clear()

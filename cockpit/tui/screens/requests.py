@@ -1,0 +1,92 @@
+"""Sends requests to the supervisor in the background, and shows messages and errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from textual.screen import Screen
+
+from cockpit.client.client import Client
+from cockpit.core.errors import CockpitError
+from cockpit.core.safetext import safe_line, safe_text
+from cockpit.tui.keys.actions import Action
+from cockpit.tui.state.background import in_background
+from cockpit.tui.terminal.paste_guard import key_in_hand, looked_like_a_paste
+from cockpit.wire.verbs import Done, Verb
+
+ERROR_SECONDS = 10.0
+"""Seconds an error stays on the screen."""
+
+
+class Requests:
+    """Sends verbs from a screen. Each runs in its own task, so a slow one blocks nothing."""
+
+    def __init__(self, screen: Screen[Any], client: Client) -> None:
+        self._screen = screen
+        self._client = client
+
+    def send(
+        self,
+        verb: Verb,
+        then: Callable[[Done], None] | None = None,
+        refused: Callable[[CockpitError], None] | None = None,
+    ) -> None:
+        """Send a verb and show the reply. `then` gets the reply; `refused` replaces the toast."""
+        in_background(self._screen, partial(self._ask, verb, then, refused))
+
+    async def _ask(
+        self,
+        verb: Verb,
+        then: Callable[[Done], None] | None,
+        refused: Callable[[CockpitError], None] | None,
+    ) -> None:
+        try:
+            done = await self._client.ask(verb)
+        except CockpitError as error:
+            (refused or partial(tell, self._screen))(error)
+            return
+        say(self._screen, done.message)
+        if then:
+            then(done)
+
+
+def say(screen: Screen[Any], message: str) -> None:
+    """Show a short message."""
+    screen.notify(safe_line(message, 300), markup=False, timeout=4)
+
+
+def cannot(screen: Screen[Any], reason: str) -> None:
+    """Show why a key does nothing now."""
+    screen.notify(safe_line(reason, 300), severity="warning", markup=False, timeout=5)
+
+
+def is_refused_as_paste(screen: Screen[Any], action: Action) -> bool:
+    """Whether a destructive action is refused because its key looks pasted; shows why."""
+    why = looked_like_a_paste(key_in_hand(screen), action.title) if action.is_destructive else None
+    if why:
+        cannot(screen, why)
+    return why is not None
+
+
+def in_one_line(error: CockpitError) -> str:
+    """Title, detail and hint as sentences, for one line of a form."""
+    parts = [part for part in (error.title, error.detail, error.hint) if part]
+    return safe_line(" ".join(f"{part.rstrip('.')}." for part in parts), 600)
+
+
+def tell(screen: Screen[Any], error: Exception) -> None:
+    """Show an error: what, why, and the next step."""
+    if isinstance(error, CockpitError):
+        parts = [part for part in (error.detail, error.hint) if part]
+        title = safe_line(error.title, 200)
+    else:
+        parts, title = [str(error)], type(error).__name__
+    screen.notify(
+        safe_text("\n".join(parts), 600),
+        title=title,
+        severity="error",
+        markup=False,
+        timeout=ERROR_SECONDS,
+    )

@@ -1,0 +1,320 @@
+"""Review of a handoff: its document, rendered, to approve, edit, refuse or snooze.
+
+The document is untrusted text: control bytes are removed, and it is rendered without links,
+images and HTML, so that nothing in it can be clicked or run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from markdown_it import MarkdownIt
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import VerticalScroll
+from textual.widgets import Markdown
+
+from cockpit.client.client import Client
+from cockpit.core.errors import BadUsage, CockpitError
+from cockpit.core.front_matter import load
+from cockpit.core.safetext import safe_text
+from cockpit.tui.keys.actions import BY_ID, Context, Handlers
+from cockpit.tui.keys.bindings import bindings
+from cockpit.tui.keys.reasons import waiting_reviews
+from cockpit.tui.present.claims import verdicts, with_continuation
+from cockpit.tui.present.keys import shown_key
+from cockpit.tui.present.review import (
+    facts_line,
+    question_spans,
+    refusal_spans,
+    title_spans,
+    without_title,
+)
+from cockpit.tui.present.span import Span
+from cockpit.tui.screens.base_screen import TextScreen
+from cockpit.tui.screens.requests import Requests, cannot, say, tell
+from cockpit.tui.state.background import in_background
+from cockpit.tui.state.model import Change, Model
+from cockpit.tui.terminal.attach import step_aside
+from cockpit.tui.widgets.line import OneLine, Wrapped
+from cockpit.wire.status import AgentStatus
+from cockpit.wire.verbs import Approve, Done, Refuse, Snooze, Verb
+
+if TYPE_CHECKING:
+    from cockpit.tui.state.context import UIContext
+
+MOST = 262_144
+"""Characters of a document to render at most; validation keeps documents far below."""
+
+MOST_REASONS = 8
+"""Lines of an error at most."""
+
+
+def plain_parser() -> MarkdownIt:
+    """A parser for headings, lists, tables, code and emphasis only.
+
+    Link reference definitions are disabled too, because they would hide text.
+    """
+    parser = MarkdownIt("gfm-like", {"html": False, "linkify": False})
+    return parser.disable(
+        ["link", "image", "autolink", "html_inline", "html_block", "linkify", "reference"]
+    )
+
+
+class ReviewScreen(TextScreen):
+    """The review of one agent's handoff. Closes once its question is no longer open."""
+
+    CONTEXT: ClassVar[Context] = "review"
+    BINDINGS: ClassVar[list[BindingType]] = bindings("review")
+
+    def __init__(self, model: Model, client: Client, ui: UIContext) -> None:
+        super().__init__(model, client, ui)
+        agent = model.agent
+        self.name_of_agent = agent.name if agent else ""
+        self.handoff_id = agent.handoff.id if agent and agent.handoff else ""
+        self.front = load("")[0]
+        self._shown: tuple[str | None, str | None] = (None, None)
+        self._drawn = self._told_then = ""
+        self._is_read = False
+        """The document shown is the one last loaded, not an older one."""
+        self._unread: str | None = None
+        """Why the document could not be loaded."""
+        self._verdicts = verdicts("")
+        self._refused: CockpitError | None = None
+        """Why the approval of the shown document was refused."""
+        self._requests = Requests(self, client)
+        self._title = OneLine(
+            lambda width: title_spans(self.agent, width, waiting_reviews(model)), id="review-title"
+        )
+        self._facts = OneLine(
+            lambda width: facts_line(self.front, width, str(self._verdicts)), id="facts"
+        )
+        self._question = Wrapped(id="question")
+        self._refusal = Wrapped(most=MOST_REASONS, id="refusal")
+        self.document = Markdown("", parser_factory=plain_parser, open_links=False)
+        self.text = self._body = VerticalScroll(self.document, id="document")
+
+    @property
+    def agent(self) -> AgentStatus | None:
+        return self.model.agents.get(self.name_of_agent)
+
+    def compose(self) -> ComposeResult:
+        yield self._title
+        yield self._facts
+        yield self._question
+        yield self._refusal
+        yield self._body
+        yield from self.footer()
+
+    def on_mount(self) -> None:
+        self._stop_listening = self.model.listen(self._heard)
+        self._body.focus()
+        self._show()
+
+    def on_unmount(self) -> None:
+        self._stop_listening()
+
+    def on_screen_resume(self) -> None:
+        """Check again: the question may have been answered while another screen was shown."""
+        if self.is_mounted:
+            self._show()
+
+    def handlers(self) -> Handlers:
+        return {
+            "review.approve": self._approve,
+            "review.approve-straight": self._approve_straight,
+            "review.edit": self._edit,
+            "review.refuse": self._refuse,
+            "review.snooze": self._snooze,
+            "review.snooze-more": self._snooze_more,
+            "review.let-compact": self._let_compact,
+            "review.next": self._next,
+            "review.previous": self._previous,
+            "review.down": self._down,
+            "review.up": self._up,
+            "review.page-down": self._page_down,
+            "review.page-up": self._page_up,
+            "review.first": self._first,
+            "review.last": self._last,
+            "review.help": self._help,
+            "review.back": self._back,
+        }
+
+    def _approve(self) -> None:
+        self._agree(straight=False)
+
+    def _approve_straight(self) -> None:
+        self._agree(straight=True)
+
+    def _agree(self, *, straight: bool) -> None:
+        """Approve what is shown; refuse while a newer document is loading."""
+        if self._is_read or self._shown[0] != "review":
+            self._answer(self._yes(straight=straight))
+            return
+        key = shown_key(BY_ID["review.approve"], self.ui.keys)
+        again = f"press {key} again once it is shown."
+        if self._unread is None:
+            cannot(self, f"The document is still loading; {again}")
+        else:
+            cannot(self, f"{self._unread}. Reloading; {again}")
+            self._look_anew()
+
+    def _yes(self, *, straight: bool) -> Approve:
+        """An approval bound to the shown question and, in review, the shown document."""
+        read = self._drawn if self._shown[0] == "review" else ""
+        return Approve(
+            name=self.name_of_agent,
+            handoff=self.handoff_id,
+            straight=straight,
+            sha256=hashlib.sha256(read.encode()).hexdigest() if read else None,
+        )
+
+    def _refuse(self) -> None:
+        self._answer(Refuse(name=self.name_of_agent, handoff=self.handoff_id))
+
+    def _snooze(self) -> None:
+        self._answer(Snooze(name=self.name_of_agent, handoff=self.handoff_id))
+
+    def _snooze_more(self) -> None:
+        self._answer(Snooze(name=self.name_of_agent, handoff=self.handoff_id, percent=10))
+
+    def _let_compact(self) -> None:
+        self._answer(Refuse(name=self.name_of_agent, handoff=self.handoff_id, compact=True))
+
+    def _edit(self) -> None:
+        agent = self.agent
+        if agent and agent.handoff and agent.handoff.document:
+            file = Path(agent.handoff.document)
+            in_background(self, partial(self._edit_file, file), group="edit", alone=True)
+
+    def _next(self) -> None:
+        self._go_to(1)
+
+    def _previous(self) -> None:
+        self._go_to(-1)
+
+    def _go_to(self, step: int) -> None:
+        """Switch to another waiting question."""
+        waiting = waiting_reviews(self.model)
+        if self.name_of_agent in waiting:
+            place = (waiting.index(self.name_of_agent) + step) % len(waiting)
+        else:
+            place = 0
+        self.model.select(waiting[place])
+        self.app.switch_screen(ReviewScreen(self.model, self.client, self.ui))
+
+    def _answer(self, verb: Verb) -> None:
+        def answered(_done: Done) -> None:
+            if self.is_active:
+                self.dismiss()
+
+        self._requests.send(verb, answered, self._not_taken)
+
+    def _not_taken(self, error: CockpitError) -> None:
+        """Show a document's faults above it, and other errors as a toast.
+
+        Reloads the document, which may have changed.
+        """
+        if isinstance(error, BadUsage):
+            self._refused = error
+            self._ask()
+        else:
+            tell(self, error)
+            self._look_anew()
+
+    def _ask(self) -> None:
+        """Show the question, or why the answer was refused."""
+        if self._shown[0] == "review" and not self._is_read:
+            self._question.say([Span(" Loading the document…", "muted")])
+            self._refusal.say([])
+            return
+        if self._refused is None:
+            self._question.say(question_spans(self.agent))
+            self._refusal.say([])
+            return
+        edit, refuse = (
+            shown_key(BY_ID[f"review.{action}"], self.ui.keys) for action in ("edit", "refuse")
+        )
+        self._question.say([])
+        self._refusal.say(refusal_spans(self._refused, edit, refuse))
+
+    def _look_anew(self) -> None:
+        """Reload the document; approving is blocked until it is shown."""
+        self._is_read, self._unread = False, None
+        self._ask()
+        in_background(self, self._load, group="load", alone=True)
+
+    async def _edit_file(self, file: Path) -> None:
+        self._is_read = False
+        self._ask()
+        try:
+            await step_aside(self.app, lambda: self.ui.edit(file))
+        except Exception as error:  # noqa: BLE001 (every error is shown here)
+            tell(self, error)
+        self._look_anew()
+
+    def _heard(self, change: Change, name: str | None) -> None:
+        if change in {Change.FLEET, Change.CONNECTION} or name == self.name_of_agent:
+            self._show()
+        elif change is Change.AGENT:
+            self._title.show()
+            self._keys.show()
+
+    def _show(self) -> None:
+        agent = self.agent
+        if self.model.part_of(self.name_of_agent).connection.live and not self._stands(agent):
+            if self.is_active:  # otherwise this would close the screen above it
+                say(self, f"{self.name_of_agent}: this question is no longer open.")
+                self.dismiss()
+            return
+        self._title.show()
+        self._facts.show()
+        self._ask()
+        self._keys.show()
+        handoff = agent.handoff if agent else None
+        shown = (handoff.phase, handoff.document) if handoff else (None, None)
+        if shown != self._shown:
+            self._shown = shown
+            self._look_anew()
+
+    def _stands(self, agent: AgentStatus | None) -> bool:
+        return bool(agent and agent.handoff and agent.handoff.id == self.handoff_id)
+
+    async def _load(self) -> None:
+        try:
+            text = await self.client.document(self.handoff_id)
+        except CockpitError as error:
+            self._unread = error.title
+            tell(self, error)
+            return
+        self._draw(text, await self._told())
+        self._is_read = True
+        self._ask()
+
+    async def _told(self) -> str:
+        """The continuation for the new session; empty before there is a document."""
+        try:
+            return await self.client.continuation(self.name_of_agent)
+        except CockpitError:
+            return ""
+
+    def _draw(self, text: str, told: str = "") -> None:
+        """Show the document if it differs from the one shown.
+
+        Does not await the update: cancelling a task that awaits the removal of widgets cancels
+        the widgets themselves, and Textual then exits silently.
+        """
+        if (text, told) == (self._drawn, self._told_then) or not self.is_attached:
+            return
+        self._told_then = told
+        self._drawn = text
+        self._refused = None
+        self._ask()
+        self.front, body = load(text)
+        self._verdicts = verdicts(safe_text(body, MOST))
+        self._facts.show()
+        shown = without_title(self._verdicts.body)
+        self.document.update(with_continuation(shown, safe_text(told, MOST)))

@@ -1,0 +1,155 @@
+"""The base of forms that change the configuration: validates while typing, saves on submit.
+
+`config.files` validates the changes and decides which file they go to.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from textual.widgets import Static
+
+from cockpit.client.client import Client
+from cockpit.core.errors import CockpitError, NoSupervisor, NotNow
+from cockpit.core.safetext import safe_line
+from cockpit.tui.present.paths import short_path
+from cockpit.tui.screens.form import Form
+from cockpit.tui.screens.requests import in_one_line
+from cockpit.tui.state.background import in_background
+from cockpit.wire.verbs import Load
+
+if TYPE_CHECKING:
+    from cockpit.config.files import Changes, Files
+    from cockpit.config.loaded import Loaded
+
+PAUSE = 0.1
+"""Seconds to wait after the last letter before validating."""
+
+
+class ChangeForm(Form[bool]):
+    """Dismisses with True if something was saved."""
+
+    def __init__(self, client: Client, read_files: Callable[[], Files], home: str) -> None:
+        super().__init__()
+        self._client = client
+        self._read_files = read_files
+        self._home = home
+        self._files: Files | None = None
+        self._writing = False
+        self.status_line = Static("", classes="dialog--words", markup=False)
+
+    def changes(self) -> dict[tuple[str, ...], Any]:
+        """The changes made in the form so far."""
+        raise NotImplementedError
+
+    def trouble(self) -> str | None:
+        """Why the changes cannot be validated yet; None if they can."""
+        return None
+
+    def aside(self, loaded: Loaded) -> str:
+        """A note on limits of a valid change; usually empty."""
+        return ""
+
+    def show(self, loaded: Loaded) -> None:
+        """Draw the resulting settings; called at start and after every change."""
+
+    def written(self, loaded: Loaded) -> None:
+        """Apply the saved settings to this screen."""
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        in_background(self, self._read, group="files")
+
+    async def _read(self) -> None:
+        try:
+            self._files = await asyncio.to_thread(self._read_files)
+        except CockpitError as error:
+            again = "Fix it, then press Ctrl-S to reload."
+            self.say(f"{in_one_line(error)} {again}", wrong=True)
+            return
+        self.show(self._files.loaded)
+        self.judge()
+
+    async def _read_again(self, why: str) -> None:
+        """Reload files that changed on disk; keep what is typed."""
+        try:
+            self._files = await asyncio.to_thread(self._read_files)
+        except CockpitError as error:
+            self._files = None
+            again = "Fix it, then press Ctrl-S to reload."
+            self.say(f"{why}. {in_one_line(error)} {again}", wrong=True)
+            return
+        self.show(self._files.loaded)
+        self.say(f"{why}: nothing was saved. Reloaded; press Ctrl-S again to save.", wrong=True)
+
+    def judge(self) -> None:
+        """Validate the form after a pause in typing."""
+        in_background(self, self._try, group="try", alone=True)
+
+    async def _try(self) -> None:
+        await asyncio.sleep(PAUSE)
+        files = self._files
+        if files is None:
+            return
+        if (trouble := self.trouble()) is not None:
+            self.say(trouble, wrong=True)
+            return
+        changes = self.changes()
+        try:
+            loaded = await asyncio.to_thread(files.tried, changes)
+            where = await asyncio.to_thread(partial(self._where, files, changes, loaded))
+        except CockpitError as error:
+            self.say(in_one_line(error), wrong=True)
+            return
+        self.show(loaded)
+        self.say(f"{self.aside(loaded)} {where}".strip(), wrong=False)
+
+    def _where(self, files: Files, changes: Changes, then: Loaded) -> str:
+        """Describe which files and lines saving would change."""
+        from cockpit.tui.present.edits import writing
+
+        return writing(files.edits(changes, then), then, files.standing, self._home)
+
+    def submit(self) -> None:
+        if self._files is None:
+            in_background(self, self._read, group="files", alone=True)
+        elif not self._writing:
+            if (trouble := self.trouble()) is not None:
+                self.say(trouble, wrong=True)
+            elif not self.changes():
+                self.say("No changes yet.", wrong=True)
+            else:
+                self._writing = True
+                self.workers.cancel_group(self, "try")
+                in_background(self, partial(self._write, self._files), group="write")
+
+    async def _write(self, files: Files) -> None:
+        try:
+            paths = await asyncio.to_thread(files.write, self.changes())
+            self._files = await asyncio.to_thread(self._read_files)
+        except NotNow as error:
+            await self._read_again(error.title)
+            self._writing = False
+            return
+        except CockpitError as error:
+            self.say(in_one_line(error), wrong=True)
+            self._writing = False
+            return
+        self.written(self._files.loaded)
+        said = f"Saved {' and '.join(short_path(str(path), self._home) for path in paths)}."
+        self.app.notify(f"{said} {await self._reload(self._files)}", markup=False, timeout=6)
+        self.dismiss(True)
+
+    async def _reload(self, files: Files) -> str:
+        """Tell the supervisor to reload the files; returns a message, empty on success."""
+        config = str(files.project_path) if files.project_path else None
+        try:
+            await self._client.ask(Load(config=config, named=files.named))
+        except NoSupervisor:
+            return "The supervisor reads it when it starts."
+        except CockpitError as error:
+            return safe_line(f"The supervisor keeps its previous settings: {error.title}.", 300)
+        return ""

@@ -1,0 +1,125 @@
+"""The settings that the screen can change, each with its field.
+
+An empty threshold or an unchanged choice changes nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cockpit.core.bands import MARK_NAMES
+from cockpit.tui.present.edits import value_at
+from cockpit.tui.widgets.choice import Choice, Option
+from cockpit.tui.widgets.field import Field
+
+if TYPE_CHECKING:
+    from cockpit.config.loaded import Loaded
+
+CONTEXT = ("defaults", "context")
+THEME = ("cockpit", "theme")
+MODE = ("defaults", "mode")
+
+MEANINGS = {
+    "notice": "the bar changes colour",
+    "warn": "the row says so",
+    "act": "hands off",
+    "force": "hands off at once",
+}
+
+MODES = (
+    Option("prompt", "prompt", "ask me before a handoff"),
+    Option("auto", "auto", "hand off automatically"),
+    Option("observe", "observe", "only watch"),
+)
+CHOICES: dict[tuple[str, ...], tuple[Option, ...]] = {
+    ("cockpit", "refresh"): (
+        Option("auto", "auto", "low over SSH"),
+        Option("low", "low", "fewer frames"),
+    ),
+    ("cockpit", "glyphs"): (
+        Option("auto", "auto", "from LANG"),
+        Option("unicode", "unicode"),
+        Option("ascii", "ascii"),
+    ),
+    ("cockpit", "colours"): (
+        Option("auto", "auto", "from TERM"),
+        Option("all", "all"),
+        Option("16", "16"),
+        Option("none", "none"),
+    ),
+    ("notifications", "terminal"): (
+        Option("bell", "bell"),
+        Option("osc9", "osc9", "desktop message"),
+        Option("osc777", "osc777", "desktop message"),
+        Option("off", "off"),
+    ),
+}
+"""The options of each choice; a setting's label is the last part of its path."""
+
+
+class Setting:
+    """One setting and the field that changes it."""
+
+    def __init__(self, path: tuple[str, ...], field: Field | Choice) -> None:
+        self.path = path
+        self.field = field
+        self.word = path[-1]
+        self.back = False
+        """The user wants to reset it: remove it from the file that sets it."""
+        self._held = field.value
+
+    @property
+    def is_changed(self) -> bool:
+        if self.back:
+            return True
+        value = self.field.value.strip()
+        return value != self._held if isinstance(self.field, Choice) else bool(value)
+
+    @property
+    def change(self) -> Any:
+        """The value to save; None removes the setting."""
+        return None if self.back else self.field.value.strip()
+
+    def hold(self, loaded: Loaded) -> None:
+        """Show the value that the files set now."""
+        value = value_at(loaded, self.path)
+        if isinstance(self.field, Choice):
+            if not self.is_changed:
+                self.field.value = value
+                value = self.field.value
+            self._held = value
+        else:
+            self.field.placeholder = value
+
+    def try_on(self, loaded: Loaded) -> None:
+        """Show the value that would apply after a reset."""
+        if not self.back:
+            return
+        value = value_at(loaded, self.path)
+        if isinstance(self.field, Choice):
+            self.field.value = value
+        else:
+            self.field.placeholder = f"→ {value}"
+
+    def take_back(self, loaded: Loaded) -> None:
+        """Undo the reset."""
+        self.back = False
+        value = value_at(loaded, self.path)
+        if isinstance(self.field, Choice):
+            self.field.value = self._held
+        else:
+            self.field.placeholder = value
+
+
+def settings() -> dict[tuple[str, ...], Setting]:
+    """All settings, in form order."""
+    found: list[Setting] = []
+    for name in MARK_NAMES:
+        found.append(Setting((*CONTEXT, name), Field(id=f"mark-{name}")))
+        found.append(Setting((*CONTEXT, "cap", name), Field(id=f"cap-{name}")))
+    found.append(Setting((*CONTEXT, "window"), Field(id="window")))
+    found.append(Setting(MODE, Choice(MODES, MODES[0].value, id="mode")))
+    found.append(Setting(THEME, Choice([Option("", "")], "", id="theme")))
+    for path, options in CHOICES.items():
+        found.append(Setting(path, Choice(options, options[0].value, id=path[-1])))
+    return {each.path: each for each in found}

@@ -1,0 +1,264 @@
+"""The settings form: thresholds, previewed on the running agents, and the look of the screen.
+
+`fields` lists the settings; each can be reset to its default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.widget import Widget
+from textual.widgets import Input, Static
+
+from cockpit.client.client import Client
+from cockpit.core.bands import MARK_NAMES
+from cockpit.tui.present.preview import example_lines, lowered_words, preview_line
+from cockpit.tui.screens.settings.change_form import ChangeForm
+from cockpit.tui.screens.settings.fields import CONTEXT, MEANINGS, MODE, THEME, Setting, settings
+from cockpit.tui.state.model import Model
+from cockpit.tui.state.settings_reload import SettingsRead
+from cockpit.tui.widgets.choice import Choice, Option
+from cockpit.tui.widgets.dialog_keys import DialogKeys
+from cockpit.tui.widgets.field import Field
+from cockpit.tui.widgets.lines import Lines
+
+if TYPE_CHECKING:
+    from cockpit.config.files import Files
+    from cockpit.config.loaded import Loaded
+    from cockpit.config.schema import ContextSettings
+
+LOW = 20
+"""Rows below which a form takes the whole screen."""
+BESIDES = 21
+"""Rows of the form without the preview, including the border."""
+ELSEWHERE = {
+    ("cockpit", "theme"): "COCKPIT_THEME",
+    ("cockpit", "refresh"): "COCKPIT_REFRESH",
+}
+"""Environment variables that override a setting for one terminal."""
+
+
+class SettingsScreen(ChangeForm):
+    """Changes the settings; an empty field keeps its value, which it shows as placeholder."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+k", "keys", "keys", show=False, priority=True),
+        Binding("ctrl+r", "reset", "default", show=False, priority=True),
+    ]
+
+    EXPLAINED = (
+        ("marks", 'A share ("70%"), tokens ("130k"), or what is left ("30% left").'),
+        ("cap", "A limit in tokens, for windows of 500k and more; the lower value wins."),
+        ("window", '"auto", or tokens such as "200k" if the CLI reports the wrong size.'),
+        ("mode", "For agents started from now on; running agents keep theirs."),
+        ("theme", "Previewed at once. refresh, glyphs and colours apply after Ctrl-S."),
+        ("terminal", "How to notify you: a terminal bell or a desktop message."),
+        ("Ctrl-R", "Reset to the default: removes the setting from the file. Again: undo."),
+        ("Ctrl-K", "Change the keys."),
+    )
+
+    def __init__(
+        self,
+        model: Model,
+        client: Client,
+        read_files: Callable[[], Files],
+        home: str,
+        open_keys: Callable[[], None],
+    ) -> None:
+        super().__init__(client, read_files, home)
+        self._model = model
+        self._open_keys = open_keys
+        self._theme_before = ""
+        self._loaded: Loaded | None = None
+        self._note = ""
+        """Why a setting was not reset."""
+        self._asked_back: Setting | None = None
+        """The setting to reset once the files are read."""
+        self.settings = settings()
+        self.preview = Lines(id="preview")
+        self.preview.can_focus = False
+
+    @property
+    def theme(self) -> Setting:
+        return self.settings[THEME]
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog -form -settings"):
+            yield Static("Settings", classes="dialog--title", markup=False)
+            with VerticalScroll(classes="form", can_focus=False):
+                for name in MARK_NAMES:
+                    yield self._mark_row(name)
+                yield self._row((*CONTEXT, "window"), MODE)
+                yield self._row(THEME)
+                yield self._row(("cockpit", "refresh"), ("cockpit", "glyphs"))
+                yield self._row(("cockpit", "colours"), ("notifications", "terminal"))
+            yield self.preview
+            yield self.status_line
+            yield DialogKeys("Tab next  Ctrl-S save  Ctrl-R default  Ctrl-G back  Ctrl-K keys")
+
+    def _mark_row(self, name: str) -> Horizontal:
+        return Horizontal(
+            _label(name),
+            self.settings[(*CONTEXT, name)].field,
+            _label("cap", "-cap"),
+            self.settings[(*CONTEXT, "cap", name)].field,
+            Static(MEANINGS[name], classes="form--meaning", markup=False),
+            classes="form--row",
+        )
+
+    def _row(self, *paths: tuple[str, ...]) -> Horizontal:
+        found = [self.settings[path] for path in paths]
+        each: list[Widget] = []
+        for one in found:
+            each += [_label(one.word, "-second" if each else ""), one.field]
+        return Horizontal(*each, classes="form--row")
+
+    def on_mount(self) -> None:
+        self._theme_before = self.app.theme
+        names = sorted(self.app.available_themes)
+        assert isinstance(self.theme.field, Choice)
+        self.theme.field.offer([Option(name, name) for name in names])
+        self.theme.field.value = self._theme_before
+        super().on_mount()
+
+    def first_field(self) -> Widget:
+        return self.settings[(*CONTEXT, "notice")].field
+
+    def fields(self) -> list[Widget]:
+        return [setting.field for setting in self.settings.values()]
+
+    def changes(self) -> dict[tuple[str, ...], Any]:
+        return {path: one.change for path, one in self.settings.items() if one.is_changed}
+
+    def aside(self, loaded: Loaded) -> str:
+        typed = {path[-1] for path in self.changes() if path[:2] == CONTEXT and len(path) == 3}
+        words = [self._note, lowered_words(loaded.settings.defaults.context, typed)]
+        if MODE in self.changes() and any(one.pid for one in self._model.agents.values()):
+            words.append("mode applies to agents started from now on.")
+        words += [
+            f"{name} overrides it in this terminal."
+            for path, name in ELSEWHERE.items()
+            if path in self.changes() and self._says_environment(path)
+        ]
+        return " ".join(filter(None, words))
+
+    def _says_environment(self, path: tuple[str, ...]) -> bool:
+        source = self._files and self._files.loaded.sources.get(".".join(path))
+        return bool(source and source.where == "environment")
+
+    def show(self, loaded: Loaded) -> None:
+        if self._files is not None:
+            for setting in self.settings.values():
+                setting.hold(self._files.loaded)
+                setting.try_on(loaded)
+            if (asked := self._asked_back) is not None:
+                self._asked_back = None
+                self._turn_back(asked, self._files)
+        if self.theme.back:
+            self.app.theme = self.theme.field.value
+        self._loaded = loaded
+        self._draw()
+
+    def written(self, loaded: Loaded) -> None:
+        self._theme_before = self.theme.field.value
+        self.app.post_message(SettingsRead(loaded))
+
+    @on(Input.Changed)
+    def _typed(self, message: Input.Changed) -> None:
+        self._touched(message.input)
+
+    @on(Input.Submitted)
+    def _entered(self) -> None:
+        self.action_submit()
+
+    @on(Choice.Changed)
+    def _chosen(self, message: Choice.Changed) -> None:
+        if message.choice is self.theme.field:
+            self.app.theme = self.theme.field.value
+        self._touched(message.choice)
+
+    def _touched(self, field: Widget) -> None:
+        """Cancel the reset of a field that the user edits."""
+        self._note = ""
+        for setting in self.settings.values():
+            if setting.field is field:
+                setting.back = False
+        self.judge()
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._draw)
+
+    def action_leave(self) -> None:
+        self.app.theme = self._theme_before
+        super().action_leave()
+
+    def action_keys(self) -> None:
+        if self.changes():
+            self.say("Save these changes first (Ctrl-S), or discard them (Ctrl-G).", wrong=True)
+        else:
+            self.dismiss(False)
+            self._open_keys()
+
+    def action_reset(self) -> None:
+        """Reset the focused setting to its default, or undo the reset."""
+        self.after_what_was_typed(self._reset)
+
+    def _reset(self) -> None:
+        setting = next((s for s in self.settings.values() if s.field is self.focused), None)
+        self._note = ""
+        if self._files is None:
+            self._asked_back = setting
+        elif setting is not None:
+            self._turn_back(setting, self._files)
+
+    def _turn_back(self, setting: Setting, files: Files) -> None:
+        if setting.back:
+            setting.take_back(files.loaded)
+            self.app.theme = self.theme.field.value
+        elif (why := files.why_not_out(setting.path)) is not None and not setting.is_changed:
+            self._note = why
+        else:
+            self._want_back(setting, files)
+        self.judge()
+
+    def _want_back(self, setting: Setting, files: Files) -> None:
+        """Discard unsaved text, then reset the setting if a file sets it."""
+        setting.back = files.why_not_out(setting.path) is None
+        if isinstance(setting.field, Field):
+            with setting.field.prevent(Input.Changed):
+                setting.field.value = ""
+        elif not setting.back:
+            setting.take_back(files.loaded)
+            self.app.theme = self.theme.field.value
+
+    def _draw(self) -> None:
+        width = self.preview.size.width
+        if self._loaded is None or not width:
+            return
+        lines = [
+            preview_line(agent, self._context_of(agent.name), width)
+            for agent in self._model.agents.values()
+        ]
+        shown = lines or example_lines(self._loaded.settings.defaults.context, width)
+        self.preview.set_lines(shown)
+        self._fit(len(shown))
+
+    def _fit(self, lines: int) -> None:
+        """Fit the height to the preview; use the whole of a low screen."""
+        low = self.app.size.height < LOW
+        self.query_one(".dialog").styles.max_height = "100%" if low else BESIDES + max(3, lines)
+
+    def _context_of(self, name: str) -> ContextSettings | None:
+        assert self._loaded is not None
+        return next(
+            (agent.context for agent in self._loaded.settings.agents if agent.name == name), None
+        )
+
+
+def _label(word: str, kind: str = "") -> Static:
+    return Static(word, classes=f"dialog--label {kind}".rstrip(), markup=False)

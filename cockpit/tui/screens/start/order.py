@@ -1,0 +1,58 @@
+"""Turns the filled-in start form into a request or a configuration table.
+
+For a configured agent only the changed fields are sent, so that its file stays in force.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from cockpit.config.schema import AgentSettings
+from cockpit.wire.verbs import Start
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """The values of the form."""
+
+    name: str
+    known: bool
+    """An agent with that name exists."""
+    directory: Path
+    prompt: str | None
+    mode: str
+    runtime: str
+    worktree: bool
+    touched: frozenset[str]
+    """Fields that the user changed: `where`, `mode`, `runtime`, `worktree`."""
+
+    def says(self, field: str) -> bool:
+        return not self.known or field in self.touched
+
+
+def order(filled: Filled) -> Start:
+    """The request for the supervisor."""
+    mode = cast("Literal['observe', 'prompt', 'auto']", filled.mode)
+    return Start(
+        name=filled.name,
+        prompt=filled.prompt,
+        directory=str(filled.directory) if filled.says("where") else None,
+        mode=mode if filled.says("mode") else None,
+        runtime=filled.runtime if "runtime" in filled.touched else None,
+        worktree=filled.worktree and filled.says("worktree"),
+    )
+
+
+def kept_settings(filled: Filled) -> AgentSettings:
+    """The agent's table for the file, with only the chosen values, so that defaults still apply."""
+    said: dict[str, Any] = {"name": filled.name, "directory": filled.directory}
+    if filled.prompt:
+        said["prompt"] = filled.prompt
+    for key in ("mode", "runtime"):
+        if key in filled.touched:
+            said[key] = getattr(filled, key)
+    if "worktree" in filled.touched and filled.worktree:
+        said["worktree"] = {"strategy": "git_worktree"}
+    return AgentSettings.model_validate(said)

@@ -1,0 +1,305 @@
+"""The form for starting a stopped or new agent. Shows the outcome while typing.
+
+The supervisor computes the outcome (`Plan`): directory, branch, or why it cannot start.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Vertical, VerticalScroll
+from textual.suggester import SuggestFromList
+from textual.widget import Widget
+from textual.widgets import Input, Static, TextArea
+
+from cockpit.client.client import Client
+from cockpit.core.errors import BadUsage, CockpitError
+from cockpit.core.far_names import host_and_name
+from cockpit.core.ids import agent_name
+from cockpit.core.safetext import safe_line
+from cockpit.tui.keys.reasons import has_ended
+from cockpit.tui.present.paths import short_path
+from cockpit.tui.screens.form import Form, row
+from cockpit.tui.screens.requests import in_one_line
+from cockpit.tui.screens.start.order import Filled, kept_settings, order
+from cockpit.tui.state.background import in_background
+from cockpit.tui.widgets.choice import Choice, Option
+from cockpit.tui.widgets.dialog_keys import DialogKeys
+from cockpit.tui.widgets.field import Field, PromptArea
+from cockpit.wire.status import AgentStatus
+from cockpit.wire.verbs import Done, Plan, Start
+
+if TYPE_CHECKING:
+    from cockpit.config.files import Files
+
+MODES = (
+    Option("prompt", "prompt", "ask me before a handoff"),
+    Option("auto", "auto", "hand off automatically"),
+    Option("observe", "observe", "only watch"),
+)
+RUNTIMES = (
+    Option("claude", "claude", "Claude Code"),
+    Option("command", "command", "any program, set in the file"),
+    Option("codex", "codex", "not supported yet"),
+    Option("gemini", "gemini", "not supported yet"),
+)
+SHARED = Option("none", "no", "use the directory itself")
+OF_ITS_OWN = Option("git_worktree", "yes", "its own checkout and branch")
+ONCE = Option("", "no", "only this time")
+KEPT = Option("yes", "yes", "to the file shown below")
+PAUSE = 0.1
+"""Seconds to wait after the last letter before asking the supervisor."""
+
+
+class StartScreen(Form[Start]):
+    """Starts an agent. A configured agent needs only its name."""
+
+    EXPLAINED = (
+        ("name", "The agent's name: 1 to 32 of a-z, 0-9, dot, underscore, dash."),
+        ("directory", "Where it works; relative to the directory where you started cockpit."),
+        ("prompt", "Its first prompt. Enter starts, Ctrl-J adds a line."),
+        ("runtime", "The program to run. Unsupported ones say so."),
+        ("mode", "observe only watches, prompt asks you before a handoff, auto hands off."),
+        ("worktree", "Give it its own checkout and branch; their names are shown below."),
+        ("save", "Add it to a cockpit.toml; which one is shown below."),
+    )
+
+    def __init__(
+        self,
+        agents: Sequence[AgentStatus],
+        selected: str | None,
+        directory: Path,
+        client: Client,
+        read_files: Callable[[], Files] | None = None,
+        home: str = "",
+    ) -> None:
+        super().__init__()
+        self._agents = {agent.name: agent for agent in agents}
+        self._directory = directory
+        self._client = client
+        self._read_files = read_files
+        self._files: Files | None = None
+        self._home = home
+        self._touched: set[str] = set()
+        """The choices that the user changed."""
+        self._kept_in: Path | None = None
+        """The file this agent has already been saved to."""
+        self._busy = False
+        stopped = [agent.name for agent in agents if has_ended(agent)]
+        first = selected if selected in stopped else ""
+        self.named = Field(
+            first, placeholder="a-z 0-9 . _ -", suggester=SuggestFromList(stopped), id="name"
+        )
+        self.where = Field(placeholder=short_path(str(directory), home), id="where")
+        self.prompt = PromptArea(id="prompt", placeholder="its job (optional)")
+        self.runtime = Choice(RUNTIMES, RUNTIMES[0].value, id="runtime")
+        self.mode = Choice(MODES, MODES[0].value, id="mode")
+        self.worktree = Choice([SHARED, OF_ITS_OWN], SHARED.value, id="worktree")
+        self.keep = Choice([ONCE, KEPT], ONCE.value, id="keep")
+        self.status_line = Static("", classes="dialog--words", markup=False)
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog -form"):
+            yield Static("Start an agent", classes="dialog--title", markup=False)
+            with VerticalScroll(classes="form", can_focus=False):
+                yield row("name", self.named)
+                yield row("directory", self.where)
+                yield row("prompt", self.prompt)
+                yield row("runtime", self.runtime)
+                yield row("mode", self.mode)
+                yield row("worktree", self.worktree)
+                if self._read_files is not None:
+                    yield row("save", self.keep)
+            yield self.status_line
+            yield DialogKeys("Tab next  Ctrl-S start  Ctrl-G back  ←→ change")
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self._judge()
+        if self._read_files is not None:
+            in_background(self, partial(self._learn_defaults, self._read_files), group="files")
+
+    def first_field(self) -> Widget:
+        return self.named
+
+    def fields(self) -> list[Widget]:
+        kept = [] if self._read_files is None else [self.keep]
+        choices = (self.runtime, self.mode, self.worktree)
+        return [self.named, self.where, self.prompt, *choices, *kept]
+
+    @on(Input.Changed)
+    @on(TextArea.Changed)
+    @on(Choice.Changed)
+    def _changed(self, message: Input.Changed | TextArea.Changed | Choice.Changed) -> None:
+        changed = message.control
+        if isinstance(changed, Choice) and changed.id:
+            self._touched.add(changed.id)
+        self._judge()
+
+    @on(Input.Submitted)
+    def _entered(self) -> None:
+        self.action_submit()
+
+    async def _learn_defaults(self, read: Callable[[], Files]) -> None:
+        """Preset the fields with the configured defaults."""
+        try:
+            self._files = await asyncio.to_thread(read)
+        except CockpitError:
+            return  # the supervisor and `cockpit config check` report it
+        usual = self._files.loaded.settings.defaults
+        if usual.worktree.strategy == "git_worktree":
+            self.worktree.offer([OF_ITS_OWN])
+        for field, value in ((self.mode, usual.mode), (self.runtime, usual.runtime)):
+            if field.id not in self._touched and self.named.value not in self._agents:
+                field.value = value
+
+    def _judge(self) -> None:
+        """Show an invalid name at once; ask the supervisor about the rest."""
+        known = self._agents.get(self.named.value)
+        self._show_what_is_known(known)
+        if (wrong := self._wrong_name()) is not None:
+            self.say(wrong, wrong=True)
+        # Also for an invalid name, to cancel an older request.
+        in_background(self, partial(self._ask_what_would_be, wrong), group="plan", alone=True)
+
+    def _wrong_name(self) -> str | None:
+        name = self.named.value
+        if not name:
+            return "Enter a name: a-z, 0-9, dot, underscore, dash."
+        try:
+            agent_name(host_and_name(name)[1])
+        except BadUsage as error:
+            return f"{error.detail} {error.hint}"
+        known = self._agents.get(name)
+        return f"{name} is already running." if known and not has_ended(known) else None
+
+    @property
+    def _host(self) -> str | None:
+        """The remote host in the name; None for this machine."""
+        return host_and_name(self.named.value)[0]
+
+    @property
+    def _base(self) -> Path:
+        """The base of relative paths; on a remote host, the directory of an agent there."""
+        if self._host is None:
+            return self._directory
+        theirs = (a for name, a in self._agents.items() if host_and_name(name)[0] == self._host)
+        places = (Path(each.configured_directory or each.directory) for each in theirs)
+        return next(places, Path("/"))
+
+    @property
+    def _is_kept(self) -> bool:
+        """Whether to save the agent to a file, which must be on this machine."""
+        return bool(self.keep.value) and self._host is None
+
+    def _show_what_is_known(self, known: AgentStatus | None) -> None:
+        """Preset the unchanged choices with the values of the agent with this name.
+
+        Never changes text fields: that would race with the user's typing.
+        """
+        place = (known.configured_directory or known.directory) if known else str(self._base)
+        self.where.placeholder = short_path(place, "" if self._host else self._home)
+        for field, value in (
+            (self.mode, known.mode if known else None),
+            (self.runtime, known.runtime if known else None),
+        ):
+            if known and value and field.id not in self._touched:
+                field.value = value
+
+    def _filled(self) -> Filled:
+        return Filled(
+            name=self.named.value,
+            known=self.named.value in self._agents,
+            directory=self._place(),
+            prompt=self.prompt.text if self.prompt.text.strip() else None,
+            mode=self.mode.value,
+            runtime=self.runtime.value,
+            worktree=self.worktree.value == "git_worktree",
+            touched=frozenset(self._touched | ({"where"} if self.where.value else set())),
+        )
+
+    def _place(self) -> Path:
+        if self._host is not None:
+            return self._base / self.where.value  # whose `~` is not ours
+        try:
+            written = Path(self.where.value).expanduser()
+        except RuntimeError:  # `~nobody`
+            written = Path(self.where.value)
+        return (self._directory / written).absolute()
+
+    async def _ask_what_would_be(self, wrong: str | None) -> None:
+        if wrong is not None:
+            return
+        await asyncio.sleep(PAUSE)
+        said = order(self._filled()).model_dump()
+        try:
+            done = await self._client.ask(Plan(**said))
+            words, bad = done.message, False
+            if self._home and self._host is None:
+                words = words.replace(f" {self._home}/", " ~/")
+        except CockpitError as error:
+            words, bad = in_one_line(error), True
+        if self.keep.value and self._host is not None:
+            words += f" Not saved: {self._host} has its own files."
+        if self._is_kept and not bad and self._files is not None:
+            file = await asyncio.to_thread(_file_for, self._files, self._place())
+            standing = await asyncio.to_thread(self._files.standing, file)
+            known = f" ({standing})" if standing else ""
+            words += f" Saves to {short_path(str(file), self._home)}{known}."
+        self.say(words, wrong=bad)
+
+    def submit(self) -> None:
+        if (wrong := self._wrong_name()) is not None:
+            self.say(wrong, wrong=True)
+        elif not self._busy:
+            self._busy = True
+            self.workers.cancel_group(self, "plan")  # its answer would hide a refusal
+            in_background(self, self._start, group="start")
+
+    async def _start(self) -> None:
+        filled = self._filled()
+        asked = order(filled)
+        try:
+            if self._is_kept and self._read_files is not None:
+                files = self._files
+                if files is None:
+                    files = await asyncio.to_thread(self._read_files)
+                asked = await asyncio.to_thread(self._keep, filled, files)
+            done = await self._client.ask(asked)
+        except CockpitError as error:
+            saved = f"Saved, but not started: {error.title}" if self._kept_in else ""
+            self.say(saved or in_one_line(error), wrong=True)
+            self._busy = False
+        else:
+            self._done(asked, done)
+
+    def _done(self, asked: Start, done: Done) -> None:
+        self.app.notify(safe_line(done.message, 300), markup=False, timeout=4)
+        self.dismiss(asked)
+
+    def _keep(self, filled: Filled, files: Files) -> Start:
+        """Save the agent to the file, once; returns the request to start it from there."""
+        if self._kept_in is None:
+            filled = replace(filled, directory=_straight(filled.directory))
+            file = files.agents_file(filled.directory)
+            files.add(file, kept_settings(filled))
+            self._kept_in = file
+        named = files.named and self._kept_in == files.project_path
+        config = None if self._kept_in == files.places.user_file else str(self._kept_in)
+        return Start(name=filled.name, config=config, named=named)
+
+
+def _straight(path: Path) -> Path:
+    """The path without `..`. Reads the disk to follow links."""
+    return path.resolve() if ".." in path.parts else path
+
+
+def _file_for(files: Files, place: Path) -> Path:
+    return files.agents_file(_straight(place))

@@ -1,0 +1,242 @@
+"""Lists and removes the worktrees of all agents' repositories, on every host."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+
+from cockpit.client.client import Client
+from cockpit.core.errors import CockpitError
+from cockpit.core.plurals import counted
+from cockpit.core.safetext import safe_line, safe_text
+from cockpit.tui.keys.actions import BY_ID, Context, Handlers
+from cockpit.tui.keys.bindings import bindings
+from cockpit.tui.present.keys import shown_key
+from cockpit.tui.present.span import Span, broken, fit
+from cockpit.tui.present.worktrees import back_again, drawn, name_of, question, refusal
+from cockpit.tui.screens.base_screen import BaseScreen
+from cockpit.tui.screens.confirm import ConfirmScreen
+from cockpit.tui.screens.removals import Removals
+from cockpit.tui.screens.requests import cannot, tell
+from cockpit.tui.state.background import in_background
+from cockpit.tui.state.model import Change, Model
+from cockpit.tui.widgets.blocks import Blocks
+from cockpit.tui.widgets.line import OneLine
+from cockpit.wire.worktrees import WorktreeStatus
+
+if TYPE_CHECKING:
+    from cockpit.tui.state.context import UIContext
+
+BEAT = 1.0
+"""Seconds between updates of the elapsed time of a removal."""
+LONG = 30.0
+"""Seconds a toast about a removal stays: the user may want to note the git ref."""
+
+
+class WorktreesScreen(BaseScreen):
+    """The list of worktrees; loaded when opened, on request and after a removal."""
+
+    CONTEXT: ClassVar[Context] = "worktrees"
+    BINDINGS: ClassVar[list[BindingType]] = bindings("worktrees")
+    AUTO_FOCUS = "#worktrees"
+
+    def __init__(self, model: Model, client: Client, ui: UIContext, removals: Removals) -> None:
+        super().__init__(model, client, ui)
+        self._removals = removals
+        self._trees: list[WorktreeStatus] | None = None
+        self._title = OneLine(self._count, id="worktrees-title")
+        self.listing = Blocks(self._say, self._say_after, id="worktrees")
+
+    @property
+    def chosen(self) -> WorktreeStatus | None:
+        """The selected worktree."""
+        return self._trees[self.listing.selected] if self._trees else None
+
+    def compose(self) -> ComposeResult:
+        yield self._title
+        yield self.listing
+        yield from self.footer()
+
+    def on_mount(self) -> None:
+        self._removals.listen(self._removal_changed)
+        self._stop_listening = self.model.listen(self._heard)
+        self._clock = self.set_interval(BEAT, self.listing.show, pause=not self._removals.begun)
+        self._again()
+
+    def on_unmount(self) -> None:
+        self._removals.listen(lambda: None)
+        self._stop_listening()
+
+    def reconnected(self) -> None:
+        self._look_again()
+
+    def handlers(self) -> Handlers:
+        return {
+            "worktrees.down": self._down,
+            "worktrees.up": self._up,
+            "worktrees.page-down": self._page_down,
+            "worktrees.page-up": self._page_up,
+            "worktrees.first": self._first,
+            "worktrees.last": self._last,
+            "worktrees.remove": self._remove,
+            "worktrees.salvage": self._salvage,
+            "worktrees.again": self._again,
+            "worktrees.help": self._help,
+            "worktrees.back": self._back,
+        }
+
+    def _again(self) -> None:
+        self._removals.forget_refusals()
+        self._look_again()
+
+    def _look_again(self) -> None:
+        in_background(self, self._look, group="load", alone=True)
+
+    def _down(self) -> None:
+        self.listing.move(1)
+
+    def _up(self) -> None:
+        self.listing.move(-1)
+
+    def _page_down(self) -> None:
+        self._page(1)
+
+    def _page_up(self) -> None:
+        self._page(-1)
+
+    def _page(self, direction: int) -> None:
+        step = direction * max(1, self.listing.size.height - 2)
+        self.listing.scroll_relative(y=step, animate=False, force=True)
+
+    def _first(self) -> None:
+        self.listing.move(-10_000)
+
+    def _last(self) -> None:
+        self.listing.move(10_000)
+
+    # Removing
+
+    def _remove(self) -> None:
+        self._ask_for(salvage=False)
+
+    def _salvage(self) -> None:
+        self._ask_for(salvage=True)
+
+    def _ask_for(self, *, salvage: bool) -> None:
+        tree = self.chosen
+        if tree is None:
+            looking = self._trees is None
+            cannot(self, "The list is still loading." if looking else "There are no worktrees.")
+        elif name_of(tree) in self._removals.begun:
+            cannot(self, "It is already being removed.")
+        elif why := refusal(tree, self._key("salvage"), salvage=salvage):
+            cannot(self, safe_line(why, 300))
+        else:
+            self._confirm(tree, salvage=salvage)
+
+    def _confirm(self, tree: WorktreeStatus, *, salvage: bool) -> None:
+        def decided(yes: bool | None) -> None:
+            if yes:
+                # A task of the application, so that it continues when the screen is left.
+                task = partial(self._have_removed, tree, salvage=salvage)
+                in_background(self.app, task, group="removals")
+
+        self.app.push_screen(
+            ConfirmScreen(f"Remove {name_of(tree)}?", question(tree), "remove it"), decided
+        )
+
+    async def _have_removed(self, tree: WorktreeStatus, *, salvage: bool) -> None:
+        app = self.app
+        try:
+            words = await self._removals.remove(tree, datetime.now(UTC), salvage=salvage)
+        except CockpitError as error:
+            if not self.is_current:
+                text = "\n".join(filter(None, (error.detail, error.hint)))
+                title = safe_line(error.title, 200)
+                app.notify(
+                    safe_text(text, 600), title=title, severity="error", markup=False, timeout=LONG
+                )
+            return
+        if words and not self.is_current:
+            app.notify(safe_line(words, 600), markup=False, timeout=LONG)
+
+    def _removal_changed(self) -> None:
+        if not self.is_attached:
+            return
+        if self._removals.begun:
+            self._clock.resume()
+        else:
+            self._clock.pause()
+        self.listing.show()
+        self._look_again()
+
+    # Drawing
+
+    def _heard(self, change: Change, _name: str | None) -> None:
+        if change is Change.CONNECTION:
+            self.listing.show()
+
+    def _key(self, action: str) -> str:
+        return shown_key(BY_ID[f"worktrees.{action}"], self.ui.keys)
+
+    def _count(self, width: int) -> list[Span]:
+        title = " Worktrees "
+        many = "" if self._trees is None else counted(len(self._trees), "worktree")
+        return [Span(title, "brand"), Span(fit(f" {many}", max(0, width - len(title))), "muted")]
+
+    def _say(self, place: int, width: int) -> list[list[Span]]:
+        assert self._trees is not None
+        tree = self._trees[place]
+        return drawn(
+            tree,
+            datetime.now(UTC),
+            width,
+            self._said_of(tree),
+            self._key("remove"),
+            self.ui.home,
+        )
+
+    def _said_of(self, tree: WorktreeStatus) -> list[Span]:
+        name = name_of(tree)
+        if (since := self._removals.begun.get(name)) is not None:
+            seconds = int((datetime.now(UTC) - since).total_seconds())
+            return [Span(f"◌ removing for {seconds} s: save, verify, delete", "accent")]
+        if (error := self._removals.refused.get(name)) is None:
+            return []
+        lines = [error.title, *error.detail.splitlines(), error.hint]
+        return [Span(safe_line(line, 400), "error" if not at else "muted")
+                for at, line in enumerate(lines) if line]  # fmt: skip
+
+    def _say_after(self, width: int) -> list[list[Span]]:
+        """The lines below the list: removed worktrees, how to restore them, and lost hosts."""
+        said: list[Span] = []
+        if self._trees is None:
+            said.append(Span("  loading…", "muted"))
+        elif not self._trees:
+            words = "  No worktrees. cockpit start --worktree gives an agent its own."
+            said.append(Span(words, "muted"))
+        for removed in self._removals.done:
+            said.append(Span(f"  ✓ removed {safe_line(name_of(removed.tree), 400)}", "success"))
+            if removed.reference:
+                said.append(Span(f"    saved as {safe_line(removed.reference, 200)}", ""))
+            back = back_again(removed.tree, removed.reference)
+            said += [Span(f"    {words}", "muted") for words in ("to restore it:", *back)]
+        for part in self.model.lost:
+            host = safe_line(part.host, 32)
+            said.append(Span(f"  {host} does not answer: its worktrees are not listed", "muted"))
+        return [[Span(piece, one.role)] for one in said for piece in broken(one.text, width)]
+
+    async def _look(self) -> None:
+        try:
+            trees = await self.client.worktrees()
+        except CockpitError as error:
+            tell(self, error)
+            return
+        if self.is_attached:
+            self._trees = trees
+            self._title.show()
+            self.listing.show([name_of(tree) for tree in trees])

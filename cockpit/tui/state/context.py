@@ -1,0 +1,38 @@
+"""The context that every screen gets: the user's environment and the functions to act on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cockpit.tui.state.pace import PACES, Pace
+from cockpit.tui.state.settings_reload import ReloadDependencies
+from cockpit.tui.terminal.attach import Attach, Edit
+
+if TYPE_CHECKING:
+    from cockpit.config.files import Files
+
+
+@dataclass(frozen=True, slots=True)
+class UIContext:
+    """The environment of the screens, and what they may run."""
+
+    attach: Attach
+    edit: Edit
+    direct: bool = False
+    """The screen owns its terminal, so attaching suspends the application."""
+    pace: Pace = field(default_factory=lambda: replace(PACES["auto"]))
+    keys: dict[str, str] = field(default_factory=dict)
+    """The user's own keys by action; changed in place when the settings change."""
+    host: str = "local"
+    """The user's name for the main host."""
+    home: str = ""
+    """The user's home directory on that host, shown as `~`."""
+    directory: Path = Path("/")
+    """The directory cockpit was started in; the default for new agents."""
+    files: Callable[[], Files] | None = None
+    """Reads the configuration from disk; None if it cannot be changed."""
+    reload: ReloadDependencies | None = None
+    """For applying changed settings at once; None if they apply at the next start."""

@@ -1,0 +1,100 @@
+"""Keeps one supervisor's part of the model current from its stream.
+
+A lost supervisor is not an error: the last state stays, and the connection is retried with
+backoff.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import aclosing
+from time import monotonic
+from typing import Protocol, cast
+
+from cockpit.client.client import Supervisor
+from cockpit.core.errors import CockpitError, Failed
+from cockpit.core.safetext import safe_line
+from cockpit.tui.state.model import Connection, Part
+from cockpit.wire.stream import Snapshot, WatchLine
+
+FIRST_RETRY = 0.25
+LAST_RETRY = 1.0
+"""Seconds. Trying a local socket is cheap, and the user may be waiting."""
+LAST_FAR_RETRY = 30.0
+"""Seconds. Each try on a remote host is a process, a login and a log entry."""
+BEGINNING = 3.0
+AT_THE_BEGINNING = 0.05
+"""Seconds. A supervisor started together with the screen answers soon."""
+
+
+class NotUnderstood(Failed):
+    """The supervisor's reply cannot be parsed: it runs another version."""
+
+
+async def follow(client: Supervisor, part: Part) -> None:
+    """Keep `part` current until cancelled."""
+    wait, begun = FIRST_RETRY, monotonic()
+    while True:
+        incompatible = False
+        try:
+            await _follow_once(client, part)
+            why = "It closed the connection."
+        except NotUnderstood as error:
+            why, incompatible = safe_line(error.detail), True
+        except CockpitError as error:
+            why = _why(error, far=part.is_far)
+        except OSError as error:
+            why = safe_line(str(error))
+        if part.connection.live:
+            wait = FIRST_RETRY
+        now = monotonic()
+        beginning = now < begun + BEGINNING and not part.is_far
+        if part.connection == Connection() and not incompatible and beginning:
+            await asyncio.sleep(AT_THE_BEGINNING)
+            continue
+        part.lost(now, why, now + wait, incompatible=incompatible)
+        await asyncio.sleep(wait)
+        wait = min(wait * 2, LAST_FAR_RETRY if part.is_far else LAST_RETRY)
+
+
+def _why(error: CockpitError, *, far: bool) -> str:
+    """The error in one line; for a remote host with its title."""
+    words = [error.title, *error.detail.splitlines()[:1]] if far else [error.detail or error.title]
+    return safe_line(": ".join(filter(None, words)))
+
+
+async def _follow_once(client: Supervisor, part: Part) -> None:
+    lines = client.watch()
+    async with aclosing(cast("_Closing", lines)):
+        while (line := await _next(lines)) is not None:
+            await _take(client, part, line)
+
+
+async def _next(lines: AsyncIterator[WatchLine]) -> WatchLine | None:
+    """The next line; None at the end. Raises `NotUnderstood` if it cannot be parsed."""
+    try:
+        return await anext(lines)
+    except StopAsyncIteration:
+        return None
+    except ValueError as error:
+        raise NotUnderstood(
+            "cannot read the supervisor's reply",
+            "It runs another version than this screen. Restart it: cockpit restart",
+        ) from error
+
+
+async def _take(client: Supervisor, part: Part, line: WatchLine) -> None:
+    part.take(line, monotonic())
+    if isinstance(line, Snapshot):
+        part.answered()
+        events = await client.events()
+        if events and events[-1].id < part.last_event:
+            part.forget_events()
+        part.remember(events)
+
+
+class _Closing(Protocol):
+    """The `aclose` that every client stream has but `AsyncIterator` lacks."""
+
+    def aclose(self) -> Awaitable[None]: ...

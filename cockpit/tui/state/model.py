@@ -1,0 +1,278 @@
+"""The screens' model: the last known fleet, the selected agent and the connections.
+
+A fleet has one supervisor, or one on each of several hosts; a `Part` is the state of one.
+Plain values and callbacks: no Textual, no waiting, no requests.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from cockpit.core.far_names import LOCAL, host_and_name
+from cockpit.wire.status import AgentStatus, HeldSetting, Status
+from cockpit.wire.stream import AgentChanged, AgentForgotten, Event, Happened, Snapshot, WatchLine
+
+KEPT_EVENTS = 500
+
+
+class Change(StrEnum):
+    """The kind of change that a listener is called with."""
+
+    FLEET = "fleet"
+    """Agents were added or removed, or the whole fleet was replaced."""
+    AGENT = "agent"
+    """One agent changed; called with its name."""
+    SELECTION = "selection"
+    CONNECTION = "connection"
+    EVENT = "event"
+    """The list of events changed."""
+    HAPPENED = "happened"
+    """The newest event has just happened; it was not loaded from history."""
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """The connection to a supervisor. Times are monotonic seconds."""
+
+    live: bool = False
+    lost_at: float | None = None
+    """When it stopped answering; None while it answers and before the first failure."""
+    why: str = ""
+    retry_at: float | None = None
+    incompatible: bool = False
+    """The supervisor answers, but runs another version."""
+
+
+Listener = Callable[[Change, str | None], None]
+
+
+class Part:
+    """The state of one supervisor. Only `follow` writes it."""
+
+    def __init__(self, model: Model, host: str) -> None:
+        self._model = model
+        self.host = host
+        """The user's name for its host."""
+        self.version: str | None = None
+        """The version that the supervisor reports."""
+        self.connection = Connection()
+        self.held: list[HeldSetting] = []
+        """Settings ignored because their file is untrusted, as last read."""
+        self.last_event = 0
+
+    @property
+    def is_far(self) -> bool:
+        """Whether its host is remote."""
+        return self.host != LOCAL
+
+    def take(self, line: WatchLine, now: float) -> None:
+        """Process one line of `watch`; `now` is monotonic."""
+        match line:
+            case Snapshot():
+                self.host = line.status.host
+                self.version = line.status.supervisor.version
+                self.held = line.status.held
+                self._model.replace(self, line.status, now)
+            case AgentChanged():
+                self._model.put(line.agent, now)
+            case AgentForgotten():
+                self._model.forget(line.name)
+            case Happened():
+                if fresh := self._fresh([line.event]):
+                    self._model.happened(fresh[0])
+
+    def remember(self, events: list[Event]) -> None:
+        """Add those events that are newer than the newest known one."""
+        if fresh := self._fresh(events):
+            self._model.remember(fresh)
+
+    def forget_events(self) -> None:
+        """Drop the events: a restarted supervisor numbers them from the start."""
+        self.last_event = 0
+        self._model.forget_events(self)
+
+    def answered(self) -> None:
+        self._connect(Connection(live=True))
+
+    def lost(self, now: float, why: str, retry_at: float, *, incompatible: bool = False) -> None:
+        """Record that the supervisor does not answer; retries keep the time of the first loss."""
+        since = self.connection.lost_at
+        if self.connection.live or since is None:
+            since = now
+        self._connect(Connection(False, since, why, retry_at, incompatible))
+
+    def _fresh(self, events: list[Event]) -> list[Event]:
+        fresh = [event for event in events if event.id > self.last_event]
+        self.last_event = fresh[-1].id if fresh else self.last_event
+        return fresh
+
+    def _connect(self, connection: Connection) -> None:
+        if connection != self.connection:
+            self.connection = connection
+            self._model.tell(Change.CONNECTION)
+
+
+class Model:
+    """The state of all supervisors, with listeners for changes."""
+
+    def __init__(
+        self, selected: str | None = None, host: str = LOCAL, others: Sequence[str] = ()
+    ) -> None:
+        """`host` is the main host, `others` are the hosts shown with it."""
+        self.main = Part(self, host)
+        self.parts = {host: self.main, **{other: Part(self, other) for other in others}}
+        """By the user's name for the host, in display order."""
+        self.agents: dict[str, AgentStatus] = {}
+        """By name, in each supervisor's order."""
+        self.heard_at: dict[str, float] = {}
+        """When each agent's row last arrived, so that its age keeps growing."""
+        self.selected = selected
+        """The selected name; kept while that agent is missing."""
+        self.events: deque[Event] = deque(maxlen=KEPT_EVENTS)
+        """Oldest first."""
+        self._listeners: list[Listener] = []
+
+    @property
+    def agent(self) -> AgentStatus | None:
+        """The selected agent, if it is there."""
+        return self.agents.get(self.selected) if self.selected else None
+
+    @property
+    def host(self) -> str:
+        """The name of the main host."""
+        return self.main.host
+
+    @property
+    def connection(self) -> Connection:
+        """The connection to the main host."""
+        return self.main.connection
+
+    @property
+    def part(self) -> Part:
+        """The part of the selected agent; the main one if none is selected."""
+        return self.part_of(self.selected)
+
+    @property
+    def held(self) -> list[HeldSetting]:
+        """Settings ignored because their file is untrusted, on all hosts."""
+        return [one for part in self.parts.values() for one in part.held]
+
+    @property
+    def is_joined(self) -> bool:
+        return len(self.parts) > 1
+
+    @property
+    def any_live(self) -> bool:
+        return any(part.connection.live for part in self.parts.values())
+
+    @property
+    def lost(self) -> list[Part]:
+        """The parts that do not answer, if there are several; without those not yet tried."""
+        parts = self.parts.values() if self.is_joined else ()
+        return [part for part in parts if part.connection.lost_at is not None]
+
+    def part_of(self, name: str | None) -> Part:
+        """The part of the agent with that name."""
+        host = host_and_name(name)[0] if name else None
+        return self.parts.get(host, self.main) if host else self.main
+
+    def is_lost(self, name: str) -> bool:
+        """Whether the agent's host is lost."""
+        return self.part_of(name) in self.lost
+
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        """Add a listener; returns an idempotent function that removes it."""
+        self._listeners.append(listener)
+
+        def stop() -> None:
+            if listener in self._listeners:
+                self._listeners.remove(listener)
+
+        return stop
+
+    def select(self, name: str | None) -> None:
+        """Select an agent by name. Idempotent."""
+        if name != self.selected:
+            self.selected = name
+            self.tell(Change.SELECTION, name)
+
+    def hold(self, held: list[HeldSetting]) -> None:
+        """Replace the untrusted settings of all hosts that answer."""
+        before = self.held
+        for part in self.parts.values():
+            if part.connection.live:
+                ours = (part.host, None) if part is self.main else (part.host,)
+                part.held = [one for one in held if one.host in ours]
+        if self.held != before:
+            self.tell(Change.FLEET)
+
+    # Hosts
+
+    def have(self, hosts: Sequence[str]) -> None:
+        """Set the hosts besides the main one; drop the state of all others."""
+        main = next(host for host, part in self.parts.items() if part is self.main)
+        gone = [part for host, part in self.parts.items() if host not in (main, *hosts)]
+        lost = {name for name in self.agents if self.part_of(name) in gone}
+        for part in gone:
+            self.forget_events(part)
+        known = self.parts
+        self.parts = {main: self.main, **{h: known.get(h) or Part(self, h) for h in hosts}}
+        for name in lost:
+            del self.agents[name]
+            self.heard_at.pop(name, None)
+        if self.selected in lost:
+            self.select(None)
+        self.tell(Change.CONNECTION)
+        self.tell(Change.FLEET)
+
+    # Called by the parts
+
+    def replace(self, part: Part, status: Status, now: float) -> None:
+        """Replace the agents of one part."""
+        fresh = {agent.name: agent for agent in status.agents}
+        others = {n: agent for n, agent in self.agents.items() if self.part_of(n) is not part}
+        heard = {name: self.heard_at[name] for name in others}
+        order = list(self.parts.values())
+        together = {**others, **fresh}
+        self.agents = {
+            name: together[name]
+            for name in sorted(together, key=lambda name: order.index(self.part_of(name)))
+        }
+        self.heard_at = {**heard, **dict.fromkeys(fresh, now)}
+        self.tell(Change.FLEET)
+
+    def put(self, agent: AgentStatus, now: float) -> None:
+        known = agent.name in self.agents
+        self.agents[agent.name] = agent
+        self.heard_at[agent.name] = now
+        self.tell(Change.AGENT if known else Change.FLEET, agent.name)
+
+    def forget(self, name: str) -> None:
+        self.agents.pop(name, None)
+        self.heard_at.pop(name, None)
+        self.tell(Change.FLEET)
+
+    def happened(self, event: Event) -> None:
+        """Append a new event, in order of arrival: the clocks of hosts differ."""
+        self.events.append(event)
+        self.tell(Change.EVENT)
+        self.tell(Change.HAPPENED)
+
+    def remember(self, events: list[Event]) -> None:
+        """Add past events, sorted by time among those of other hosts."""
+        self.events.extend(events)
+        if self.is_joined:
+            self.events = deque(sorted(self.events, key=lambda event: event.at), KEPT_EVENTS)
+        self.tell(Change.EVENT)
+
+    def forget_events(self, part: Part) -> None:
+        kept = [event for event in self.events if self.part_of(event.agent) is not part]
+        self.events = deque(kept, KEPT_EVENTS)
+        self.tell(Change.EVENT)
+
+    def tell(self, change: Change, name: str | None = None) -> None:
+        for listener in list(self._listeners):
+            listener(change, name)

@@ -1,0 +1,55 @@
+"""What the screen needs to apply changed settings: drawing filters, hosts and file watching."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from textual.filter import LineFilter
+from textual.message import Message
+
+from cockpit.client.client import Supervisor
+from cockpit.tui.state.pace import Pace, pace
+from cockpit.tui.terminal.capabilities import filters
+
+if TYPE_CHECKING:
+    from cockpit.config.loaded import Loaded
+    from cockpit.config.schema import CockpitSettings, Settings
+
+PAUSE = 0.2
+"""Seconds to wait after a file change before reading it: editors write in several steps."""
+
+
+class SettingsRead(Message):
+    """Posted when the configuration files were read."""
+
+    def __init__(self, loaded: Loaded) -> None:
+        super().__init__()
+        self.loaded = loaded
+
+
+@dataclass(frozen=True, slots=True)
+class ReloadDependencies:
+    """The functions needed to apply settings without a restart."""
+
+    drawn: Callable[[CockpitSettings], tuple[Sequence[LineFilter], Pace]]
+    """The line filters and the pace for these settings."""
+    hosts: Callable[[Settings], Mapping[str, Supervisor]]
+    """The clients to follow, by host; an unchanged host keeps its client object."""
+    watch: Callable[[Callable[[], None]], Callable[[], None]]
+    """Call a function when a file may have changed; returns how to stop."""
+    let_through: Callable[[], None] = lambda: None
+    """Make our tmux pass through desktop notifications."""
+
+
+def drawn_as(
+    environment: Mapping[str, str], *, over_ssh: bool
+) -> Callable[[CockpitSettings], tuple[Sequence[LineFilter], Pace]]:
+    """A function from settings to filters and pace, for a terminal with this environment."""
+
+    def drawn(said: CockpitSettings) -> tuple[Sequence[LineFilter], Pace]:
+        found = filters(said.glyphs, said.colours, environment)
+        return found, pace(said.refresh, over_ssh=over_ssh)
+
+    return drawn

@@ -1,0 +1,77 @@
+"""A line filter that draws with ASCII only.
+
+Replaces every character with an ASCII one of the same width, just before the terminal, so that no
+screen has to care.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import lru_cache
+
+from rich.cells import cell_len, split_graphemes
+from rich.segment import Segment
+from textual.color import Color
+from textual.filter import LineFilter
+
+UNKNOWN = "?"
+
+_DRAWN = {
+    # the bar: fill, notch, where it compacts, a guess, not known
+    "█": "#", "▉": "#", "▊": "#", "▋": "#", "▌": ">", "▍": ".", "▎": ".", "▏": "|", "┃": "]",
+    "▒": "%", "░": ".", "▓": "#", "╌": "-", "▐": "|", "▀": "-", "▄": "_",
+    # states
+    "◆": "!", "◇": "!", "●": "*", "○": "o", "◌": ".", "»": ">", "«": "<", "✓": "v", "✔": "v",
+    "×": "x", "✗": "x", "✘": "x", "·": ".", "•": "*", "⏺": "*", "■": "#", "□": "o",
+    # courses, trends
+    "┊": ":", "▁": "_", "▂": "_", "▃": ".", "▅": "=", "▆": "+", "▇": "#",
+    # writing
+    "…": "~", "–": "-", "—": "-", "‘": "'", "’": "'", "“": '"', "”": '"', "„": '"', "→": ">",
+    "←": "<", "↑": "^", "↓": "v", "▲": "^", "▼": "v", "▶": ">", "◀": "<", "❯": ">", "❮": "<",
+    "⎿": "L", "✻": "*", "✽": "*", "✢": "*", "✶": "*", "✳": "*", "⬢": "*", "⏵": ">", "ß": "s",
+}  # fmt: skip
+
+
+class AsciiOnly(LineFilter):
+    """Converts every segment to ASCII of the same width."""
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        return [
+            Segment(text if control or text.isascii() else ascii_only(text), style, control)
+            for text, style, control in segments
+        ]
+
+
+@lru_cache(maxsize=4096)
+def ascii_only(text: str) -> str:
+    """The text in ASCII, exactly as many cells wide."""
+    parts, width = split_graphemes(text)
+    return "".join(_shown(text[start:end], cells) for start, end, cells in parts)[:width]
+
+
+def _shown(joined: str, cells: int) -> str:
+    """One grapheme; its first character decides."""
+    return _drawn(joined[0]).ljust(cells, UNKNOWN)[:cells]
+
+
+@lru_cache(maxsize=1024)
+def _drawn(char: str) -> str:
+    if char.isascii():
+        return char
+    known = _DRAWN.get(char) or _line(char)
+    if known:
+        return known
+    if "\u2800" <= char <= "\u28ff":  # dots of a plot
+        return " " if char == "\u2800" else "."
+    plain = unicodedata.normalize("NFKD", char)[:1]
+    return plain if plain.isascii() and cell_len(char) == 1 else UNKNOWN * cell_len(char)
+
+
+def _line(char: str) -> str:
+    """Box drawing: straight lines, and everything else as a corner."""
+    if not "\u2500" <= char <= "\u257f":
+        return ""
+    name = unicodedata.name(char)
+    flat = any(word in name for word in ("HORIZONTAL", "LEFT", "RIGHT"))
+    upright = any(word in name for word in ("VERTICAL", "UP", "DOWN"))
+    return "-" if not upright else "|" if not flat else "+"

@@ -1,0 +1,35 @@
+"""Attaching to an agent's pane.
+
+Inside cockpit's own tmux server the pane is another window, and the screen keeps running. In a
+terminal of its own the screen is suspended meanwhile. Starts no process itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from textual.app import App
+
+Attach = Callable[[str], Awaitable[None]]
+"""Attach to the pane of the agent with that name; may return before the user detaches."""
+
+Edit = Callable[[Path], Awaitable[None]]
+"""Open a file in the user's editor; returns when the editor exits."""
+
+
+async def step_aside(app: App[object], run: Callable[[], Awaitable[None]]) -> None:
+    """Suspend the application while `run` runs, and resume it whatever happens.
+
+    The batch is required: without it thirty repaints fill the stopped driver's queue and the
+    application hangs. An error is raised only after resuming: raised inside, it would leave the
+    terminal suspended.
+    """
+    trouble: BaseException | None = None
+    with app.suspend(), app.batch_update():
+        try:
+            await run()
+        except BaseException as error:  # noqa: BLE001 (raised again below, on our own screen)
+            trouble = error
+    if trouble is not None:
+        raise trouble

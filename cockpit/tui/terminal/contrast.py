@@ -1,0 +1,40 @@
+"""The contrast of two colours as defined by WCAG 2."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from textual.color import Color
+
+TEXT = 4.5
+"""The minimum for text; a high-contrast theme needs 7."""
+_STEP = 0.05
+
+
+def ratio(one: Color, other: Color) -> float:
+    """The contrast ratio, from 1 (same colour) to 21 (black and white). Symmetric."""
+    light, dark = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def legible(colour: Color, grounds: Iterable[Color], least: float = TEXT) -> Color:
+    """The colour, made lighter or darker until it is readable on all backgrounds.
+
+    If that is impossible, the better of black and white.
+    """
+    over = list(grounds)
+    ends = (Color(255, 255, 255), Color(0, 0, 0))
+    end = max(ends, key=lambda end: min((ratio(end, ground) for ground in over), default=0.0))
+    share, found = 0.0, colour
+    while share < 1 and any(ratio(found, ground) < least for ground in over):
+        share += _STEP
+        found = colour.blend(end, min(share, 1.0))
+    return found
+
+
+def _luminance(colour: Color) -> float:
+    red, green, blue = (
+        part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4
+        for part in colour.normalized
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue

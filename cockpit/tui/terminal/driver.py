@@ -1,0 +1,99 @@
+"""A driver for Unix terminals that sends only changed cells and marks key bursts."""
+
+from __future__ import annotations
+
+import os
+import selectors
+from codecs import getincrementaldecoder
+from time import monotonic
+
+from textual._xterm_parser import XTermParser
+from textual.drivers.linux_driver import LinuxDriver
+from textual.message import Message
+
+from cockpit.tui.terminal.cells import ScreenDiff
+from cockpit.tui.terminal.paste_guard import PasteGuard
+
+READ = 4096
+"""Bytes per read, as much as a terminal buffers of a line."""
+LOOK = 0.1
+"""Seconds after which a lone Esc counts as the key; also the interval for checking for exit."""
+_TITLE = "\x1b]2;{}\x07"
+_KEEP_TITLE, _GIVE_TITLE_BACK = "\x1b[22;2t", "\x1b[23;2t"
+
+
+class RedrawWanted(Message):
+    """Posted to redraw the whole terminal."""
+
+
+class DiffingDriver(LinuxDriver):
+    """Filters every write through `ScreenDiff`, which is reset whenever something else may have
+    drawn: after a resize, a suspension or the redraw key."""
+
+    _screen_diff: ScreenDiff | None = None
+    _title = ""
+    _aside = False
+    """The application is suspended."""
+
+    def write(self, data: str) -> None:
+        if self._screen_diff is None:
+            self._screen_diff = ScreenDiff()
+        reduced = self._screen_diff.reduced(data)
+        if reduced:
+            super().write(reduced)
+
+    def run_input_thread(self) -> None:
+        """Read keys until exit. Textual's own version dispatches keys before the whole read is
+        parsed, so bursts could not be detected."""
+        parser = XTermParser(self._debug)
+        decode = getincrementaldecoder("utf-8")(errors="replace").decode
+        bursts = PasteGuard()
+        with selectors.SelectSelector() as selector:
+            selector.register(self.fileno, selectors.EVENT_READ)
+            while not self.exit_event.is_set():
+                given = os.read(self.fileno, READ) if selector.select(LOOK) else None
+                if given == b"":  # end of input
+                    self.exit_event.wait(LOOK)
+                events = [*parser.feed(decode(given)), *parser.tick()] if given else parser.tick()
+                events = list(events)
+                bursts.mark(events, monotonic())
+                for event in events:
+                    self.process_message(event)
+
+    def entitle(self, title: str) -> None:
+        """Set the terminal's title. For our own text only, nothing untrusted."""
+        if title != self._title:
+            self._title = title
+            super().write(_TITLE.format(title))
+
+    def ring(self, sequence: str) -> None:
+        """Write a notification; not while suspended, when another program would read it."""
+        if not self._aside:
+            super().write(sequence)
+
+    def forget(self) -> None:
+        """Send everything at the next draw."""
+        if self._screen_diff:
+            self._screen_diff.forget()
+
+    def start_application_mode(self) -> None:
+        self.forget()
+        super().start_application_mode()  # type: ignore[no-untyped-call]
+        if not self._aside:
+            super().write(_KEEP_TITLE)
+        if self._title:
+            super().write(_TITLE.format(self._title))
+
+    def stop_application_mode(self) -> None:
+        if not self._aside:
+            super().write(_GIVE_TITLE_BACK)
+        super().stop_application_mode()
+
+    def suspend_application_mode(self) -> None:
+        # The other program may change the title; keep the one saved first.
+        self._aside = True
+        super().suspend_application_mode()
+
+    def resume_application_mode(self) -> None:
+        super().resume_application_mode()
+        self._aside = False

@@ -1,0 +1,89 @@
+"""Detects keys that arrive in one burst, such as an unbracketed paste.
+
+Most terminals mark pastes. A Linux console, an old `screen` or a program that writes into the
+terminal do not: every pasted letter is a key. Keys typed ahead over a slow connection also arrive
+together and look the same. So a burst still runs in order; only destructive actions are refused
+from a large burst, and a confirmation that arrives in the same burst as another key is ignored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from textual.events import Key
+
+if TYPE_CHECKING:
+    from textual.message import Message
+    from textual.message_pump import MessagePump
+
+TOGETHER = 0.02
+"""Seconds between keys of one burst, at most. Fingers take 40 ms."""
+PASTE = 4
+"""Distinct characters from which a burst looks pasted. A held key is one character."""
+_MARK = "cockpit_burst"
+
+
+@dataclass(slots=True)
+class Burst:
+    """Keys that arrived together. May grow while its first keys are being handled."""
+
+    keys: int = 0
+    characters: set[str] = field(default_factory=set)
+    told: bool = False
+    """The user was told that an action was ignored."""
+
+    @property
+    def is_paste(self) -> bool:
+        return len(self.characters) >= PASTE
+
+
+class PasteGuard:
+    """Marks each key with its burst. Call `mark` with all events of one read."""
+
+    def __init__(self) -> None:
+        self._burst = Burst()
+        self._last = float("-inf")
+
+    def mark(self, events: Iterable[Message], at: float) -> None:
+        """`at` is when they were read, in monotonic seconds."""
+        keys = [event for event in events if isinstance(event, Key)]
+        if not keys:
+            return
+        if at - self._last > TOGETHER:
+            self._burst = Burst()
+        self._last = at
+        for key in keys:
+            self._burst.keys += 1
+            if key.character:
+                self._burst.characters.add(key.character)
+            vars(key)[_MARK] = self._burst
+
+
+def burst_of(event: object) -> Burst | None:
+    """The burst of a key; None for a key that did not come from a terminal."""
+    found = getattr(event, _MARK, None)
+    return found if isinstance(found, Burst) else None
+
+
+def key_in_hand(pump: MessagePump) -> Burst | None:
+    """The burst of the key being handled now; None if no key is being handled."""
+    found: Any = getattr(pump.app, "burst", None)
+    return found if isinstance(found, Burst) else None
+
+
+def looked_like_a_paste(burst: Burst | None, what: str) -> str | None:
+    """Why a destructive action is refused from a burst; empty after the first time.
+
+    None if the action is allowed.
+    """
+    if burst is None or not burst.is_paste:
+        return None
+    if burst.told:
+        return ""
+    burst.told = True
+    return (
+        f"{burst.keys} keys arrived at once, like a paste, so \u201c{what}\u201d was ignored. "
+        "Press its key on its own."
+    )

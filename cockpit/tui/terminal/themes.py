@@ -1,0 +1,126 @@
+"""Theme files: a palette, and our own variables that the screens use.
+
+A theme is named after its file; later folders override earlier ones. An invalid file is skipped
+and reported.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from textual.color import Color, ColorParseError
+from textual.theme import BUILTIN_THEMES, Theme
+
+from cockpit.tui.terminal.contrast import legible
+
+DEFAULT = "night"
+
+_PALETTE = (
+    "primary", "secondary", "accent", "foreground", "background", "surface", "panel", "success",
+    "warning", "error",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Themes:
+    """The themes loaded, and the files that could not be."""
+
+    themes: Mapping[str, Theme]
+    troubles: Mapping[str, str]
+    """By theme name, what is wrong with each skipped file, in one line."""
+
+
+def load(folders: Iterable[Path]) -> Themes:
+    """Load every `*.toml` of the folders; missing folders are ignored."""
+    found: dict[str, Theme] = {}
+    troubles: dict[str, str] = {}
+    for folder in folders:
+        for file in sorted(folder.glob("*.toml")) if folder.is_dir() else ():
+            try:
+                found[file.stem] = _read(file)
+            except (OSError, ValueError) as error:
+                troubles[file.stem] = f"{file.name}: {error}"
+    return Themes(found, troubles)
+
+
+def chosen(name: str, themes: Themes) -> tuple[str, str | None]:
+    """The theme to use, and a message for the user if it is not the requested one."""
+    broken = themes.troubles.get(name)
+    if name in themes.themes or name in BUILTIN_THEMES:
+        return (
+            name,
+            f"{broken}. Using the built-in {name}." if broken else None,
+        )
+    known = ", ".join(sorted(themes.themes))
+    fallback = DEFAULT if DEFAULT in themes.themes else "textual-dark"
+    if broken:
+        return fallback, f"{broken}. Using {fallback}. Available: {known}."
+    return fallback, f"Unknown theme {name!r}; using {fallback}. Available: {known}."
+
+
+def defaults(colours: Mapping[str, str]) -> dict[str, str]:
+    """Our variables, derived from the colours of a theme that does not set them.
+
+    So any Textual theme works too.
+    """
+    quiet = _readable(_mixed(colours, "background", "foreground", 0.55), colours)
+    return {
+        "bar-calm": colours["success"],
+        "bar-notice": _mixed(colours, "success", "warning", 0.5),
+        "bar-warn": colours["warning"],
+        "bar-act": _mixed(colours, "warning", "error", 0.5),
+        "bar-force": colours["error"],
+        "bar-unknown": quiet,
+        "bar-track": _mixed(colours, "background", "foreground", 0.14),
+        "bar-mark": quiet,
+        "text-quiet": quiet,
+        "line": _mixed(colours, "background", "foreground", 0.2),
+        "row-selected": _mixed(colours, "background", "accent", 0.2),
+        "pane-background": colours["background"],
+    }
+
+
+def _readable(value: str, colours: Mapping[str, str]) -> str:
+    try:
+        grounds = [Color.parse(colours[name]) for name in ("background", "surface")]
+        return legible(Color.parse(value), grounds).hex6
+    except (ColorParseError, KeyError):
+        return value
+
+
+def _mixed(colours: Mapping[str, str], one: str, other: str, share: float) -> str:
+    try:
+        mixed = Color.parse(colours[one]).blend(Color.parse(colours[other]), share)
+    except (ColorParseError, KeyError):
+        return colours.get(other, "white")
+    return mixed.hex6
+
+
+def _read(file: Path) -> Theme:
+    data = tomllib.loads(file.read_text(encoding="utf-8"))
+    known = {*_PALETTE, "dark", "variables"}
+    if unknown := sorted(set(data) - known):
+        raise ValueError(f"unknown key {unknown[0]!r}")
+    if "primary" not in data:
+        raise ValueError("has no 'primary' colour")
+    dark = data.get("dark", True)
+    if not isinstance(dark, bool):
+        raise ValueError("'dark' must be true or false")
+    palette: dict[str, Any] = {key: _colour(key, data[key]) for key in _PALETTE if key in data}
+    own = data.get("variables", {})
+    if not isinstance(own, dict):
+        raise ValueError("'variables' must be a table")
+    variables = {key: _colour(key, value) for key, value in own.items()}
+    return Theme(name=file.stem, dark=dark, variables=variables, **palette)
+
+
+def _colour(key: str, value: Any) -> str:
+    try:
+        Color.parse(value)
+    except (ColorParseError, TypeError, AttributeError):
+        raise ValueError(f"{key} = {value!r} is not a colour") from None
+    return str(value)

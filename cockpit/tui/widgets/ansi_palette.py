@@ -1,0 +1,86 @@
+"""Maps an agent's ANSI colours to colours that are readable on the current theme.
+
+An agent chooses colours for its own terminal; white text would be invisible on a light theme.
+Readable combinations are kept. Otherwise the text is made lighter or darker, never its
+background.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rich.color import Color
+from rich.style import Style
+from rich.terminal_theme import TerminalTheme
+from textual.color import Color as Blend
+from textual.color import ColorParseError
+
+from cockpit.core.sgr import Color as Chosen
+from cockpit.core.sgr import Style as AnsiStyle
+from cockpit.tui.terminal.contrast import legible, ratio
+
+SEEN = 2.0
+"""The contrast below which text is adjusted. Agents dim text on purpose, but less than this."""
+
+KEPT = 2000
+"""Cached styles; a full cache is cleared."""
+
+
+class AnsiPalette:
+    """The Rich style of each ANSI style on one theme, cached."""
+
+    def __init__(self, variables: Mapping[str, str], ansi: TerminalTheme) -> None:
+        """`ansi` defines the sixteen base colours."""
+        self._text = _parsed(variables.get("foreground", ""))
+        self._ground = _parsed(variables.get("pane-background", ""))
+        self._ansi = ansi
+        self._styles: dict[AnsiStyle, Style] = {}
+
+    def style(self, pen: AnsiStyle) -> Style:
+        """The Rich style; default colours stay unset."""
+        found = self._styles.get(pen)
+        if found is None:
+            if len(self._styles) >= KEPT:
+                self._styles.clear()
+            found = self._styles[pen] = self._made(pen)
+        return found
+
+    def _made(self, pen: AnsiStyle) -> Style:
+        return Style(
+            color=self._readable(pen),
+            bgcolor=_colour(pen.bg),
+            bold=pen.bold or None,
+            dim=pen.dim or None,
+            italic=pen.italic or None,
+            underline=pen.underline or None,
+            reverse=pen.reverse or None,
+            strike=pen.strike or None,
+        )
+
+    def _readable(self, pen: AnsiStyle) -> Color | None:
+        own = _colour(pen.fg)
+        if pen.fg is None and pen.bg is None:
+            return own
+        text, ground = self._shown(pen.fg, self._text), self._shown(pen.bg, self._ground)
+        if text is None or ground is None or ratio(text, ground) >= SEEN:
+            return own
+        return legible(text, [ground]).rich_color
+
+    def _shown(self, chosen: Chosen, otherwise: Blend | None) -> Blend | None:
+        colour = _colour(chosen)
+        return otherwise if colour is None else Blend(*colour.get_truecolor(self._ansi))
+
+
+def _colour(colour: Chosen) -> Color | None:
+    if colour is None:
+        return None
+    return Color.from_ansi(colour) if isinstance(colour, int) else Color.from_rgb(*colour)
+
+
+def _parsed(value: str) -> Blend | None:
+    """The colour; None if invalid, as in a theme that leaves it to the terminal."""
+    try:
+        found = Blend.parse(value)
+    except ColorParseError:
+        return None
+    return None if found.ansi is not None else found

@@ -1,0 +1,24 @@
+"""A text view rendered by a function of width and height."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from cockpit.tui.widgets.lines import Lines, Spans
+
+
+class Passage(Lines):
+    """Lines rendered by a function for a width and height; the function fits them."""
+
+    def __init__(self, say: Callable[[int, int], Sequence[Spans]], *, id: str) -> None:  # noqa: A002 (Textual's word)
+        super().__init__(id=id)
+        self._say = say
+
+    def show(self) -> None:
+        """Render the lines again."""
+        if self.size.width and self.size.height:
+            # Leave a cell for the scroll bar.
+            self.set_lines(self._say(self.size.width - 1, self.size.height))
+
+    def resized(self) -> None:
+        self.show()

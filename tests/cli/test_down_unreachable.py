@@ -1,0 +1,58 @@
+"""Commands where a supervisor holds the lock and nothing answers on its socket."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+
+import pytest
+
+from cockpit.cli import launching
+from cockpit.cli.launching import start_supervisor, stop_supervisor
+from cockpit.cli.places import our_places
+from cockpit.cli.premises import supervisor
+from cockpit.client.http import HttpClient
+from cockpit.client.quick import fetch
+from cockpit.core.errors import NoSupervisor, NotNow, Unreachable
+from cockpit.supervisor.main import take_lock
+
+SENTENCE = f"A supervisor runs \\(pid {os.getpid()}\\) but does not answer on its socket"
+
+
+def test_a_supervisor_without_its_socket_is_not_called_gone() -> None:
+    places = our_places()
+    places.make()
+    with take_lock(places.lease), pytest.raises(NotNow, match=SENTENCE) as caught:
+        stop_supervisor(agents=False)
+    assert f"kill {os.getpid()}" in caught.value.hint
+    assert stop_supervisor(agents=False) == 0
+
+
+def test_every_request_names_the_supervisor_that_cannot_be_reached() -> None:
+    places = our_places()
+    places.make()
+    with take_lock(places.lease):
+        with pytest.raises(Unreachable, match=SENTENCE):
+            fetch(places.socket, "/v1/status")
+        with pytest.raises(Unreachable, match=SENTENCE):
+            asyncio.run(HttpClient(places.socket).status())
+        assert "A supervisor runs" in supervisor(places).said
+    with pytest.raises(NoSupervisor, match="No supervisor is running"):
+        fetch(places.socket, "/v1/status")
+
+
+def test_a_pid_in_the_lock_file_alone_is_no_supervisor() -> None:
+    places = our_places()
+    places.make()
+    places.lease.write_text(f"{os.getpid()}\n")
+    with pytest.raises(NoSupervisor, match="No supervisor is running"):
+        fetch(places.socket, "/v1/status")
+
+
+def test_up_says_so_when_it_has_waited(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launching, "START_SECONDS", 3.0)
+    places = our_places()
+    places.make()
+    with take_lock(places.lease), pytest.raises(Unreachable, match=SENTENCE) as caught:
+        start_supervisor(None)
+    assert f"kill {os.getpid()}" in caught.value.hint

@@ -1,0 +1,35 @@
+"""That every mutant can be applied, and that its check exists."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.faults.mutants import MUTANTS, Mutant
+from tests.faults.mutation import misfit, telling
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+def test_a_mutant_fits_the_sources(mutant: Mutant) -> None:
+    assert misfit(mutant) is None
+    if isinstance(mutant.check, str):
+        files = [word for word in mutant.check.split() if word.endswith(".py")]
+        assert files
+        assert all((ROOT / name).is_file() for name in files)
+
+
+def test_there_are_enough_and_no_two_of_a_name() -> None:
+    assert len({mutant.name for mutant in MUTANTS}) == len(MUTANTS) >= 30
+
+
+def test_a_mutant_that_fits_no_more_says_where_it_is_mended() -> None:
+    moved = Mutant("moved", "nothing", "core/permission.py", (("no such line", ""),), "")
+    assert "Mend it in tests/faults/mutants.py" in str(misfit(moved))
+
+
+def test_what_is_wrong_is_told_in_a_line() -> None:
+    assert telling("a\nVIOLATION x\n  two agents\n", 1) == "two agents"
+    assert telling("....\nFAILED tests/x.py::test_y\n1 failed\n", 1).startswith("FAILED tests/x")

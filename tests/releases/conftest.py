@@ -1,0 +1,7 @@
+"""Flights of earlier versions are laid down in a cockpit of the test's own."""
+
+from __future__ import annotations
+
+from tests.supervisor.conftest import cockpit
+
+__all__ = ["cockpit"]

@@ -1,0 +1,80 @@
+"""Events: written down before they are told, safe to show, and never waiting for a listener."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cockpit.adapters.clock import SystemClock
+from cockpit.adapters.store.store import Store
+from cockpit.supervisor.events import BACKLOG, EventLog, Listener, rfc3339
+
+
+@pytest.fixture
+def event_log(tmp_path: Path) -> Iterator[EventLog]:
+    store = Store(tmp_path / "cockpit.db").open()
+    yield EventLog(store, SystemClock())
+    store.close()
+
+
+def all_of(listener: Listener) -> list[Any]:
+    async def heard() -> list[Any]:
+        return [line async for line in listener.lines()]
+
+    return asyncio.run(heard())
+
+
+def test_an_event_is_numbered_kept_and_told(event_log: EventLog) -> None:
+    listener = event_log.listen()
+    first = event_log.record("agent.started", "api started", "api", directory="/w")
+    second = event_log.record("agent.stopped", "api was stopped", "api")
+    assert second.id == first.id + 1
+    assert event_log.since(first.id, 10) == [second]
+    assert first.data == {"directory": "/w"}
+    event_log.close()
+    assert all_of(listener) == [first, second]
+
+
+def test_foreign_text_holds_no_control_bytes(event_log: EventLog) -> None:
+    told = event_log.record("agent.exited", "gone\x1b]0;owned\x07\nand more", "api")
+    assert told.text.isprintable()
+
+
+def test_one_who_left_hears_nothing_more(event_log: EventLog) -> None:
+    listener = event_log.listen()
+    event_log.leave(listener)
+    event_log.leave(listener)
+    event_log.record("agent.found", "text")
+    listener.close()
+    assert all_of(listener) == []
+
+
+def test_one_who_falls_behind_is_cut_off_and_holds_nobody_up() -> None:
+    listener = Listener()
+    for number in range(BACKLOG + 50):
+        listener.send(number)
+    heard = all_of(listener)
+    assert len(heard) < BACKLOG
+    assert heard == list(range(1, len(heard) + 1))
+
+
+def test_times_are_utc_to_the_second() -> None:
+    assert rfc3339(0.9) == "1970-01-01T00:00:00Z"
+
+
+def test_a_disk_that_refuses_holds_nothing_up(tmp_path: Path) -> None:
+    store = Store(tmp_path / "cockpit.db").open()
+    event_log = EventLog(store, SystemClock())
+    listener = event_log.listen()
+    store._database.execute("pragma max_page_count = 1")
+    event_log.record("agent.started", "a long text " * 1000, "api", more="x" * 10_000)
+    store._database.execute("pragma max_page_count = 1000000")
+    after = event_log.record("agent.stopped", "api was stopped", "api")
+    event_log.close()
+    assert all_of(listener) == [after]
+    assert event_log.since(0, 10) == [after]
+    store.close()
