@@ -242,6 +242,18 @@ class Cockpit:
         # A child that has not become its own program yet still looks like its parent.
         return [pid for pid in found if parent(pid) not in found]
 
+    async def lives(self, row: AgentStatus, *others: AgentStatus) -> None:
+        """Wait until exactly this agent's process (or the others' ones) lives in its directory.
+
+        A row has the pane's pid as soon as tmux answers; until its program is executed, that
+        process still looks like tmux.
+        """
+        pids = sorted(each.pid or 0 for each in others or (row,))
+        end = time.monotonic() + PATIENCE
+        while (found := sorted(self.living(row))) != pids:
+            assert time.monotonic() < end, f"{found} live where only {pids} may"
+            await asyncio.sleep(LOOK)
+
     def tmux(self, *words: str) -> str:
         """Ask the private tmux server something."""
         command = ["tmux", "-S", str(self.places.tmux_socket), *words]

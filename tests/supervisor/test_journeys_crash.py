@@ -30,9 +30,9 @@ async def killed_at(cockpit: Cockpit, *kinds: str) -> None:
     cockpit.kill()
 
 
-def check_whole(cockpit: Cockpit, first: AgentStatus, last: AgentStatus) -> None:
+async def check_whole(cockpit: Cockpit, first: AgentStatus, last: AgentStatus) -> None:
     """What must hold after any crash: one agent, the agreed document, a chain without a gap."""
-    assert cockpit.living(last) == [last.pid]
+    await cockpit.lives(last)
     assert last.pane == first.pane
     assert last.job == first.job
     assert last.previous_session_id == first.session_id
@@ -74,7 +74,7 @@ def test_an_automatic_handoff_survives_a_kill_at(cockpit: Cockpit, moment: str) 
         await cockpit.launch()
         last = await cockpit.until(lambda row: row.handoffs == 1 and row.handoff is None)
         last = await cockpit.until(lambda row: row.state in ("working", "done"))
-        check_whole(cockpit, first, last)
+        await check_whole(cockpit, first, last)
         await check_papers(cockpit)
 
     asyncio.run(journey())
@@ -86,10 +86,10 @@ def test_a_handoff_survives_a_kill_while_a_deaf_agent_is_being_ended(cockpit: Co
         watching = asyncio.create_task(killed_at(cockpit, "handoff.stopping"))
         first = await cockpit.start()
         await asyncio.wait_for(watching, 30)
-        assert cockpit.living(first) == [first.pid]
+        await cockpit.lives(first)
         await cockpit.launch()
         last = await cockpit.until(lambda row: row.handoffs == 1 and row.handoff is None)
-        check_whole(cockpit, first, last)
+        await check_whole(cockpit, first, last)
         await check_papers(cockpit)
 
     asyncio.run(journey())
@@ -115,7 +115,7 @@ def test_a_question_survives_a_kill(cockpit: Cockpit, question: str) -> None:
         assert again.pid == first.pid
         await cockpit.ask(Approve(name="api", straight=True))
         last = await cockpit.until(lambda row: row.handoffs == 1 and row.handoff is None)
-        check_whole(cockpit, first, last)
+        await check_whole(cockpit, first, last)
         await check_papers(cockpit)
 
     asyncio.run(journey())
@@ -155,7 +155,7 @@ def test_a_kill_in_every_start_of_a_successor_that_will_not_start_brings_the_old
         await cockpit.event("handoff.revived")
         back = await cockpit.until(lambda row: row.handoff is None and row.needs)
         assert (back.session_id, back.handoffs) == (first.session_id, 0)
-        assert cockpit.living(back) == [back.pid]
+        await cockpit.lives(back)
 
     asyncio.run(journey())
 
@@ -284,6 +284,6 @@ def test_a_pilots_manual_handoff_is_remembered(cockpit: Cockpit) -> None:
         await cockpit.launch()
         busy.unlink()
         last = await cockpit.until(lambda row: row.handoffs == 1 and row.handoff is None)
-        check_whole(cockpit, first, last)
+        await check_whole(cockpit, first, last)
 
     asyncio.run(journey())

@@ -161,6 +161,6 @@ def test_down_with_agents_tells_whom_it_could_not_end(cockpit: Cockpit) -> None:
             assert f"Processes {stuck.pid} do not end" in refused.detail
             assert not supervisor.life.ended.is_set()
             await cockpit.until(lambda row: row.pid is None, "free")
-            assert cockpit.living(free) == [stuck.pid]
+            await cockpit.lives(free, stuck)
 
     asyncio.run(journey())

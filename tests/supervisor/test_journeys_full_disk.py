@@ -57,11 +57,11 @@ def test_a_handoff_that_cannot_be_written_down_stands_still_and_goes_on(cockpit:
         assert "disk" in waits.needs.detail
         assert "retried" in waits.needs.detail
         assert (waits.pid, waits.session_id) == (first.pid, first.session_id)
-        assert cockpit.living(waits) == [first.pid]
+        await cockpit.lives(waits, first)
         clear(pid)
         second = await cockpit.until(swapped)
         assert second.pid != first.pid
-        assert cockpit.living(second) == [second.pid]
+        await cockpit.lives(second)
         assert second.needs is None
 
     asyncio.run(journey())
@@ -182,7 +182,7 @@ def test_stop_says_why_a_handoff_keeps_it_from_ending(cockpit: Cockpit) -> None:
         refused = await cockpit.refused(Stop(name="api"))
         assert refused.title == "api was not stopped: its handoff cannot be called off"
         assert "df -h" in refused.hint
-        assert cockpit.living(first) == [first.pid]
+        await cockpit.lives(first)
         clear(pid)
         await cockpit.ask(Stop(name="api"))
         assert cockpit.living(first) == []

@@ -47,7 +47,7 @@ def test_an_automatic_handoff_swaps_the_session_in_its_place(cockpit: Cockpit) -
             assert (second.pane, second.directory) == (first.pane, first.directory)
             assert second.pid != first.pid
             assert second.session_id != first.session_id
-            assert cockpit.living(second) == [second.pid]
+            await cockpit.lives(second)
             assert (second.session_number, second.previous_session_id) == (2, first.session_id)
             assert second.job == first.job
 
@@ -434,7 +434,7 @@ def test_a_deaf_agent_and_its_orphan_are_gone_before_the_successor_starts(
             ended = await cockpit.event("agent.ended")
             assert ended.data["killed"] is True
             assert len(ended.data["stragglers"]) >= 1
-            assert cockpit.living(second) == [second.pid]
+            await cockpit.lives(second)
             assert not Path(f"/proc/{first.pid}").exists()
             kinds = [each.kind for each in await cockpit.events()]
             assert kinds.index("agent.ended") < kinds.index("handoff.starting")
@@ -456,7 +456,7 @@ def test_a_successor_that_will_not_start_brings_the_old_session_back(cockpit: Co
             assert (took[-1] - took[0]).total_seconds() >= 4
             assert back.session_id == first.session_id
             assert (back.session_number, back.handoffs, back.pane) == (1, 0, first.pane)
-            assert cockpit.living(back) == [back.pid]
+            await cockpit.lives(back)
             notice = cockpit.repository / ".cockpit" / "handoffs" / "HANDOFF_PENDING.md"
             assert str(papers(cockpit)[0]) in notice.read_text()
             # It is written before that is tried, which may fail as well.
@@ -502,7 +502,7 @@ def test_undo_reopens_the_session_before_and_keeps_the_other(cockpit: Cockpit) -
             assert back.pid not in (None, second.pid)
             assert (back.session_id, back.session_number) == (first.session_id, 1)
             assert (back.handoffs, back.pane) == (1, first.pane)
-            assert cockpit.living(back) == [back.pid]
+            await cockpit.lives(back)
             (chain,) = await cockpit.client.history("api")
             assert [each["state"] for each in chain["sessions"]] == ["live", "undone"]
             assert len(papers(cockpit)) == 1
@@ -584,7 +584,7 @@ def test_nothing_is_ended_for_a_document_that_is_gone(cockpit: Cockpit) -> None:
                 os.kill(int(pid), signal.SIGTERM)
             failed = await cockpit.until(asks("failed"))
             assert "not the one that was approved" in (failed.needs.detail if failed.needs else "")
-            assert cockpit.living(failed) == [first.pid]
+            await cockpit.lives(failed, first)
             await cockpit.ask(Stop(name="api"))
             assert (await cockpit.row()).state == "stopped"
 

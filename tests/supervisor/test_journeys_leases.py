@@ -58,13 +58,13 @@ def test_two_cockpits_put_one_agent_into_one_worktree(
             for where in (here.worktree, f"{here.worktree}/tally"):
                 guest = await second.refused(Start(name="guest", directory=where, prompt="count"))
                 assert isinstance(guest, NotNow)
-            assert cockpit.living(here) == [here.pid]
+            await cockpit.lives(here)
 
             await cockpit.ask(Stop(name="api"))
             there = await second.start()
             assert there.worktree == here.worktree
             assert isinstance(await cockpit.refused(Start(name="api")), NotNow)
-            assert second.living(there) == [there.pid]
+            await second.lives(there)
 
     with another(cockpit, monkeypatch) as second:
         asyncio.run(journey(second))
@@ -91,7 +91,7 @@ def test_the_kernel_refuses_whom_nobody_else_has_refused(
                 rows.append(await second.row())
             alive = [row for row in rows if row.pid is not None]
             assert len(alive) == 1
-            assert cockpit.living(alive[0]) == [alive[0].pid]
+            await cockpit.lives(alive[0])
 
     with another(cockpit, monkeypatch) as second:
         asyncio.run(journey(second))
@@ -111,7 +111,7 @@ def test_two_cockpits_share_a_plain_worktree(
             for each in both:
                 await each.ask(Start(name="api", directory=str(place), prompt="count"))
             one, two = [await each.until(lambda row: row.state == "working") for each in both]
-            assert sorted(cockpit.living(one)) == sorted([one.pid or 0, two.pid or 0])
+            await cockpit.lives(one, one, two)
 
     cockpit.configure()
     with another(cockpit, monkeypatch) as second:
@@ -135,7 +135,7 @@ def test_a_straggler_that_holds_the_lease_is_ended_for_the_next_start(cockpit: C
 
             second = await cockpit.start()
             await cockpit.until(lambda row: row.state == "working")
-            assert cockpit.living(second) == [second.pid]
+            await cockpit.lives(second)
             told = await cockpit.event("agent.stragglers")
             assert told.data["stragglers"] == [orphan]
             assert orphan not in sleepers(cockpit.home)
@@ -163,7 +163,7 @@ def test_a_straggler_without_a_marker_is_named_and_left_alone(cockpit: Cockpit) 
                 assert await cockpit.events("agent.stragglers") == []
             again = await cockpit.start()
             await cockpit.until(lambda row: row.state == "working")
-            assert cockpit.living(again) == [again.pid]
+            await cockpit.lives(again)
 
     asyncio.run(journey())
 

@@ -49,7 +49,7 @@ def test_an_agent_is_started_watched_and_stopped(cockpit: Cockpit) -> None:
             assert (before.context.tokens, before.context.band) == (None, "unknown")
             await cockpit.start()
             done = await cockpit.until(lambda row: row.state == "done")
-            assert cockpit.living(done) == [done.pid]
+            await cockpit.lives(done)
             assert (done.context.tokens, done.context.used) == (144_000, 0.72)
             assert (done.context.band, done.context.confidence) == ("act", "reported")
             assert done.activity == "Bash echo counted 2"
@@ -236,7 +236,7 @@ def test_a_pane_that_is_closed_by_hand_ends_its_agent_and_a_start_opens_another(
             await cockpit.start()
             again = await cockpit.until(lambda row: row.state == "working")
             assert again.pane != row.pane
-            assert cockpit.living(again) == [again.pid]
+            await cockpit.lives(again)
 
     asyncio.run(journey())
 
@@ -260,13 +260,13 @@ def test_a_tmux_server_that_is_killed_is_told_of_and_a_start_makes_another(
             assert "cockpit start one --resume" in gone.needs.detail
             assert "tmux" in (await cockpit.event("agent.exited")).text
             # A deaf one lives on without a terminal: it is not started twice.
-            assert cockpit.living(two) == [two.pid]
+            await cockpit.lives(two)
             assert isinstance(await cockpit.refused(Start(name="two")), NotNow)
             await cockpit.start("one")
             again = await cockpit.until(lambda row: row.state == "working", "one")
             assert again.pid != one.pid
             await cockpit.ask(Stop(name="two"))
-            assert cockpit.living(again) == [again.pid]
+            await cockpit.lives(again)
             await cockpit.start("two")
 
     asyncio.run(journey())
@@ -428,10 +428,10 @@ def test_down_leaves_the_agents_and_down_with_agents_ends_everybody_even_twice(
         ):
             one = await cockpit.start("one")
             await cockpit.start("two")
-            await cockpit.until(lambda row: row.needs, "two")
+            two = await cockpit.until(lambda row: row.needs, "two")
             done = await cockpit.ask(Down())
             assert "2 agents keep running" in done.message
-            assert len(cockpit.living(one)) == 2
+            await cockpit.lives(one, one, two)
             both = await asyncio.gather(
                 cockpit.ask(Down(agents=True)), cockpit.ask(Down(agents=True))
             )
@@ -465,7 +465,7 @@ def test_down_with_agents_in_the_middle_of_a_swap_leaves_nobody(cockpit: Cockpit
         assert cockpit.living(first) == []
         await cockpit.start()
         again = await cockpit.until(lambda row: row.state == "working")
-        assert cockpit.living(again) == [again.pid]
+        await cockpit.lives(again)
 
     asyncio.run(journey())
 
@@ -651,8 +651,8 @@ def test_no_session_is_ended_while_no_pane_could_be_opened(
                 assert waits.needs is not None
                 assert "libtmux cannot be loaded" in waits.needs.detail
                 assert (waits.pid, waits.session_id) == (first.pid, first.session_id)
-                assert cockpit.living(waits) == [first.pid]
+                await cockpit.lives(waits, first)
             second = await cockpit.until(lambda row: row.handoffs == 1 and row.handoff is None)
-            assert cockpit.living(second) == [second.pid]
+            await cockpit.lives(second)
 
     asyncio.run(journey())

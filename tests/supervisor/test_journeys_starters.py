@@ -219,7 +219,7 @@ def test_a_loop_goes_on_when_the_process_has_ended(cockpit: Cockpit) -> None:
             assert (await cockpit.event("handoff.document")).data["writer"] == "facts"
             second = await cockpit.until(swapped)
             assert second.session_number == 2
-            assert cockpit.living(second) == [second.pid]
+            await cockpit.lives(second)
 
     asyncio.run(journey())
 
