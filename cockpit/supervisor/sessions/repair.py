@@ -51,8 +51,10 @@ class Repair:
         self._close_sessions()
 
     async def _finish_stop(self, agent: Agent) -> None:
-        """End an agent whose stop was written down and then cut short."""
-        if not agent.alive or agent.record.wanted or agent.handoff is not None:
+        """Finish a stop that was written down and then cut short, also after its process ended."""
+        if agent.record.wanted or agent.handoff is not None:
+            return
+        if not agent.alive and not _is_open(agent):
             return
         async with self._sessions.locks.hold(agent.name, "being stopped"):
             ending = await self._sessions.end(agent)
@@ -117,3 +119,9 @@ class Repair:
                 if agent.session is not None and agent.session.id == session.id:
                     agent.session = closed
                 agent.chain = store.chain(agent.job.id) if agent.job else []
+
+
+def _is_open(agent: Agent) -> bool:
+    """Whether its row names a process still, or its session is not written down as over."""
+    live = agent.session is not None and agent.session.state == "live"
+    return live or agent.record.pid is not None
