@@ -320,7 +320,7 @@ class Supervisor:
         try:
             await self.engine.resume(agent)
         except (CockpitError, OSError) as refused:
-            agent.trouble = str(refused)
+            agent.troubles.watching = str(refused)
             self.publisher.changed(agent)
 
     def run(self) -> None:

@@ -361,8 +361,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "guards-skipped",
         "handoffs begin whatever holds them back",
         "supervisor/handoff/triggers.py",
-        "        agent.waits = self._guards.stops(agent, wish) if wish is not None else None",
-        "        agent.waits = None",
+        "progress.waits = self._guards.stops(agent, wish) if wish is not None else None",
+        "progress.waits = None",
         f"{JOURNEYS}starters.py -k refused_question",
     ),
     one(

@@ -184,7 +184,7 @@ def test_a_line_without_a_date_makes_no_other_newer(watched: Watched) -> None:
 def test_a_record_that_was_dated_by_a_wrong_clock_is_read_in_its_order(watched: Watched) -> None:
     """As a supervisor finds it that was away when the clock was put right."""
     with watched.parts.store.transaction():
-        watched.agent.session_state.tail = None  # nobody looks
+        watched.agent.session_state.reading.tail = None  # nobody looks
         watched.jump(timedelta(hours=3))
         watched.replies(160_000)
         watched.jump(timedelta(hours=-3))

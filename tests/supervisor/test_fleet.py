@@ -42,7 +42,7 @@ def parts(own_home: Path) -> Iterator[Dependencies]:
 def remembered(parts: Dependencies) -> str | None:
     fleet = Fleet(parts)
     fleet.remember()
-    return fleet.agent("api").handoff_failed
+    return fleet.agent("api").progress.failed
 
 
 def test_a_handoff_that_failed_still_needs_the_pilot_after_a_restart(parts: Dependencies) -> None:

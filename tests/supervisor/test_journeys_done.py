@@ -73,7 +73,7 @@ def test_now_hurries_a_handoff_that_waits_and_says_what_it_breaks_off(cockpit: C
         ):
             await cockpit.start()
             assert cockpit.supervisor is not None
-            running = cockpit.supervisor.fleet.agent("api").session_state.running
+            running = cockpit.supervisor.fleet.agent("api").session_state.reading.running
             await cockpit.until(lambda _: any("sleep 600" in name for name in running.names))
             await cockpit.ask(Handoff(name="api"))
             await cockpit.until(lambda row: row.handoff and row.handoff.phase == "waiting")

@@ -219,7 +219,7 @@ def test_a_handoff_is_abandoned_on_the_disk_before_it_is_in_memory(cockpit: Cock
             assert agent.handoff.document is not None
             # Past the point of no return, where no event but this one ends a handoff.
             stopping = replace(agent.handoff, state=Stopping(agent.handoff.document))
-            agent.handoff = stopping
+            agent.progress.handoff = stopping
             database = supervisor.dependencies.store._database
             database.execute("pragma query_only = on")
             with pytest.raises(Hindered):

@@ -565,7 +565,7 @@ def test_nothing_is_ended_for_a_document_that_is_gone(cockpit: Cockpit) -> None:
         ):
             first = await cockpit.start()
             assert cockpit.supervisor is not None
-            running = cockpit.supervisor.fleet.agent("api").session_state.running
+            running = cockpit.supervisor.fleet.agent("api").session_state.reading.running
             await cockpit.until(lambda _: any("sleep 600" in name for name in running.names))
             own = await cockpit.ask(Handoff(name="api", dry_run=True))
             notes = cockpit.home / "notes.md"

@@ -235,7 +235,8 @@ def test_a_usage_limit_is_waited_for_and_never_looped_against(cockpit: Cockpit) 
             agent = supervisor.fleet.agent("api")
             await supervisor.triggers.consider(agent)
             assert (
-                agent.waits == "it waits: the account's usage limit resets at 18 May 2033 03:33 UTC"
+                agent.progress.waits
+                == "it waits: the account's usage limit resets at 18 May 2033 03:33 UTC"
             )
             assert await cockpit.events("handoff.begun") == []
 

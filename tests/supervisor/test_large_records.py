@@ -46,7 +46,7 @@ def test_a_reply_that_is_too_large_makes_the_reading_unknown(watched: Watched, v
     append(watched, hostile(values))
     read(watched)
     session_state = watched.agent.session_state
-    assert session_state.gauge.tokens is session_state.meter.tokens is None
+    assert session_state.gauge.tokens is session_state.reading.meter.tokens is None
     assert watched.agent.band is Band.UNKNOWN
     assert f"{TOO_LARGE}, perhaps a reply" in str(note(watched.agent))
     watched.replies(60_000)
@@ -60,7 +60,7 @@ def test_a_result_that_is_too_large_leaves_the_reading(watched: Watched) -> None
     append(watched, hostile(MOST_VALUES, "user"))
     read(watched)
     assert watched.agent.session_state.gauge.tokens == 50_000
-    assert watched.agent.session_state.skipped == 1
+    assert watched.agent.session_state.reading.skipped == 1
 
 
 def test_a_long_record_gives_no_figure_before_its_end(watched: Watched) -> None:

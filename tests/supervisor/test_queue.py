@@ -35,8 +35,8 @@ QUEUED = Waiting(since=0.0, why="queued behind a, b", queued=True)
 def agent(name: str, state: State, created: float = 0.0) -> Agent:
     record = AgentRecord(AgentName(name), {}, None, wanted=True, directory="/w")
     made = Agent(record, AgentSettings(name=name), Command(Path("/nowhere")))
-    made.handoff = Handoff(PLAN, state)
-    made.handoff_record = HandoffRecord(
+    made.progress.handoff = Handoff(PLAN, state)
+    made.progress.record = HandoffRecord(
         HandoffId(name),
         AgentName(name),
         JobId("j"),
@@ -80,5 +80,5 @@ def test_who_waits_for_something_else_holds_nobody_up() -> None:
     assert not is_ahead(agent("b", Waiting(since=0.0, why="a question is open"), 1.0), second)
     assert not is_ahead(agent("b", Asked(), 1.0), second)
     idle = agent("b", QUEUED, 1.0)
-    idle.handoff = None
+    idle.progress.handoff = None
     assert not is_ahead(idle, second)

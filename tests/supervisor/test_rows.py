@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -64,7 +63,7 @@ def told(agent: Agent, now: float = 100.0) -> tuple[str, str | None]:
 
 
 def standing(agent: Agent, at: State) -> None:
-    agent.handoff = Handoff(PLAN, at)
+    agent.progress.handoff = Handoff(PLAN, at)
 
 
 def test_what_the_agent_does_is_its_state(agent: Agent) -> None:
@@ -157,17 +156,11 @@ def test_a_usage_limit_says_when_it_begins_anew(agent: Agent) -> None:
     assert (wanted.kind, wanted.resets_at) == ("usage_limit", "1970-01-01T01:00:00Z")
 
 
-@pytest.mark.parametrize(
-    ("change", "kind"),
-    [
-        ({"handoff_failed": "it failed"}, "failed"),
-        ({"trust_asked": "it asks for trust"}, "trust"),
-    ],
-)
-def test_what_only_the_pilot_can_mend(agent: Agent, change: dict[str, Any], kind: str) -> None:
-    for name, value in change.items():
-        setattr(agent, name, value)
-    assert told(agent) == ("needs_you", kind)
+def test_what_only_the_user_can_mend(agent: Agent) -> None:
+    agent.troubles.dialog = "it asks for trust"
+    assert told(agent) == ("needs_you", "trust")
+    agent.progress.has_failed("no process started")
+    assert told(agent) == ("needs_you", "failed")
 
 
 def test_an_agent_that_nobody_starts_again_needs_the_pilot(agent: Agent) -> None:
@@ -228,7 +221,7 @@ def test_what_a_copy_of_the_session_cost_counts_once(agent: Agent) -> None:
 
 def test_what_a_handoff_that_does_not_wait_breaks_off_is_named(agent: Agent) -> None:
     call = ToolUse("t1", "Bash", {"command": "make"})
-    agent.session_state.running.feed(
+    agent.session_state.reading.running.feed(
         AssistantReplied("m", "model", Usage(), Usage(), tools=(call,))
     )
     agent.session_state.conduct.subagents["a"] = "Explore"

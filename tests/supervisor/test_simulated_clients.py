@@ -131,7 +131,7 @@ class Play:
         supervisor = self._cockpit.supervisor
         assert supervisor is not None
         while any(
-            supervisor.locks.is_held(agent.name) or agent.opening or agent.starting
+            supervisor.locks.is_held(agent.name) or agent.start.hooks_run or agent.start.under_way
             for agent in supervisor.fleet
         ):
             assert time.monotonic() < end, self.told

@@ -53,8 +53,9 @@ def _status_of(
 
 def settle(agent: Agent, make_redactor: Callable[[], Redactor]) -> None:
     """Keep what runs now for the row, secrets taken out. Idempotent; cheap without a change."""
-    agent.settle_background()
-    found = in_background(agent, Facts(background=agent.session_state.collector.background()))
+    agent.session_state.settle_background()
+    facts = Facts(background=agent.session_state.reading.collector.background())
+    found = in_background(agent, facts)
     running = tuple(task for task in found.background if task.status == "running")
     before = [(task.id, task.log) for task in agent.session_state.background]
     if before != [(task.id, task.log) for task in running]:

@@ -18,27 +18,27 @@ class CompactionPoints:
         session_state, key = agent.session_state, key_of(agent)
         if key is None:
             return
-        if key != session_state.point_key:
-            session_state.point_key = key
-            session_state.seen_point = self._store.compaction_point(key)
-        known = session_state.seen_point
+        if key != session_state.compaction.point_key:
+            session_state.compaction.point_key = key
+            session_state.compaction.seen_point = self._store.compaction_point(key)
+        known = session_state.compaction.seen_point
         formula = agent.compaction_formula
         if (
-            session_state.passed is not None
+            session_state.compaction.passed is not None
             and formula is not None
-            and session_state.passed >= formula
+            and session_state.compaction.passed >= formula
         ):
             known = (
-                known.after_pass(session_state.passed)
-                if new_pass(known, session_state.passed)
+                known.after_pass(session_state.compaction.passed)
+                if new_pass(known, session_state.compaction.passed)
                 else known
             )
-        if session_state.compacted_by_itself is not None:
-            known = known.after_compaction(session_state.compacted_by_itself)
-        session_state.passed = session_state.compacted_by_itself = None
-        if known != session_state.seen_point:
+        if session_state.compaction.by_itself_at is not None:
+            known = known.after_compaction(session_state.compaction.by_itself_at)
+        session_state.compaction.passed = session_state.compaction.by_itself_at = None
+        if known != session_state.compaction.seen_point:
             self._store.save_compaction_point(key, known)
-            session_state.seen_point = known
+            session_state.compaction.seen_point = known
 
 
 def new_pass(known: SeenPoint, tokens: int) -> bool:

@@ -21,13 +21,11 @@ from cockpit.config.read import load
 from cockpit.config.schema import AgentSettings
 from cockpit.config.trust import trust
 from cockpit.core.errors import CockpitError, Hindered, NoSuchAgent, NotNow
-from cockpit.core.gauge import Gauge
 from cockpit.core.handoff.states import Outcome
 from cockpit.core.ids import AgentName, agent_name
 from cockpit.core.redaction import Redactor, secret_values
 from cockpit.ports.records import AgentRecord
 from cockpit.supervisor.agents.agent import Agent
-from cockpit.supervisor.agents.session_state import SessionState
 from cockpit.supervisor.dependencies import Dependencies
 
 PILOT = AgentName("pilot")
@@ -181,7 +179,7 @@ class Fleet:
 
     def _is_taken(self, agent: Agent) -> bool:
         """It runs, is being started, or is between two sessions."""
-        return agent.alive or agent.opening or agent.handoff is not None or self.is_busy(agent.name)
+        return agent.in_use or self.is_busy(agent.name)
 
     def _seat_new(self, record: AgentRecord, settings: AgentSettings) -> Agent:
         """An agent that nobody knew; of one that cannot be written down nothing is left."""
@@ -218,9 +216,9 @@ class Fleet:
             self._hooks.forget(agent.name)
 
     def _new(self, record: AgentRecord, settings: AgentSettings) -> Agent:
-        agent = Agent(record, settings, self._dependencies.runtimes(settings.runtime))
-        agent.environment = {**self._dependencies.environment, **settings.env}
-        agent.session_state = SessionState(gauge=Gauge(override=settings.context.override))
+        environment = {**self._dependencies.environment, **settings.env}
+        runtime = self._dependencies.runtimes(settings.runtime)
+        agent = Agent(record, settings, runtime, environment)
         agent.notified = self.notified
         self._agents[record.name] = agent
         return agent
@@ -272,9 +270,9 @@ class Fleet:
         here = last is not None and last.old_session == agent.record.session
         if last is not None and here and last.outcome == Outcome.REVIVED.value:
             at = last.details.closed or last.ended or 0.0
-            agent.handoff_was_revived(at, last.why or "its reason was not written down")
+            agent.progress.was_revived(at, last.why or "its reason was not written down")
         if done and done[-1].outcome == Outcome.FAILED.value and agent.record.wanted:
-            agent.handoff_has_failed(done[-1].why or "its reason was not written down")
+            agent.progress.has_failed(done[-1].why or "its reason was not written down")
 
 
 def plain(settings: AgentSettings, environment: Mapping[str, str]) -> dict[str, Any]:

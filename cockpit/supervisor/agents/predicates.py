@@ -52,11 +52,11 @@ def chain_cost(agent: Agent) -> float | None:
 
 def to_reopen(agent: Agent) -> str | None:
     """That the agent's session was cut off and can be reopened, with the command; else None."""
-    if agent.interrupted is None or agent.alive or not agent.record.wanted or agent.opening:
+    if agent.troubles.interrupted is None or not agent.record.wanted:
         return None
-    if agent.handoff is not None or agent.preparing:
+    if agent.alive or agent.start.hooks_run or agent.handoff is not None or agent.start.setup:
         return None
-    return f"{agent.interrupted}; reopen its session: cockpit start {agent.name} --resume"
+    return f"{agent.troubles.interrupted}; reopen its session: cockpit start {agent.name} --resume"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,5 +87,5 @@ def clock_time(at: float) -> str:
 
 def writers_failed(agent: Agent) -> str | None:
     """Which writers gave no document for the handoff that is under way, and why."""
-    failed = "; ".join(agent.details.writers_failed)
+    failed = "; ".join(agent.progress.details.writers_failed)
     return safe_line(f"no handoff document by {failed}", 300) if failed else None

@@ -1,20 +1,49 @@
-"""What is known of the session that sits in an agent, and is forgotten when another one does.
+"""What is known of an agent's session, and is forgotten when another one begins.
 
-Holds values; what they are made of is `agent.py`'s.
+It takes in the lines of the transcript, what hooks tell, and status lines; it decides nothing.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
-from cockpit.adapters.transcripts.tail import Tail
-from cockpit.core.collect import Collector
-from cockpit.core.compaction_point import SeenPoint
+from cockpit.core.activity import activity
 from cockpit.core.conduct import Conduct
 from cockpit.core.facts import BackgroundTask, Facts
 from cockpit.core.gauge import Gauge
-from cockpit.core.meter import Meter
-from cockpit.core.running_tools import RunningTools
+from cockpit.core.handoff.events import Turn
+from cockpit.core.moments import CompactionOver, Moment, PromptTaken, TurnBroken
+from cockpit.core.prompt_files import prompt_files
+from cockpit.core.reading import Window
+from cockpit.core.session import (
+    ApiFailed,
+    AssistantReplied,
+    Compacted,
+    CostCounted,
+    Identified,
+    Interrupted,
+    PromptFileTaken,
+    SessionEvent,
+    Skipped,
+    ToolFinished,
+    UserSaid,
+)
+from cockpit.ports.runtimes import Report
+from cockpit.supervisor.agents.compaction_notes import CompactionNotes
+from cockpit.supervisor.agents.transcript_reading import TranscriptReading
+
+NOTIFIED = "<task-notification>"
+"""How a prompt begins that the CLI gives itself when something in the background ended."""
+ENDS_TURN = "end_turn"
+"""The model's reason for stopping when it has nothing more to do."""
+LATER = 1e-6
+"""Seconds by which a line of a record is later than the one before, at least."""
+_BROKEN_BY = {401: "authentication_failed", 404: "model_not_found", 429: "rate_limit"}
+"""What a hook calls an answer of the API, by its status; another is `unknown`."""
+HEARD = 4000
+"""Characters kept of a prompt or an injected context; a request names its file well before."""
 
 
 @dataclass(slots=True)
@@ -24,24 +53,14 @@ class SessionState:
     Times are steady seconds, so that a jump of the wall clock makes nothing older or newer.
     """
 
+    directory: str
+    """Where its agent works, for showing paths."""
+    window_of: Callable[[str | None], Window]
+    """The context window that the agent's CLI gives a model."""
     conduct: Conduct = field(default_factory=Conduct)
     gauge: Gauge = field(default_factory=Gauge)
-    meter: Meter = field(default_factory=Meter)
-    collector: Collector = field(default_factory=Collector)
-    running: RunningTools = field(default_factory=RunningTools)
-    tail: Tail | None = None
-    unreadable: str | None = None
-    """Why its record cannot be read, as a clause after the path; None where it can."""
-    read_to: float = 0.0
-    """When the last line that was read of it was made."""
-    reply_at: float | None = None
-    """When the last reply of the main chain that was read was made."""
-    skipped: int = 0
-    """Lines that were not read, `too_large` ones included."""
-    too_large: int = 0
-    """Lines that were too long, or had too many values, to be read."""
-    reading_lost: bool = False
-    """One of those may have been the last reply."""
+    reading: TranscriptReading = field(default_factory=TranscriptReading)
+    compaction: CompactionNotes = field(default_factory=CompactionNotes)
     model: str | None = None
     cost_usd: float | None = None
     limit_resets: float | None = None
@@ -72,24 +91,8 @@ class SessionState:
     """What runs in the background now, secrets taken out: for showing."""
     version: str | None = None
     """Of the CLI, by the status line."""
-    point_key: str | None = None
-    """What `seen_point` belongs to."""
-    seen_point: SeenPoint = field(default_factory=SeenPoint)
-    """What was seen, here or elsewhere, of where this CLI compacts by itself."""
-    passed: int | None = None
-    """The most tokens with which another request went out, until that is kept."""
-    compacted_by_itself: int | None = None
-    """The tokens at which the CLI compacted by itself, until that is kept."""
-    last_compaction: str = "auto"
-    """What started the last compaction: `auto`, or `manual` where you typed it."""
-    compaction_held: bool = False
-    """The session's next compaction waits until its facts are kept."""
-    before_compaction: str | None = None
-    """The document of facts that was kept before its last compaction."""
     before: Facts | None = None
     """Facts of the session that was cleared away for this one, until they are given back."""
-    too_late: str | None = None
-    """How far past the act mark the CLI compacted by itself, where a handoff was wanted."""
     catching_up: bool = True
     """What is read of the record is older than this watching: it is counted, not alarmed at."""
 
@@ -99,3 +102,179 @@ class SessionState:
             self.permission_mode = mode
             if self.begun_here and self.began_with is None:
                 self.began_with = mode
+
+    # What is told of it
+
+    def read(self, events: Iterable[SessionEvent | Skipped], at: float, ahead: float = 0.0) -> None:
+        """Take in new lines of the session's record, in order.
+
+        `at` is when they were read, in steady seconds; `ahead` is by how much these are ahead of
+        the wall clock, which dated the lines.
+        """
+        for event in events:
+            if isinstance(event, Skipped):
+                self._skip(event)
+                continue
+            self._feed_meter(event)
+            self.reading.collector.feed(event)
+            self.reading.running.feed(event)
+            self._take(event, at, ahead)
+
+    def _skip(self, event: Skipped) -> None:
+        """Count a line that was not read; the reading is unknown if that was a newer one."""
+        self.reading.skipped += 1
+        if event.reason in ("too-long", "too-many-values"):
+            self.reading.too_large += 1
+        self.reading.meter.feed(event)
+        if event.reading:
+            self.reading.reading_lost = True
+            self.gauge.lose()
+
+    @property
+    def behind(self) -> bool:
+        """What was read of the record so far is its past; the rest is still to be read."""
+        tail = self.reading.tail
+        return self.catching_up and tail is not None and tail.behind > 0
+
+    def caught_up(self) -> None:
+        """The record was read to its end: now its last reading is the session's."""
+        if self.catching_up:
+            self.catching_up = False
+            if self.reading.reply_at is not None:
+                self._gauge_from_record(self.reading.reply_at)
+
+    def _feed_meter(self, event: SessionEvent) -> None:
+        """Count the event; a reply after another is a request that went out uncompacted."""
+        meter = self.reading.meter
+        calls, tokens = meter.api_calls, meter.tokens
+        meter.feed(event)
+        if isinstance(event, Compacted):
+            self.compaction.last_trigger = event.trigger
+        if self.catching_up:
+            return
+        if meter.api_calls > calls and tokens is not None:
+            self.compaction.passed = max(tokens, self.compaction.passed or 0)
+        elif isinstance(event, Compacted) and event.trigger == "auto":
+            self.compaction.by_itself_at = tokens or event.pre_tokens
+
+    def _take(self, event: SessionEvent, at: float, ahead: float) -> None:
+        when = self._dated(event, at, ahead)
+        self.quiet_since_start = False
+        match event:
+            case AssistantReplied(sidechain=False):
+                self.replied = True
+                self.last_activity = when
+                if self.catching_up:
+                    self.conduct.broken = None
+                self._note_reads(event)
+                self._note_conduct(event, when)
+                self.reading.reply_at = when
+                self.reading.reading_lost = False
+                if not self.behind:
+                    self._gauge_from_record(when)
+            case UserSaid(sidechain=False, compact_summary=False, text=text):
+                note_bounded(self.heard, text[:HEARD])
+                self.last_activity = when
+                self.prompt_files_named.update(prompt_files(text))
+                if not event.meta:
+                    self.conduct.broken = None if self.catching_up else self.conduct.broken
+                    self.conduct.spoke("", when)
+                    note_bounded(self.pilot_prompts, (when, text[:HEARD]))
+            case PromptFileTaken(path=path):
+                self.prompt_files_named.discard(path)
+                self.prompt_files_taken.add(path)
+            case ToolFinished(sidechain=False):
+                self.last_activity = when
+            case Compacted():
+                self.gauge.compacted(when)
+            case ApiFailed(status=status, error=error, resets_at=resets) if self.catching_up:
+                # Who watches hears it from a hook; who comes back finds it here only.
+                kind = _BROKEN_BY.get(status or 0, "unknown")
+                self.conduct.broken = TurnBroken(kind, error, resets)
+            case Interrupted():
+                self.conduct.interrupted(when)
+            case CostCounted(total_usd=total):
+                self.cost_usd = total
+            case Identified():
+                self.see_mode(event.permission_mode)
+                if event.window:
+                    self.gauge.report_window(event.window)
+            case _:
+                if text := getattr(event, "text", ""):
+                    note_bounded(self.heard, text[:HEARD])
+
+    def _dated(self, event: SessionEvent, at: float, ahead: float) -> float:
+        """When it was made. A record is in order, whatever the clock did while it was written."""
+        when = stamp(event, at, ahead)
+        if getattr(event, "at", None) is not None:
+            when = self.reading.read_to = max(when, self.reading.read_to + LATER)
+        return when
+
+    def _note_reads(self, reply: AssistantReplied) -> None:
+        for tool in reply.tools:
+            for key in ("file_path", "command"):
+                value = tool.input.get(key)
+                if isinstance(value, str) and len(self.read_paths) < 500:
+                    self.read_paths.add(value)
+
+    def _note_conduct(self, reply: AssistantReplied, at: float) -> None:
+        """What hooks tell too, for the time in which nobody heard them."""
+        if reply.tools:
+            self.conduct.activity = activity(reply.tools[-1], self.directory)
+        if reply.stop_reason == ENDS_TURN and reply.text:
+            self.conduct.spoke(reply.text, at)
+
+    def _gauge_from_record(self, at: float) -> None:
+        meter = self.reading.meter
+        if meter.model and meter.model != self.model:
+            self.model = meter.model
+        self.gauge.derive_window(self.window_of(self.model))
+        if meter.tokens is not None:
+            self.gauge.tell(meter.tokens, "transcript", at)
+
+    def hear(self, moment: Moment, at: float) -> None:
+        """Take in what a hook told."""
+        self.conduct.hear(moment, at)
+        match moment:
+            case CompactionOver():
+                self.gauge.compacted(at)
+            case PromptTaken(text=text) if not text.startswith(NOTIFIED):
+                # A prompt that is queued while the agent works never becomes a user's record.
+                note_bounded(self.pilot_prompts, (at, text[:HEARD]))
+                note_bounded(self.heard, text[:HEARD])
+            case _:
+                pass
+
+    def settle_background(self) -> None:
+        """Let the record's background tasks be those that the CLI named when its turn ended.
+
+        Only while the agent is idle: in a turn it may start others. Idempotent.
+        """
+        conduct = self.conduct
+        if conduct.turn is Turn.IDLE and conduct.background_known:
+            self.reading.collector.only_running({task.id for task in conduct.background})
+
+    def report(self, report: Report, at: float) -> None:
+        """Take in a status line of this session."""
+        if report.window:
+            self.gauge.report_window(report.window)
+        if report.usage is not None and report.usage.context:
+            self.gauge.tell(report.usage.context, "statusline", at)
+        if report.cost_usd is not None:
+            self.cost_usd = report.cost_usd
+        if report.model:
+            self.model = report.model
+        self.version = report.version or self.version
+        self.limit_resets = report.limit_resets or self.limit_resets
+
+
+def stamp(event: SessionEvent, otherwise: float, ahead: float = 0.0) -> float:
+    """When the event was made, in steady seconds, never later than when it was read."""
+    at = getattr(event, "at", None)
+    return min(at.timestamp() + ahead, otherwise) if at is not None else otherwise
+
+
+def note_bounded(notes: list[Any], item: Any, most: int = 40) -> None:
+    """Add to a list that keeps only its newest items."""
+    notes.append(item)
+    del notes[:-most]

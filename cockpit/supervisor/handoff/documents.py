@@ -101,7 +101,7 @@ class DocumentBuilder:
         assert agent.handoff_record is not None
         held = await agreed_text(self._dependencies, agent, agreed)
         chosen = _writer(agent.handoff_record.writer)
-        keep = chosen != "facts" or agent.details.edited
+        keep = chosen != "facts" or agent.progress.details.edited
         text = await self._composed(agent, chosen, held if keep else None)
         problems = document.validate(text, complete=True)
         if problems:
@@ -127,7 +127,7 @@ class DocumentBuilder:
                 first_step=first_step,
                 number=place,
                 iteration=(place, loop.max_iterations) if loop.enabled and place else None,
-                has_git=agent.details.has_git,
+                has_git=agent.progress.details.has_git,
                 branch=agent.record.branch,
                 marker=(loop if loop.enabled else agent.settings.handoff).completion_marker,
                 full=for_its_context(agent),
@@ -151,7 +151,7 @@ class DocumentBuilder:
     async def tidy(self, agent: Agent, *, done: bool) -> None:
         """Remove what only an open handoff needs; documents stay."""
         assert agent.handoff_record is not None
-        draft = agent.details.draft_facts
+        draft = agent.progress.details.draft_facts
         if draft:
             with suppress(OSError):
                 await asyncio.to_thread(Path(draft).unlink, missing_ok=True)
@@ -163,8 +163,8 @@ class DocumentBuilder:
             )
 
     def _asked_for(self, agent: Agent) -> Path:
-        assert agent.details.draft is not None
-        return Path(agent.details.draft)
+        assert agent.progress.details.draft is not None
+        return Path(agent.progress.details.draft)
 
     async def _draft(self, agent: Agent, writer: Writer) -> str | None:
         assert agent.handoff is not None
@@ -218,14 +218,14 @@ class DocumentBuilder:
         sealed = self._dependencies.documents.seal(
             agent.directory, agent.handoff_record.id, text, self._dependencies.clock.now(), folder
         )
-        agent.handoff_record = replace(agent.handoff_record, copy=str(sealed.copy))
+        agent.progress.record = replace(agent.handoff_record, copy=str(sealed.copy))
         return Document(str(sealed.path), sealed.sha256, writer)
 
     # Facts
 
     def facts(self, agent: Agent, found: Facts | None = None) -> Facts:
         """What the record says; the papers of handoffs are no work of the session's."""
-        found = found or agent.session_state.collector.facts()
+        found = found or agent.session_state.reading.collector.facts()
         papers = str(agent.directory / agent.settings.handoff.directory)
         files = tuple(path for path in found.files_modified if not path.startswith(papers))
         return replace(in_background(agent, found), files_modified=files)
@@ -281,7 +281,7 @@ class DocumentBuilder:
             git = replace(git, looked_for=await asyncio.to_thread(_traces, agent, git, files))
         text = draft if draft is not None else composition.draft_from_facts(facts, git, goal)
         if agent.handoff_record is not None:
-            agent.note(replace(agent.details, has_git=git.is_repository))
+            agent.progress.note(replace(agent.progress.details, has_git=git.is_repository))
         composed = await asyncio.to_thread(
             composition.compose,
             text,
@@ -293,7 +293,7 @@ class DocumentBuilder:
             links=composition.Links(
                 transcript=agent.session.transcript if agent.session else None,
                 copy=self._copy(agent),
-                before_compaction=agent.session_state.before_compaction,
+                before_compaction=agent.session_state.compaction.kept_before,
             ),
         )
         return await self._in_pilots_layout(agent, composed)
@@ -336,7 +336,7 @@ class DocumentBuilder:
             started=rfc3339(old.created) if old else "",
             transcript=old.transcript if old else None,
             cost_usd=agent.cost_usd,
-            writers_failed="; ".join(agent.details.writers_failed),
+            writers_failed="; ".join(agent.progress.details.writers_failed),
         )
 
     def _ident(self, agent: Agent) -> str:

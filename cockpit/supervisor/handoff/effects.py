@@ -85,7 +85,7 @@ class Effects:
         match command:
             case Prepare():
                 draft = await self._document_builder.draft_of_facts(agent)
-                agent.note(replace(agent.details, draft_facts=draft))
+                agent.progress.note(replace(agent.progress.details, draft_facts=draft))
                 self._write(agent)
             case Request():
                 await self._request(agent)
@@ -139,7 +139,7 @@ class Effects:
         """Paste into the composer and submit; Enter is a key of its own, after the paste."""
         if agent.record.pane is None:
             return
-        self._note(agent, replace(agent.details, typing=True))
+        self._note(agent, replace(agent.progress.details, typing=True))
         try:
             await self._dependencies.panes.paste(agent.record.pane, text)
             await self._dependencies.clock.sleep(PASTE_SETTLES)
@@ -149,10 +149,10 @@ class Effects:
                 "handoff.request_failed", f"The request did not go in: {refused.title}", agent.name
             )
             return
-        self._note(agent, replace(agent.details, typing=False))
+        self._note(agent, replace(agent.progress.details, typing=False))
 
     def _note(self, agent: Agent, details: HandoffDetails) -> None:
-        agent.note(details)
+        agent.progress.note(details)
         self._write(agent)
 
     async def _press_escape(self, agent: Agent) -> None:
@@ -172,7 +172,7 @@ class Effects:
                 "handoff.writer_failed", f"No document from {writer}: {wrong.title}", agent.name
             )
             return DocumentFailed(self._dependencies.clock.monotonic(), wrong.title)
-        agent.note(replace(agent.details, sealed_calls=agent.session_state.meter.api_calls))
+        _note_calls(agent)
         self._dependencies.event_log.record(
             "handoff.document",
             f"The handoff document of {agent.name} is written ({document.writer})",
@@ -189,7 +189,7 @@ class Effects:
             raise
         except CockpitError as wrong:
             return DocumentFailed(self._dependencies.clock.monotonic(), str(wrong))
-        agent.note(replace(agent.details, sealed_calls=agent.session_state.meter.api_calls))
+        _note_calls(agent)
         return DocumentSealed(self._dependencies.clock.monotonic(), document)
 
     async def _end_predecessor(self, agent: Agent) -> Event:
@@ -199,7 +199,7 @@ class Effects:
         assert isinstance(agent.handoff.state, Stopping)
         if agent.session_state.permission_mode:
             mode = agent.session_state.permission_mode
-            self._note(agent, replace(agent.details, permission_mode=mode))
+            self._note(agent, replace(agent.progress.details, permission_mode=mode))
         try:
             await see_agreed(self._dependencies, agent, agent.handoff.state.document)
         except FOR_NOW:
@@ -302,3 +302,9 @@ class Effects:
 
     def _now(self) -> float:
         return self._dependencies.clock.now().timestamp()
+
+
+def _note_calls(agent: Agent) -> None:
+    """Note how many requests the session had sent when its document was sealed."""
+    calls = agent.session_state.reading.meter.api_calls
+    agent.progress.note(replace(agent.progress.details, sealed_calls=calls))

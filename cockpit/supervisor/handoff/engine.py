@@ -116,7 +116,7 @@ class Engine:
             details = replace(record.details, due=words, because=because)
             record = replace(record, details=details)
             self._dependencies.store.save_handoff(record)
-            agent.handoff, agent.handoff_record, agent.blocked = handoff, record, None
+            agent.progress.take(handoff, record)
             if because is not None:
                 words_held = f"{because.words}; asking you"
                 self._dependencies.event_log.record("handoff.held_back", words_held, agent.name)
@@ -197,17 +197,18 @@ class Engine:
             return
         async with self._lock(agent):
             now = self._dependencies.clock.monotonic()
-            if agent.handoff is not None and (agent.blocked is None or now >= agent.blocked.again):
+            blocked = agent.progress.blocked
+            if agent.handoff is not None and (blocked is None or now >= blocked.again):
                 await self._unless_stalled(agent, self._look(agent))
 
     async def _look(self, agent: Agent) -> None:
-        if agent.blocked is not None:
+        if agent.progress.blocked is not None:
             await self._again(agent)
         if agent.handoff is not None:
             seen = await self._observer.see(agent, agent.handoff, None)
             # Others may have moved up while this one was looked at.
             await self._advance(agent, replace(seen, queue=self._queue(agent)))
-        agent.blocked = None
+        agent.progress.blocked = None
 
     async def abandon(self, agent: Agent, why: str) -> None:
         """End the handoff wherever it stands, because all agents are being ended.
@@ -240,17 +241,18 @@ class Engine:
     def _blocked(self, agent: Agent, wrong: Exception) -> None:
         if not isinstance(wrong, CockpitError | OSError):
             _log.error("the handoff of %s failed in a step", agent.name, exc_info=wrong)
-        if agent.blocked is None:
+        if agent.progress.blocked is None:
             self._dependencies.event_log.record(
                 "handoff.stalled", f"{agent.name}: {words(wrong)}", agent.name
             )
-        agent.blocked = stalled(agent.blocked, wrong, self._dependencies.clock.monotonic())
+        now = self._dependencies.clock.monotonic()
+        agent.progress.blocked = stalled(agent.progress.blocked, wrong, now)
         self._changed(agent)
 
     async def _again(self, agent: Agent) -> None:
         """What a supervisor does that comes back: the state's commands are given once more."""
         assert agent.handoff is not None
-        agent.handoff = rules.taken_up(agent.handoff)
+        agent.progress.handoff = rules.taken_up(agent.handoff)
         await self._run(agent, rules.entry(agent.handoff))
 
     async def approve(self, agent: Agent, seen: str | None, *, straight: bool) -> None:
@@ -283,7 +285,7 @@ class Engine:
             document = await edited(self._dependencies, agent, agent.handoff.state.document, seen)
             if document is None:
                 return False
-            agent.note(replace(agent.details, edited=True))
+            agent.progress.note(replace(agent.progress.details, edited=True))
             await self._advance(
                 agent, DocumentSealed(self._dependencies.clock.monotonic(), document)
             )
@@ -300,7 +302,7 @@ class Engine:
         handoff = from_record(record.record)
         if record.boot != self._dependencies.clock.boot():
             handoff = rules.rebased(handoff, self._dependencies.clock.monotonic())
-        agent.handoff, agent.handoff_record, agent.blocked = handoff, record, None
+        agent.progress.take(handoff, record)
 
     async def resume(self, agent: Agent) -> None:
         """Do again what the state of a recalled handoff asks for, unless it was ended by now."""
@@ -342,7 +344,7 @@ class Engine:
                 await self._advance(agent, answer)
 
     def _details(self, agent: Agent, before: Handoff, after: Handoff) -> HandoffDetails:
-        details = agent.details
+        details = agent.progress.details
         if failed := told.passed_over(before, after):
             details = replace(details, writers_failed=(*details.writers_failed, failed))
         if type(after.state) is not type(before.state) and type(after.state) in PHASES:
@@ -374,7 +376,7 @@ class Engine:
             details=held.details if details is None else details,
         )
         self._dependencies.store.save_handoff(record)
-        agent.handoff, agent.handoff_record = handoff, record
+        agent.progress.handoff, agent.progress.record = handoff, record
         self._changed(agent)
 
     async def _close(self, agent: Agent, ended: Ended) -> None:

@@ -49,8 +49,8 @@ class HookDecisions:
 
     def begin(self, agent: Agent, spawn: Callable[[Coroutine[Any, Any, None]], None]) -> None:
         """The act mark was crossed: ask the hooks beside, if there are any."""
-        if agent.settings.hooks.on_context_threshold and not agent.deciding:
-            agent.deciding = True
+        if agent.settings.hooks.on_context_threshold and not agent.progress.deciding:
+            agent.progress.deciding = True
             spawn(self._ask(agent))
 
     async def _ask(self, agent: Agent) -> None:
@@ -58,7 +58,7 @@ class HookDecisions:
         try:
             decided = await self._decided(agent)
         finally:
-            agent.deciding = False
+            agent.progress.deciding = False
         if agent.session is None or agent.record.session != session:
             return  # whatever was decided was about another session
         try:
@@ -107,11 +107,11 @@ class HookDecisions:
             self._tell(agent, decided, "the agent is only observed, so nothing is begun")
         elif verdict is Verdict.ABORT:
             # Begun by the triggers, under the guards of every other handoff that nobody asked for.
-            agent.given, agent.hurried_by = given, decided.by
+            agent.progress.given, agent.progress.hurried_by = given, decided.by
             held = self._triggers.held_back_from(agent)
             self._tell(agent, decided, held or "the session is swapped now, without review")
         else:
-            agent.given = given
+            agent.progress.given = given
             self._tell(agent, decided, "a handoff as the mode says")
 
     def _document(self, agent: Agent, decided: Decided) -> str | None:

@@ -60,11 +60,11 @@ class Outcomes:
                     replace(old, state="handed_off", ended=self._now())
                 )
             self._mark_failed_starts(agent.handoff, new)
-        agent.handoff_record = closed
+        agent.progress.record = closed
         await self._document_builder.tidy(agent, done=done)
         self._settle(agent, ended)
         told.ended(self._dependencies.event_log, agent, ended)
-        agent.handoff = agent.handoff_record = agent.blocked = None
+        agent.progress.end()
         agent.chain = self._dependencies.store.chain(closed.job)
 
     def _mark_failed_starts(self, handoff: Handoff, confirmed: SessionId | None) -> None:
@@ -82,11 +82,11 @@ class Outcomes:
             if failed := writers_failed(agent):
                 self._dependencies.store.save_agent(agent.change(note=f"its predecessor: {failed}"))
         elif ended.outcome is Outcome.FAILED:
-            agent.handoff_has_failed(ended.why)
+            agent.progress.has_failed(ended.why)
         elif ended.outcome is Outcome.REVIVED:
             note = f"the handoff failed, this is the old session again: {ended.why}"
             self._dependencies.store.save_agent(agent.change(note=note))
-            agent.handoff_was_revived(self._dependencies.clock.steady(), ended.why)
+            agent.progress.was_revived(self._dependencies.clock.steady(), ended.why)
         elif not agent.alive and agent.exit is not None:
             self._sessions.finish(agent)  # it ended meanwhile, and nobody follows it
 

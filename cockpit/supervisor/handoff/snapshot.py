@@ -59,12 +59,12 @@ class Observer:
             now=now,
             turn=conduct.turn if agent.alive else Turn.UNKNOWN,
             composer_clean=await self._composer(agent) if ready else None,
-            tool_running=bool(agent.session_state.running),
+            tool_running=bool(agent.session_state.reading.running),
             subagents=tuple(conduct.subagents.values()),
             git_busy=await self._git_busy(agent) if ready else None,
             forced=agent.band is Band.FORCE or self._overdue(agent, handoff),
             tokens=agent.session_state.gauge.tokens,
-            compactions=agent.session_state.meter.compactions,
+            compactions=agent.session_state.reading.meter.compactions,
             queue=queue,
             delivered=self._delivered(agent),
             pilot_spoke=pilot_spoke(agent),
@@ -87,7 +87,8 @@ class Observer:
             now=now,
             successor_alive=agent.alive,
             successor_replied=session_state.replied,
-            successor_dialog=session_state.conduct.turn is Turn.DIALOG or bool(agent.trust_asked),
+            successor_dialog=session_state.conduct.turn is Turn.DIALOG
+            or bool(agent.troubles.dialog),
         )
 
     async def _composer(self, agent: Agent) -> bool | None:
@@ -177,4 +178,4 @@ def moved(agent: Agent) -> bool:
     """Whether the agent did anything after the document was sealed."""
     record = agent.handoff_record
     sealed = record.details.sealed_calls if record else None
-    return sealed is not None and agent.session_state.meter.api_calls > sealed
+    return sealed is not None and agent.session_state.reading.meter.api_calls > sealed

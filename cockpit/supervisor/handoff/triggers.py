@@ -46,8 +46,8 @@ class Triggers:
             self._tell_crossings(agent)
             self._note_born_full(agent)
         wish = self.wish(agent)
-        agent.waits = self._guards.stops(agent, wish) if wish is not None else None
-        if wish is not None and agent.waits is None:
+        agent.progress.waits = self._guards.stops(agent, wish) if wish is not None else None
+        if wish is not None and agent.progress.waits is None:
             await self._begin(agent, wish)
 
     def held_back(self, agent: Agent) -> str | None:
@@ -66,7 +66,7 @@ class Triggers:
 
     def rearm(self, agent: Agent) -> None:
         """After a compaction everything may be told, and asked, again."""
-        agent.given = agent.hurried_by = None
+        agent.progress.forget_decision()
         if agent.session is not None:
             bands = (f"band.{band.value}" for band in CROSSINGS)
             self._dependencies.store.unlatch(agent.session.id, *bands, LET_COMPACT)
@@ -80,7 +80,7 @@ class Triggers:
         if agent.session is None or agent.handoff is not None or agent.settings.mode == "observe":
             return False
         settings = agent.settings
-        by_time = bool(settings.limits.session_time) or agent.waits is not None
+        by_time = bool(settings.limits.session_time) or agent.progress.waits is not None
         return by_time or settings.loop.enabled
 
     # Telling
@@ -132,7 +132,8 @@ class Triggers:
     def _note_born_full(self, agent: Agent) -> None:
         """A successor whose first reading is past its act mark: another swap would not help."""
         assert agent.session is not None
-        newborn = agent.session.previous is not None and agent.session_state.meter.api_calls <= 1
+        calls = agent.session_state.reading.meter.api_calls
+        newborn = agent.session.previous is not None and calls <= 1
         if newborn and agent.band in ACTING and self._latch(agent, BORN_FULL):
             self._dependencies.event_log.record(
                 "handoff.held_back",
@@ -144,16 +145,16 @@ class Triggers:
 
     def wish(self, agent: Agent) -> Wish | None:
         """The handoff that is due, whatever may hold it back; None if none is."""
-        agent.loop_over = None
+        agent.progress.loop_over = None
         if agent.handoff is not None or agent.settings.mode == "observe" or not agent.record.wanted:
             return None
-        if finished(agent) or agent.deciding:
+        if finished(agent) or agent.progress.deciding:
             return None
         if not agent.alive:
             # Whether it goes on after a restart is said by `resume`, not by its loop.
-            return None if agent.interrupted else self._by_loop(agent)
-        if agent.hurried_by is not None:
-            return Wish("hook", "threshold", f"hook {agent.hurried_by}")
+            return None if agent.troubles.interrupted else self._by_loop(agent)
+        if agent.progress.hurried_by is not None:
+            return Wish("hook", "threshold", f"hook {agent.progress.hurried_by}")
         return self._by_band(agent) or self._by_limit(agent) or self._by_loop(agent)
 
     def _by_band(self, agent: Agent) -> Wish | None:
@@ -176,7 +177,7 @@ class Triggers:
         if not (limits.turns or limits.session_time) or not agent.session_state.replied:
             return None
         age = self._guards.age(agent) if limits.session_time else None
-        turns = agent.session_state.meter.api_calls
+        turns = agent.session_state.reading.meter.api_calls
         words = limit_reached(turns, limits.turns, age, limits.session_time)
         return Wish("limit", "limit", words) if words else None
 
@@ -186,7 +187,7 @@ class Triggers:
         loop, session_state = agent.settings.loop, agent.session_state
         if not loop.enabled or not session_state.replied or expects_prompt(agent):
             return None
-        ended = agent.exit is not None and agent.handoff_failed is None and agent.gave_up is None
+        ended = agent.exit is not None and agent.progress.failed is None and agent.gave_up is None
         if not (over(session_state.conduct) if agent.alive else ended):
             return None
         if agent.session.number < loop.max_iterations:
@@ -202,7 +203,8 @@ class Triggers:
         again = f"cockpit start {agent.name} --resume"
         once = f"For one more round: cockpit handoff {agent.name}. " if agent.alive else ""
         again = f"cockpit stop {agent.name}, then {again}" if agent.alive else again
-        agent.loop_over = f"{words}. {once}For more, raise loop.max_iterations, then: {again}"
+        more = f"For more, raise loop.max_iterations, then: {again}"
+        agent.progress.loop_over = f"{words}. {once}{more}"
         return None
 
     def objection(self, agent: Agent) -> str | None:
@@ -220,8 +222,8 @@ class Triggers:
         # Nobody is there to be left alone by a question, when the process has ended.
         ask = careful and agent.alive
         because = self._because(agent, held)
-        given, agent.given = agent.given, None
-        agent.hurried_by = None
+        given, agent.progress.given = agent.progress.given, None
+        agent.progress.hurried_by = None
         await self._engine.begin(
             agent,
             wish.reason,
@@ -235,7 +237,7 @@ class Triggers:
 
     def _because(self, agent: Agent, held: HeldBack | None) -> HeldBack | None:
         """What the question to the user is asked for, where the mode alone does not say."""
-        if held is None or (agent.settings.mode != "auto" and agent.hurried_by is None):
+        if held is None or (agent.settings.mode != "auto" and agent.progress.hurried_by is None):
             return None
         return held
 

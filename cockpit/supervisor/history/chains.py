@@ -250,7 +250,7 @@ class History:
         session = agent.session
         usage = usage_report(
             (session.transcript if session else None) or "",
-            agent.session_state.meter,
+            agent.session_state.reading.meter,
             agent.session_state.gauge.window,
             agent.record.session,
         )

@@ -75,17 +75,16 @@ class ContextHistory:
         if not agent.runtime.has_readings:
             return told.model_copy(update={"unknown": "No context data for plain commands."})
         session_state = agent.session_state
-        if session.id == agent.record.session and session_state.meter.series:
+        meter = session_state.reading.meter
+        if session.id == agent.record.session and meter.series:
             window = session_state.gauge.window
-            return told.model_copy(update=_read(agent, session_state.meter.series, window, most))
+            return told.model_copy(update=_read(agent, meter.series, window, most))
         past = await self._past(agent.runtime, session)
         if past.unknown or not past.points:
             return told.model_copy(update={"unknown": past.unknown})
         gauge = Gauge(override=agent.settings.context.override, peak=past.peak)
         gauge.derive_window(agent.runtime.window(past.model, agent.environment))
-        window = (
-            session_state.gauge.window if past.model == session_state.meter.model else gauge.window
-        )
+        window = session_state.gauge.window if past.model == meter.model else gauge.window
         return told.model_copy(update=_read(agent, past.points, window, most))
 
     async def _past(self, runtime: Runtime, session: SessionRecord) -> _Past:
@@ -134,7 +133,8 @@ class ContextHistory:
 def _read(agent: Agent, points: Sequence[Point], window: Window, most: int) -> dict[str, object]:
     """The fields of a stretch that has readings."""
     formula = agent.runtime.compacts_at(window.tokens, agent.environment)
-    compacts_at, known_by = compaction_point(formula, window.tokens, agent.session_state.seen_point)
+    seen = agent.session_state.compaction.seen_point
+    compacts_at, known_by = compaction_point(formula, window.tokens, seen)
     marks = bands.marks(thresholds(agent.settings.context), window.tokens, compacts_at)
     return {
         "window": window.tokens,

@@ -47,8 +47,8 @@ class Compactions:
         session_state = agent.session_state
         if agent.session is None or not agent.alive or agent.settings.mode == "observe":
             return
-        if not session_state.compaction_held and not session_state.catching_up:
-            session_state.compaction_held = agent.runtime.hold_compaction(agent.name)
+        if not session_state.compaction.held and not session_state.catching_up:
+            session_state.compaction.held = agent.runtime.hold_compaction(agent.name)
 
     async def seal(self, agent: Agent) -> None:
         """A compaction is announced: put facts of the session on the disk, then let it go on.
@@ -57,7 +57,7 @@ class Compactions:
         goes on all the same, because the session cannot without it.
         """
         session, session_state = agent.session, agent.session_state
-        if session is None or not session_state.compaction_held:
+        if session is None or not session_state.compaction.held:
             return
         try:
             text = await self._document_builder.preview(agent, None)
@@ -66,30 +66,30 @@ class Compactions:
             words = f"The facts of {agent.name} could not be kept before its compaction: {refused}"
             self._dependencies.event_log.record("compaction.not_kept", words, agent.name)
         else:
-            session_state.before_compaction = str(path)
+            session_state.compaction.kept_before = str(path)
             words = f"The facts of {agent.name} before its compaction are in {path}"
             self._dependencies.event_log.record(
                 "compaction.kept", words, agent.name, document=str(path)
             )
         finally:
             agent.runtime.release_compaction(agent.name)
-            session_state.compaction_held = False
+            session_state.compaction.held = False
 
     def took_place(self, agent: Agent) -> None:
         """The CLI compacted: counted, told with how late that was, and kept for the row."""
-        kept = agent.session_state.before_compaction
+        kept = agent.session_state.compaction.kept_before
         late = ""
         before, marks = agent.session_state.gauge.before_compaction, agent.marks
         if before is not None and marks is not None and before > marks.act.tokens:
             late = f"{(before - marks.act.tokens) // 1000}k past the act mark"
-        by_hand = agent.session_state.last_compaction == "manual"
+        by_hand = agent.session_state.compaction.last_trigger == "manual"
         wanted = by_hand or agent.settings.strategy == "compact"
         how = "because you asked it to" if by_hand else "by itself"
         words = f"{agent.name} compacted its context {how}"
         if agent.handoff is not None:
             words += _meanwhile(agent.handoff)
         elif late and not wanted:
-            agent.session_state.too_late = late
+            agent.session_state.compaction.too_late = late
             words += f": too late for a handoff by {late.split()[0]}"
         if kept:
             words += f". The facts before it are in {kept}"
@@ -97,7 +97,7 @@ class Compactions:
             "agent.compacted",
             words,
             agent.name,
-            compactions=agent.session_state.meter.compactions,
+            compactions=agent.session_state.reading.meter.compactions,
             tokens=before,
             document=kept,
         )

@@ -58,8 +58,8 @@ class DiskMonitor:
         self.trouble = _of_descriptors() or of_state or self._unreachable
         for agent in self._agents:
             own = found.get(("directory", agent.name))
-            if agent.hindrance != (words := self.trouble or _of_directory(agent, own)):
-                agent.hindrance = words
+            if agent.troubles.writing != (words := self.trouble or _of_directory(agent, own)):
+                agent.troubles.writing = words
                 self._changed(agent)
 
     def _of_state(self, found: Obstacle | Exception | None) -> str | None:

@@ -105,7 +105,7 @@ class Supplements:
 
     def _is_stale(self, agent: Agent, laid: Laid) -> bool:
         """A compaction can be announced long before it comes; the agent works on meanwhile."""
-        if agent.session_state.meter.api_calls == laid.calls:
+        if agent.session_state.reading.meter.api_calls == laid.calls:
             return False
         return self._dependencies.clock.monotonic() - laid.written > FRESH
 
@@ -133,7 +133,7 @@ class Supplements:
             token, occasion, calls=0, written=0.0, compactions=before, beginnings=beginnings
         )
         laid.calls, laid.written = (
-            agent.session_state.meter.api_calls,
+            agent.session_state.reading.meter.api_calls,
             self._dependencies.clock.monotonic(),
         )
         self._laid[session] = laid

@@ -115,14 +115,14 @@ class Watch:
         try:
             return self._hear(agent, signal)
         except CockpitError as refused:
-            agent.trouble = str(refused)
+            agent.troubles.watching = str(refused)
             return True
 
     def _hear(self, agent: Agent, signal: Signal) -> bool:
         """Take one report in. One of another session than the agent's is not about its sitter."""
         if not self._is_of_sitter(agent, signal):
             return False
-        agent.trust_asked = None
+        agent.troubles.dialog = None
         agent.session_state.quiet_since_start = False
         at = self._dated(agent, signal.at)
         report = agent.runtime.report(signal)
@@ -139,7 +139,7 @@ class Watch:
                 moment = asked_without_secrets(
                     moment, redactor_of(self._dependencies.environment, agent)
                 )
-            agent.hear(moment, at)
+            agent.session_state.hear(moment, at)
         if any(isinstance(moment, CompactionBegins) for moment in told):
             self.compacts(agent)
         if any(isinstance(moment, TurnOver) for moment in told):
@@ -152,7 +152,7 @@ class Watch:
     def _take_report(self, agent: Agent, report: Report, at: float) -> None:
         if report.transcript is not None:
             self._sessions.follow(agent, report.transcript)
-        agent.report(report, at)
+        agent.session_state.report(report, at)
 
     def _is_of_sitter(self, agent: Agent, signal: Signal) -> bool:
         """`/clear` begins a new session in the same process: the agent follows it."""
@@ -199,8 +199,8 @@ class Watch:
 
     async def _read_seat(self, fetched: _Fetched) -> None:
         session_state = fetched.agent.session_state
-        before = session_state.unreadable
-        if self._take_in(fetched) or session_state.unreadable != before:
+        before = session_state.reading.unreadable
+        if self._take_in(fetched) or session_state.reading.unreadable != before:
             await self._consider(fetched.agent)
 
     async def read_once(self, agent: Agent) -> bool:
@@ -221,25 +221,27 @@ class Watch:
     async def _fetch(self, agents: Iterable[Agent]) -> list[_Fetched]:
         """Read the records of these agents, off the loop: one that hangs holds up no other."""
         tails = [
-            (agent, tail) for agent in agents if (tail := agent.session_state.tail) is not None
+            (agent, tail)
+            for agent in agents
+            if (tail := agent.session_state.reading.tail) is not None
         ]
         answers = await self._dependencies.slow.each({tail: tail.fetch for _, tail in tails})
         return [_Fetched(agent, tail, answers[tail]) for agent, tail in tails]
 
     def _take_in(self, fetched: _Fetched) -> bool:
         agent, tail, answer = fetched.agent, fetched.tail, fetched.answer
-        if tail is not agent.session_state.tail:
+        if tail is not agent.session_state.reading.tail:
             return False  # another session sits there by now
         if isinstance(answer, NoAnswer):
-            agent.session_state.unreadable = (
+            agent.session_state.reading.unreadable = (
                 f"does not answer: its file system hangs ({tail.path.parent})"
             )
             return False
         if isinstance(answer, Exception):
             raise answer
-        restarts, compactions = tail.restarts, agent.session_state.meter.compactions
+        restarts, compactions = tail.restarts, agent.session_state.reading.meter.compactions
         events = tail.take(answer)
-        agent.session_state.unreadable = tail.unreadable
+        agent.session_state.reading.unreadable = tail.unreadable
         if tail.restarts != restarts:
             agent.begin_record(tail)
         if tail.behind:
@@ -247,7 +249,7 @@ class Watch:
         if events:
             self._take_events(agent, events, compactions)
         if isinstance(answer, Fetched) and tail.offset and not tail.behind:
-            agent.caught_up()
+            agent.session_state.caught_up()
         return bool(events)
 
     def _take_events(
@@ -257,7 +259,7 @@ class Watch:
         agent.read(events, now, self._ahead(agent))
         self._drop_taken_prompt(agent)
         if (
-            agent.session_state.meter.compactions > compactions
+            agent.session_state.reading.meter.compactions > compactions
             and not agent.session_state.catching_up
         ):
             self._compacted(agent)
@@ -311,7 +313,8 @@ class Watch:
             presence = None
         elif isinstance(presence, Exception):
             raise presence
-        before = agent.session_state.conduct.turn, agent.trust_asked, agent.session_state.background
+        state = agent.session_state
+        before = state.conduct.turn, agent.troubles.dialog, state.background
         if presence is not None and presence.session_id in {None, agent.record.session}:
             turn = _TURNS[presence.activity]
             at = self._dated(agent, presence.updated)
@@ -320,12 +323,12 @@ class Watch:
             conduct.noted(turn, presence.waiting_for, at, stood=stood, shells=shells)
             self._settle_background(agent)
         if not agent.session_state.quiet_since_start:
-            agent.trust_asked = None
+            agent.troubles.dialog = None
         elif agent.runtime.has_readings:
             await self._look_at_silence(agent)
         if before != (
             agent.session_state.conduct.turn,
-            agent.trust_asked,
+            agent.troubles.dialog,
             agent.session_state.background,
         ):
             await self._consider(agent)
@@ -341,19 +344,19 @@ class Watch:
             return
         with contextlib.suppress(CockpitError):
             screen = await self._dependencies.panes.capture(agent.record.pane)
-            agent.trust_asked = agent.runtime.first_dialog(screen)
+            agent.troubles.dialog = agent.runtime.first_dialog(screen)
 
     async def _safely(self, agent: Agent, work: Awaitable[None]) -> None:
         """One agent's trouble is told on its row and in the log; the others are watched on."""
         try:
             await work
-            if agent.trouble is not None:
-                agent.trouble = None
+            if agent.troubles.watching is not None:
+                agent.troubles.watching = None
         except CockpitError as refused:
-            agent.trouble = str(refused)
+            agent.troubles.watching = str(refused)
         except Exception as bug:  # noqa: BLE001 - the one place around one agent's watching
             _log.exception("watching %s failed", agent.name)
-            agent.trouble = f"watching it failed: {bug!r}; see the log"
+            agent.troubles.watching = f"watching it failed: {bug!r}; see the log"
 
     def _dated(self, agent: Agent, stamp: float | None) -> float:
         """A time that somebody else wrote down by the wall clock, in steady seconds; or now."""

@@ -51,16 +51,16 @@ class WorktreeMonitor:
     def _is_watched(self, agent: Agent) -> bool:
         if agent.record.worktree and agent.alive:
             return True
-        agent.lost = None
+        agent.troubles.worktree = None
         return False
 
     def _tell(self, agent: Agent, *, gone: bool) -> None:
         place = agent.record.worktree
-        if not place or gone == (agent.lost is not None):
+        if not place or gone == (agent.troubles.worktree is not None):
             return
-        agent.lost = words(agent, place) if gone else None
-        if agent.lost:
-            text = f"{agent.name}: {agent.lost}"
+        agent.troubles.worktree = words(agent, place) if gone else None
+        if agent.troubles.worktree:
+            text = f"{agent.name}: {agent.troubles.worktree}"
             self._dependencies.event_log.record("worktree.lost", text, agent.name, directory=place)
         else:
             self._dependencies.event_log.record(

@@ -242,11 +242,11 @@ class Hooks:
         where = setting_of(event)
         if result.success:
             words = f"Hook {result.name} of {agent.name} ran ({where}, {result.seconds:.1f} s)"
-            agent.hooks_failed.pop(f"{event} {result.name}", None)
+            agent.troubles.hooks.pop(f"{event} {result.name}", None)
         else:
             words = f"Hook {result.name} of {agent.name} failed ({where}): {result.error}"
             said = f"hook {result.name} ({where}) failed: {result.error}"
-            agent.hooks_failed[f"{event} {result.name}"] = said
+            agent.troubles.hooks[f"{event} {result.name}"] = said
         kind: EventKind = "hook.ran" if result.success else "hook.failed"
         data = {**result.told(), "event": event, "output": str(kept)}
         self._dependencies.event_log.record(kind, safe_line(words, 300), agent.name, **data)

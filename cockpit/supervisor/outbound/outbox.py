@@ -199,9 +199,9 @@ class Outbox:
         words = f"{name} was not delivered: {why}" if why else f"{name} was delivered"
         event = message.payload.get("hook_event_name")
         if agent is not None and why:
-            agent.hooks_failed[f"{event} {name}"] = words
+            agent.troubles.hooks[f"{event} {name}"] = words
         elif agent is not None:
-            agent.hooks_failed.pop(f"{event} {name}", None)
+            agent.troubles.hooks.pop(f"{event} {name}", None)
         where = f" ({setting_of(event)})" if event else f" ({many})"
         self._dependencies.event_log.record(
             "hook.undelivered" if why else "hook.delivered",

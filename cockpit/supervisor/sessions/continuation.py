@@ -88,7 +88,7 @@ class Continuation:
         directory = self._directory(asked, left)
         ordered = Start(name=name, directory=str(directory))
         agent = self._starter.agent_for(name, ordered, in_place=True)
-        agent.starting = True  # whoever is to work there next sees it from here on
+        agent.start.under_way = True  # whoever is to work there next sees it from here on
         try:
             redactor = redactor_of(self._dependencies.environment, agent)
             clean = await asyncio.to_thread(lambda: redactor.redact(plain(text)).text)
@@ -101,7 +101,7 @@ class Continuation:
                 self._fleet.forget(agent)
             raise
         finally:
-            agent.starting = False
+            agent.start.under_way = False
         return agent
 
     def _place_of(self, named: Path) -> Path:
@@ -130,8 +130,7 @@ class Continuation:
                 "Choose one: --directory DIR",
             )
         for agent in self._fleet:
-            lives = agent.alive or agent.starting or agent.opening or agent.handoff is not None
-            if lives and agent.directory.resolve() == place.resolve():
+            if agent.in_use and agent.directory.resolve() == place.resolve():
                 raise NotNow(
                     f"{agent.name} works in {place}",
                     "Two agents in one directory overwrite each other's work.",

@@ -32,7 +32,7 @@ def find_interrupted(dependencies: Dependencies, agents: Iterable[Agent], *, pan
         cause = known or _cause(dependencies, agent, panes=panes)
         if cause is not None and known is None:
             note_interrupted(dependencies, agent, cause)
-        agent.interrupted = WORDS[cause] if cause else None
+        agent.troubles.interrupted = WORDS[cause] if cause else None
 
 
 def note_interrupted(dependencies: Dependencies, agent: Agent, cause: Cause) -> None:
@@ -40,12 +40,12 @@ def note_interrupted(dependencies: Dependencies, agent: Agent, cause: Cause) -> 
     assert agent.session is not None
     name = next(name for name, each in _LATCHES.items() if each == cause)
     dependencies.store.latch(agent.session.id, name, dependencies.clock.now().timestamp())
-    agent.interrupted = WORDS[cause]
+    agent.troubles.interrupted = WORDS[cause]
 
 
 def forget_interruption(dependencies: Dependencies, agent: Agent) -> None:
     """A session was opened here, so nobody has to be asked about it. Idempotent."""
-    agent.interrupted = None
+    agent.troubles.interrupted = None
     if agent.session is not None:
         dependencies.store.unlatch(agent.session.id, *_LATCHES)
 

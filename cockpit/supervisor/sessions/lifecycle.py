@@ -100,11 +100,11 @@ class Sessions:
         """
         self.locks.check_held(agent.name)
         if not resume:
-            agent.opening = True
+            agent.start.hooks_run = True
             try:
                 prompt = await self.prologue(agent, session, prompt)
             finally:
-                agent.opening = False
+                agent.start.hooks_run = False
         order = self.order(agent, session, prompt, resume=resume)
         launch = await self.prepare(agent, order)
         await self.leases.free(agent)
@@ -116,7 +116,7 @@ class Sessions:
         self._write_down(agent, session)
         self._note_beginning(session)
         forget_interruption(self._dependencies, agent)
-        agent.revived = agent.loop_over = None
+        agent.progress.begin_session()
         agent.begin_sitting(self.tail(agent, transcript))
         agent.session_state.begun_here = not resume
         agent.session_state.began_at = self._dependencies.clock.monotonic()
@@ -204,7 +204,7 @@ class Sessions:
             agent.session,
             tokens=session_state.gauge.tokens or agent.session.tokens,
             cost_usd=agent.own_cost_usd,
-            compactions=max(session_state.meter.compactions, agent.session.compactions),
+            compactions=max(session_state.reading.meter.compactions, agent.session.compactions),
             permission_mode=agent.session.permission_mode or session_state.began_with or "",
         )
         if kept != agent.session:
@@ -309,7 +309,7 @@ class Sessions:
         """The user began another session in the same process (`/clear`): the agent follows."""
         assert agent.session is not None
         self.keep(agent)
-        old, facts = agent.session, agent.session_state.collector.facts()
+        old, facts = agent.session, agent.session_state.reading.collector.facts()
         self._dependencies.store.save_session(replace(old, state="ended", ended=self._now()))
         new = replace(
             old,
@@ -377,10 +377,10 @@ class Sessions:
 
 def refuse_if_alive(agent: Agent) -> None:
     """Raise `NotNow` when somebody sits here already, or is about to."""
-    if agent.preparing:
+    if agent.start.setup:
         raise NotNow(
             f"{agent.name} is being started",
-            f"Its worktree comes first: {agent.preparing}",
+            f"Its worktree comes first: {agent.start.setup}",
             f"Wait for it, or call it off: cockpit stop {agent.name}",
         )
     refuse_if_opening(agent)
@@ -405,7 +405,7 @@ def refuse_if_handing_off(agent: Agent) -> None:
 
 def refuse_if_opening(agent: Agent) -> None:
     """Raise `NotNow` while the hooks before a session of this agent run."""
-    if agent.opening:
+    if agent.start.hooks_run:
         raise NotNow(
             f"{agent.name} is being started",
             "The hooks before its session are running.",

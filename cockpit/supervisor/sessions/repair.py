@@ -47,7 +47,7 @@ class Repair:
                 await self._follow_process(agent)
             except (CockpitError, OSError) as refused:
                 _log.warning("%s could not be reconciled: %s", agent.name, refused)
-                agent.trouble = str(refused)
+                agent.troubles.watching = str(refused)
         self._close_sessions()
 
     async def _finish_stop(self, agent: Agent) -> None:

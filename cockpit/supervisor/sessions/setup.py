@@ -72,7 +72,7 @@ class WorktreeSetup:
         """
         assert agent.job is not None
         self._dependencies.store.latch(SessionId(agent.job.id), LATCH, 1.0 if again else 0.0)
-        agent.opening = True
+        agent.start.hooks_run = True
         self._say(agent, "its worktree is being prepared")
         task = asyncio.get_running_loop().create_task(self._prepare(agent, home, fly))
         self._running[agent.name] = task
@@ -80,7 +80,7 @@ class WorktreeSetup:
 
     def cut_off(self, agent: Agent) -> bool | None:
         """Whether an earlier supervisor's setup is to be done again; None if none was cut off."""
-        if agent.job is None or agent.alive or agent.opening:
+        if agent.job is None or agent.alive or agent.start.hooks_run:
             return None
         if agent.session is not None and agent.session.job == agent.job.id:
             self._forget(agent)
@@ -92,7 +92,7 @@ class WorktreeSetup:
         try:
             await self._make_fit(agent, home)
             async with self._locks.hold(agent.name, "being started"):
-                agent.opening = False
+                agent.start.hooks_run = False
                 await fly()
                 self._forget(agent)
         except CockpitError as refused:
@@ -101,7 +101,7 @@ class WorktreeSetup:
             self._dependencies.store.save_agent(agent.change(gave_up=words))
             self._dependencies.event_log.record("agent.not_started", str(refused), agent.name)
         finally:
-            agent.opening, agent.preparing = False, None
+            agent.start.hooks_run, agent.start.setup = False, None
             self._changed(agent)
 
     async def _make_fit(self, agent: Agent, home: Home) -> None:
@@ -160,7 +160,7 @@ class WorktreeSetup:
         return safe_line(redactor_of(self._dependencies.environment, agent).redact(line).text, 200)
 
     def _say(self, agent: Agent, words: str) -> None:
-        agent.preparing = words
+        agent.start.setup = words
         self._changed(agent)
 
     def output_file(self, agent: Agent) -> Path:

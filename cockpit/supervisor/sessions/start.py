@@ -131,11 +131,11 @@ class Starter:
         The caller holds the agent's lock, and has seen under it that the agent does not run.
         """
         self._sessions.locks.check_held(agent.name)
-        agent.starting = True
+        agent.start.under_way = True
         try:
             await self._start(agent, prompt, resume, inheritance)
         finally:
-            agent.starting = False
+            agent.start.under_way = False
 
     async def _start(
         self,
@@ -181,7 +181,8 @@ class Starter:
             agent.change(job=job.id, branch=found.branch, gave_up=None)
         )
         agent.job, agent.handoffs = job, self._reopening.swaps_done(job.id)
-        agent.handoff_failed = agent.trust_asked = None
+        agent.progress.acknowledge()
+        agent.troubles.dialog = None
         if own is not None:
             fly = partial(self._reopen, agent, own.id, prompt)
         else:
@@ -266,7 +267,7 @@ class Starter:
             other
             for other in self._fleet
             if other is not agent
-            and (other.alive or other.starting or other.opening)
+            and (other.alive or other.start.under_way or other.start.hooks_run)
             and same_place(other.directory, agent.directory)
         ]
 
@@ -460,5 +461,5 @@ def _came_about(made: Worktree) -> str:
 
 
 def _is_to_start(agent: Agent) -> bool:
-    runs = agent.alive or agent.opening or agent.record.session is not None
+    runs = agent.alive or agent.start.hooks_run or agent.record.session is not None
     return agent.settings.start == "auto" and not runs

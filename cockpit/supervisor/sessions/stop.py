@@ -54,8 +54,9 @@ class Stopper:
                     f"{agent.name} cannot be ended",
                     f"Processes {pids} do not end, not even with SIGKILL.",
                 )
-        agent.exit, agent.handoff_failed = None, None
-        agent.stop_unwritten = True
+        agent.exit = None
+        agent.progress.acknowledge()
+        agent.troubles.stop_unwritten = True
         try:
             self._write(agent)
         except Hindered as full:
@@ -71,10 +72,10 @@ class Stopper:
     def write_late(self) -> None:
         """Write down the stops that a full disk refused. Quick where there are none."""
         for agent in self._fleet:
-            if not agent.stop_unwritten or self._sessions.locks.is_held(agent.name):
+            if not agent.troubles.stop_unwritten or self._sessions.locks.is_held(agent.name):
                 continue
             if agent.alive or agent.record.wanted:  # started since, and that was written
-                agent.stop_unwritten = False
+                agent.troubles.stop_unwritten = False
                 continue
             with suppress(Hindered):  # tried again the next time
                 self._write(agent)
@@ -90,7 +91,7 @@ class Stopper:
     def _write(self, agent: Agent) -> None:
         self._dependencies.store.save_agent(agent.record)
         self._sessions.finish(agent)
-        agent.stop_unwritten = False
+        agent.troubles.stop_unwritten = False
 
 
 def handoff_stays(agent: Agent, full: Hindered) -> Hindered:

@@ -164,7 +164,7 @@ class AgentWorktrees:
             if not inside:
                 continue
             stop = f"cockpit stop {agent.name}"
-            if agent.alive or agent.opening or agent.starting or agent.handoff is not None:
+            if agent.in_use:
                 yield Obstacle(why=f"{agent.name} works in it", next=stop)
             elif mine and agent.record.wanted and not _over(agent):
                 yield Obstacle(why=f"the job of {agent.name} is not over", next=f"If it is: {stop}")
@@ -252,7 +252,7 @@ class AgentWorktrees:
             salvage=reference,
         )
         for agent in agents:
-            agent.lost = None
+            agent.troubles.worktree = None
             note = (
                 f"its worktree was removed ({reference})"
                 if reference

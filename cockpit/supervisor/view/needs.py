@@ -24,23 +24,24 @@ _REFUSED = frozenset({"authentication_failed", "model_not_found"})
 
 def need(agent: Agent, monotonic: float) -> Needs | None:
     """What the user has to do, if anything; the most pressing only."""
-    if agent.handoff_failed:
-        return Needs(kind="failed", detail=safe_line(agent.handoff_failed, 400))
-    if agent.handoff and agent.blocked and agent.blocked.is_told(monotonic):
-        words = f"the handoff cannot go on: {agent.blocked.why}. It is retried automatically"
+    if agent.progress.failed:
+        return Needs(kind="failed", detail=safe_line(agent.progress.failed, 400))
+    blocked = agent.progress.blocked
+    if agent.handoff and blocked and blocked.is_told(monotonic):
+        words = f"the handoff cannot go on: {blocked.why}. It is retried automatically"
         return Needs(kind="failed", detail=safe_line(words, 400))
     conduct = agent.session_state.conduct
-    if agent.alive and agent.trust_asked:
+    if agent.alive and agent.troubles.dialog:
         began = agent.session.created if agent.session else None
-        return Needs(kind="trust", detail=agent.trust_asked, since=_time(began))
+        return Needs(kind="trust", detail=agent.troubles.dialog, since=_time(began))
     if agent.alive and conduct.turn is Turn.DIALOG and conduct.dialog:
         return _dialog(conduct.dialog, heard_at(agent, conduct.since))
     asked = _question(agent, monotonic)
     if asked:
         return asked
-    if agent.alive and agent.hindrance:
-        return Needs(kind="failed", detail=safe_line(agent.hindrance, 600))
-    if agent.alive and agent.session_state.unreadable:
+    if agent.alive and agent.troubles.writing:
+        return Needs(kind="failed", detail=safe_line(agent.troubles.writing, 600))
+    if agent.alive and agent.session_state.reading.unreadable:
         return Needs(kind="failed", detail=_unreadable(agent))
     if agent.gave_up:
         ended = _time(agent.exit.at if agent.exit else None)
@@ -68,13 +69,13 @@ def _unattended_over(agent: Agent) -> str | None:
     """That nothing goes on by itself here any more: a failed swap, or a loop without rounds."""
     if agent.handoff is not None or agent.session_state.conduct.turn is Turn.WORKING:
         return None
-    revived = agent.revived
+    revived = agent.progress.revived
     if revived is not None and agent.alive and not _spoken_to(agent, revived.at):
         return (
             f"no new session started ({revived.why.rstrip('.')}); this is the old one, reopened. "
             f"Send it a prompt to go on, or try again: cockpit handoff {agent.name}"
         )
-    return agent.loop_over
+    return agent.progress.loop_over
 
 
 def _spoken_to(agent: Agent, since: float) -> bool:
@@ -84,8 +85,9 @@ def _spoken_to(agent: Agent, since: float) -> bool:
 
 def _unreadable(agent: Agent) -> str:
     path = agent.session.transcript if agent.session else None
+    unreadable = agent.session_state.reading.unreadable
     words = (
-        f"its transcript {agent.session_state.unreadable}: {path}. Its context is not known, and"
+        f"its transcript {unreadable}: {path}. Its context is not known, and"
         " nothing is handed off by itself. Put the file back, or start the agent again:"
         f" cockpit stop {agent.name}, then cockpit start {agent.name}"
     )
@@ -136,7 +138,7 @@ def _question(agent: Agent, monotonic: float) -> Needs | None:
 
 def _hand_off(agent: Agent) -> Needs:
     """The question; for an automatic agent with what stopped it from going by itself."""
-    due, because = _due(agent, agent.details.due), agent.details.because
+    due, because = _due(agent, agent.progress.details.due), agent.progress.details.because
     since = _asked_since(agent)
     asked_because = f"; asked because {because.words}" if because else ""
     words = safe_line(f"{due}{asked_because}{_ends_too(agent)}", 390)

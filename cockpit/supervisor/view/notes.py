@@ -15,14 +15,14 @@ UNREAD_AFTER_TURNS = 3
 
 def note(agent: Agent) -> str | None:
     """Why the agent is in its state, where the state alone does not say."""
-    if agent.handoff and not agent.blocked and (failed := writers_failed(agent)):
+    if agent.handoff and not agent.progress.blocked and (failed := writers_failed(agent)):
         return failed
-    if agent.handoff and agent.blocked:
-        return safe_line(f"the handoff waits: {agent.blocked.why}", 300)
-    if agent.preparing or agent.lost:
-        return safe_line(agent.preparing or agent.lost or "", 400)
-    if agent.trouble:
-        return safe_line(agent.trouble, 300)
+    if agent.handoff and agent.progress.blocked:
+        return safe_line(f"the handoff waits: {agent.progress.blocked.why}", 300)
+    if agent.start.setup or agent.troubles.worktree:
+        return safe_line(agent.start.setup or agent.troubles.worktree or "", 400)
+    if agent.troubles.watching:
+        return safe_line(agent.troubles.watching, 300)
     if (words := to_reopen(agent)) is not None:
         return safe_line(words, 400)
     if agent.exit is not None and agent.record.wanted:
@@ -39,7 +39,7 @@ def note(agent: Agent) -> str | None:
 
 def _asides(agent: Agent) -> list[str]:
     """What is worth knowing beside an agent's state, the most lasting first."""
-    late = agent.session_state.too_late
+    late = agent.session_state.compaction.too_late
     words = f"it compacted automatically, {late}: too late for a handoff" if late else None
     told = (
         _no_record(agent),
@@ -47,7 +47,7 @@ def _asides(agent: Agent) -> list[str]:
         _no_terminal(agent),
         agent.record.note,
         warning(agent),
-        agent.waits,
+        agent.progress.waits,
         words,
     )
     return [safe_line(each, 300) for each in told if each]
@@ -55,7 +55,7 @@ def _asides(agent: Agent) -> list[str]:
 
 def warning(agent: Agent) -> str | None:
     """The hooks that failed last, and have not gone well since."""
-    return safe_line("; ".join(list(agent.hooks_failed.values())[-2:]), 300) or None
+    return safe_line("; ".join(list(agent.troubles.hooks.values())[-2:]), 300) or None
 
 
 def _no_record(agent: Agent) -> str | None:
@@ -73,14 +73,14 @@ def _no_record(agent: Agent) -> str | None:
 
 def _too_large(agent: Agent) -> str | None:
     """Lines of the transcript that were not read; what the context holds may be among them."""
-    count = agent.session_state.too_large
+    count = agent.session_state.reading.too_large
     if not count:
         return None
     lines = (
         "1 line of its transcript was" if count == 1 else f"{count} lines of its transcript were"
     )
     told = f"{lines} too large to read"
-    if agent.session_state.reading_lost and agent.session_state.gauge.tokens is None:
+    if agent.session_state.reading.reading_lost and agent.session_state.gauge.tokens is None:
         told += ", perhaps a reply: its context is unknown until the next one"
     return told
 

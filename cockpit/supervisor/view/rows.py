@@ -73,7 +73,7 @@ def row(agent: Agent, now: float, monotonic: float) -> AgentStatus:
         handoff=handoff(agent),
         handoffs=agent.handoffs,
         max_handoffs=agent.settings.handoff.max_per_job,
-        compactions=session_state.meter.compactions,
+        compactions=session_state.reading.meter.compactions,
         cost_usd=agent.cost_usd,
         chain_cost_usd=chain_cost(agent),
         background=background(agent),
@@ -86,7 +86,7 @@ def row(agent: Agent, now: float, monotonic: float) -> AgentStatus:
 
 def goal(agent: Agent) -> str | None:
     """What the agent was asked to do, in one line; None where nobody knows."""
-    asked = (agent.job.prompt if agent.job else None) or agent.session_state.collector.goal
+    asked = (agent.job.prompt if agent.job else None) or agent.session_state.reading.collector.goal
     return _shown(asked[:LONGEST_ASKED]) if asked else None
 
 
@@ -103,7 +103,7 @@ def state(agent: Agent, needs: Needs | None) -> State:
     # A question that was put off leaves the agent to its work.
     if agent.handoff and not isinstance(agent.handoff.state, Asked | Reviewing | Ended):
         return "handing_off"
-    if agent.preparing:
+    if agent.start.setup:
         return "starting"
     if agent.record.session is None and agent.process is None:
         return "stopped"
@@ -130,7 +130,7 @@ def _living(agent: Agent) -> State:
 
 
 def context(agent: Agent, now: float) -> ContextStatus:
-    gauge, meter = agent.session_state.gauge, agent.session_state.meter
+    gauge, meter = agent.session_state.gauge, agent.session_state.reading.meter
     if not agent.runtime.has_readings:
         return ContextStatus()
     reading = gauge.reading
@@ -188,7 +188,7 @@ def _turns_left(agent: Agent, marks: Marks | None, compacts_at: int | None) -> i
     if tokens is None or marks is None:
         return None
     target = marks.act.tokens if tokens < marks.act.tokens else compacts_at
-    return agent.session_state.meter.turns_left(target) if target is not None else None
+    return agent.session_state.reading.meter.turns_left(target) if target is not None else None
 
 
 def handoff(agent: Agent) -> HandoffStatus | None:

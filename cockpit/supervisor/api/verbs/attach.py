@@ -35,7 +35,8 @@ class Attaching:
                 if agent.alive
                 else f"Start it: cockpit start {agent.name}",
             )
-        if agent.alive and (agent.trust_asked or agent.session_state.conduct.turn is Turn.DIALOG):
+        asks = agent.session_state.conduct.turn is Turn.DIALOG
+        if agent.alive and (agent.troubles.dialog or asks):
             # The key that led here, pressed twice or held, would answer a question nobody has read.
             await self._dependencies.panes.hold_keys(agent.record.pane, UNREAD)
         socket = str(self._dependencies.places.tmux_socket)

@@ -85,7 +85,7 @@ class HandingOff:
         Raises `NotNow` where none may begin: the guards of automatic handoffs hold here too, and
         an agent cannot answer a question that was put to its user.
         """
-        held = agent.details.because
+        held = agent.progress.details.because
         if agent.handoff is not None and held:
             raise NotNow(
                 f"The user is asked about a handoff of {agent.name}",
@@ -119,7 +119,7 @@ def cut_off_words(agent: Agent, *, hurried: bool) -> str:
     if not hurried:
         return ""
     session_state = agent.session_state
-    tools = [safe_line(tool, 80) for tool in session_state.running.names]
+    tools = [safe_line(tool, 80) for tool in session_state.reading.running.names]
     agents = [safe_line(each, 80) for each in session_state.conduct.subagents.values()]
     ends = [f"the running tool {tool}" for tool in tools]
     ends += [f"the subagent {each}" for each in agents]

@@ -34,7 +34,7 @@ class OneAtATime:
 
         async def locked(asked: Any) -> Done:
             agent = self._fleet.find(asked.name)
-            if agent is not None and agent.opening and not agent.preparing:
+            if agent is not None and agent.start.hooks_run and not agent.start.setup:
                 refuse_if_opening(agent)
             session = agent.record.session if agent is not None else None
             async with self._locks.hold(asked.name, doing, patience=PATIENCE):

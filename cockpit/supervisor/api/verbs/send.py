@@ -95,7 +95,7 @@ class Sending:
 
 def _refuse_dialog(agent: Agent) -> None:
     """Raise `NotNow` where text would answer a question instead of being a prompt."""
-    if agent.session_state.conduct.turn is Turn.DIALOG or agent.trust_asked:
+    if agent.session_state.conduct.turn is Turn.DIALOG or agent.troubles.dialog:
         raise NotNow(
             f"{agent.name} is asking a question in its pane",
             "Text would be taken as the answer.",

@@ -53,7 +53,7 @@ class Starting:
             self._forget_if_unknown(agent)
             raise
         self._changed(agent)
-        if agent.preparing:
+        if agent.start.setup:
             words = f"{name} starts when its worktree is set up: {agent.record.worktree}"
             return Done(message=words, name=name)
         beside = [other.name for other in self._starter.neighbours(agent)]
