@@ -40,6 +40,8 @@ def assigned(tree: ast.AST) -> Iterator[tuple[str, int]]:
         elif isinstance(node, ast.AugAssign | ast.AnnAssign):
             targets = [node.target]
         for target in (each for one in targets for each in ast.walk(one)):
+            if not isinstance(target, ast.Attribute | ast.Subscript):
+                continue
             held = target.value if isinstance(target, ast.Subscript) else target
             if not isinstance(held, ast.Attribute):
                 continue

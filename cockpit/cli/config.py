@@ -107,8 +107,8 @@ def _tell_of_theme(name: str) -> None:
 def _bands(settings: Settings) -> Iterator[str]:
     """Print thresholds in tokens, once for all agents that share them."""
     groups: dict[tuple[Any, ...], list[tuple[str, AgentDefaults]]] = {}
-    seats: list[tuple[str, AgentDefaults]] = [(agent.name, agent) for agent in settings.agents]
-    for name, agent in seats or [("defaults", settings.defaults)]:
+    agents: list[tuple[str, AgentDefaults]] = [(agent.name, agent) for agent in settings.agents]
+    for name, agent in agents or [("defaults", settings.defaults)]:
         if agent.runtime == "command":
             continue
         kind = (agent.runtime, agent.context.model_dump_json(), frozenset(agent.env.items()))

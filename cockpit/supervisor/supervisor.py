@@ -298,9 +298,9 @@ class Supervisor:
             if agent.name not in {record.agent for record in found}:
                 draft_permission.settle(agent)
         for record in found:
-            seat_of_it = self.fleet.find(record.agent)
-            if seat_of_it is not None and self._recalled(seat_of_it, record):
-                self.spawn(self._resume_handoff(seat_of_it))
+            held = self.fleet.find(record.agent)
+            if held is not None and self._recalled(held, record):
+                self.spawn(self._resume_handoff(held))
 
     def _recalled(self, agent: Agent, record: HandoffRecord) -> bool:
         try:

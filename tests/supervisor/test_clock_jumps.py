@@ -59,7 +59,7 @@ class Watched:
         agent = AgentRecord(AgentName("api"), {}, None, True, str(home), session=session.id)
         self.agent = Agent(agent, settings, self.parts.runtimes("claude"), job=job, session=session)
         self.agent.process = ProcessId(1, 1, "boot")
-        self.agent.begin_sitting(Tail(self.record, self.agent.runtime.parse))
+        self.agent.begin_session(Tail(self.record, self.agent.runtime.parse))
         self.watch = Watch(
             self.parts,
             Sessions(self.parts, lambda *_: None),
@@ -175,7 +175,7 @@ def test_a_line_without_a_date_makes_no_other_newer(watched: Watched) -> None:
     with watched.record.open() as file:
         lines = file.readlines()
     watched.record.write_text("".join([json.dumps(undated) + "\n", *lines]))
-    watched.agent.begin_sitting(Tail(watched.record, watched.agent.runtime.parse))
+    watched.agent.begin_session(Tail(watched.record, watched.agent.runtime.parse))
     asyncio.run(watched.watch.read_once(watched.agent))
     told = row(watched.agent, watched.clock.steady(), watched.clock.monotonic())
     assert (told.context.tokens, told.context.age_seconds) == (100_000, 60.0)
@@ -191,7 +191,7 @@ def test_a_record_that_was_dated_by_a_wrong_clock_is_read_in_its_order(watched: 
         watched.clock.advance(60)
         watched.replies(20_000)
         watched.clock.advance(60)
-    watched.agent.begin_sitting(Tail(watched.record, watched.agent.runtime.parse))
+    watched.agent.begin_session(Tail(watched.record, watched.agent.runtime.parse))
     asyncio.run(watched.watch.read_once(watched.agent))
     assert watched.agent.session_state.gauge.tokens == 20_000
 

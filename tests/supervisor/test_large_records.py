@@ -69,7 +69,7 @@ def test_a_long_record_gives_no_figure_before_its_end(watched: Watched) -> None:
     append(watched, filler)
     append(watched, filler)
     watched.replies(20_000)
-    watched.agent.begin_sitting(Tail(watched.record, watched.agent.runtime.parse))
+    watched.agent.begin_session(Tail(watched.record, watched.agent.runtime.parse))
     drawn: list[int | None] = []
     while asyncio.run(watched.watch.read_once(watched.agent)):
         drawn.append(watched.agent.session_state.gauge.tokens)
@@ -84,7 +84,7 @@ def test_no_line_is_parsed_on_the_loop(watched: Watched) -> None:
         threads.add(threading.get_ident())
         return watched.agent.runtime.parse(line)
 
-    watched.agent.begin_sitting(Tail(watched.record, parse))  # type: ignore[arg-type]
+    watched.agent.begin_session(Tail(watched.record, parse))  # type: ignore[arg-type]
     watched.replies(50_000)
     assert watched.agent.session_state.gauge.tokens == 50_000
     assert threading.get_ident() not in threads

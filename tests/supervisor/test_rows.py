@@ -80,21 +80,21 @@ def test_what_the_agent_does_is_its_state(agent: Agent) -> None:
 
 
 def test_it_is_starting_until_the_first_prompt_is_accepted(agent: Agent) -> None:
-    agent.begin_sitting(None)
+    agent.begin_session(None)
     agent.session_state.began_at = 1.0
     assert told(agent) == ("starting", None)
     agent.session_state.conduct.hear(SessionBegan("s", "startup"), 1.0)
     assert told(agent) == ("starting", None)
     agent.session_state.conduct.hear(PromptTaken("Count."), 2.0)
     assert told(agent) == ("working", None)
-    agent.begin_sitting(None)
+    agent.begin_session(None)
     agent.job = None
     agent.session_state.conduct.hear(SessionBegan("s", "startup"), 1.0)
     assert told(agent) == ("idle", None)
 
 
 def test_who_was_found_without_a_record_is_not_said_to_be_starting(agent: Agent) -> None:
-    agent.begin_sitting(None)
+    agent.begin_session(None)
     assert told(agent) == ("unknown", None)
     assert note(agent) == "it was found again without a record: what it did before is unknown"
     agent.session_state.conduct.noted(Turn.IDLE, None, 20.0)

@@ -97,7 +97,7 @@ class Store:
             self._run(f"pragma user_version = {int(version)}")
         self.refused = None
 
-    # Seats
+    # Agents
 
     def agents(self) -> list[AgentRecord]:
         return self._all(AgentRecord, "select * from seats order by rowid")
@@ -105,7 +105,7 @@ class Store:
     def save_agent(self, agent: AgentRecord) -> None:
         self._upsert("seats", "name", asdict(agent))
 
-    def forget_seat(self, name: AgentName) -> None:
+    def forget_agent(self, name: AgentName) -> None:
         """Also its jobs that no session ever began; what was stays."""
         with self.transaction():
             self._run("delete from seats where name = ?", name)

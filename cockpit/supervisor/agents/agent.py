@@ -117,7 +117,7 @@ class Agent:
         """A process of ours sits here, as far as is known."""
         return self.process is not None and self.exit is None
 
-    def begin_sitting(self, tail: Tail | None) -> None:
+    def begin_session(self, tail: Tail | None) -> None:
         """Forget the last session's conduct and reading; a new one begins."""
         self.session_state = self._new_session(tail)
         self.exit = None
@@ -138,7 +138,7 @@ class Agent:
             reading=TranscriptReading(tail=tail),
         )
 
-    def begin_record(self, tail: Tail) -> None:
+    def begin_transcript(self, tail: Tail) -> None:
         """Read the record anew, from another place: what was read of it is forgotten."""
         self.session_state.reading = TranscriptReading(tail=tail)
 

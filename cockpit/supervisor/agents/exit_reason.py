@@ -37,7 +37,7 @@ async def how_it_ended(dependencies: Dependencies, agent: Agent) -> Exit:
 
 
 async def without_panes(dependencies: Dependencies, agents: Iterable[Agent]) -> list[Agent]:
-    """Seats whose pane is not there any more; none where the multiplexer does not answer."""
+    """Agents whose pane is not there any more; none where the multiplexer does not answer."""
     had = [(agent, agent.record.pane) for agent in agents if agent.record.pane is not None]
     try:
         there = await dependencies.panes.look()

@@ -28,7 +28,7 @@ from cockpit.ports.records import AgentRecord
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.dependencies import Dependencies
 
-PILOT = AgentName("pilot")
+USER = AgentName("pilot")
 """The name of the file with the user's own addresses, which stands in a folder by itself."""
 MOST_ADDRESSES = 50
 READ_PATIENCE = 30.0
@@ -123,7 +123,7 @@ class Fleet:
         """Earlier ones stay known, over a restart too: a session's record may hold them."""
         self.notified = tuple(dict.fromkeys((*addresses, *self.notified)))[:MOST_ADDRESSES]
         held = {str(number): address for number, address in enumerate(self.notified)}
-        self._addresses.keep(PILOT, held)
+        self._addresses.keep(USER, held)
         for agent in self:
             agent.notified = self.notified
 
@@ -164,7 +164,7 @@ class Fleet:
             directory=str(settings.directory),
         )
         if agent is None:
-            return self._seat_new(record, settings)
+            return self._add(record, settings)
         # The runtime first: one that is refused must leave the agent as it was.
         agent.runtime = self._dependencies.runtimes(settings.runtime)
         agent.settings = settings
@@ -181,7 +181,7 @@ class Fleet:
         """It runs, is being started, or is between two sessions."""
         return agent.in_use or self.is_busy(agent.name)
 
-    def _seat_new(self, record: AgentRecord, settings: AgentSettings) -> Agent:
+    def _add(self, record: AgentRecord, settings: AgentSettings) -> Agent:
         """An agent that nobody knew; of one that cannot be written down nothing is left."""
         agent = self._new(record, settings)
         try:
@@ -211,7 +211,7 @@ class Fleet:
         """
         self._agents.pop(agent.name, None)
         with suppress(Hindered, OSError):
-            self._dependencies.store.forget_seat(agent.name)
+            self._dependencies.store.forget_agent(agent.name)
             self._environments.forget(agent.name)
             self._hooks.forget(agent.name)
 
@@ -229,11 +229,11 @@ class Fleet:
         An agent whose settings cannot be understood any more is told of and left out; its record
         stays.
         """
-        self.notified = tuple(self._addresses.recall(PILOT).values())
+        self.notified = tuple(self._addresses.recall(USER).values())
         for record in self._dependencies.store.agents():
             if record.config_file is None and record.job is None and record.run is None:
                 # Its start was refused, by a disk that did not take that either.
-                self._dependencies.store.forget_seat(record.name)
+                self._dependencies.store.forget_agent(record.name)
                 continue
             try:
                 env = self._environments.recall(record.name)

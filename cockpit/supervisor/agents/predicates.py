@@ -25,7 +25,7 @@ def finished(agent: Agent) -> bool:
     Or somebody said it for the agent, and no prompt came since.
     """
     if agent.said_done is not None:
-        later = (at for at, _ in agent.session_state.pilot_prompts if at > agent.said_done)
+        later = (at for at, _ in agent.session_state.user_prompts if at > agent.said_done)
         if next(later, None) is None:
             return True
     settings, words = agent.settings, agent.session_state.conduct.last_words

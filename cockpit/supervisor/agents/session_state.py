@@ -81,7 +81,7 @@ class SessionState:
     """Files of its first prompt that its CLI has read, until they are removed."""
     heard: list[str] = field(default_factory=list)
     """Injected contexts and prompts, newest last: the proof that a request arrived."""
-    pilot_prompts: list[tuple[float, str]] = field(default_factory=list)
+    user_prompts: list[tuple[float, str]] = field(default_factory=list)
     last_activity: float | None = None
     quiet_since_start: bool = True
     """Nothing at all was heard of it yet."""
@@ -179,7 +179,7 @@ class SessionState:
                 if not event.meta:
                     self.conduct.broken = None if self.catching_up else self.conduct.broken
                     self.conduct.spoke("", when)
-                    note_bounded(self.pilot_prompts, (when, text[:HEARD]))
+                    note_bounded(self.user_prompts, (when, text[:HEARD]))
             case PromptFileTaken(path=path):
                 self.prompt_files_named.discard(path)
                 self.prompt_files_taken.add(path)
@@ -240,7 +240,7 @@ class SessionState:
                 self.gauge.compacted(at)
             case PromptTaken(text=text) if not text.startswith(NOTIFIED):
                 # A prompt that is queued while the agent works never becomes a user's record.
-                note_bounded(self.pilot_prompts, (at, text[:HEARD]))
+                note_bounded(self.user_prompts, (at, text[:HEARD]))
                 note_bounded(self.heard, text[:HEARD])
             case _:
                 pass

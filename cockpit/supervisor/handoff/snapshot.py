@@ -159,7 +159,7 @@ def pilot_spoke(agent: Agent) -> bool:
         return False
     token = draft_token(agent)
     since = began(record)
-    said = (text for at, text in agent.session_state.pilot_prompts if at > since)
+    said = (text for at, text in agent.session_state.user_prompts if at > since)
     return any(
         token not in text
         and not text.lstrip().startswith(OUR_SKILLS)

@@ -188,7 +188,7 @@ class Watch:
                     hot or agent.session_state.conduct.turn is Turn.WORKING or self._starting(agent)
                 )
             for fetched in await self._fetch(watched):
-                await self._safely(fetched.agent, self._read_seat(fetched))
+                await self._safely(fetched.agent, self._take_in_and_consider(fetched))
             # Not `wait_for`: before Python 3.12 it can swallow a cancellation, and never end.
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(HOT if hot else CALM):
@@ -197,7 +197,7 @@ class Watch:
     def _starting(self, agent: Agent) -> bool:
         return not agent.session_state.replied
 
-    async def _read_seat(self, fetched: _Fetched) -> None:
+    async def _take_in_and_consider(self, fetched: _Fetched) -> None:
         session_state = fetched.agent.session_state
         before = session_state.reading.unreadable
         if self._take_in(fetched) or session_state.reading.unreadable != before:
@@ -243,7 +243,7 @@ class Watch:
         events = tail.take(answer)
         agent.session_state.reading.unreadable = tail.unreadable
         if tail.restarts != restarts:
-            agent.begin_record(tail)
+            agent.begin_transcript(tail)
         if tail.behind:
             self._wake.set()  # the next piece, after everybody else's
         if events:

@@ -77,7 +77,7 @@ def say_unknown(dependencies: Dependencies, agent: Agent) -> None:
 def regain(
     dependencies: Dependencies, sessions: Sessions, agent: Agent, panes: Iterable[Pane]
 ) -> bool:
-    """Seat the process that lives in the pane of this name; False if none does.
+    """Take up the process that lives in the pane of this name; False if none does.
 
     It is one that no record names, or of another session of ours than the row names.
 
@@ -166,4 +166,4 @@ def _take_over(
     agent.handoffs = sum(
         each.outcome == Outcome.DONE.value for each in dependencies.store.handoffs(session.job)
     )
-    agent.begin_sitting(sessions.tail(agent, transcript))
+    agent.begin_session(sessions.tail(agent, transcript))

@@ -117,7 +117,7 @@ class Sessions:
         self._note_beginning(session)
         forget_interruption(self._dependencies, agent)
         agent.progress.begin_session()
-        agent.begin_sitting(self.tail(agent, transcript))
+        agent.begin_session(self.tail(agent, transcript))
         agent.session_state.begun_here = not resume
         agent.session_state.began_at = self._dependencies.clock.monotonic()
         pane = await self._place(agent, launch)
@@ -303,7 +303,7 @@ class Sessions:
             return
         agent.session = replace(agent.session, transcript=str(transcript))
         self._dependencies.store.save_session(agent.session)
-        agent.begin_record(Tail(transcript, agent.runtime.parse))
+        agent.begin_transcript(Tail(transcript, agent.runtime.parse))
 
     def cleared(self, agent: Agent, session: str, transcript: str | None, source: str) -> None:
         """The user began another session in the same process (`/clear`): the agent follows."""
@@ -330,7 +330,7 @@ class Sessions:
             self._dependencies.store.save_agent(agent.change(session=new.id))
         self._note_beginning(new)
         agent.chain = self._dependencies.store.chain(new.job)
-        agent.begin_sitting(self.tail(agent, Path(transcript) if transcript else None))
+        agent.begin_session(self.tail(agent, Path(transcript) if transcript else None))
         agent.session_state.before = facts if source == "clear" else None
         self._dependencies.event_log.record(
             "session.cleared",

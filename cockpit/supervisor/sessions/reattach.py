@@ -28,9 +28,9 @@ async def find(
         return False
     pane = panes.get(record.pane or "") or _labelled(panes, agent.name)
     kept = agent.session.transcript if agent.session else None
-    agent.begin_sitting(sessions.tail(agent, Path(kept) if kept else None))
+    agent.begin_session(sessions.tail(agent, Path(kept) if kept else None))
     agent.said_done = dependencies.store.latched(record.session, SAID_DONE)
-    if pane is not None and await _is_sitter(dependencies, agent, pane):
+    if pane is not None and await _is_agents_own(dependencies, agent, pane):
         sessions.seated(agent, pane)
         return True
     if (left := _without_terminal(dependencies, agent)) is not None:
@@ -64,13 +64,13 @@ async def adopt(dependencies: Dependencies, sessions: Sessions, agent: Agent) ->
         return True
     panes = {str(key): pane for key, pane in (await dependencies.panes.look()).items()}
     pane = panes.get(agent.record.pane or "") or _labelled(panes, agent.name)
-    if pane is None or not await _is_sitter(dependencies, agent, pane):
+    if pane is None or not await _is_agents_own(dependencies, agent, pane):
         return False
     sessions.seated(agent, pane)
     return True
 
 
-async def _is_sitter(dependencies: Dependencies, agent: Agent, pane: Pane) -> bool:
+async def _is_agents_own(dependencies: Dependencies, agent: Agent, pane: Pane) -> bool:
     """Whether the pane's process carries the agent's marker, or is about to.
 
     A launcher carries it only once it has become the agent, so it is given a moment.

@@ -80,7 +80,7 @@ def _unattended_over(agent: Agent) -> str | None:
 
 def _spoken_to(agent: Agent, since: float) -> bool:
     """Whether a person gave it a prompt after that, in steady seconds."""
-    return any(at > since for at, _ in agent.session_state.pilot_prompts)
+    return any(at > since for at, _ in agent.session_state.user_prompts)
 
 
 def _unreadable(agent: Agent) -> str:

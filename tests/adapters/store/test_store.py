@@ -277,9 +277,9 @@ def test_events_are_numbered_in_order_and_the_oldest_go(opened: Callable[[], Sto
 def test_foreign_text_is_only_ever_a_value(opened: Callable[[], Store]) -> None:
     store = opened()
     store.save_agent(SEAT)
-    store.forget_seat(AgentName("' or 1=1 --"))
+    store.forget_agent(AgentName("' or 1=1 --"))
     assert store.agents() == [SEAT]
-    store.forget_seat(API)
+    store.forget_agent(API)
     assert store.agents() == []
 
 
