@@ -10,8 +10,8 @@ import sys
 
 def main() -> None:
     """Run one command and exit with its exit code."""
-    from cockpit.cli.fast import run_fast
-    from cockpit.cli.language import drop_coerced_locale
+    from cockpit.cli.coerced_locale import drop_coerced_locale
+    from cockpit.cli.fast_path import run_fast
 
     drop_coerced_locale()
     code = run_fast(sys.argv[1:])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 from click.shell_completion import CompletionItem
 
-from cockpit.cli.options import asked_in
+from cockpit.cli.options import options_of
 from cockpit.core.errors import CockpitError
 
 
@@ -13,13 +13,13 @@ def agent_names(
     context: click.Context, _parameter: click.Parameter, typed: str
 ) -> list[CompletionItem]:
     """Complete the names of agents; empty when no supervisor answers."""
-    from cockpit.cli.asking import way
+    from cockpit.cli.requests import supervisor_address
     from cockpit.cli.status import rows
 
     try:
         return [
             CompletionItem(row["name"], help=str(row.get("state", "")))
-            for row in rows(way(asked_in(context)), patience=1.0)
+            for row in rows(supervisor_address(options_of(context)), patience=1.0)
             if str(row["name"]).startswith(typed)
         ]
     except CockpitError:

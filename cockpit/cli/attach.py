@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from cockpit.adapters.remote_host import FarHost
 
 
-WAIT_AND_TELL = """\
+CLIENT_SHELL = """\
 cockpit=$1; shift
 exec 3<&0
 "$@" <&3 3<&- &
@@ -51,22 +51,22 @@ def attach(name: str, *, aside: bool = False) -> NoReturn:
     body = {"name": agent_name(name)}
     done = json.loads(fetch(places.socket, "/v1/attach", body=body))
     check_terminal()
-    become(places, PaneId(done["pane"]), aside=aside)
+    exec_client(places, PaneId(done["pane"]), aside=aside)
 
 
-def attach_there(host: FarHost, name: str) -> NoReturn:
+def attach_remote(host: FarHost, name: str) -> NoReturn:
     """Show an agent's pane from another machine in this terminal; never returns."""
-    from cockpit.cli.hosts import become_there
+    from cockpit.cli.hosts import exec_remote
 
     check_terminal()
-    become_there(host.attach_command(agent_name(name)))
+    exec_remote(host.attach_command(agent_name(name)))
 
 
-def become(places: Places, pane: PaneId | None, *, aside: bool = False) -> NoReturn:
+def exec_client(places: Places, pane: PaneId | None, *, aside: bool = False) -> NoReturn:
     """Replace this process with a tmux client for a pane, or the home window. Raises `PaneGone`."""
     argv = asyncio.run(views_of(places).attach_command(pane, os.environ, aside=aside))
     sys.stdout.flush()
-    shell = ["/bin/sh", "-c", WAIT_AND_TELL, "cockpit", sys.executable, *argv]
+    shell = ["/bin/sh", "-c", CLIENT_SHELL, "cockpit", sys.executable, *argv]
     os.execve(shell[0], shell, client_terminal(os.environ))
 
 

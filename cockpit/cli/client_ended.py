@@ -10,32 +10,32 @@ import socket
 import time
 from typing import Any
 
+from cockpit.cli.output import say
 from cockpit.cli.places import our_places
-from cockpit.cli.speech import say
 from cockpit.client.quick import fetch
 from cockpit.config.paths import Places
 from cockpit.core.errors import CockpitError
 from cockpit.core.safetext import safe_line
 
-PATIENCE = 3.0
+WAIT_SECONDS = 3.0
 """Seconds to wait for the supervisor to notice that every agent has ended."""
-LOOK = 0.1
+POLL_SECONDS = 0.1
 
 
-def tell(code: int) -> int:
+def report_client_end(code: int) -> int:
     """Print the report and return the client's exit code."""
     places = our_places()
-    if not _lives(places):
+    if not _server_runs(places):
         say("cockpit: the tmux server ended, and with it the screen and every agent's pane")
-        for line in _agents(places):
+        for line in _agent_lines(places):
             say(f"  {line}")
         say("  To start again: cockpit")
     return code
 
 
-def _lives(places: Places) -> bool:
+def _server_runs(places: Places) -> bool:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as channel:
-        channel.settimeout(PATIENCE)
+        channel.settimeout(WAIT_SECONDS)
         try:
             channel.connect(str(places.tmux_socket))
         except OSError:
@@ -43,23 +43,23 @@ def _lives(places: Places) -> bool:
     return True
 
 
-def _agents(places: Places) -> list[str]:
+def _agent_lines(places: Places) -> list[str]:
     """One line per agent that was running, with its current state."""
     try:
-        rows = _settled(places)
+        rows = _wait_until_ended(places)
     except CockpitError as error:
         return [f"{error.title}; worktrees and sessions are kept."]
     return [_line(row) for row in rows if row.get("session_id")]
 
 
-def _settled(places: Places) -> list[dict[str, Any]]:
+def _wait_until_ended(places: Places) -> list[dict[str, Any]]:
     """Return the rows once no agent has a process, or when the wait times out."""
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + WAIT_SECONDS
     while True:
         rows: list[dict[str, Any]] = json.loads(fetch(places.socket, "/v1/status"))["agents"]
         if not any(row.get("pid") for row in rows) or time.monotonic() > end:
             return rows
-        time.sleep(LOOK)
+        time.sleep(POLL_SECONDS)
 
 
 def _line(row: dict[str, Any]) -> str:

@@ -13,22 +13,22 @@ from typing import Any
 import click
 
 from cockpit import __version__
-from cockpit.cli.answers import approve, done, refuse, snooze
+from cockpit.cli.approvals import approve, done, refuse, snooze
 from cockpit.cli.completion import completion
+from cockpit.cli.config_commands import config, init
+from cockpit.cli.connect import attach, dial_stdio, send
 from cockpit.cli.doctor import doctor
 from cockpit.cli.events import events
 from cockpit.cli.handoffs import continue_, handoff, undo
 from cockpit.cli.history import history, show
 from cockpit.cli.hooks import hooks
 from cockpit.cli.lifecycle import down, restart, start, stop, up
-from cockpit.cli.looking import dial_stdio, status
 from cockpit.cli.offline import demo, facts, keys, redact, usage
-from cockpit.cli.options import asked, everywhere
+from cockpit.cli.options import common_options, with_common_options
+from cockpit.cli.output import run_guarded
+from cockpit.cli.serve import serve
 from cockpit.cli.service import service
-from cockpit.cli.serving import serve
-from cockpit.cli.settings import config, init
-from cockpit.cli.speech import guarded
-from cockpit.cli.talking import attach, send
+from cockpit.cli.status_command import status
 from cockpit.cli.worktrees import worktrees
 from cockpit.core.errors import BadUsage
 from cockpit.core.safetext import quoted
@@ -75,7 +75,7 @@ Check your setup:            cockpit doctor
 Exit codes: 0 done, 1 failed, 2 bad usage or bad config, 3 no such agent, 4 no supervisor,
 5 not now (with the reason), 6 a needed program is missing.""",
 )
-@everywhere
+@with_common_options
 @click.option("--direct", is_flag=True, help="Run the screen in this terminal instead of in tmux.")
 @click.option("--in-home-window", is_flag=True, hidden=True)
 @click.version_option(__version__, "-V", "--version", message="cockpit %(version)s")
@@ -88,17 +88,17 @@ def cockpit(context: click.Context, direct: bool, in_home_window: bool) -> Any:
     """
     if context.invoked_subcommand is not None:
         return 0
-    from cockpit.cli.asking import far_host
+    from cockpit.cli.requests import remote_host
 
-    config = asked().config
-    if host := far_host():
-        from cockpit.cli.showing import show_far
+    config = common_options().config
+    if host := remote_host():
+        from cockpit.cli.screen_modes import show_remote
 
-        return show_far(host, config)
+        return show_remote(host, config)
     if in_home_window:
-        from cockpit.cli.showing import show_in_home_window as show
+        from cockpit.cli.screen_modes import show_in_home_window as show
     elif direct:
-        from cockpit.cli.showing import show_here as show
+        from cockpit.cli.screen_modes import show_here as show
     else:
         from cockpit.cli.screen import open_screen as show
     return show(config)
@@ -110,7 +110,7 @@ for _command in COMMANDS:
 
 def run(arguments: Sequence[str]) -> int:
     """Run the given command line; return the exit code."""
-    return guarded(lambda: _run(list(arguments)))
+    return run_guarded(lambda: _run(list(arguments)))
 
 
 def _run(arguments: list[str]) -> int:

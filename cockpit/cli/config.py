@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from cockpit.cli.output import say
 from cockpit.cli.places import our_places
-from cockpit.cli.speech import say
 from cockpit.config.loaded import Loaded
 from cockpit.config.read import load
 from cockpit.config.remarks import remarks
@@ -30,16 +30,16 @@ def check(config: Path | None) -> int:
     Raises `BadConfig` with file, line, key and nearest name if they are not.
     """
     loaded = load(our_places(), config, Path.cwd(), os.environ)
-    _tell(loaded)
+    _print_notices(loaded)
     for remark in remarks(loaded.settings):
         say(safe_line(remark, 400))
-    _tell_of_theme(loaded.settings.cockpit.theme)
+    _print_theme_problems(loaded.settings.cockpit.theme)
     print("ok")
     for path in loaded.files:
         print(f"  {safe_line(str(path))}")
     if not loaded.files:
         print("  no file; all settings are defaults")
-    for line in _bands(loaded.settings):
+    for line in _threshold_tables(loaded.settings):
         print(line)
     return 0
 
@@ -47,8 +47,8 @@ def check(config: Path | None) -> int:
 def show(config: Path | None) -> int:
     """Print every setting in effect, in TOML syntax, with the file it comes from."""
     loaded = load(our_places(), config, Path.cwd(), os.environ)
-    _tell(loaded)
-    for key, value in _leaves(loaded.settings):
+    _print_notices(loaded)
+    for key, value in _all_settings(loaded.settings):
         source = loaded.sources.get(key, "default")
         print(safe_line(f"{key} = {value}  # {source}", 4000))
     return 0
@@ -68,21 +68,21 @@ def schema() -> int:
 
 def trust(file: Path) -> int:
     """Trust a file as it is now, and list the settings that take effect."""
-    from cockpit.cli.inside import refuse_inside_agent
-    from cockpit.config.trust import trust as remember
+    from cockpit.cli.agent_guard import refuse_inside_agent
+    from cockpit.config.trust import trust as trust_file
 
     refuse_inside_agent("trust a file")
     places = our_places()
     path = file.absolute()
     held = load(places, path, Path.cwd(), os.environ, named=False).held
-    remember(places, path)
+    trust_file(places, path)
     say(f"Trusted until it changes: {safe_line(str(path))}")
-    for one in held:
-        say(f"  {safe_line(f'line {one.line}: {one.key}')}")
+    for setting in held:
+        say(f"  {safe_line(f'line {setting.line}: {setting.key}')}")
     return 0
 
 
-def _tell(loaded: Loaded) -> None:
+def _print_notices(loaded: Loaded) -> None:
     for notice in loaded.notices:
         say(safe_line(notice, 400))
     for held in loaded.held:
@@ -92,7 +92,7 @@ def _tell(loaded: Loaded) -> None:
         say(f"Read the file, then run: cockpit config trust {file}")
 
 
-def _tell_of_theme(name: str) -> None:
+def _print_theme_problems(name: str) -> None:
     """Print what is wrong with theme files, and any fallback to another theme."""
     from cockpit.config.shipped import themes_folder
     from cockpit.tui.terminal.themes import chosen, load
@@ -104,7 +104,7 @@ def _tell_of_theme(name: str) -> None:
         say(safe_line(f"cockpit.theme: {line}", 400))
 
 
-def _bands(settings: Settings) -> Iterator[str]:
+def _threshold_tables(settings: Settings) -> Iterator[str]:
     """Print thresholds in tokens, once for all agents that share them."""
     groups: dict[tuple[Any, ...], list[tuple[str, AgentDefaults]]] = {}
     agents: list[tuple[str, AgentDefaults]] = [(agent.name, agent) for agent in settings.agents]
@@ -115,10 +115,10 @@ def _bands(settings: Settings) -> Iterator[str]:
         groups.setdefault(kind, []).append((name, agent))
     for members in groups.values():
         yield f"\nthresholds of {', '.join(name for name, _ in members)}"
-        yield from _marks_of(members[0][1])
+        yield from _threshold_lines(members[0][1])
 
 
-def _marks_of(agent: AgentDefaults) -> Iterator[str]:
+def _threshold_lines(agent: AgentDefaults) -> Iterator[str]:
     override = agent.context.override
     for window in (override,) if override else (DEFAULT_WINDOW, LARGE_WINDOW):
         compacts_at = _compacts_at(agent, window)
@@ -138,14 +138,14 @@ def _compacts_at(agent: AgentDefaults, window: int) -> int | None:
     return compacts_at(window, {**os.environ, **agent.env})
 
 
-def _leaves(settings: Settings) -> Iterator[tuple[str, str]]:
+def _all_settings(settings: Settings) -> Iterator[tuple[str, str]]:
     """Yield every setting with its dotted key; agents and hosts by name."""
-    told = settings.model_dump(mode="json")
-    for agent in told.pop("agents"):
-        told.setdefault("agents", {})[agent["name"]] = agent
-    for host in told.pop("hosts"):
-        told.setdefault("hosts", {})[host["name"]] = host
-    yield from _walk("", told)
+    dumped = settings.model_dump(mode="json")
+    for agent in dumped.pop("agents"):
+        dumped.setdefault("agents", {})[agent["name"]] = agent
+    for host in dumped.pop("hosts"):
+        dumped.setdefault("hosts", {})[host["name"]] = host
+    yield from _walk("", dumped)
 
 
 def _walk(name: str, value: Any) -> Iterator[tuple[str, str]]:

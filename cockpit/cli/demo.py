@@ -8,7 +8,7 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-_ENDING = (signal.SIGTERM, signal.SIGHUP)
+_END_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 
 
 USUAL_AGENTS = 3
@@ -30,26 +30,26 @@ def demo(
 
     if pictures is not None and agents is not None:
         raise BadUsage("--pictures has its own set of agents", hint="Drop --agents.")
-    for number in _ENDING:
-        signal.signal(number, _leave)
+    for signal_number in _END_SIGNALS:
+        signal.signal(signal_number, _interrupt)
     if pictures is not None:
-        from cockpit.cli.pictures import fly_for_pictures
+        from cockpit.cli.demo_pictures import fly_for_pictures
 
         return fly_for_pictures(pictures, keep=keep, say=_say)
-    flying = agents or USUAL_AGENTS
+    number_of_agents = agents or USUAL_AGENTS
     if headless:
-        return fly_headless(flying, keep=keep, say=_say)
+        return fly_headless(number_of_agents, keep=keep, say=_say)
     if not sys.stdin.isatty() or not sys.stdout.isatty():
         raise BadUsage("The demo's screen needs a terminal", hint="Add --headless.")
-    return fly_on_screen(flying, keep=keep, say=_say)
+    return fly_on_screen(number_of_agents, keep=keep, say=_say)
 
 
 def _say(text: str) -> None:
     print(text, flush=True)
 
 
-def _leave(_number: int, _frame: FrameType | None) -> NoReturn:
+def _interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
     """End as with Ctrl-C, so that cleanup runs; further signals do not interrupt the cleanup."""
-    for number in _ENDING:
-        signal.signal(number, signal.SIG_IGN)
+    for signal_number in _END_SIGNALS:
+        signal.signal(signal_number, signal.SIG_IGN)
     raise KeyboardInterrupt

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import click
 
-from cockpit.cli.finding import Finding
-from cockpit.cli.options import asked, everywhere
+from cockpit.cli.doctor_finding import Finding
+from cockpit.cli.options import common_options, with_common_options
 
 _MARKS = {"fit": "ok  ", "note": "note", "unfit": "BAD "}
 
@@ -21,7 +21,7 @@ Examples:
   cockpit doctor           print each problem with its fix; exit 1 if one is serious
   cockpit doctor --json"""
 )
-@everywhere
+@with_common_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def doctor(as_json: bool) -> int:
     """Check that required tools are installed.
@@ -29,17 +29,19 @@ def doctor(as_json: bool) -> int:
     Also checks folders, configuration, supervisor and tmux server. Prints each problem on a line,
     with its fix below.
     """
-    from cockpit.cli.asking import far_host
-    from cockpit.cli.machine import examine_machine
-    from cockpit.cli.premises import agents_environment, examine_premises
+    from cockpit.cli.doctor_machine import check_machine
+    from cockpit.cli.doctor_setup import agents_environment, check_setup
+    from cockpit.cli.requests import remote_host
 
-    if host := far_host():
-        from cockpit.cli.hosts import become_there
+    if host := remote_host():
+        from cockpit.cli.hosts import exec_remote
 
-        become_there(host.command("doctor", *(["--json"] if as_json else [])))
+        exec_remote(host.command("doctor", *(["--json"] if as_json else [])))
     findings = [
-        *examine_machine(os.environ, Path.cwd(), agents_environment(os.environ, asked().config)),
-        *examine_premises(os.environ, asked().config),
+        *check_machine(
+            os.environ, Path.cwd(), agents_environment(os.environ, common_options().config)
+        ),
+        *check_setup(os.environ, common_options().config),
     ]
     is_fit = all(finding.level != "unfit" for finding in findings)
     if as_json:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from cockpit.cli.options import everywhere
+from cockpit.cli.options import with_common_options
 from cockpit.core.safetext import safe_line
 
 
@@ -15,7 +15,7 @@ Examples:
   cockpit events --follow --json     one JSON object per line, until Ctrl-C
   cockpit events --kinds             list every kind with its meaning"""
 )
-@everywhere
+@with_common_options
 @click.option("--follow", is_flag=True, help="Keep printing new events.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 @click.option("--after", metavar="ID", type=int, default=0, help="Only events after this one.")
@@ -35,7 +35,7 @@ def events(follow: bool, as_json: bool, after: int, kinds: bool) -> int:
 
 
 async def _print_events(*, follow: bool, as_json: bool, after: int) -> None:
-    from cockpit.cli.asking import way
+    from cockpit.cli.requests import supervisor_address
     from cockpit.client.http import HttpClient
     from cockpit.wire.stream import Event
 
@@ -43,7 +43,7 @@ async def _print_events(*, follow: bool, as_json: bool, after: int) -> None:
         line = f"{event.at}  {event.agent or '-':<16} {event.kind:<22} {event.text}"
         print(event.model_dump_json() if as_json else safe_line(line, 500), flush=True)
 
-    client = HttpClient(way())
+    client = HttpClient(supervisor_address())
     for event in await client.events(after=after):
         after = event.id
         tell(event)

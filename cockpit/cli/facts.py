@@ -29,7 +29,7 @@ def facts(path: Path, as_json: bool) -> int:
     if as_json:
         print(json.dumps(report, indent=2))
     else:
-        print("\n".join(_told(report)))
+        print("\n".join(_text_lines(report)))
     return 0
 
 
@@ -71,13 +71,15 @@ def _ask_git(directory: str | None) -> GitFacts | None:
     return found if found.root is not None else None
 
 
-def _told(report: dict[str, Any]) -> Iterator[str]:
+def _text_lines(report: dict[str, Any]) -> Iterator[str]:
     """Yield the facts as text lines; text from outside is escaped."""
     yield f"Goal      {safe_line(report['goal'] or 'unknown', 500)}"
     if files := prompt_files(report["goal"] or ""):
-        gone = "" if all(os.access(file, os.F_OK) for file in files) else ", which no longer exists"
+        missing = (
+            "" if all(os.access(file, os.F_OK) for file in files) else ", which no longer exists"
+        )
         named = "that file" if len(files) == 1 else "those files"
-        yield f"          The full prompt is in {named}{gone}."
+        yield f"          The full prompt is in {named}{missing}."
     branch, head = report["branch"], report["head"]
     if head is not None or branch is not None:
         yield f"Git       {safe_line(branch or 'detached', 200)} at {(head or 'no commit')[:12]}"

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from cockpit.cli.agent_names import agent_names
-from cockpit.cli.options import asked, everywhere
+from cockpit.cli.options import common_options, with_common_options
 from cockpit.core.errors import BadUsage
 from cockpit.core.safetext import safe_line
 
@@ -24,7 +24,7 @@ Examples:
   cockpit handoff api --dry-run        show what would happen, and the facts
   cockpit handoff api --document notes.md"""
 )
-@everywhere
+@with_common_options
 @click.argument("name", required=False, envvar="COCKPIT_AGENT", shell_complete=agent_names)
 @click.option(
     "--document",
@@ -40,7 +40,7 @@ def handoff(name: str | None, document: Path | None, now: bool, dry_run: bool) -
     No session is ended before its document is on disk. Inside an agent's pane, NAME defaults to
     that agent (COCKPIT_AGENT).
     """
-    from cockpit.cli.asking import ask, far_host
+    from cockpit.cli.requests import ask, remote_host
     from cockpit.core.ids import agent_name
     from cockpit.wire.verbs import Handoff
 
@@ -50,11 +50,11 @@ def handoff(name: str | None, document: Path | None, now: bool, dry_run: bool) -
             "COCKPIT_AGENT is only set inside an agent's pane.",
             "Pass its name: cockpit handoff NAME",
         )
-    here = far_host() is None
+    here = remote_host() is None
     if document is not None and not here:
         raise BadUsage(
             "--document names a file on this machine",
-            f"{asked().host} cannot read it.",
+            f"{common_options().host} cannot read it.",
             "Copy the file there and run the command there.",
         )
     path = None if document is None else str(document.absolute())
@@ -72,11 +72,11 @@ def handoff(name: str | None, document: Path | None, now: bool, dry_run: bool) -
 Example:
   cockpit undo api"""
 )
-@everywhere
+@with_common_options
 @click.argument("name", shell_complete=agent_names)
 def undo(name: str) -> int:
     """Reopen the session that the last handoff ended."""
-    from cockpit.cli.asking import ask
+    from cockpit.cli.requests import ask
     from cockpit.core.ids import agent_name
     from cockpit.wire.verbs import Undo
 
@@ -92,7 +92,7 @@ Examples:
   cockpit continue 5f0c0f0e            an id from `cockpit history`
   cockpit continue notes.md --name api-again --directory ../repository""",
 )
-@everywhere
+@with_common_options
 @click.argument("document", metavar="DOCUMENT")
 @click.option(
     "--name", metavar="NAME", help="Name of the new agent; default: the agent in the document."
@@ -109,15 +109,15 @@ def continue_(document: str, name: str | None, directory: Path | None) -> int:
     DOCUMENT is a file, or the id of a handoff (or the start of one). Any file with the sections of
     a handoff document works. This starts a new job; the old chain stays unchanged.
     """
-    from cockpit.cli.asking import ask, far_host
-    from cockpit.cli.lifecycle import place_here, place_there
+    from cockpit.cli.lifecycle import local_context, remote_context
+    from cockpit.cli.requests import ask, remote_host
     from cockpit.core.ids import agent_name
     from cockpit.wire.verbs import Continue
 
-    here = far_host() is None
-    place = place_here(directory) if here else place_there(directory)
+    here = remote_host() is None
+    place = local_context(directory) if here else remote_context(directory)
     wanted = {
-        "document": str(_place_of(document, here=here)),
+        "document": str(_document_path(document, here=here)),
         "name": None if name is None else agent_name(name),
         **place,
     }
@@ -125,12 +125,12 @@ def continue_(document: str, name: str | None, directory: Path | None) -> int:
     return 0
 
 
-def _place_of(document: str, *, here: bool) -> Path:
+def _document_path(document: str, *, here: bool) -> Path:
     """Return the file for a path or handoff id; falls back to cockpit's own copy.
 
     Paths on another machine are not checked. Raises `BadUsage`.
     """
-    from cockpit.cli.asking import with_client
+    from cockpit.cli.requests import with_client
 
     path, shown = Path(document).absolute(), safe_line(document, 200)
     if path.exists() if here else Path(document).is_absolute():
@@ -138,19 +138,23 @@ def _place_of(document: str, *, here: bool) -> Path:
     if not _ID.fullmatch(document):
         raise BadUsage(f"No such file: {shown}", "", "List files and ids: cockpit history")
     chains = with_client(lambda client: client.history(None))
-    handoffs = [each for chain in chains for one in chain["sessions"] for each in one["handoffs"]]
-    found = [each for each in handoffs if str(each["id"]).startswith(document)]
-    places = [Path(place) for each in found for place in (each["document"], each["copy"]) if place]
-    there = [place for place in places if not here or place.is_file()]
-    if len(found) == 1 and there:
-        return there[0]
+    handoffs = [
+        handoff for chain in chains for one in chain["sessions"] for handoff in one["handoffs"]
+    ]
+    matches = [handoff for handoff in handoffs if str(handoff["id"]).startswith(document)]
+    paths = [
+        Path(path) for handoff in matches for path in (handoff["document"], handoff["copy"]) if path
+    ]
+    existing = [path for path in paths if not here or path.is_file()]
+    if len(matches) == 1 and existing:
+        return existing[0]
     why = (
-        f"{len(found)} handoff ids start with this."
-        if len(found) > 1
+        f"{len(matches)} handoff ids start with this."
+        if len(matches) > 1
         else "No handoff has that id."
     )
     raise BadUsage(
         f"No such document: {shown}",
-        "Both the file and cockpit's copy of it are missing." if len(found) == 1 else why,
+        "Both the file and cockpit's copy of it are missing." if len(matches) == 1 else why,
         "List files and ids: cockpit history",
     )

@@ -12,11 +12,11 @@ from typing import Any
 import click
 
 from cockpit.cli.agent_names import agent_names
-from cockpit.cli.options import everywhere
-from cockpit.cli.speech import say
+from cockpit.cli.options import with_common_options
+from cockpit.cli.output import say
 from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_line, safe_text
-from cockpit.core.search import words as words_of_search
+from cockpit.core.search import words as search_words
 
 TOO_MANY_HANDOFFS = 4
 """From this many handoffs on, the user is advised to split the job."""
@@ -34,7 +34,7 @@ Examples:
   cockpit history api --json
   cockpit history --search 'auth token'"""
 )
-@everywhere
+@with_common_options
 @click.argument("name", required=False, shell_complete=agent_names)
 @click.option("--search", metavar="WORDS", help="Only documents that contain all of these words.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -45,7 +45,7 @@ def history(name: str | None, search: str | None, as_json: bool) -> int:
     `162k -> 45k`), cost and duration. Below it are the documents it left, each with the id that
     `show` and `continue` take.
     """
-    from cockpit.cli.asking import with_client
+    from cockpit.cli.requests import with_client
     from cockpit.core.ids import agent_name
 
     wanted = None if name is None else agent_name(name)
@@ -53,13 +53,11 @@ def history(name: str | None, search: str | None, as_json: bool) -> int:
     if as_json:
         print(json.dumps(chains, indent=2, ensure_ascii=False))
         return 0
-    if words_of_search(search or ""):
-        print("\n".join(words_of_found(chains)) or "No document contains all of these words.")
+    if search_words(search or ""):
+        print("\n".join(format_matches(chains)) or "No document contains all of these words.")
         return 0
     now = datetime.now(UTC)
-    print(
-        "\n\n".join("\n".join(words_of_chain(chain, now)) for chain in chains) or "No history yet."
-    )
+    print("\n\n".join("\n".join(format_chain(chain, now)) for chain in chains) or "No history yet.")
     if (newest := newest_document(chains)) is not None:
         say(f"Read a document: cockpit show {newest}. Start from it: cockpit continue {newest}")
     return 0
@@ -71,7 +69,7 @@ Examples:
   cockpit show 5f0c0f0e | less
   cockpit show .cockpit/handoffs/handoff-2026-11-21-201500.md"""
 )
-@everywhere
+@with_common_options
 @click.argument("handoff", metavar="ID")
 def show(handoff: str) -> int:
     """Print a handoff document.
@@ -79,12 +77,12 @@ def show(handoff: str) -> int:
     ID comes from `history` or `status --json`; its first characters, or the document's path, also
     work. If the worktree was deleted, cockpit prints its own copy.
     """
-    from cockpit.cli.asking import far_host, not_a_file_here, with_client
+    from cockpit.cli.requests import remote_host, require_absolute_path, with_client
 
-    here = far_host() is None
+    here = remote_host() is None
     is_path = os.sep in handoff or (here and Path(handoff).is_file())
     if is_path:
-        not_a_file_here(Path(handoff), "The document")
+        require_absolute_path(Path(handoff), "The document")
     named = str(Path(handoff).absolute()) if is_path else handoff
     print(safe_text(with_client(lambda client: client.document(named))), end="")
     return 0
@@ -92,40 +90,40 @@ def show(handoff: str) -> int:
 
 def newest_document(chains: list[dict[str, Any]]) -> str | None:
     """Return a short id of the newest document; None if there is none."""
-    left = [
+    documents = [
         (str(session.get("ended_at") or session.get("started_at")), str(session["handoff"]))
         for chain in chains
         for session in chain["sessions"]
         if session.get("document") and session.get("handoff")
     ]
-    return max(left)[1][:8] if left else None
+    return max(documents)[1][:8] if documents else None
 
 
-def words_of_found(chains: list[dict[str, Any]]) -> list[str]:
+def format_matches(chains: list[dict[str, Any]]) -> list[str]:
     """Format search results, newest first: two lines each, the second with the matching text."""
-    found = [
+    matches = [
         (str(handoff["created"]), str(chain["agent"]), handoff)
         for chain in chains
         for session in chain["sessions"]
         for handoff in session["handoffs"]
     ]
     lines = []
-    for created, agent, handoff in sorted(found, key=lambda each: each[0], reverse=True):
-        words = f"{str(handoff['id'])[:8]}  {safe_line(agent)}  {created}  {handoff['document']}"
-        lines.append(safe_line(f"{words} ({handoff['writer'] or 'unknown writer'})", 400))
+    for created, agent, handoff in sorted(matches, key=lambda match: match[0], reverse=True):
+        text = f"{str(handoff['id'])[:8]}  {safe_line(agent)}  {created}  {handoff['document']}"
+        lines.append(safe_line(f"{text} ({handoff['writer'] or 'unknown writer'})", 400))
         lines.append(f"    {safe_line(str(handoff['found']), 200)}".rstrip())
     return lines
 
 
-def words_of_chain(chain: dict[str, Any], now: datetime) -> list[str]:
+def format_chain(chain: dict[str, Any], now: datetime) -> list[str]:
     """Format a job: its goal, its sessions in order, and a warning if it needed many handoffs."""
     sessions = chain["sessions"]
     handoffs = int(chain.get("handoffs") or 0)
-    spent = [each["cost_usd"] for each in sessions if each.get("cost_usd") is not None]
+    spent = [session["cost_usd"] for session in sessions if session.get("cost_usd") is not None]
     sums = [
         counted(handoffs, "handoff"),
         f"${sum(spent):.2f}" if spent else "",
-        _duration(chain.get("started_at"), _last_sign(sessions), now) if sessions else "",
+        _duration(chain.get("started_at"), _ended_at(sessions), now) if sessions else "",
     ]
     goal = safe_line(str(chain.get("goal") or "no prompt"), 60)
     lines = [f"{safe_line(str(chain['agent']))}  {goal}  ({', '.join(filter(None, sums))})"]
@@ -134,10 +132,13 @@ def words_of_chain(chain: dict[str, Any], now: datetime) -> list[str]:
     if not sessions:
         lines.append("  never started")
     for session, after in zip_longest(sessions, sessions[1:]):
-        lines.append(f"  {_session_words(session, after, now)}")
-        lines += [f"      {_earlier(paper)}" for paper in (session.get("documents") or [])[:-1]]
+        lines.append(f"  {_format_session(session, after, now)}")
+        lines += [
+            f"      {_format_earlier(document)}"
+            for document in (session.get("documents") or [])[:-1]
+        ]
         if session.get("document"):
-            lines.append(f"      {_document_words(session)}")
+            lines.append(f"      {_format_document(session)}")
     if chain.get("rebuilt"):
         lines.append(f"  {REBUILT}")
     if handoffs >= TOO_MANY_HANDOFFS:
@@ -145,34 +146,34 @@ def words_of_chain(chain: dict[str, Any], now: datetime) -> list[str]:
     return lines
 
 
-def _session_words(session: dict[str, Any], after: dict[str, Any] | None, now: datetime) -> str:
+def _format_session(session: dict[str, Any], after: dict[str, Any] | None, now: datetime) -> str:
     cost = session.get("cost_usd")
-    words = [
+    cells = [
         f"{session['number']:>2}.",
         f"{str(session['state']).replace('_', ' '):<10}",
-        f"{_fill(session, after):<12}",
+        f"{_format_context(session, after):<12}",
         f"{'' if cost is None else f'${cost:.2f}':>7}",
         f"{_duration(session.get('started_at'), session.get('ended_at'), now):>8}",
     ]
-    return safe_line(" ".join(words), 400).rstrip()
+    return safe_line(" ".join(cells), 400).rstrip()
 
 
-def _document_words(session: dict[str, Any]) -> str:
+def _format_document(session: dict[str, Any]) -> str:
     """Format the session's newest document, and how its handoff ended unless it succeeded."""
     outcome = str(session.get("outcome") or "open").replace("_", " ")
     ended = "" if outcome == "done" else f", {outcome}"
-    words = f"{str(session.get('handoff') or '')[:8]}  {session['document']}"
-    return safe_line(f"{words} ({session.get('writer') or 'unknown writer'}{ended})", 400)
+    text = f"{str(session.get('handoff') or '')[:8]}  {session['document']}"
+    return safe_line(f"{text} ({session.get('writer') or 'unknown writer'}{ended})", 400)
 
 
-def _earlier(paper: dict[str, Any]) -> str:
+def _format_earlier(document: dict[str, Any]) -> str:
     """Format a document that the session left before its newest one."""
-    ended = str(paper.get("outcome") or "open").replace("_", " ")
-    words = f"earlier: {str(paper['id'])[:8]}  {paper['path']}"
-    return safe_line(f"{words} ({paper.get('writer') or 'unknown writer'}, {ended})", 400)
+    ended = str(document.get("outcome") or "open").replace("_", " ")
+    text = f"earlier: {str(document['id'])[:8]}  {document['path']}"
+    return safe_line(f"{text} ({document.get('writer') or 'unknown writer'}, {ended})", 400)
 
 
-def _fill(session: dict[str, Any], after: dict[str, Any] | None) -> str:
+def _format_context(session: dict[str, Any], after: dict[str, Any] | None) -> str:
     """Format the context at the session's end, and at the start of the next session."""
     held = _thousands(session.get("tokens"))
     if session.get("outcome") != "done" or session["state"] == "live" or after is None:
@@ -187,9 +188,9 @@ def _thousands(tokens: int | None) -> str:
     return str(tokens) if tokens < 1000 else f"{tokens // 1000}k"
 
 
-def _last_sign(sessions: list[dict[str, Any]]) -> str | None:
+def _ended_at(sessions: list[dict[str, Any]]) -> str | None:
     """Return when the job's last session ended; None while one runs."""
-    ends = [each.get("ended_at") for each in sessions]
+    ends = [session.get("ended_at") for session in sessions]
     return None if None in ends else max(filter(None, ends), default=None)
 
 

@@ -13,9 +13,9 @@ from typing import Any
 
 from cockpit.adapters.process.hook_shell import ShellHooks
 from cockpit.adapters.process.processes import LocalProcesses
-from cockpit.cli.inside import refuse_inside_agent
+from cockpit.cli.agent_guard import refuse_inside_agent
+from cockpit.cli.output import say
 from cockpit.cli.places import our_places
-from cockpit.cli.speech import say
 from cockpit.config.hooks import Hook, Hooks
 from cockpit.config.loaded import Loaded
 from cockpit.config.read import load
@@ -38,7 +38,7 @@ class Candidate:
     hook: Hook
 
 
-def trial(name: str, event: str, config: Path | None) -> int:
+def run_trial(name: str, event: str, config: Path | None) -> int:
     """Run the matching hooks; return 1 if any failed. Raises `BadUsage` for an unknown hook or
     event.
 
@@ -48,9 +48,11 @@ def trial(name: str, event: str, config: Path | None) -> int:
     wanted = _event(event)
     loaded = load(our_places(), config, Path.cwd(), os.environ)
     found = list(_candidates(loaded))
-    chosen = [one for one in found if one.event == wanted and name in _names(one)]
+    chosen = [
+        candidate for candidate in found if candidate.event == wanted and name in _names(candidate)
+    ]
     if not chosen:
-        raise _nobody(name, wanted, found, loaded)
+        raise _no_such_hook(name, wanted, found, loaded)
     return asyncio.run(_run_all(chosen))
 
 
@@ -77,19 +79,21 @@ def _of(agent: str, directory: Path, hooks: Hooks) -> Iterator[Candidate]:
         yield Candidate(agent, directory, event, hook)
 
 
-def _names(one: Candidate) -> tuple[str, str]:
-    return hook_name(one.hook), one.agent
+def _names(candidate: Candidate) -> tuple[str, str]:
+    return hook_name(candidate.hook), candidate.agent
 
 
-def _nobody(name: str, event: str, found: list[Candidate], loaded: Loaded) -> BadUsage:
-    known = sorted({f"{hook_name(one.hook)} ({setting_of(one.event)})" for one in found})
-    held = [each for each in loaded.held if "hooks" in each.key]
+def _no_such_hook(name: str, event: str, found: list[Candidate], loaded: Loaded) -> BadUsage:
+    known = sorted(
+        {f"{hook_name(candidate.hook)} ({setting_of(candidate.event)})" for candidate in found}
+    )
+    held = [setting for setting in loaded.held if "hooks" in setting.key]
     hint = f"Hooks: {safe_line(', '.join(known), 400)}" if known else "No hooks are configured."
     if held:
         hint = f"Read the file, then run: cockpit config trust {safe_line(str(held[0].file))}"
     return BadUsage(
         f"No hook {quoted(name)} for {setting_of(event)}",
-        "\n".join(safe_line(str(each)) for each in held),
+        "\n".join(safe_line(str(setting)) for setting in held),
         hint,
     )
 
@@ -99,52 +103,63 @@ async def _run_all(chosen: list[Candidate]) -> int:
     shell = ShellHooks(processes, os.environ)
     sender = Sender(os.environ, processes, Path.cwd())
     try:
-        return 0 if await _each(chosen, shell, sender) else 1
+        return 0 if await _run_in_order(chosen, shell, sender) else 1
     finally:
         await shell.close()
         await sender.close()
 
 
-async def _each(chosen: list[Candidate], shell: ShellHooks, sender: Sender) -> bool:
+async def _run_in_order(chosen: list[Candidate], shell: ShellHooks, sender: Sender) -> bool:
     """Run hooks in order; a failure without continue_on_error skips that agent's other hooks."""
-    all_went, ended = True, dict[str, str]()
-    for one in chosen:
-        if one.agent in ended:
-            say(f"{hook_name(one.hook)} ({one.hook.type}) of {one.agent}, {setting_of(one.event)}")
-            say(f"  not run: {ended[one.agent]} failed with continue_on_error = false")
+    all_succeeded, failed_hooks = True, dict[str, str]()
+    for candidate in chosen:
+        if candidate.agent in failed_hooks:
+            say(_title(candidate))
+            say(f"  not run: {failed_hooks[candidate.agent]} failed with continue_on_error = false")
             continue
-        went = await _run(one, shell, sender)
-        all_went = all_went and went
+        succeeded = await _run(candidate, shell, sender)
+        all_succeeded = all_succeeded and succeeded
         # Messages are sent through the outbox, so later hooks never wait for them.
-        if not went and one.hook.type == "shell" and not one.hook.continue_on_error:
-            ended[one.agent] = hook_name(one.hook)
-    return all_went
+        if (
+            not succeeded
+            and candidate.hook.type == "shell"
+            and not candidate.hook.continue_on_error
+        ):
+            failed_hooks[candidate.agent] = hook_name(candidate.hook)
+    return all_succeeded
 
 
-async def _run(one: Candidate, shell: ShellHooks, sender: Sender) -> bool:
-    payload = sample(one.event, one.agent, str(one.directory))
-    say(f"{hook_name(one.hook)} ({one.hook.type}) of {one.agent}, {setting_of(one.event)}")
-    if why := passed_over(one.event, payload, one.hook.on_events, one.hook.when):
-        say(f"  this event would skip the hook ({safe_line(why)}); running it anyway")
-    if one.hook.type == "shell":
-        return await _run_shell(one, payload, shell)
-    return await _send(one, payload, sender)
+def _title(candidate: Candidate) -> str:
+    hook = candidate.hook
+    return f"{hook_name(hook)} ({hook.type}) of {candidate.agent}, {setting_of(candidate.event)}"
 
 
-async def _run_shell(one: Candidate, payload: dict[str, Any], shell: ShellHooks) -> bool:
+async def _run(candidate: Candidate, shell: ShellHooks, sender: Sender) -> bool:
+    payload = sample(candidate.event, candidate.agent, str(candidate.directory))
+    say(_title(candidate))
+    if reason := passed_over(
+        candidate.event, payload, candidate.hook.on_events, candidate.hook.when
+    ):
+        say(f"  this event would skip the hook ({safe_line(reason)}); running it anyway")
+    if candidate.hook.type == "shell":
+        return await _run_shell(candidate, payload, shell)
+    return await _send(candidate, payload, sender)
+
+
+async def _run_shell(candidate: Candidate, payload: dict[str, Any], shell: ShellHooks) -> bool:
     places = our_places()
     home = {"COCKPIT_HOME": str(places.home)} if places.home is not None else {}
     run = await shell.run(
-        one.hook.command,
-        Happening(one.event, payload).line(),
-        directory=one.directory,
+        candidate.hook.command,
+        Happening(candidate.event, payload).line(),
+        directory=candidate.directory,
         more={
             **home,
-            "COCKPIT_AGENT": one.agent,
+            "COCKPIT_AGENT": candidate.agent,
             "COCKPIT_SOCKET": str(places.socket),
-            "COCKPIT_HOOK": one.event,
+            "COCKPIT_HOOK": candidate.event,
         },
-        timeout=one.hook.timeout,
+        timeout=candidate.hook.timeout,
     )
     output = run.output.decode("utf-8", "replace")
     say(f"  {run.problem or 'exited with 0'} after {run.seconds:.2f} s")
@@ -152,33 +167,35 @@ async def _run_shell(one: Candidate, payload: dict[str, Any], shell: ShellHooks)
         print(safe_text(output), end="" if output.endswith("\n") else "\n")
     if run.complaint:
         say(safe_text(run.complaint.decode("utf-8", "replace")).rstrip())
-    return _tell_answer(one, output) and not run.problem
+    return _print_decision(candidate, output) and not run.problem
 
 
-def _tell_answer(one: Candidate, output: str) -> bool:
+def _print_decision(candidate: Candidate, output: str) -> bool:
     """Print the decision of an on_context_threshold hook; False for an invalid answer."""
-    if one.event != "context_threshold":
+    if candidate.event != "context_threshold":
         return True
     try:
         found = decision(output)
-    except ValueError as wrong:
-        say(f"  invalid answer: {wrong}")
+    except ValueError as error:
+        say(f"  invalid answer: {error}")
         return False
-    silent = "continue" if one.hook.mode == "replace" else "none; the built-in handoff goes on"
-    say(f"  decision: {found.verdict.value if found else silent}")
+    no_answer = (
+        "continue" if candidate.hook.mode == "replace" else "none; the built-in handoff goes on"
+    )
+    say(f"  decision: {found.verdict.value if found else no_answer}")
     if found and found.document:
         say(f"  document: {safe_line(found.document)}")
     return True
 
 
-async def _send(one: Candidate, payload: dict[str, Any], sender: Sender) -> bool:
-    written = one.hook.model_dump(mode="json", exclude_defaults=True)
-    went = True
-    for url in one.hook.urls if one.hook.type == "notify" else (one.hook.url,):
-        told = {**written, "url": url}
-        answer = await sender.send(one.hook.type, told, payload, payload["id"], time.time())
+async def _send(candidate: Candidate, payload: dict[str, Any], sender: Sender) -> bool:
+    written = candidate.hook.model_dump(mode="json", exclude_defaults=True)
+    succeeded = True
+    for url in candidate.hook.urls if candidate.hook.type == "notify" else (candidate.hook.url,):
+        target = {**written, "url": url}
+        answer = await sender.send(candidate.hook.type, target, payload, payload["id"], time.time())
         outcome = after(answer, 1, 0.0, 1.0)
-        went = went and isinstance(outcome, Delivered)
-        words = "delivered" if isinstance(outcome, Delivered) else answer.problem
-        say(f"  {words}" + (f" ({answer.status})" if answer.status else ""))
-    return went
+        succeeded = succeeded and isinstance(outcome, Delivered)
+        result = "delivered" if isinstance(outcome, Delivered) else answer.problem
+        say(f"  {result}" + (f" ({answer.status})" if answer.status else ""))
+    return succeeded

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from cockpit.cli.options import asked, everywhere
+from cockpit.cli.options import common_options, with_common_options
 
 
 @click.group(
@@ -13,7 +13,7 @@ Examples:
   cockpit hooks test save on_context_threshold
   cockpit hooks test api session_start      all hooks of agent api"""
 )
-@everywhere
+@with_common_options
 def hooks() -> None:
     """Test hooks with a sample event."""
 
@@ -23,7 +23,7 @@ def hooks() -> None:
 Example:
   cockpit hooks test save on_context_threshold"""
 )
-@everywhere
+@with_common_options
 @click.argument("name")
 @click.argument("event")
 def test(name: str, event: str) -> int:
@@ -31,6 +31,6 @@ def test(name: str, event: str) -> int:
 
     Prints each hook's result and output. Needs no supervisor and does not notify one.
     """
-    from cockpit.cli.hook_trial import trial
+    from cockpit.cli.hook_trial import run_trial
 
-    return trial(name, event, asked().config)
+    return run_trial(name, event, common_options().config)

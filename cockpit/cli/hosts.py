@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from cockpit.adapters.remote_host import FarHost
-from cockpit.cli.inside import refuse_inside_agent
+from cockpit.cli.agent_guard import refuse_inside_agent
 from cockpit.cli.places import our_places
 from cockpit.config.read import load
 from cockpit.core.errors import BadUsage, ProgramMissing
@@ -34,7 +34,7 @@ def host_named(name: str, config: Path | None) -> FarHost:
     raise BadUsage(f"No host named {quoted(name)} is configured", f"Known: {known}.", hint)
 
 
-def become_there(argv: Sequence[str]) -> NoReturn:
+def exec_remote(argv: Sequence[str]) -> NoReturn:
     """Replace this process with a command that runs on a host. Raises `ProgramMissing`."""
     sys.stdout.flush()
     kept = {name: value for name, value in os.environ.items() if not name.startswith("TMUX")}

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 from cockpit.adapters.files.foreign_files import read_text
-from cockpit.cli.inside import refuse_inside_agent
-from cockpit.cli.speech import say
+from cockpit.cli.agent_guard import refuse_inside_agent
+from cockpit.cli.output import say
 from cockpit.config.project import FILE_NAME, foreign_part, repository_root
 from cockpit.config.write import first_file, write_first_file
 from cockpit.core.errors import Failed

@@ -16,7 +16,7 @@ _TITLES: Mapping[Context, str] = {
     "comparing": "Comparing two documents",
     "worktrees": "Worktrees",
 }
-FIRST_DAY = (
+README_ACTIONS = (
     "attach",
     "approve",
     "refuse",
@@ -76,9 +76,9 @@ def markdown() -> str:
     return "\n".join(parts) + "\n"
 
 
-def first_day() -> str:
+def readme_table() -> str:
     """Format the keys a new user needs, for the README."""
-    actions = [BY_ID[name] for name in FIRST_DAY]
+    actions = [BY_ID[name] for name in README_ACTIONS]
     rows = [f"| {_code(spoken(keys_of(one, {})[0]))} | {one.sentence} |" for one in actions]
     return (
         "\n".join(["| key | does |", "| --- | --- |", *rows, f"| `F12` | {_FROM_A_PANE} |"]) + "\n"

@@ -8,7 +8,7 @@ import click
 
 from cockpit import __version__
 from cockpit.cli.agent_names import agent_names
-from cockpit.cli.options import asked, everywhere
+from cockpit.cli.options import common_options, with_common_options
 from cockpit.core.errors import BadUsage
 from cockpit.core.plurals import counted
 from cockpit.core.safetext import quoted, safe_line
@@ -21,7 +21,7 @@ Examples:
   cockpit up --config team.toml    also load the agents of that file
   cockpit up --foreground          for a service manager; logs to stderr"""
 )
-@everywhere
+@with_common_options
 @click.option("--foreground", is_flag=True, help="Stay in the foreground until stopped.")
 @click.option("--again", is_flag=True, hidden=True)
 def up(foreground: bool, again: bool) -> int:
@@ -30,52 +30,52 @@ def up(foreground: bool, again: bool) -> int:
     It watches agents and hands off jobs in the background. Loads the agents of this repository's
     cockpit.toml. Returns once the supervisor answers, and prints its process id.
     """
-    from cockpit.cli.asking import far_host
-    from cockpit.cli.launching import run_supervisor, start_supervisor
-    from cockpit.cli.project import configured_words
-    from cockpit.cli.speech import say
+    from cockpit.cli.config_file import configured_summary
+    from cockpit.cli.output import say
+    from cockpit.cli.requests import remote_host
+    from cockpit.cli.supervisor_process import run_supervisor, start_supervisor
 
-    if host := far_host():
-        from cockpit.cli.hosts import become_there
+    if host := remote_host():
+        from cockpit.cli.hosts import exec_remote
 
-        become_there(host.command("up", *(["--foreground"] if foreground else [])))
+        exec_remote(host.command("up", *(["--foreground"] if foreground else [])))
     if foreground:
-        return run_supervisor(asked().config, again=again)
-    pid = start_supervisor(asked().config)
+        return run_supervisor(common_options().config, again=again)
+    pid = start_supervisor(common_options().config)
     print(pid, flush=True)
-    say(f"Supervisor running (pid {pid}); {configured_words(asked().config)}")
-    if words := other_version_words():
-        say(words)
-    if words := cut_off_words():
-        say(words)
+    say(f"Supervisor running (pid {pid}); {configured_summary(common_options().config)}")
+    if hint := version_hint():
+        say(hint)
+    if hint := reopen_hint():
+        say(hint)
     return 0
 
 
-def other_version_words() -> str:
+def version_hint() -> str:
     """Return a hint to restart a supervisor of another version; empty if versions match."""
-    from cockpit.cli.launching import running_supervisor
     from cockpit.cli.places import our_places
+    from cockpit.cli.supervisor_process import running_supervisor
 
-    told = running_supervisor(our_places())
-    version = told.get("version") if told else __version__
+    reported = running_supervisor(our_places())
+    version = reported.get("version") if reported else __version__
     if version == __version__:
         return ""
     other = f"version {safe_line(version, 40)}" if version else "an older version"
     return f"The supervisor is {other}; this is {__version__}. Restart it: cockpit restart"
 
 
-def cut_off_words() -> str:
+def reopen_hint() -> str:
     """Return a hint to reopen the agents that a reboot ended; empty if there are none."""
     from cockpit.cli.places import our_places
     from cockpit.cli.status import rows
     from cockpit.core.safetext import safe_line
 
-    found = [
+    interrupted = [
         row for row in rows(our_places().socket) if (row["needs"] or {}).get("kind") == "resume"
     ]
-    if not found:
+    if not interrupted:
         return ""
-    names = safe_line(", ".join(row["name"] for row in found), 200)
+    names = safe_line(", ".join(row["name"] for row in interrupted), 200)
     return f"Interrupted by a restart: {names}. Reopen them: cockpit start --all --resume"
 
 
@@ -85,22 +85,22 @@ Examples:
   cockpit restart                      after an upgrade
   cockpit restart --config team.toml   use that file from now on"""
 )
-@everywhere
+@with_common_options
 def restart() -> int:
     """Restart the supervisor; agents keep running.
 
     Use it after an upgrade: a supervisor of this version replaces the running one. Handoffs in
     progress continue. Prints the new process id.
     """
-    from cockpit.cli.asking import far_host
-    from cockpit.cli.launching import restart_supervisor
-    from cockpit.cli.speech import say
+    from cockpit.cli.output import say
+    from cockpit.cli.requests import remote_host
+    from cockpit.cli.supervisor_process import restart_supervisor
 
-    if host := far_host():
-        from cockpit.cli.hosts import become_there
+    if host := remote_host():
+        from cockpit.cli.hosts import exec_remote
 
-        become_there(host.command("restart"))
-    done = restart_supervisor(asked().config)
+        exec_remote(host.command("restart"))
+    done = restart_supervisor(common_options().config)
     print(done.after, flush=True)
     if done.before is None:
         say(f"No supervisor was running; started one (pid {done.after})")
@@ -123,7 +123,7 @@ Examples:
   cockpit down            agents keep running; `cockpit up` finds them again
   cockpit down --agents   also end the agents and the tmux server (worktrees stay)"""
 )
-@everywhere
+@with_common_options
 @click.option("--agents", is_flag=True, help="Also end the agents and their tmux server.")
 def down(agents: bool) -> int:
     """Stop the supervisor; agents keep running.
@@ -131,13 +131,13 @@ def down(agents: bool) -> int:
     Returns when the supervisor has exited; with --agents, when the agents and the tmux server have
     too.
     """
-    from cockpit.cli.asking import far_host
-    from cockpit.cli.launching import stop_supervisor
+    from cockpit.cli.requests import remote_host
+    from cockpit.cli.supervisor_process import stop_supervisor
 
-    if host := far_host():
-        from cockpit.cli.hosts import become_there
+    if host := remote_host():
+        from cockpit.cli.hosts import exec_remote
 
-        become_there(host.command("down", *(["--agents"] if agents else [])))
+        exec_remote(host.command("down", *(["--agents"] if agents else [])))
     return stop_supervisor(agents=agents)
 
 
@@ -152,7 +152,7 @@ Examples:
   cockpit start --all --resume     every agent that a reboot ended
   cockpit start --all --resume --dry-run"""
 )
-@everywhere
+@with_common_options
 @click.argument("name", shell_complete=agent_names, required=False)
 @click.option("--prompt", metavar="TEXT", help="The task; - reads it from stdin.")
 @click.option(
@@ -172,7 +172,7 @@ Examples:
 )
 @click.option(
     "--all",
-    "everybody",
+    "all_agents",
     is_flag=True,
     help="With --resume: every agent that ran when the machine or tmux went down.",
 )
@@ -190,7 +190,7 @@ def start(
     name: str | None,
     prompt: str | None,
     directory: Path | None,
-    everybody: bool,
+    all_agents: bool,
     dry_run: bool,
     **more: str | bool | None,
 ) -> int:
@@ -199,10 +199,10 @@ def start(
     A new agent works in the current directory unless you pass --directory. Starts the supervisor if
     needed. With --resume, an agent's own session continues the same job.
     """
-    if everybody or dry_run:
+    if all_agents or dry_run:
         others = [value for option, value in more.items() if option != "resume"]
         given = any([name, directory, *others])
-        if not everybody or more["resume"] != "last" or given:
+        if not all_agents or more["resume"] != "last" or given:
             raise BadUsage(
                 "--all and --dry-run only work with --resume",
                 "Every agent is reopened in its own directory, with its own settings.",
@@ -213,49 +213,49 @@ def start(
         raise BadUsage(
             "Missing argument NAME", "", "Usage: cockpit start NAME. More: cockpit start --help"
         )
-    from cockpit.cli.asking import ask, far_host
-    from cockpit.cli.launching import make_sure_of_supervisor
-    from cockpit.cli.talking import spoken
+    from cockpit.cli.connect import prompt_text
+    from cockpit.cli.requests import ask, remote_host
+    from cockpit.cli.supervisor_process import ensure_supervisor
     from cockpit.core.ids import agent_name
     from cockpit.wire.verbs import Start
 
-    host = far_host()
+    host = remote_host()
     wanted = {
         "name": agent_name(name),
-        "prompt": None if prompt is None else spoken(prompt),
-        **(place_here(directory) if host is None else place_there(directory)),
+        "prompt": None if prompt is None else prompt_text(prompt),
+        **(local_context(directory) if host is None else remote_context(directory)),
         **more,
     }
     verb = Start.model_validate(wanted)
     if host is None:
-        make_sure_of_supervisor(asked().config)
+        ensure_supervisor(common_options().config)
     ask(verb)
     return 0
 
 
 def reopen_all(prompt: str | None, *, dry_run: bool) -> int:
     """Reopen every agent that a restart ended; print the result for each."""
-    from cockpit.cli.asking import ask, far_host
-    from cockpit.cli.launching import make_sure_of_supervisor
-    from cockpit.cli.talking import spoken
+    from cockpit.cli.connect import prompt_text
+    from cockpit.cli.requests import ask, remote_host
+    from cockpit.cli.supervisor_process import ensure_supervisor
     from cockpit.wire.verbs import Resume
 
-    if far_host() is None:
-        make_sure_of_supervisor(asked().config)
-    said = None if prompt is None else spoken(prompt)
-    done = ask(Resume(prompt=said, dry_run=dry_run))
+    if remote_host() is None:
+        ensure_supervisor(common_options().config)
+    text = None if prompt is None else prompt_text(prompt)
+    done = ask(Resume(prompt=text, dry_run=dry_run))
     if done.text:
         print(done.text, flush=True)
     return 0
 
 
-def place_here(directory: Path | None) -> dict[str, str | bool | None]:
+def local_context(directory: Path | None) -> dict[str, str | bool | None]:
     """Return the working directory, and the configuration file that applies. Raises `BadUsage`."""
-    from cockpit.cli.project import file_to_read
+    from cockpit.cli.config_file import file_to_read
 
     if directory is not None and not directory.is_dir():
         raise BadUsage(f"--directory: no such folder: {quoted(str(directory))}")
-    config, named = file_to_read(asked().config)
+    config, named = file_to_read(common_options().config)
     return {
         "directory": None if directory is None else str(directory.absolute()),
         "cwd": str(Path.cwd()),
@@ -264,12 +264,12 @@ def place_here(directory: Path | None) -> dict[str, str | bool | None]:
     }
 
 
-def place_there(directory: Path | None) -> dict[str, str | bool | None]:
+def remote_context(directory: Path | None) -> dict[str, str | bool | None]:
     """The same for another machine, whose supervisor checks its own paths."""
-    from cockpit.cli.asking import not_a_file_here
+    from cockpit.cli.requests import require_absolute_path
 
     if directory is not None:
-        not_a_file_here(directory, "--directory")
+        require_absolute_path(directory, "--directory")
     return {"directory": None if directory is None else str(directory)}
 
 
@@ -278,11 +278,11 @@ def place_there(directory: Path | None) -> dict[str, str | bool | None]:
 Example:
   cockpit stop api"""
 )
-@everywhere
+@with_common_options
 @click.argument("name", shell_complete=agent_names)
 def stop(name: str) -> int:
     """End an agent. Its worktree, branch and documents stay."""
-    from cockpit.cli.asking import ask
+    from cockpit.cli.requests import ask
     from cockpit.core.ids import agent_name
     from cockpit.wire.verbs import Stop
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from cockpit.cli.options import asked, everywhere
+from cockpit.cli.options import common_options, with_common_options
 
 _TRANSCRIPT = click.Path(path_type=Path)
 
@@ -19,7 +19,7 @@ Examples:
   cockpit demo --headless         without a screen; exit 0 when all jobs are done
   cockpit demo --pictures docs    save every screen as a picture, as in the README"""
 )
-@everywhere
+@with_common_options
 @click.option("--agents", type=click.IntRange(1, 9), show_default="3", help="Number of agents.")
 @click.option(
     "--headless", is_flag=True, help="Run without a screen: print events and approve handoffs."
@@ -46,7 +46,7 @@ def demo(agents: int | None, headless: bool, keep: bool, pictures: Path | None) 
 Example:
   cockpit usage ~/.claude/projects/*/*.jsonl --json"""
 )
-@everywhere
+@with_common_options
 @click.argument("transcripts", nargs=-1, required=True, type=_TRANSCRIPT)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def usage(transcripts: tuple[Path, ...], as_json: bool) -> int:
@@ -61,7 +61,7 @@ def usage(transcripts: tuple[Path, ...], as_json: bool) -> int:
 Example:
   cockpit facts session.jsonl --json"""
 )
-@everywhere
+@with_common_options
 @click.argument("transcript", type=_TRANSCRIPT)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def facts(transcript: Path, as_json: bool) -> int:
@@ -81,7 +81,7 @@ Examples:
   git diff --cached | cockpit redact --check    exit 1 if there is a secret
   cockpit redact --kinds                        list the kinds of secrets"""
 )
-@everywhere
+@with_common_options
 @click.option(
     "--check",
     is_flag=True,
@@ -104,7 +104,7 @@ def redact(check: bool, kinds: bool) -> int:
 Example:
   cockpit keys"""
 )
-@everywhere
+@with_common_options
 def keys() -> int:
     """List every action of the screen with its keys.
 
@@ -114,4 +114,4 @@ def keys() -> int:
     from cockpit.cli.places import our_places
     from cockpit.config.read import load
 
-    return tell(load(our_places(), asked().config, Path.cwd(), os.environ).settings.keys)
+    return tell(load(our_places(), common_options().config, Path.cwd(), os.environ).settings.keys)

@@ -28,7 +28,7 @@ AnyCommand = TypeVar("AnyCommand", bound=Callable[..., Any])
 
 
 @dataclass
-class Asked:
+class CommonOptions:
     """The options common to all commands."""
 
     config: Path | None = None
@@ -36,28 +36,28 @@ class Asked:
     host: str | None = None
 
 
-def everywhere(command: AnyCommand) -> AnyCommand:
-    """Add `--config` and `--host` to a command or group; the values are stored in `Asked`."""
+def with_common_options(command: AnyCommand) -> AnyCommand:
+    """Add `--config` and `--host` to a command or group; store the values in `CommonOptions`."""
     for option in (_host, _config):
         command = option(command)
     return command
 
 
-def asked() -> Asked:
+def common_options() -> CommonOptions:
     """Return the common options of the running command."""
-    return click.get_current_context().ensure_object(Asked)
+    return click.get_current_context().ensure_object(CommonOptions)
 
 
 def _keep_config(_context: click.Context, _parameter: click.Parameter, value: Path | None) -> None:
     if value is not None:
-        asked_in(_context).config = value.absolute()
+        options_of(_context).config = value.absolute()
 
 
 def _keep_host(_context: click.Context, _parameter: click.Parameter, value: str | None) -> None:
     if value is not None:
-        asked_in(_context).host = value
+        options_of(_context).host = value
     command = " ".join(_context.command_path.split()[1:2])
-    if command in HERE_ONLY and asked_in(_context).host not in (None, LOCAL):
+    if command in HERE_ONLY and options_of(_context).host not in (None, LOCAL):
         raise BadUsage(
             f"`cockpit {command}` only works on this machine",
             "It does not use a supervisor.",
@@ -65,9 +65,9 @@ def _keep_host(_context: click.Context, _parameter: click.Parameter, value: str 
         )
 
 
-def asked_in(context: click.Context) -> Asked:
+def options_of(context: click.Context) -> CommonOptions:
     """Return the common options of the given click context."""
-    return context.ensure_object(Asked)
+    return context.ensure_object(CommonOptions)
 
 
 _config = click.option(

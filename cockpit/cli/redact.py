@@ -21,14 +21,14 @@ def redact(environment: Mapping[str, str], *, check: bool) -> int:
     text = sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
     redactor = Redactor(secret_values(environment))
     if check:
-        return _tell(redactor, text)
+        return _print_findings(redactor, text)
     clean = redactor.redact(text).text
     sys.stdout.buffer.write(clean.encode("utf-8", "surrogateescape"))
     sys.stdout.buffer.flush()
     return 0
 
 
-def _tell(redactor: Redactor, text: str) -> int:
+def _print_findings(redactor: Redactor, text: str) -> int:
     """Print the line and kind of each secret, never its value."""
     found = redactor.findings(text)
     for start, _, kind in found:
@@ -46,7 +46,9 @@ def kinds() -> int:
 
 def kind_rows() -> list[tuple[str, str, str]]:
     """Return the name, the pattern, and whether shape, name or position identifies the secret."""
-    rows = [(kind.name, _shown(kind.template, kind.names, kind.how), kind.how) for kind in KINDS]
+    rows = [
+        (kind.name, _pattern_text(kind.template, kind.names, kind.how), kind.how) for kind in KINDS
+    ]
     blocks = [
         (f"private key {label}".strip().lower(), f"-----BEGIN {label}PRIVATE KEY-----", "shape")
         for label in PEM_KINDS
@@ -54,7 +56,7 @@ def kind_rows() -> list[tuple[str, str, str]]:
     return rows + blocks
 
 
-def _shown(template: str, names: tuple[str, ...], how: str) -> str:
+def _pattern_text(template: str, names: tuple[str, ...], how: str) -> str:
     if how == "name":
         return ", ".join(names)
     literal = [part if isinstance(part, str) else "…" for part in parts(template)]

@@ -14,9 +14,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from cockpit.adapters.tmux.views import TmuxViews
-from cockpit.cli.attach import become, check_terminal, views_of
-from cockpit.cli.launching import start_supervisor, supervisor_pid
+from cockpit.cli.attach import check_terminal, exec_client, views_of
 from cockpit.cli.places import our_places
+from cockpit.cli.supervisor_process import start_supervisor, supervisor_pid
 from cockpit.config.paths import Places
 from cockpit.core.errors import CockpitError
 from cockpit.ports.panes import Launch, PaneGone
@@ -25,15 +25,15 @@ from cockpit.ports.panes import Launch, PaneGone
 def open_screen(config: Path | None) -> int:
     """Start what does not run yet, then attach this terminal to the home window."""
     check_terminal()
-    places = make_screen(config)
-    if _needs_its_own(places):
-        from cockpit.cli.showing import show_here
+    places = ensure_screen(config)
+    if _needs_own_screen(places):
+        from cockpit.cli.screen_modes import show_here
 
         return show_here(config)
-    return become(places, None)
+    return exec_client(places, None)
 
 
-def make_screen(config: Path | None) -> Places:
+def ensure_screen(config: Path | None) -> Places:
     """Make sure that supervisor and screen run, before a terminal shows them."""
     places = our_places()
     views = views_of(places)
@@ -53,7 +53,7 @@ def make_screen(config: Path | None) -> Places:
     return places
 
 
-def _needs_its_own(places: Places) -> bool:
+def _needs_own_screen(places: Places) -> bool:
     """Whether the running screen does not suit this terminal: characters, colours, settings."""
     return asyncio.run(views_of(places).is_not_for(os.environ))
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cockpit.cli.options import asked, everywhere
+from cockpit.cli.options import common_options, with_common_options
 from cockpit.core.errors import Failed, NotNow, Unreachable
 from cockpit.core.safetext import safe_line
 
@@ -22,7 +22,7 @@ KEPT = (
     "LC_ALL",
 )  # fmt: skip
 """The only variables written into the service file: paths of programs and folders."""
-OURS = "cockpit service remove"
+MARKER = "cockpit service remove"
 """In every file that cockpit writes; identifies the file as cockpit's."""
 
 
@@ -33,7 +33,7 @@ Examples:
   cockpit service install
   cockpit service status"""
 )
-@everywhere
+@with_common_options
 def service() -> None:
     """Start the supervisor when you log in.
 
@@ -49,7 +49,7 @@ Examples:
   cockpit service install
   cockpit service install --config ~/team.toml"""
 )
-@everywhere
+@with_common_options
 @click.option("--dry-run", is_flag=True, help="Print the file and the commands; change nothing.")
 def install(dry_run: bool) -> int:
     """Write the service file and enable it.
@@ -58,19 +58,19 @@ def install(dry_run: bool) -> int:
     supervisor keeps running; the service takes over at the next start.
     """
     from cockpit.adapters.service.commands import run_all
-    from cockpit.cli.inside import refuse_inside_agent
-    from cockpit.cli.launching import supervisor_pid
+    from cockpit.cli.agent_guard import refuse_inside_agent
+    from cockpit.cli.output import say
     from cockpit.cli.places import our_places
-    from cockpit.cli.speech import say
+    from cockpit.cli.supervisor_process import supervisor_pid
 
     refuse_inside_agent("install a service", nested=False)
-    _become_far("install", *(["--dry-run"] if dry_run else []))
+    _run_on_host("install", *(["--dry-run"] if dry_run else []))
     unit = _unit()
     text = unit.text()
     try:
         pid = supervisor_pid(our_places())
-    except Unreachable as found:
-        pid = found.pid
+    except Unreachable as error:
+        pid = error.pid
     commands = unit.commands(start=pid is None)
     if dry_run:
         print(text, end="", flush=True)
@@ -79,7 +79,7 @@ def install(dry_run: bool) -> int:
             say(f"  {' '.join(command)}")
         return 0
     unit.check()
-    before = _ours(unit.path)
+    before = _installed_text(unit.path)
     if before != text:
         _write(unit.path, text)
         say(f"Wrote {unit.path} ({unit.kind})")
@@ -101,17 +101,17 @@ def install(dry_run: bool) -> int:
 Example:
   cockpit service remove    a running supervisor keeps running until: cockpit down"""
 )
-@everywhere
+@with_common_options
 def remove() -> int:
     """Disable the service and delete its file; ends nothing that runs."""
     from cockpit.adapters.service.commands import run_all
-    from cockpit.cli.inside import refuse_inside_agent
-    from cockpit.cli.speech import say
+    from cockpit.cli.agent_guard import refuse_inside_agent
+    from cockpit.cli.output import say
 
     refuse_inside_agent("remove a service", nested=False)
-    _become_far("remove")
+    _run_on_host("remove")
     unit = _unit()
-    if _ours(unit.path) is None:
+    if _installed_text(unit.path) is None:
         say(f"No service is installed: {unit.path} does not exist")
         return 0
     unit.check()
@@ -130,14 +130,14 @@ def remove() -> int:
 Example:
   cockpit service status"""
 )
-@everywhere
+@with_common_options
 def status() -> int:
     """Show whether the service is installed, enabled and running."""
-    from cockpit.cli.speech import say
+    from cockpit.cli.output import say
 
-    _become_far("status")
+    _run_on_host("status")
     unit = _unit()
-    if _ours(unit.path) is None:
+    if _installed_text(unit.path) is None:
         print("installed: no", flush=True)
         say(f"To install it: cockpit service install (writes {unit.path})")
         return 0
@@ -152,13 +152,13 @@ def status() -> int:
 
 
 def _unit() -> SystemdUnit | LaunchdAgent:
+    from cockpit.cli.config_file import file_to_read
     from cockpit.cli.places import our_places
-    from cockpit.cli.project import file_to_read
 
     places = our_places()
     command = [sys.executable, "-P", "-m", "cockpit"]
-    if asked().config is not None:
-        command += ["--config", str(file_to_read(asked().config)[0])]
+    if common_options().config is not None:
+        command += ["--config", str(file_to_read(common_options().config)[0])]
     argv = (*command, "up", "--foreground")
     kept = {name: os.environ[name] for name in KEPT if os.environ.get(name)}
     if places.home is not None:
@@ -170,12 +170,12 @@ def _unit() -> SystemdUnit | LaunchdAgent:
         return LaunchdAgent(home / "Library" / "LaunchAgents", argv, kept, places.logs / "up.log")
     from cockpit.adapters.service.systemd import SystemdUnit
 
-    said = os.environ.get("XDG_CONFIG_HOME", "")
-    config = Path(said) if said.startswith("/") else home / ".config"
+    configured = os.environ.get("XDG_CONFIG_HOME", "")
+    config = Path(configured) if configured.startswith("/") else home / ".config"
     return SystemdUnit(config / "systemd" / "user", argv, kept)
 
 
-def _ours(path: Path) -> str | None:
+def _installed_text(path: Path) -> str | None:
     """Return the file's text; None without a file. Raises `NotNow` for a file cockpit did not
     write.
     """
@@ -185,7 +185,7 @@ def _ours(path: Path) -> str | None:
         return None
     except OSError as error:
         raise Failed(f"{path} cannot be read", str(error)) from error
-    if OURS not in text:
+    if MARKER not in text:
         raise NotNow(
             f"{safe_line(str(path))} was not written by cockpit",
             "It was not changed.",
@@ -204,12 +204,12 @@ def _write(path: Path, text: str) -> None:
         raise Failed(f"{path} cannot be written", str(error)) from error
 
 
-def _become_far(*words: str) -> None:
+def _run_on_host(*words: str) -> None:
     """With `--host`, replace this process with the same command on that machine."""
-    from cockpit.cli.asking import far_host
+    from cockpit.cli.requests import remote_host
 
-    host = far_host()
+    host = remote_host()
     if host is not None:
-        from cockpit.cli.hosts import become_there
+        from cockpit.cli.hosts import exec_remote
 
-        become_there(host.command("service", *words))
+        exec_remote(host.command("service", *words))

@@ -13,10 +13,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from cockpit.cli.bar import context_words
+from cockpit.cli.context_bar import format_context
+from cockpit.cli.output import say
 from cockpit.cli.places import our_places
-from cockpit.cli.sentence import doing, sentence, worth_saying
-from cockpit.cli.speech import say
+from cockpit.cli.status_sentence import change_key, doing, sentence
 from cockpit.client.line import Way
 from cockpit.client.quick import fetch, lines
 from cockpit.core.errors import NoSuchAgent
@@ -71,7 +71,7 @@ def watch(
 
     With `plain`, only state, band, need and session count as changes.
     """
-    said: dict[str, object] = {}
+    printed: dict[str, object] = {}
     if way is None:
         stream = lines(our_places().socket, "/v1/watch")
     else:
@@ -79,9 +79,9 @@ def watch(
     for message in map(json.loads, stream):
         for row in _changed(message, name):
             line = json.dumps(row, ensure_ascii=False) if as_json else _line(row, plain=plain)
-            about = worth_saying(row) if plain and not as_json else line
-            if said.get(row["name"]) != about:
-                said[row["name"]] = about
+            key = change_key(row) if plain and not as_json else line
+            if printed.get(row["name"]) != key:
+                printed[row["name"]] = key
                 print(line, flush=True)
     return 0
 
@@ -97,7 +97,7 @@ def table_line(row: Row) -> str:
     cells = [
         f"{safe_line(row['name']):<16}",
         f"{_STATES.get(state, state):<11}",
-        context_words(row["context"]),
+        format_context(row["context"]),
         _trouble(row) or doing(row),
     ]
     return _cut("  ".join(cells).rstrip())
@@ -111,20 +111,20 @@ def _status(way: Path | Way, patience: float = 10.0) -> dict[str, Any]:
 def _chosen(agents: list[Row], name: str | None) -> list[Row]:
     if name is None:
         return agents
-    found = [row for row in agents if row["name"] == name]
-    if not found:
+    chosen = [row for row in agents if row["name"] == name]
+    if not chosen:
         known = ", ".join(row["name"] for row in agents) or "none"
         raise NoSuchAgent(f"No agent named {quoted(name)}", f"Agents: {known}.")
-    return found
+    return chosen
 
 
 def _changed(message: dict[str, Any], name: str | None) -> Iterator[Row]:
-    found: Iterable[Row] = ()
+    agents: Iterable[Row] = ()
     if message.get("type") == "snapshot":
-        found = _chosen(message["status"]["agents"], name)
+        agents = _chosen(message["status"]["agents"], name)
     elif message.get("type") == "agent":
-        found = [message["agent"]]
-    yield from (row for row in found if name in (None, row["name"]))
+        agents = [message["agent"]]
+    yield from (row for row in agents if name in (None, row["name"]))
 
 
 def _print_table(agents: list[Row], *, plain: bool) -> None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from cockpit.cli.fast import collect_from_here
+from cockpit.cli.fast_path import resume_gc
 from cockpit.core.errors import ProgramMissing
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from cockpit.tui.terminal.capabilities import Colours, Glyphs
 
 
-class Outside(NamedTuple):
+class ReloadTargets(NamedTuple):
     """What a settings reload changes outside the screen; see `tui/state/settings_reload.py`."""
 
     hosts: Callable[[Settings], Mapping[str, Supervisor]]
@@ -36,7 +36,7 @@ class Outside(NamedTuple):
     let_through: Callable[[], None]
 
 
-ENDED_BY_ITSELF = (
+UNEXPECTED_END = (
     "cockpit: the screen ended unexpectedly; please report this. "
     "Your agents keep running: press F12, or run cockpit again."
 )
@@ -64,7 +64,7 @@ class ScreenOptions:
     notifications: Notifications | None = None
     settings: Settings | None = None
     """The initial ones."""
-    outside: Outside | None = None
+    outside: ReloadTargets | None = None
     """Notified when settings change."""
 
 
@@ -115,11 +115,11 @@ def run(client: Supervisor | JoinedClient, options: ScreenOptions) -> int:
         # A size from the shell's environment would never change; ask the terminal instead.
         os.environ.pop(name, None)
     app = build(client, options)
-    collect_from_here()
+    resume_gc()
     if app.run():
         return 0
     if not app.return_code:
-        print(ENDED_BY_ITSELF, file=sys.stderr)
+        print(UNEXPECTED_END, file=sys.stderr)
     return app.return_code or 1
 
 

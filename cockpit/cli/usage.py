@@ -136,7 +136,7 @@ def _cells(report: Report) -> tuple[str, ...]:
 
 
 def _bar(context: dict[str, Any]) -> str:
-    from cockpit.cli.bar import bar
+    from cockpit.cli.context_bar import bar
 
     if context["used"] is None:
         return "·" * 10 + "    ?"

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from cockpit.cli.agent_names import agent_names
-from cockpit.cli.options import everywhere
+from cockpit.cli.options import with_common_options
 
 
 @click.group(
@@ -27,7 +27,7 @@ cockpit creates a worktree when it starts an agent with strategy = "git_worktree
 `start --worktree`). The worktree stays across handoffs; only this command removes it.
 If a removal is refused, the message lists each reason and what to do about it.""",
 )
-@everywhere
+@with_common_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def worktrees(context: click.Context, as_json: bool) -> int:
@@ -37,16 +37,16 @@ def worktrees(context: click.Context, as_json: bool) -> int:
     """
     if context.invoked_subcommand is not None:
         return 0
-    from cockpit.cli.asking import far_host, with_client
+    from cockpit.cli.requests import remote_host, with_client
     from cockpit.tui.present.worktrees import lines
 
-    here = str(Path.cwd()) if far_host() is None else None
-    found = with_client(lambda client: client.worktrees(here))
+    here = str(Path.cwd()) if remote_host() is None else None
+    trees = with_client(lambda client: client.worktrees(here))
     if as_json:
-        print(json.dumps([tree.model_dump() for tree in found], indent=2, ensure_ascii=False))
+        print(json.dumps([tree.model_dump() for tree in trees], indent=2, ensure_ascii=False))
         return 0
     now = datetime.now(UTC)
-    print("\n".join(line for tree in found for line in lines(tree, now)) or "No worktrees.")
+    print("\n".join(line for tree in trees for line in lines(tree, now)) or "No worktrees.")
     return 0
 
 
@@ -62,7 +62,7 @@ Every removal first saves the worktree under refs/cockpit/salvage/AGENT/TIME: it
 uncommitted files, staged, untracked and ignored ones too. To restore them:
   cockpit worktrees restore REFERENCE NEW-FOLDER"""
 )
-@everywhere
+@with_common_options
 @click.argument("tree", metavar="NAME|PATH", shell_complete=agent_names)
 @click.option(
     "--salvage",
@@ -83,20 +83,20 @@ def remove(tree: str, salvage: bool, salvage_only: bool, leave_out: tuple[str, .
     commits that are not pushed or merged, a running process or agent, an unfinished git operation,
     someone else's lock, or other repositories in it; or if cockpit did not create it.
     """
-    from cockpit.cli.asking import ask, far_host, not_a_file_here
+    from cockpit.cli.requests import ask, remote_host, require_absolute_path
     from cockpit.wire.verbs import RemoveWorktree
 
     if _is_path(tree):
-        not_a_file_here(Path(tree), "The worktree")
+        require_absolute_path(Path(tree), "The worktree")
     named = tree if not _is_path(tree) else str(Path(tree).absolute())
     done = ask(
         RemoveWorktree(
             tree=named,
-            cwd=str(Path.cwd()) if far_host() is None else None,
+            cwd=str(Path.cwd()) if remote_host() is None else None,
             salvage=salvage,
             salvage_only=salvage_only,
             leave_out=list(leave_out),
-            pid=os.getpid() if far_host() is None else None,
+            pid=os.getpid() if remote_host() is None else None,
         )
     )
     if done.text:
@@ -121,7 +121,7 @@ git restore, git checkout and git archive may change bytes, where attributes con
 or encodings. The parents of REFERENCE are what was staged, and commits that only the worktree's
 own reflog had: git log --graph REFERENCE"""
 )
-@everywhere
+@with_common_options
 @click.argument("reference")
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option(
@@ -138,11 +138,11 @@ def restore(reference: str, folder: Path, repository: Path | None) -> int:
     import asyncio
 
     from cockpit.adapters.git.worktrees import Git
-    from cockpit.cli.asking import far_host
+    from cockpit.cli.requests import remote_host
     from cockpit.core.errors import BadUsage
     from cockpit.core.plurals import counted
 
-    if (host := far_host()) is not None:
+    if (host := remote_host()) is not None:
         raise BadUsage(
             "--host does not work here: files are restored on the machine that has the repository",
             "",

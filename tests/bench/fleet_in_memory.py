@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from cockpit.cli.fast import collect_from_here
+from cockpit.cli.fast_path import resume_gc
 from cockpit.cli.tui import ScreenOptions, build
 from cockpit.client.joined import JoinedClient
 from cockpit.client.named import NamedClient
@@ -115,7 +115,7 @@ async def main(agents: int, each: float, refresh: str, hosts: int) -> None:
         refresh="low" if refresh == "low" else "auto",
     )
     app = build(world.client(), options)
-    collect_from_here()
+    resume_gc()
     working = asyncio.create_task(world.work(each)) if each else None
     await app.run_async()
     if working:

@@ -14,9 +14,9 @@ import pytest
 from cockpit.adapters.agents.claude.first_run import open_questions
 from cockpit.adapters.store.fitness import check_sqlite
 from cockpit.cli.commands import run
-from cockpit.cli.finding import Finding
-from cockpit.cli.machine import claude, disk, git, sqlite, tmux, utf8
-from cockpit.cli.premises import examine_premises, folder
+from cockpit.cli.doctor_finding import Finding
+from cockpit.cli.doctor_machine import claude, disk, git, sqlite, tmux, utf8
+from cockpit.cli.doctor_setup import check_setup, folder
 from tests.repositories import lay_repository
 
 
@@ -25,7 +25,7 @@ def of(topic: str, findings: list[Finding]) -> Finding:
 
 
 def premises(config: Path | None = None) -> list[Finding]:
-    return examine_premises(os.environ, config)
+    return check_setup(os.environ, config)
 
 
 def test_a_machine_that_is_fit(

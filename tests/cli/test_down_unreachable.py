@@ -7,10 +7,10 @@ import os
 
 import pytest
 
-from cockpit.cli import launching
-from cockpit.cli.launching import start_supervisor, stop_supervisor
+from cockpit.cli import supervisor_process
+from cockpit.cli.doctor_setup import supervisor
 from cockpit.cli.places import our_places
-from cockpit.cli.premises import supervisor
+from cockpit.cli.supervisor_process import start_supervisor, stop_supervisor
 from cockpit.client.http import HttpClient
 from cockpit.client.quick import fetch
 from cockpit.core.errors import NoSupervisor, NotNow, Unreachable
@@ -50,7 +50,7 @@ def test_a_pid_in_the_lock_file_alone_is_no_supervisor() -> None:
 
 
 def test_up_says_so_when_it_has_waited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(launching, "START_SECONDS", 3.0)
+    monkeypatch.setattr(supervisor_process, "START_SECONDS", 3.0)
     places = our_places()
     places.make()
     with take_lock(places.lease), pytest.raises(Unreachable, match=SENTENCE) as caught:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cockpit.cli.keys import first_day, markdown, text
+from cockpit.cli.keys import markdown, readme_table, text
 from cockpit.tui.keys.actions import ACTIONS
 
 
@@ -18,5 +18,5 @@ def test_a_key_of_the_pilots_own_takes_the_place_of_the_usual_one() -> None:
 
 
 def test_the_first_day_needs_few() -> None:
-    assert "| `a` | Approve. |" in first_day()
-    assert len(first_day().splitlines()) < 20
+    assert "| `a` | Approve. |" in readme_table()
+    assert len(readme_table().splitlines()) < 20

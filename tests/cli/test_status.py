@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from cockpit.cli.bar import bar, context_words
 from cockpit.cli.commands import run
-from cockpit.cli.fast import run_fast
+from cockpit.cli.context_bar import bar, format_context
+from cockpit.cli.fast_path import run_fast
 from cockpit.wire.status import AgentStatus, ContextStatus, Needs, Status
 
 FULL = ContextStatus(
@@ -175,7 +175,7 @@ def test_the_bar_is_full_only_when_the_window_is(used: float, cells: int) -> Non
 
 
 def test_what_is_not_known_is_not_drawn_as_zero() -> None:
-    words = context_words(ContextStatus().model_dump())
+    words = format_context(ContextStatus().model_dump())
 
     assert "█" not in words
     assert "░" not in words
@@ -185,13 +185,13 @@ def test_what_is_not_known_is_not_drawn_as_zero() -> None:
 def test_an_assumed_window_is_marked() -> None:
     assumed = FULL.model_copy(update={"confidence": "assumed"})
 
-    assert "71%?" in context_words(assumed.model_dump())
+    assert "71%?" in format_context(assumed.model_dump())
 
 
 def test_status_loads_nothing_heavy(answering: Any) -> None:
     answering.say("GET /v1/status", said(row("api", context=FULL)))
     program = (
-        "import sys\nfrom cockpit.cli.fast import run_fast\nassert run_fast(['status']) == 0\n"
+        "import sys\nfrom cockpit.cli.fast_path import run_fast\nassert run_fast(['status']) == 0\n"
         "print(sorted({m.split('.')[0] for m in sys.modules} & {'click', 'pydantic', 'asyncio',"
         " 'textual', 'rich', 'libtmux', 'starlette', 'claude_agent_sdk', 'jinja2', 'tomlkit'}))"
     )

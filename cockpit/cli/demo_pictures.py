@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
-from cockpit.cli.shots import EMPTY, FLYING
+from cockpit.cli.demo_shots import EMPTY, FLYING
 from cockpit.client.client import Supervisor
 from cockpit.config.files import Files
 from cockpit.config.shipped import themes_folder

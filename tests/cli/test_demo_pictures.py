@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from cockpit.cli.pictures import ALWAYS, Camera, nowhere, writable, write
-from cockpit.cli.shots import EMPTY, FLYING
+from cockpit.cli.demo_pictures import ALWAYS, Camera, nowhere, writable, write
+from cockpit.cli.demo_shots import EMPTY, FLYING
 from cockpit.core.errors import BadUsage, Failed
 from cockpit.tui.pictures.picture import Shot
 from cockpit.tui.state.context import UIContext

@@ -1,5 +1,6 @@
-"""The commands that must start quickly, run before anything heavy is imported: what is typed all
-day, and the two processes behind a first start.
+"""Run the commands that must start quickly, before anything heavy is imported.
+
+These are the commands that are typed often, and the screen and supervisor processes.
 
 Only the simplest spellings are handled here. All others go through click to the same functions.
 """
@@ -11,7 +12,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-COMPLETING = "_COCKPIT_COMPLETE"
+COMPLETE_VARIABLE = "_COCKPIT_COMPLETE"
 """Set by a shell when it asks click for completions."""
 
 
@@ -20,68 +21,68 @@ def run_fast(arguments: Sequence[str]) -> int | None:
 
     Return None when the arguments need the full command line.
     """
-    if COMPLETING in os.environ:
+    if COMPLETE_VARIABLE in os.environ:
         return None
-    from cockpit.cli.speech import guarded
+    from cockpit.cli.output import run_guarded
 
     match list(arguments):
-        case [*rest] if _configured(rest):
+        case [*rest] if _only_config(rest):
             from cockpit.cli.screen import open_screen
 
-            return guarded(lambda: open_screen(_config(rest)))
-        case ["--in-home-window", *rest] if _configured(rest):
-            collect_later()
-            from cockpit.cli.showing import show_in_home_window
+            return run_guarded(lambda: open_screen(_config(rest)))
+        case ["--in-home-window", *rest] if _only_config(rest):
+            pause_gc()
+            from cockpit.cli.screen_modes import show_in_home_window
 
-            return guarded(lambda: show_in_home_window(_config(rest)))
-        case ["up", "--foreground", *rest] if _configured(rest):
-            collect_later()
-            from cockpit.cli.launching import run_supervisor
+            return run_guarded(lambda: show_in_home_window(_config(rest)))
+        case ["up", "--foreground", *rest] if _only_config(rest):
+            pause_gc()
+            from cockpit.cli.supervisor_process import run_supervisor
 
-            return guarded(lambda: run_supervisor(_config(rest)))
-        case ["status", *rest] if _plain(rest):
+            return run_guarded(lambda: run_supervisor(_config(rest)))
+        case ["status", *rest] if _is_simple_status(rest):
             from cockpit.cli.status import show
 
             names = [word for word in rest if word != "--json"]
-            return guarded(lambda: show(names[0] if names else None, as_json="--json" in rest))
+            return run_guarded(lambda: show(names[0] if names else None, as_json="--json" in rest))
         case ["attach", name, *rest] if not name.startswith("-") and rest in ([], ["--aside"]):
             from cockpit.cli.attach import attach
 
-            return guarded(lambda: attach(name, aside=bool(rest)))
+            return run_guarded(lambda: attach(name, aside=bool(rest)))
         case ["--client-ended", code]:
-            from cockpit.cli.client_ended import tell
+            from cockpit.cli.client_ended import report_client_end
 
-            return guarded(lambda: tell(int(code)))
+            return run_guarded(lambda: report_client_end(int(code)))
         case ["dial-stdio"]:
-            from cockpit.cli.dial import dial
+            from cockpit.cli.dial_stdio import dial
 
-            return guarded(dial)
+            return run_guarded(dial)
         case _:
             return None
 
 
-def collect_later() -> None:
+def pause_gc() -> None:
     """Turn garbage collection off while modules are imported: imports allocate a lot and free
     little.
 
-    `collect_from_here` turns it on again.
+    `resume_gc` turns it on again.
     """
     gc.disable()
 
 
-def collect_from_here() -> None:
+def resume_gc() -> None:
     """Turn garbage collection on again, and freeze what is loaded so that it is never scanned."""
     gc.freeze()
     gc.enable()
 
 
-def _plain(words: Sequence[str]) -> bool:
+def _is_simple_status(words: Sequence[str]) -> bool:
     """Accept at most one name, and at most `--json` beside it."""
     names = [word for word in words if word != "--json"]
     return len(names) <= 1 and not any(word.startswith("-") for word in names)
 
 
-def _configured(words: Sequence[str]) -> bool:
+def _only_config(words: Sequence[str]) -> bool:
     """Accept nothing, or `--config FILE`; click reports a path that is not a file."""
     return not words or (len(words) == 2 and words[0] == "--config" and Path(words[1]).is_file())
 

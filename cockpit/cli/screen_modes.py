@@ -15,11 +15,11 @@ from cockpit.adapters.files.watched_files import watch_files
 from cockpit.adapters.tmux.outer_terminal import client_terminal
 from cockpit.adapters.tmux.views import TmuxViews
 from cockpit.cli.attach import check_terminal, views_of
-from cockpit.cli.joining import Hosts
-from cockpit.cli.launching import start_supervisor
+from cockpit.cli.host_clients import HostClients
 from cockpit.cli.places import our_places
 from cockpit.cli.status import BEAT
-from cockpit.cli.tui import Outside, ScreenOptions, run
+from cockpit.cli.supervisor_process import start_supervisor
+from cockpit.cli.tui import ReloadTargets, ScreenOptions, run
 from cockpit.client.http import HttpClient
 from cockpit.config.files import Files
 from cockpit.config.paths import Places
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     from cockpit.config.schema import Settings
     from cockpit.tui.terminal.attach import Attach as ShowPane
 
-CALLING = 'echo "Connecting to $0 …"; exec "$@"'
+CONNECT_SCRIPT = 'echo "Connecting to $0 …"; exec "$@"'
 """Prints a line until the other machine answers. If it never does, tmux's own last line scrolls
 this one off the screen instead of the reason."""
-LINE_BEFORE_WIPED = b"\x1b[A\x1b[2K"
+ERASE_LINE_ABOVE = b"\x1b[A\x1b[2K"
 
 
 def show_here(config: Path | None) -> int:
@@ -51,11 +51,11 @@ def show_here(config: Path | None) -> int:
     return _show(our_places(), config, in_home_window=False)
 
 
-def show_far(host: FarHost, config: Path | None) -> int:
+def show_remote(host: FarHost, config: Path | None) -> int:
     """Run another machine's screen in this terminal, with this machine's settings."""
     check_terminal()
 
-    async def step_over(name: str) -> None:
+    async def show_remote_pane(name: str) -> None:
         await _lend_terminal(
             host.attach_command(agent_name(name)), f"The pane on {host.name} could not be opened"
         )
@@ -63,7 +63,9 @@ def show_far(host: FarHost, config: Path | None) -> int:
     places = our_places()
     client = HttpClient(host, host.name, beat=BEAT)
     # No files: settings are saved on this machine, but remote agents are configured remotely.
-    return _run_screen(client, step_over, places, _settings(places, config), far=host.name)
+    return _run_screen(
+        client, show_remote_pane, places, _settings(places, config), remote=host.name
+    )
 
 
 def show_in_home_window(config: Path | None) -> int:
@@ -76,7 +78,7 @@ def show_in_home_window(config: Path | None) -> int:
     places = our_places()
     code = _show(places, config, in_home_window=True)
     if code == 0:
-        asyncio.run(_let_go(views_of(places)))
+        asyncio.run(_detach(views_of(places)))
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
     return code
 
@@ -85,17 +87,17 @@ def _show(places: Places, config: Path | None, *, in_home_window: bool) -> int:
     here = HttpClient(places.socket)
     views = views_of(places)
     settings = _settings(places, config)
-    hosts = Hosts(here, settings)
+    hosts = HostClients(here, settings)
 
-    async def turn_to(name: str) -> None:
+    async def select_window(name: str) -> None:
         if argv := hosts.shown_there(name):
-            argv = ["/bin/sh", "-c", CALLING, name, *argv]
+            argv = ["/bin/sh", "-c", CONNECT_SCRIPT, name, *argv]
             await views.show_far(name, Launch(argv, Path.cwd(), dict(os.environ)))
             return
         done = await here.ask(Attach(name=name))
         await views.show(PaneId(done.pane or ""))
 
-    async def step_into(name: str) -> None:
+    async def attach_client(name: str) -> None:
         if argv := hosts.shown_there(name):
             await _lend_terminal(argv, f"The pane of {name} could not be opened")
             return
@@ -104,34 +106,38 @@ def _show(places: Places, config: Path | None, *, in_home_window: bool) -> int:
         argv = await views.attach_command(pane, os.environ, aside=True)
         await _lend_terminal(argv, "tmux could not open the pane")
 
-    attach = turn_to if in_home_window else step_into
+    attach = select_window if in_home_window else attach_client
     files = partial(Files.read, places, config, Path.cwd(), dict(os.environ))
-    outside = Outside(hosts.have, partial(watch_files, _watched(places, config)), _letting(views))
+    outside = ReloadTargets(
+        hosts.have,
+        partial(watch_files, _settings_files(places, config)),
+        _notification_passer(views),
+    )
     return _run_screen(
         hosts.client, attach, places, settings,
         files=files, in_home_window=in_home_window, outside=outside,
     )  # fmt: skip
 
 
-def _watched(places: Places, config: Path | None) -> list[Path]:
+def _settings_files(places: Places, config: Path | None) -> list[Path]:
     """Return the files that decide the settings here, including a project file not created yet."""
     cwd = Path.cwd()
     project = cwd / config if config is not None else project_file(cwd)
     return [places.user_file, places.trusted, project or cwd / FILE_NAME]
 
 
-def _letting(views: TmuxViews) -> Callable[[], None]:
+def _notification_passer(views: TmuxViews) -> Callable[[], None]:
     """Return a function that lets tmux pass desktop notifications on, in the background."""
-    under_way: set[asyncio.Task[None]] = set()
+    tasks: set[asyncio.Task[None]] = set()
 
-    async def let() -> None:
+    async def allow() -> None:
         with contextlib.suppress(CockpitError):  # then only the bell is left
             await views.let_home_through()
 
     def begin() -> None:
-        task = asyncio.get_running_loop().create_task(let())
-        under_way.add(task)
-        task.add_done_callback(under_way.discard)
+        task = asyncio.get_running_loop().create_task(allow())
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
 
     return begin
 
@@ -148,22 +154,22 @@ def _run_screen(
     *,
     files: Callable[[], Files] | None = None,
     in_home_window: bool = False,
-    far: str | None = None,
-    outside: Outside | None = None,
+    remote: str | None = None,
+    outside: ReloadTargets | None = None,
 ) -> int:
-    """Run the screen with the user's settings; `far` is the remote host, if any."""
+    """Run the screen with the user's settings; `remote` is the host, if any."""
     if in_home_window and settings.notifications.terminal in ("osc9", "osc777"):
         asyncio.run(views_of(places).let_home_through())
     options = ScreenOptions(
         attach=attach,
         direct=not in_home_window,
-        host=far or LOCAL,
+        host=remote or LOCAL,
         theme=settings.cockpit.theme,
         theme_folders=[themes_folder(), places.themes],
         refresh=settings.cockpit.refresh,
         keys=dict(settings.keys),
         files=files,
-        remember_in=places.state / (f"screen-{far}.json" if far else "screen.json"),
+        remember_in=places.state / (f"screen-{remote}.json" if remote else "screen.json"),
         glyphs=settings.cockpit.glyphs,
         colours=settings.cockpit.colours,
         notifications=settings.notifications,
@@ -182,10 +188,10 @@ async def _lend_terminal(argv: list[str], trouble: str) -> None:
     process = await asyncio.create_subprocess_exec(*argv, env=client_terminal(os.environ))
     if code := await process.wait():
         raise Failed(trouble, f"It ended with exit code {code}.")
-    os.write(sys.stdout.fileno(), LINE_BEFORE_WIPED)
+    os.write(sys.stdout.fileno(), ERASE_LINE_ABOVE)
 
 
-async def _let_go(views: TmuxViews) -> None:
+async def _detach(views: TmuxViews) -> None:
     try:
         await views.detach()
     except CockpitError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from cockpit.cli.agent_names import agent_names
-from cockpit.cli.options import everywhere
+from cockpit.cli.options import with_common_options
 from cockpit.core.errors import BadUsage
 from cockpit.core.safetext import quoted
 
@@ -17,7 +17,7 @@ Examples:
   cockpit approve api --straight      approve and skip the review
   cockpit approve api --sha256 HASH   only if the document is the one you read"""
 )
-@everywhere
+@with_common_options
 @click.argument("name", shell_complete=agent_names)
 @click.option("--straight", is_flag=True, help="Approve and skip the review.")
 @click.option(
@@ -25,7 +25,7 @@ Examples:
 )
 def approve(name: str, straight: bool, sha256: str | None) -> int:
     """Approve a handoff, or the document under review."""
-    from cockpit.cli.asking import ask
+    from cockpit.cli.requests import ask
     from cockpit.core.ids import agent_name
     from cockpit.wire.verbs import Approve
 
@@ -39,12 +39,12 @@ Examples:
   cockpit refuse api
   cockpit refuse api --compact   don't ask again until the CLI has compacted"""
 )
-@everywhere
+@with_common_options
 @click.argument("name", shell_complete=agent_names)
 @click.option("--compact", is_flag=True, help="Let the CLI compact; don't ask again until then.")
 def refuse(name: str, compact: bool) -> int:
     """Refuse a handoff; the agent keeps its session."""
-    from cockpit.cli.asking import ask
+    from cockpit.cli.requests import ask
     from cockpit.core.ids import agent_name
     from cockpit.wire.verbs import Refuse
 
@@ -59,12 +59,12 @@ Examples:
   cockpit snooze api 1h
   cockpit snooze api 10%    until another 10% of the window is used"""
 )
-@everywhere
+@with_common_options
 @click.argument("name", shell_complete=agent_names)
 @click.argument("duration", metavar="[FOR]", default="10m")
 def snooze(name: str, duration: str) -> int:
     """Ask again later: in 90s, 10m or 1h, or in 10% more."""
-    from cockpit.cli.asking import ask
+    from cockpit.cli.requests import ask
     from cockpit.core.ids import agent_name
     from cockpit.wire.verbs import Snooze
 
@@ -81,7 +81,7 @@ def snooze(name: str, duration: str) -> int:
 Example:
   cockpit done api    same as when the agent prints its completion marker"""
 )
-@everywhere
+@with_common_options
 @click.argument("name", shell_complete=agent_names)
 def done(name: str) -> int:
     """Mark an agent's job as done.
@@ -89,7 +89,7 @@ def done(name: str) -> int:
     This runs what waits for the end of the job: push_on_success, create_pr and the after_run hooks.
     The next prompt to the agent reopens the job.
     """
-    from cockpit.cli.asking import ask
+    from cockpit.cli.requests import ask
     from cockpit.core.ids import agent_name
     from cockpit.wire.verbs import Finish
 

@@ -1,4 +1,4 @@
-"""`cockpit attach` and `send`: open an agent's pane, or send it a prompt."""
+"""`cockpit attach`, `send` and `dial-stdio`: connect to an agent or to the supervisor."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NoReturn
 import click
 
 from cockpit.cli.agent_names import agent_names
-from cockpit.cli.options import everywhere
+from cockpit.cli.options import with_common_options
 
 
 @click.command(
@@ -17,7 +17,7 @@ Example:
   cockpit attach api               press F12 to go back to cockpit
   cockpit attach api --host gpu1   an agent on another machine; F12 detaches"""
 )
-@everywhere
+@with_common_options
 @click.argument("name", shell_complete=agent_names)
 @click.option("--aside", is_flag=True, hidden=True)
 def attach(name: str, aside: bool) -> NoReturn:
@@ -25,13 +25,13 @@ def attach(name: str, aside: bool) -> NoReturn:
 
     The pane runs the agent's real CLI. Press F12 to go back.
     """
-    from cockpit.cli.asking import far_host
     from cockpit.cli.attach import attach as go
-    from cockpit.cli.attach import attach_there
+    from cockpit.cli.attach import attach_remote
+    from cockpit.cli.requests import remote_host
 
-    host = far_host()
+    host = remote_host()
     if host is not None:
-        attach_there(host, name)
+        attach_remote(host, name)
     go(name, aside=aside)
 
 
@@ -42,7 +42,7 @@ Examples:
   cockpit send api -- --verbose is the flag I meant
   git diff | cockpit send api -"""
 )
-@everywhere
+@with_common_options
 @click.argument("name", shell_complete=agent_names)
 @click.argument("text", nargs=-1, required=True)
 def send(name: str, text: tuple[str, ...]) -> int:
@@ -50,15 +50,29 @@ def send(name: str, text: tuple[str, ...]) -> int:
 
     cockpit types TEXT into the agent's composer and submits it. If TEXT is -, reads stdin.
     """
-    from cockpit.cli.asking import ask
+    from cockpit.cli.requests import ask
     from cockpit.core.ids import agent_name
     from cockpit.wire.verbs import Send
 
-    ask(Send(name=agent_name(name), text=spoken(" ".join(text))))
+    ask(Send(name=agent_name(name), text=prompt_text(" ".join(text))))
     return 0
 
 
-def spoken(text: str) -> str:
+@click.command(
+    "dial-stdio",
+    epilog="""\b
+Example:
+  ssh gpu1 cockpit dial-stdio""",
+)
+@with_common_options
+def dial_stdio() -> int:
+    """Connect stdin and stdout to the supervisor's socket."""
+    from cockpit.cli.dial_stdio import dial
+
+    return dial()
+
+
+def prompt_text(text: str) -> str:
     """Return the text from the command line, or all of stdin for a dash.
 
     Bytes that are not UTF-8 become replacement characters.

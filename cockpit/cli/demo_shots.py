@@ -41,6 +41,6 @@ FLYING: Sequence[Shot] = (
     ),
     Shot("settings", ("warn → act",), ("comma", "tab tab tab tab", "5 5 %"), "durations"),
     Shot("worktrees", ("agent/invoices",), ("W",), "durations"),
-    Shot("help", ("Hand the job",), ("question_mark",), "durations"),
+    Shot("help", ("Hand off to",), ("question_mark",), "durations"),
 )
 """Pictures taken once every agent waits at its planned point."""

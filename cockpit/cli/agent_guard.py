@@ -31,17 +31,19 @@ def refuse_inside_agent(what: str, *, nested: bool = True) -> None:
     agent of another one.
     """
     places = our_places()
-    above = ancestry(os.getpid(), boot="-")
-    for one in above:
-        if not one.run or _HOOK_MARKER.fullmatch(one.run):
+    ancestors = ancestry(os.getpid(), boot="-")
+    for ancestor in ancestors:
+        if not ancestor.run or _HOOK_MARKER.fullmatch(ancestor.run):
             continue
-        if not _is_apart(places, one.state, Path(one.socket).parent, nested=nested):
-            raise _refusal(what, f"This command runs inside {_name(one)}.", one.state)
-    for start in tmux_starts(above):
+        if not _is_other_cockpit(
+            places, ancestor.state, Path(ancestor.socket).parent, nested=nested
+        ):
+            raise _refusal(what, f"This command runs inside {_name(ancestor)}.", ancestor.state)
+    for start in tmux_starts(ancestors):
         state = _state_of(start, places)
         if state is None or start.process.process.pid == _home_pid(start):
             continue
-        if not _is_apart(places, state, Path(start.socket).parent, nested=nested):
+        if not _is_other_cockpit(places, state, Path(start.socket).parent, nested=nested):
             raise _refusal(
                 what,
                 f"This command runs in cockpit's own tmux server (process "
@@ -56,30 +58,30 @@ def _refusal(what: str, where: str, state: str) -> NotAllowed:
     return NotAllowed(f"Refused: an agent may not {what}", where, _HINT)
 
 
-def _name(one: Ancestor) -> str:
-    kind = "the worktree setup of agent" if one.run.startswith("setup-") else "agent"
-    return f"{kind} {one.agent or one.run!a} (process {one.process.pid})"
+def _name(ancestor: Ancestor) -> str:
+    kind = "the worktree setup of agent" if ancestor.run.startswith("setup-") else "agent"
+    return f"{kind} {ancestor.agent or ancestor.run!a} (process {ancestor.process.pid})"
 
 
-def _is_apart(places: Places, state: str, runtime: Path, *, nested: bool) -> bool:
+def _is_other_cockpit(places: Places, state: str, runtime: Path, *, nested: bool) -> bool:
     """Whether the cockpit with these folders is provably not the one this command is for.
 
     Folders are compared by identity, not by name. Another user's cockpit is apart. One of this user
     is apart if this command has its own `COCKPIT_HOME`: the default folders are the user's.
     """
-    theirs = _identity(Path(state))
-    if theirs is None:
+    state_folder = _identity(Path(state))
+    if state_folder is None:
         return False
-    if theirs.st_uid != os.geteuid():
+    if state_folder.st_uid != os.geteuid():
         return True
     if not nested or places.home is None:
         return False
-    others = [theirs, _identity(runtime)]
-    ours = [_identity(places.state), _identity(places.runtime)]
+    their_folders = [state_folder, _identity(runtime)]
+    our_folders = [_identity(places.state), _identity(places.runtime)]
     return not any(
-        one is not None and other is not None and os.path.samestat(one, other)
-        for one in ours
-        for other in others
+        ours is not None and theirs is not None and os.path.samestat(ours, theirs)
+        for ours in our_folders
+        for theirs in their_folders
     )
 
 
@@ -109,5 +111,5 @@ def _home_pid(start: TmuxStart) -> int | None:
     from cockpit.adapters.tmux.panes import Tmux
 
     tmux = Tmux(Path(start.socket), Path(start.config), os.environ)
-    with ThreadPoolExecutor(1) as aside:  # the caller may be inside a running event loop
-        return aside.submit(lambda: asyncio.run(tmux.home_pid())).result()
+    with ThreadPoolExecutor(1) as executor:  # the caller may be inside a running event loop
+        return executor.submit(lambda: asyncio.run(tmux.home_pid())).result()

@@ -22,7 +22,7 @@ def file_to_read(config: Path | None) -> tuple[Path | None, bool]:
     return (None if found is None else found.absolute()), False
 
 
-def configured_words(config: Path | None) -> str:
+def configured_summary(config: Path | None) -> str:
     """Say how many agents the current files configure, and how many settings wait for trust.
 
     Raises `BadConfig`.
@@ -33,11 +33,11 @@ def configured_words(config: Path | None) -> str:
     loaded = load(our_places(), file, Path.cwd(), os.environ, named=named)
     names = {agent.name for agent in loaded.settings.agents}
     names |= {held.agent for held in loaded.held if held.agent is not None}
-    words = f"{counted(len(names), 'agent')} configured"
+    summary = f"{counted(len(names), 'agent')} configured"
     if loaded.held:
         path = safe_line(str(loaded.held[0].file), 400)
         waiting = counted(len(loaded.held), "setting")
-        words += f"; {waiting} ignored until you trust the file: cockpit config trust {path}"
+        summary += f"; {waiting} ignored until you trust the file: cockpit config trust {path}"
     elif not loaded.files:
-        words += "; create a config file with: cockpit init"
-    return words
+        summary += "; create a config file with: cockpit init"
+    return summary

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cockpit.cli.fast import collect_from_here
-from cockpit.cli.inside import refuse_inside_agent
+from cockpit.cli.agent_guard import refuse_inside_agent
+from cockpit.cli.fast_path import resume_gc
+from cockpit.cli.output import say
 from cockpit.cli.places import our_places
-from cockpit.cli.speech import say
 from cockpit.cli.startup_output import StartupOutput
 from cockpit.client.quick import connect, fetch
 from cockpit.client.refusals import not_running, unreachable
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 START_SECONDS = 30.0
 END_SECONDS = 60.0
 LOAD_SECONDS = 90.0
-_LOOK_SECONDS = 0.02
+_POLL_SECONDS = 0.02
 
 
 def run_supervisor(config: Path | None, *, again: bool = False) -> int:
@@ -42,11 +42,11 @@ def run_supervisor(config: Path | None, *, again: bool = False) -> int:
 
     With `again` the file was named to an earlier supervisor: what changed since is not trusted.
     """
-    from cockpit.cli.project import file_to_read
+    from cockpit.cli.config_file import file_to_read
     from cockpit.supervisor.main import run
 
     refuse_inside_agent("start the supervisor")
-    collect_from_here()
+    resume_gc()
     file, named = file_to_read(config)
     return run(our_places(), file, named=named, again=again)
 
@@ -59,20 +59,20 @@ def start_supervisor(config: Path | None, meanwhile: Callable[[], None] = lambda
     """
     refuse_inside_agent("open the screen or start the supervisor")
     places = our_places()
-    running = _answering(places)
+    running = _answering_pid(places)
     if running is not None:
-        _load(places, config)
+        _load_project_file(places, config)
         meanwhile()
         return running
-    with _spawned(places, config) as begun:
+    with _spawn(places, config) as starting:
         try:
             meanwhile()
         finally:
-            pid = _await_answer(places, begun)
+            pid = _await_answer(places, starting)
     return pid
 
 
-def make_sure_of_supervisor(config: Path | None) -> None:
+def ensure_supervisor(config: Path | None) -> None:
     """Start a supervisor if none runs, and say so; never changes a running one."""
     places = our_places()
     try:
@@ -81,8 +81,8 @@ def make_sure_of_supervisor(config: Path | None) -> None:
         if error.title != not_running(places.socket).title and not isinstance(error, Unreachable):
             raise
         refuse_inside_agent("start the supervisor")
-        with _spawned(places, config) as begun:
-            pid = _await_answer(places, begun)
+        with _spawn(places, config) as starting:
+            pid = _await_answer(places, starting)
         say(f"Started the supervisor (pid {pid}); stop it with: cockpit down")
 
 
@@ -107,25 +107,25 @@ def restart_supervisor(config: Path | None) -> Restarted:
     before the old supervisor is ended. Works with any older version.
     """
     refuse_inside_agent("restart the supervisor")
-    from cockpit.cli.project import file_to_read
+    from cockpit.cli.config_file import file_to_read
     from cockpit.config.read import load
 
     places = our_places()
-    told = running_supervisor(places)
-    if told is None:
+    reported = running_supervisor(places)
+    if reported is None:
         return Restarted(None, None, start_supervisor(config))
     file, named = file_to_read(config)
     again = config is None
-    if again and told.get("config"):
-        file, named = Path(told["config"]), bool(told.get("config_named"))
+    if again and reported.get("config"):
+        file, named = Path(reported["config"]), bool(reported.get("config_named"))
     file = file if file is not None and file.exists() else None
     held = load(places, file, Path.cwd(), os.environ, named=named, again=again).held
-    _end(places, told["pid"], agents=False)
-    with _spawned(places, file if named else None, again=again) as begun:
-        pid = _await_answer(places, begun)
+    _end(places, reported["pid"], agents=False)
+    with _spawn(places, file if named else None, again=again) as starting:
+        pid = _await_answer(places, starting)
     if file is not None and not named:
-        _read_there(places, file, named=False)
-    return Restarted(told["pid"], told.get("version"), pid, held)
+        _load_file(places, file, named=False)
+    return Restarted(reported["pid"], reported.get("version"), pid, held)
 
 
 def stop_supervisor(*, agents: bool) -> int:
@@ -137,29 +137,29 @@ def stop_supervisor(*, agents: bool) -> int:
         if pid is None:
             _refuse_unreachable(places)
             return _nothing_to_stop(places, agents=agents)
-    except Unreachable as found:
+    except Unreachable as error:
         # Not exit code 4: after `down`, "no supervisor" would read as success.
-        raise NotNow(found.title, found.detail, found.hint) from None
+        raise NotNow(error.title, error.detail, error.hint) from None
     say(_end(places, pid, agents=agents))
     return 0
 
 
 def _end(places: Places, pid: int, *, agents: bool) -> str:
     """Ask the supervisor to end and wait for its process to exit; return its last message."""
-    said = fetch(places.socket, "/v1/down", body={"agents": agents}, patience=END_SECONDS)
-    if not _gone(pid, END_SECONDS):
+    answer = fetch(places.socket, "/v1/down", body={"agents": agents}, patience=END_SECONDS)
+    if not _wait_for_end(pid, END_SECONDS):
         raise Failed(
             "The supervisor is still running",
             f"Process {pid} was asked to end {END_SECONDS:g} s ago.",
             f"See {places.logs}. If it is stuck: kill {pid}",
         )
-    return str(json.loads(said)["message"])
+    return str(json.loads(answer)["message"])
 
 
 def supervisor_pid(places: Places) -> int | None:
     """Return the pid of the supervisor that answers; None when none runs. Raises `Unreachable`."""
-    told = running_supervisor(places)
-    pid = told.get("pid") if told else None
+    reported = running_supervisor(places)
+    pid = reported.get("pid") if reported else None
     return pid if isinstance(pid, int) else None
 
 
@@ -171,11 +171,11 @@ def running_supervisor(places: Places) -> dict[str, Any] | None:
         if error.title == not_running(places.socket).title:
             return None
         raise
-    told = status.get("supervisor")
-    return told if isinstance(told, dict) else {}
+    reported = status.get("supervisor")
+    return reported if isinstance(reported, dict) else {}
 
 
-def _answering(places: Places) -> int | None:
+def _answering_pid(places: Places) -> int | None:
     """Return the pid of the supervisor that answers; None while it starts or is unreachable."""
     try:
         return supervisor_pid(places)
@@ -206,58 +206,58 @@ def _nothing_to_stop(places: Places, *, agents: bool) -> int:
     return 0
 
 
-def _load(places: Places, config: Path | None) -> None:
+def _load_project_file(places: Places, config: Path | None) -> None:
     """Have the running supervisor load a file, if there is one."""
-    from cockpit.cli.project import file_to_read
+    from cockpit.cli.config_file import file_to_read
 
     file, named = file_to_read(config)
     if file is not None:
-        _read_there(places, file, named=named)
+        _load_file(places, file, named=named)
 
 
-def _read_there(places: Places, file: Path, *, named: bool) -> None:
+def _load_file(places: Places, file: Path, *, named: bool) -> None:
     # The verb `Load` without its model: importing models would delay the screen.
     body = {"config": str(file), "named": named}
     fetch(places.socket, "/v1/load", body=body, patience=LOAD_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)
-class _Begun:
+class _Starting:
     """A supervisor that is starting."""
 
     child: subprocess.Popen[bytes]
-    words: StartupOutput
+    output: StartupOutput
 
 
 @contextmanager
-def _spawned(places: Places, config: Path | None, *, again: bool = False) -> Iterator[_Begun]:
+def _spawn(places: Places, config: Path | None, *, again: bool = False) -> Iterator[_Starting]:
     places.make()
     # -P: never import a project's folder that has the name of one of our modules.
     command = [sys.executable, "-P", "-m", "cockpit", "up", "--foreground"]
     if config is not None:
         command += ["--config", str(config)]
         command += ["--again"] if again else []
-    words = StartupOutput(places.logs / "up.log")
-    log = words.descriptor
+    output = StartupOutput(places.logs / "up.log")
+    log = output.descriptor
     try:
         child = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
         )
-        yield _Begun(child, words)
+        yield _Starting(child, output)
     finally:
-        words.close()
+        output.close()
 
 
-def _await_answer(places: Places, begun: _Begun) -> int:
-    child = begun.child
+def _await_answer(places: Places, starting: _Starting) -> int:
+    child = starting.child
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
         with suppress(subprocess.TimeoutExpired):
-            code = child.wait(_LOOK_SECONDS)
-            if code != NotNow.exit_code or not _another_begins(places, child.pid):
-                return _ended_early(places, begun.words, code)
-            time.sleep(_LOOK_SECONDS)
-        if (pid := _answering(places)) is not None:
+            code = child.wait(_POLL_SECONDS)
+            if code != NotNow.exit_code or not _another_is_starting(places, child.pid):
+                return _ended_early(places, starting.output, code)
+            time.sleep(_POLL_SECONDS)
+        if (pid := _answering_pid(places)) is not None:
             return pid
     if child.poll() is not None:
         supervisor_pid(places)  # raises the reason: another supervisor runs but is unreachable
@@ -268,14 +268,14 @@ def _await_answer(places: Places, begun: _Begun) -> int:
         "\n".join(
             [
                 f"It did not answer within {START_SECONDS:g} s, so it was ended.",
-                *_last_lines(begun.words.read()),
+                *_last_lines(starting.output.read()),
             ]
         ),
-        f"{begun.words.where()}, {places.logs / 'supervisor.log'}",
+        f"{starting.output.where()}, {places.logs / 'supervisor.log'}",
     )
 
 
-def _another_begins(places: Places, ours: int) -> bool:
+def _another_is_starting(places: Places, ours: int) -> bool:
     """Return whether another `up` won the race: its supervisor lives and will answer shortly."""
     with suppress(OSError, ValueError):
         holder = int(places.lease.read_text())
@@ -283,29 +283,29 @@ def _another_begins(places: Places, ours: int) -> bool:
     return False
 
 
-def _last_lines(words: str) -> list[str]:
-    return [line.strip() for line in words.splitlines()[-8:]]
+def _last_lines(output: str) -> list[str]:
+    return [line.strip() for line in output.splitlines()[-8:]]
 
 
-def _ended_early(places: Places, said: StartupOutput, code: int) -> int:
+def _ended_early(places: Places, output: StartupOutput, code: int) -> int:
     """Return the pid of another `up`'s supervisor, if that won the race; else raise the child's
     error.
     """
-    if (pid := _answering(places)) is not None:
+    if (pid := _answering_pid(places)) is not None:
         return pid
-    words = said.read().removeprefix("cockpit: ")
-    title, _, rest = words.partition("\n")
+    text = output.read().removeprefix("cockpit: ")
+    title, _, rest = text.partition("\n")
     if title.startswith("Traceback"):
-        title = f"The supervisor exited during start-up: {words.rpartition(chr(10))[2]}"
+        title = f"The supervisor exited during start-up: {text.rpartition(chr(10))[2]}"
     kind = BY_EXIT_CODE.get(code, Failed)
     raise kind(
         title or "The supervisor exited during start-up",
         "\n".join(_last_lines(rest)),
-        "" if kind is not Failed else said.where(),
+        "" if kind is not Failed else output.where(),
     )
 
 
-def _gone(pid: int, seconds: float) -> bool:
+def _wait_for_end(pid: int, seconds: float) -> bool:
     """Wait for a process to end; return whether it did."""
     try:
         handle = os.pidfd_open(pid)

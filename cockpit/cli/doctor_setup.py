@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from cockpit import __version__
-from cockpit.cli.finding import Finding, fit, from_error, note, unfit
+from cockpit.cli.doctor_finding import Finding, fit, from_error, note, unfit
 from cockpit.client.quick import fetch
 from cockpit.client.refusals import not_running
 from cockpit.config.paths import Places
@@ -23,7 +23,7 @@ from cockpit.core.safetext import safe_line
 PRIVATE = 0o700
 
 
-def examine_premises(environment: Mapping[str, str], config: Path | None) -> list[Finding]:
+def check_setup(environment: Mapping[str, str], config: Path | None) -> list[Finding]:
     """Run all checks of this cockpit. `config` is the file from the command line."""
     places = Places.of(environment)
     return [

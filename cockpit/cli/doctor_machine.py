@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from cockpit.adapters.files.foreign_files import read_text
-from cockpit.cli.finding import Finding, fit, from_error, note, unfit
+from cockpit.cli.doctor_finding import Finding, fit, from_error, note, unfit
 from cockpit.core.errors import CockpitError
 
 OLDEST_PYTHON = (3, 11)
@@ -22,7 +22,7 @@ LEAST_BYTES = 200_000_000
 """Bytes of free space below which a worktree or a transcript may not fit."""
 
 
-def examine_machine(
+def check_machine(
     environment: Mapping[str, str],
     directory: Path,
     agents: Mapping[str, str] | None = None,
@@ -41,7 +41,7 @@ def examine_machine(
         *claude(agents or environment, directory),
         utf8(),
         disk(directory),
-        whoami(),
+        user(),
     ]
 
 
@@ -147,7 +147,7 @@ def disk(directory: Path) -> Finding:
     return fit("disk", f"{free / 1e9:.1f} GB free")
 
 
-def whoami() -> Finding:
+def user() -> Finding:
     if os.geteuid() == 0:
         remedy = "Use an ordinary user if you can: agents run commands with your permissions."
         return note("user", "Running as root", remedy)

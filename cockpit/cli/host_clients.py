@@ -1,4 +1,4 @@
-"""The hosts shown on one screen: this machine and the configured hosts, kept up to date."""
+"""Clients of the hosts shown on one screen: this machine and the configured hosts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from cockpit.config.schema import Settings
 
 
-class Hosts:
+class HostClients:
     """Clients of the trusted hosts; untrusted hosts never appear in the settings."""
 
     def __init__(self, here: HttpClient, settings: Settings) -> None:
@@ -32,22 +32,22 @@ class Hosts:
 
         A host whose settings did not change keeps its client.
         """
-        self._known = {said.name: self._one(said) for said in settings.hosts}
+        self._known = {host.name: self._client_of(host) for host in settings.hosts}
         self.client.have([client for _, _, client in self._known.values()])
         return self.client.members
 
-    def shown_there(self, told: str) -> list[str]:
+    def shown_there(self, shown_name: str) -> list[str]:
         """Return the command that shows a remote agent's pane; empty for a local agent."""
-        host, name = host_and_name(told)
+        host, name = host_and_name(shown_name)
         if host not in self._known:
             return []
         return self._known[host][1].attach_command(agent_name(name))
 
-    def _one(self, said: Host) -> tuple[Host, FarHost, NamedClient]:
-        known = self._known.get(said.name)
-        if known is not None and known[0] == said:
+    def _client_of(self, host: Host) -> tuple[Host, FarHost, NamedClient]:
+        known = self._known.get(host.name)
+        if known is not None and known[0] == host:
             return known
         from cockpit.adapters.remote_host import FarHost
 
-        far = FarHost(said.name, said.connect, said.attach)
-        return said, far, NamedClient(said.name, HttpClient(far, said.name, beat=BEAT))
+        far = FarHost(host.name, host.connect, host.attach)
+        return host, far, NamedClient(host.name, HttpClient(far, host.name, beat=BEAT))

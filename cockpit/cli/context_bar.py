@@ -10,7 +10,7 @@ from typing import Any
 _CELLS = 10
 
 
-def context_words(context: dict[str, Any]) -> str:
+def format_context(context: dict[str, Any]) -> str:
     """Return `███████░░░  71% 142k/200k act      ~6 left`, padded to a fixed width."""
     used, tokens, window = context.get("used"), context.get("tokens"), context.get("window")
     if used is None:

@@ -24,7 +24,7 @@ def say(text: str) -> None:
     print(safe_text(text), file=sys.stderr)
 
 
-def complain(error: CockpitError) -> int:
+def print_error(error: CockpitError) -> int:
     """Print an error with its detail and hint; return its exit code."""
     say(f"cockpit: {error.title}")
     for part in (error.detail, error.hint):
@@ -33,13 +33,13 @@ def complain(error: CockpitError) -> int:
     return error.exit_code
 
 
-def guarded(call: Callable[[], Code]) -> Code | int:
+def run_guarded(call: Callable[[], Code]) -> Code | int:
     """Run a command; turn every expected error into an exit code instead of a traceback."""
     try:
         code = call()
         sys.stdout.flush()
     except CockpitError as error:
-        return complain(error)
+        return print_error(error)
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:

@@ -9,7 +9,7 @@ import sys
 import threading
 from typing import Any
 
-from cockpit.cli.dial import join
+from cockpit.cli.dial_stdio import copy_both_ways
 
 DIAL = [sys.executable, "-m", "cockpit", "dial-stdio"]
 
@@ -38,7 +38,7 @@ def test_the_end_of_the_input_is_passed_on_and_the_answer_still_read() -> None:
     source, feed = os.pipe()
     result, sink = os.pipe()
     with ours, theirs:
-        thread = threading.Thread(target=join, args=(ours, source, sink))
+        thread = threading.Thread(target=copy_both_ways, args=(ours, source, sink))
         thread.start()
         os.write(feed, b"question")
         os.close(feed)

@@ -13,11 +13,11 @@ _STATES |= {"exited": "has exited", "unknown": "is in an unknown state"}
 
 def sentence(row: dict[str, Any]) -> str:
     """Return `api works. 71 percent used, 142 of 200 thousand tokens, act. Edit src/auth.py.`"""
-    said = [_who(row), _context(row["context"]), _doing(row)]
-    return " ".join(f"{part.rstrip('.')}." for part in said if part)
+    parts = [_who(row), _context(row["context"]), _doing(row)]
+    return " ".join(f"{part.rstrip('.')}." for part in parts if part)
 
 
-def worth_saying(row: dict[str, Any]) -> tuple[object, ...]:
+def change_key(row: dict[str, Any]) -> tuple[object, ...]:
     """Return what must change to repeat a sentence; tokens and activity change constantly."""
     needs, handoff = row.get("needs") or {}, row.get("handoff") or {}
     return (
@@ -39,12 +39,12 @@ def doing(row: dict[str, Any]) -> str:
 
 
 def _who(row: dict[str, Any]) -> str:
-    said = f"{safe_line(row['name'])} {_STATES.get(row['state'], safe_line(str(row['state'])))}"
+    text = f"{safe_line(row['name'])} {_STATES.get(row['state'], safe_line(str(row['state'])))}"
     needs, handoff = row.get("needs"), row.get("handoff")
     if needs:
         kind = str(needs["kind"]).replace("_", " ")
-        return f"{said}, {kind}: {safe_line(needs['detail'])}"
-    return f"{said}, {handoff['phase']}" if handoff else said
+        return f"{text}, {kind}: {safe_line(needs['detail'])}"
+    return f"{text}, {handoff['phase']}" if handoff else text
 
 
 def _context(context: dict[str, Any]) -> str:
@@ -53,12 +53,12 @@ def _context(context: dict[str, Any]) -> str:
         return "Context unknown"
     about = "about " if context.get("confidence") == "assumed" else ""
     band = context.get("band", "unknown")
-    said = (
+    text = (
         f"{about}{used * 100:.0f} percent used, {_thousands(tokens)} of {_thousands(window)} tokens"
     )
     left = context.get("turns_left")
     turns = "" if left is None else f", {left} turns left"
-    return f"{said}{'' if band == 'calm' else f', {band}'}{turns}"
+    return f"{text}{'' if band == 'calm' else f', {band}'}{turns}"
 
 
 def _doing(row: dict[str, Any]) -> str:

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import click
 
-from cockpit.cli.options import asked, everywhere
+from cockpit.cli.options import common_options, with_common_options
 from cockpit.core.errors import BadUsage, ProgramMissing
 
-NARROWEST = 20, 5
+SMALLEST = 20, 5
 
 
 @click.command(
@@ -29,7 +29,7 @@ Examples:
 The address contains a token, new at each start. Anyone who has the address can do what you can:
 type into your agents. Ctrl-C stops the server; agents, supervisor and screen keep running."""
 )
-@everywhere
+@with_common_options
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
@@ -53,19 +53,19 @@ type into your agents. Ctrl-C stops the server; agents, supervisor and screen ke
 def serve(port: int, bind: str, let_others_in: bool, tab: bool) -> int:
     """Serve the screen to a browser, on this machine only."""
     if tab:
-        return _show_in_tab(asked().config)
-    return _serve(port, bind, asked().config, let_others_in=let_others_in)
+        return _show_in_tab(common_options().config)
+    return _serve(port, bind, common_options().config, let_others_in=let_others_in)
 
 
 def _serve(port: int, bind: str, config: Path | None, *, let_others_in: bool) -> int:
     import asyncio
 
     from cockpit.adapters.browser.access import is_loopback
-    from cockpit.cli.screen import make_screen
-    from cockpit.cli.speech import say
+    from cockpit.cli.output import say
+    from cockpit.cli.screen import ensure_screen
 
     if not is_loopback(bind):
-        _warn_of_others(bind, port, let_others_in=let_others_in)
+        _check_public_address(bind, port, let_others_in=let_others_in)
     try:
         from cockpit.adapters.browser.server import Browser
     except ModuleNotFoundError as error:
@@ -74,22 +74,22 @@ def _serve(port: int, bind: str, config: Path | None, *, let_others_in: bool) ->
             "cockpit serve needs textual-serve.",
             "Install cockpit again: pip install .",
         ) from error
-    make_screen(config)
+    ensure_screen(config)
     # -P: never import a project's folder that has the name of one of our modules.
     argv = [sys.executable, "-P", "-m", "cockpit", "serve", "--tab"]
     if config is not None:
         argv += ["--config", str(config)]
 
-    def told(address: str) -> None:
+    def print_address(address: str) -> None:
         print(address, flush=True)
         say("Open this address in a browser. Ctrl-C stops only this server.")
 
-    asyncio.run(Browser(argv, "cockpit", bind, port).run(told))
+    asyncio.run(Browser(argv, "cockpit", bind, port).run(print_address))
     return 0
 
 
-def _warn_of_others(bind: str, port: int, *, let_others_in: bool) -> None:
-    from cockpit.cli.speech import say
+def _check_public_address(bind: str, port: int, *, let_others_in: bool) -> None:
+    from cockpit.cli.output import say
 
     if not let_others_in:
         raise BadUsage(
@@ -111,11 +111,11 @@ def _show_in_tab(config: Path | None) -> int:
     from cockpit.adapters.browser.tab import run
     from cockpit.cli.attach import views_of
     from cockpit.cli.places import our_places
-    from cockpit.cli.screen import is_running, make_screen
+    from cockpit.cli.screen import ensure_screen, is_running
 
     places = our_places()
     if not is_running(places):
-        places = make_screen(config)
+        places = ensure_screen(config)
     kept = {name: value for name, value in os.environ.items() if not name.startswith("TMUX")}
     environment = {**kept, "TERM": "xterm-256color", "COLORTERM": "truecolor"}
     columns, rows = (environment.pop(name, "") for name in ("COLUMNS", "LINES"))
@@ -123,5 +123,5 @@ def _show_in_tab(config: Path | None) -> int:
     return run(argv, environment, (_at_least(columns, 0), _at_least(rows, 1)))
 
 
-def _at_least(said: str, side: int) -> int:
-    return max(int(said), NARROWEST[side]) if said.isdigit() else (80, 24)[side]
+def _at_least(text: str, side: int) -> int:
+    return max(int(text), SMALLEST[side]) if text.isdigit() else (80, 24)[side]

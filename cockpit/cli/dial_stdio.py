@@ -20,11 +20,11 @@ def dial() -> int:
     """Copy in both directions until the supervisor hangs up. Raises `NoSupervisor`."""
     with connect(our_places().socket) as channel:
         channel.settimeout(None)
-        join(channel, sys.stdin.fileno(), sys.stdout.fileno())
+        copy_both_ways(channel, sys.stdin.fileno(), sys.stdout.fileno())
     return 0
 
 
-def join(channel: socket.socket, source: int, sink: int) -> None:
+def copy_both_ways(channel: socket.socket, source: int, sink: int) -> None:
     """Copy `source` to the channel and the channel to `sink`, until the channel ends.
 
     The end of `source` is forwarded as a half-close, so that the answer still arrives.

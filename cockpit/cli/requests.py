@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from cockpit.cli.options import LOCAL, Asked, asked
+from cockpit.cli.options import LOCAL, CommonOptions, common_options
 from cockpit.cli.places import our_places
 from cockpit.client.line import Way
 from cockpit.core.errors import BadUsage
@@ -24,7 +24,7 @@ Answer = TypeVar("Answer")
 
 def ask(verb: Verb) -> Done:
     """Send one request and print the supervisor's message on stderr."""
-    from cockpit.cli.speech import say
+    from cockpit.cli.output import say
 
     done = with_client(lambda client: client.ask(verb))
     say(done.message)
@@ -37,36 +37,36 @@ def with_client(question: Callable[[HttpClient], Awaitable[Answer]]) -> Answer:
 
     from cockpit.client.http import HttpClient
 
-    client = HttpClient(way())
+    client = HttpClient(supervisor_address())
 
-    async def put() -> Answer:
+    async def call() -> Answer:
         return await question(client)
 
-    return asyncio.run(put())
+    return asyncio.run(call())
 
 
-def way(said: Asked | None = None) -> Path | Way:
+def supervisor_address(options: CommonOptions | None = None) -> Path | Way:
     """Return the address of the chosen supervisor. Raises `BadUsage` and `BadConfig`.
 
-    `said` defaults to the options of the running command.
+    `options` defaults to the options of the running command.
     """
-    return far_host(said) or our_places().socket
+    return remote_host(options) or our_places().socket
 
 
-def far_host(said: Asked | None = None) -> FarHost | None:
+def remote_host(options: CommonOptions | None = None) -> FarHost | None:
     """Return the host named by `--host`; None for this machine. Raises `BadUsage`, `BadConfig`."""
-    said = said or asked()
-    if said.host is None or said.host == LOCAL:
+    options = options or common_options()
+    if options.host is None or options.host == LOCAL:
         return None
     from cockpit.cli.hosts import host_named
 
-    return host_named(said.host, said.config)
+    return host_named(options.host, options.config)
 
 
-def not_a_file_here(path: Path, what: str) -> None:
+def require_absolute_path(path: Path, what: str) -> None:
     """With `--host`, refuse a relative path: it could only name a file on this machine."""
-    if far_host() is not None and not path.is_absolute():
+    if remote_host() is not None and not path.is_absolute():
         raise BadUsage(
-            f"{what} must be an absolute path on {asked().host}",
+            f"{what} must be an absolute path on {common_options().host}",
             "A relative path would be resolved on this machine.",
         )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from cockpit.cli.options import asked, everywhere
+from cockpit.cli.options import common_options, with_common_options
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -16,7 +16,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 Example:
   cd my-project && cockpit init && cockpit config check"""
 )
-@everywhere
+@with_common_options
 def init() -> int:
     """Write a commented cockpit.toml for this repository.
 
@@ -35,13 +35,13 @@ Examples:
   cockpit config schema       print the JSON Schema, for an editor
   cockpit config trust FILE   let a project's file set hooks, commands, env and permissions"""
 )
-@everywhere
+@with_common_options
 def config() -> None:
     """Check, show or trust configuration files."""
 
 
 @config.command()
-@everywhere
+@with_common_options
 @click.argument("file", required=False, type=_FILE)
 def check(file: Path | None) -> int:
     """Validate the config and show its thresholds.
@@ -50,20 +50,20 @@ def check(file: Path | None) -> int:
     """
     from cockpit.cli.config import check as run
 
-    return run(file or asked().config)
+    return run(file or common_options().config)
 
 
 @config.command()
-@everywhere
+@with_common_options
 def show() -> int:
     """Print every setting and where it comes from."""
     from cockpit.cli.config import show as run
 
-    return run(asked().config)
+    return run(common_options().config)
 
 
 @config.command()
-@everywhere
+@with_common_options
 def schema() -> int:
     """Print the JSON Schema of cockpit.toml.
 
@@ -75,7 +75,7 @@ def schema() -> int:
 
 
 @config.command()
-@everywhere
+@with_common_options
 @click.argument("file", type=_FILE)
 def trust(file: Path) -> int:
     """Trust FILE as it is now.
