@@ -253,7 +253,7 @@ class Supervisor:
             self.event_log.record("agent.found", f"{agent.name} is still running", agent.name)
         elif agent.record.wanted and agent.record.session is not None:
             over = agent.session.ended if agent.session else None
-            agent.exit = Exit(over or self._now(), told=agent.record.ending)
+            agent.exit = Exit(over or self._now(), recorded=agent.record.ending)
             if not swapping and agent.record.ending is None:
                 self.sessions.finish(agent)
                 self.event_log.record(
@@ -387,17 +387,17 @@ class Supervisor:
 
     async def _news(self, agent: Agent) -> None:
         """Something about this agent is new; looked at later where another task has the agent."""
-        agent.unconsidered = True
+        agent.must_reconsider = True
         if self.locks.is_held_elsewhere(agent.name):
             self.publisher.changed(agent)
             return
         async with self.locks.hold(agent.name, "being looked at"):
             # What becomes known from here on is looked at once more.
-            agent.unconsidered = False
+            agent.must_reconsider = False
             try:
                 await self._consider(agent)
             except BaseException:
-                agent.unconsidered = True
+                agent.must_reconsider = True
                 raise
         self.publisher.changed(agent)
 
@@ -440,7 +440,7 @@ class Supervisor:
 
     async def _record_end(self, agent: Agent, *, swapping: bool) -> None:
         """Write down how the agent's process ended; the caller holds the agent's lock."""
-        known = await self.sessions.how_it_ended(agent)
+        known = await self.sessions.find_exit(agent)
         for other in self.watch.hear_once():
             if other is not agent:
                 self.spawn(self._news(other))
@@ -451,7 +451,7 @@ class Supervisor:
             note_interrupted(self.dependencies, agent, "terminal")
         if not swapping and agent.handoff is None:
             self.sessions.finish(agent)
-            ending = f"{known}. {known.words}".strip()
+            ending = f"{known}. {known.last_lines}".strip()
             failed = (
                 known.abnormal and not agent.session_state.replied and agent.runtime.has_readings
             )
@@ -459,7 +459,7 @@ class Supervisor:
             self.dependencies.store.save_agent(agent.change(ending=ending, gave_up=gave_up))
             self.event_log.record(
                 "agent.exited",
-                f"{agent.name} {known}. {known.words}",
+                f"{agent.name} {known}. {known.last_lines}",
                 agent.name,
                 status=known.status,
                 signal=known.signal,
@@ -492,7 +492,7 @@ class Supervisor:
             for agent in self.fleet:
                 if self.locks.is_held(agent.name):
                     continue
-                if agent.unconsidered and (agent.alive or agent.handoff is not None):
+                if agent.must_reconsider and (agent.alive or agent.handoff is not None):
                     self.spawn(self.watch.consider(agent))
                 elif agent.handoff is not None:
                     self.spawn(self._drive(agent))

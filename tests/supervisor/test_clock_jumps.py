@@ -25,8 +25,8 @@ from cockpit.ports.runtimes import Signal
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.handoff.engine import Engine
-from cockpit.supervisor.handoff.policy import Guards, Wish
-from cockpit.supervisor.handoff.snapshot import pilot_spoke
+from cockpit.supervisor.handoff.policy import Due, Guards
+from cockpit.supervisor.handoff.snapshot import user_prompted
 from cockpit.supervisor.main import dependencies
 from cockpit.supervisor.observe.watch import Watch
 from cockpit.supervisor.sessions.lifecycle import Sessions
@@ -34,7 +34,7 @@ from cockpit.supervisor.view.rows import row
 from tests.manual_clock import ManualClock
 
 JUMPS = [timedelta(hours=-3), timedelta(hours=3), timedelta(days=400), timedelta(days=-400)]
-DUE = Wish("band", "threshold", "70% of the context is used")
+DUE = Due("band", "threshold", "70% of the context is used")
 
 
 class Watched:
@@ -225,11 +225,11 @@ def test_a_prompt_after_a_handoff_began_is_one_after_it(watched: Watched, jump: 
         await engine.begin(watched.agent, "manual", ask=True, review=True)
 
     asyncio.run(begin())
-    assert not pilot_spoke(watched.agent)
+    assert not user_prompted(watched.agent)
     watched.jump(jump)
     watched.clock.advance(5)
     watched.hook("UserPromptSubmit", prompt="after")
-    assert pilot_spoke(watched.agent)
+    assert user_prompted(watched.agent)
 
 
 def test_all_supervisors_of_a_boot_have_one_steady_time(own_home: Path) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cockpit.adapters.tmux.panes import Tmux
-from cockpit.supervisor.agents.exit_reason import how_it_ended, without_panes
+from cockpit.supervisor.agents.exit_reason import find_exit, without_panes
 from cockpit.supervisor.dependencies import Dependencies
 from tests.supervisor.left_alone import Parts, elsewhere, parts_of, until
 
@@ -47,11 +47,11 @@ def test_a_dead_pane_tells_status_signal_and_last_words(cockpit: Cockpit) -> Non
         cockpit.configure(cockpit.agent())
         async with parts_of(cockpit) as parts:
             await dead_pane(parts)
-            told = await how_it_ended(parts.dependencies, parts.agent)
+            told = await find_exit(parts.dependencies, parts.agent)
             assert told.signal == signal.SIGKILL
-            assert "Pane is dead" not in told.words
-            silent = await how_it_ended(mute(parts), parts.agent)
-            assert (silent.status, silent.signal, silent.words) == (None, None, "")
+            assert "Pane is dead" not in told.last_lines
+            silent = await find_exit(mute(parts), parts.agent)
+            assert (silent.status, silent.signal, silent.last_lines) == (None, None, "")
 
     asyncio.run(journey())
 
@@ -60,18 +60,18 @@ def test_a_pane_that_is_gone_is_told_from_a_server_that_is(cockpit: Cockpit) -> 
     async def journey() -> None:
         cockpit.configure(cockpit.agent())
         async with parts_of(cockpit) as parts:
-            assert (await how_it_ended(parts.dependencies, parts.agent)).words == ""
+            assert (await find_exit(parts.dependencies, parts.agent)).last_lines == ""
             pane = await parts.sleeper("web")
             parts.agent.change(pane=elsewhere(pane))
-            told = await how_it_ended(parts.dependencies, parts.agent)
-            assert told.words == "Its pane was closed."
+            told = await find_exit(parts.dependencies, parts.agent)
+            assert told.last_lines == "Its pane was closed."
             assert await without_panes(parts.dependencies, parts.fleet) == [parts.agent]
             assert await without_panes(mute(parts), parts.fleet) == []
             os.kill(pane.pid, signal.SIGKILL)
             server = int(cockpit.tmux("display-message", "-p", "#{pid}"))
             cockpit.tmux("kill-server")
             await until(lambda: not parts.dependencies.processes.identify(server))
-            told = await how_it_ended(parts.dependencies, parts.agent)
-            assert told.words.startswith("The tmux server has ended")
+            told = await find_exit(parts.dependencies, parts.agent)
+            assert told.last_lines.startswith("The tmux server has ended")
 
     asyncio.run(journey())

@@ -541,7 +541,7 @@ def aborting(home: Path) -> str:
     ("limits", "swaps", "words"),
     [
         ('max_per_job = 1\ncooldown = "0s"', 1, "was handed off 1 times in this job"),
-        ('max_per_job = 9\ncooldown = "0s"', 3, "3 handoffs of api in a quarter of an hour"),
+        ('max_per_job = 9\ncooldown = "0s"', 3, "3 handoffs of api in 15 minutes"),
         ('max_chain_cost_usd = 0.0001\ncooldown = "0s"', 0, "has cost $"),
     ],
 )

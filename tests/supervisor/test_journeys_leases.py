@@ -156,7 +156,7 @@ def test_a_straggler_without_a_marker_is_named_and_left_alone(cockpit: Cockpit) 
             with unmarked_holder(Path(first.worktree), first.pid or 0) as left:
                 refused = await cockpit.refused(Start(name="api"))
                 assert isinstance(refused, NotNow)
-                assert refused.title == f"What api has left running works in {first.worktree}"
+                assert refused.title == f"Processes that api left running work in {first.worktree}"
                 assert f": {left.pid}." in refused.detail
                 assert refused.hint.endswith(f"kill -KILL {left.pid}")
                 assert left.poll() is None

@@ -358,7 +358,7 @@ def test_a_breaker_is_the_question_while_it_is_the_reason(cockpit: Cockpit) -> N
             await cockpit.start()
             row = await cockpit.until(asks("breaker"), within=60)
             assert row.needs is not None
-            assert "3 handoffs of api in a quarter of an hour" in row.needs.detail
+            assert "3 handoffs of api in 15 minutes" in row.needs.detail
             assert row.handoffs == 3
             await cockpit.ask(Approve(name="api", straight=True))
             await cockpit.until(lambda row: row.needs is None)

@@ -169,7 +169,7 @@ def test_an_agent_that_nobody_starts_again_needs_the_pilot(agent: Agent) -> None
 
 
 def test_what_an_earlier_supervisor_wrote_of_an_end_is_one_sentence(agent: Agent) -> None:
-    agent.exit = Exit(5.0, told="ended with 1.")
+    agent.exit = Exit(5.0, recorded="ended with 1.")
     agent.session_state.replied = False
     assert note(agent) == "ended with 1."
 
@@ -213,7 +213,7 @@ def test_the_marker_counts_at_the_edge_of_a_line(words: str, said: bool) -> None
 
 def test_what_a_copy_of_the_session_cost_counts_once(agent: Agent) -> None:
     agent.session_state.cost_usd = 0.5
-    agent.note_aside_cost(str(agent.record.session), 1.25)
+    agent.add_copy_cost(str(agent.record.session), 1.25)
     assert agent.own_cost_usd == 0.5
     assert agent.cost_usd == 1.75
     assert chain_cost(agent) == 1.75

@@ -13,7 +13,7 @@ from cockpit.core.moments import DialogOpened
 from cockpit.core.redaction import Redactor
 from cockpit.ports.records import JobRecord
 from cockpit.supervisor.agents.fleet import Fleet
-from cockpit.supervisor.agents.known_secrets import asked_without_secrets, redactor_of
+from cockpit.supervisor.agents.known_secrets import dialog_without_secrets, redactor_of
 from cockpit.supervisor.handoff.documents import DocumentBuilder
 from cockpit.supervisor.main import dependencies
 from cockpit.supervisor.sessions.lifecycle import Sessions
@@ -85,7 +85,7 @@ def test_a_command_that_asks_for_leave_is_shown_without_its_secrets() -> None:
     command = f"{'x' * 90} {VARIABLE}-and-more\ncurl -H {HEADER}"
     line = f"Bash {command}"[:100]
     assert VARIABLE[:3] in line
-    shown = asked_without_secrets(
+    shown = dialog_without_secrets(
         DialogOpened("permission", line, "Bash", command),
         Redactor([f"{VARIABLE}-and-more", HEADER]),
     )
@@ -93,4 +93,4 @@ def test_a_command_that_asks_for_leave_is_shown_without_its_secrets() -> None:
         assert secret not in f"{shown.detail} {shown.command}"
     assert shown.command.count("[REDACTED:") == 2
     question = DialogOpened("question", f"Use {HEADER}?")
-    assert HEADER not in asked_without_secrets(question, Redactor([HEADER])).detail
+    assert HEADER not in dialog_without_secrets(question, Redactor([HEADER])).detail

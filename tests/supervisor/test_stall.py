@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from cockpit.core.errors import Hindered
-from cockpit.supervisor.agents.blocked import LONGEST, SHORTEST, TOLD_AFTER, stalled
+from cockpit.supervisor.agents.blocked import LONGEST, SHORTEST, SHOWN_AFTER, blocked_after
 
 FULL = Hindered("The database cannot be written", "cockpit.db: database or disk is full.", "Wait.")
 
 
 def test_it_is_tried_again_soon_and_then_less_often() -> None:
-    blocked = stalled(None, FULL, 100.0)
+    blocked = blocked_after(None, FULL, 100.0)
     assert blocked.again == 100.0 + SHORTEST
     for now in (100.5, 104.0, 1000.0):
-        later = stalled(blocked, FULL, now)
+        later = blocked_after(blocked, FULL, now)
         assert later.since == 100.0
         assert now + SHORTEST <= later.again <= now + LONGEST
         blocked = later
@@ -20,13 +20,13 @@ def test_it_is_tried_again_soon_and_then_less_often() -> None:
 
 
 def test_the_pilot_hears_of_what_lasts() -> None:
-    blocked = stalled(None, FULL, 100.0)
-    assert not blocked.is_told(100.0 + TOLD_AFTER - 0.1)
-    assert blocked.is_told(100.0 + TOLD_AFTER)
+    blocked = blocked_after(None, FULL, 100.0)
+    assert not blocked.is_shown(100.0 + SHOWN_AFTER - 0.1)
+    assert blocked.is_shown(100.0 + SHOWN_AFTER)
 
 
 def test_it_says_why_in_one_line() -> None:
     why = "The database cannot be written. cockpit.db: database or disk is full"
-    assert stalled(None, FULL, 0.0).why == why
-    assert "No space" in stalled(None, OSError(28, "No space left on device"), 0.0).why
-    assert "see the log" in stalled(None, KeyError("x"), 0.0).why
+    assert blocked_after(None, FULL, 0.0).why == why
+    assert "No space" in blocked_after(None, OSError(28, "No space left on device"), 0.0).why
+    assert "see the log" in blocked_after(None, KeyError("x"), 0.0).why

@@ -1,7 +1,7 @@
-"""One agent: its settings, its session, its process, and the handoff that it is in.
+"""One agent: its settings, its session, its process, and its handoff.
 
-Holds what is known and takes in what is told; it starts nothing, ends nothing, and decides
-nothing. Everything here can be had again from the database, the transcript and the processes.
+Holds state only. It starts nothing, ends nothing and makes no decisions. All of it can be restored
+from the database, the transcript and the processes.
 """
 
 from __future__ import annotations
@@ -37,24 +37,25 @@ from cockpit.supervisor.agents.troubles import Troubles
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """How an agent's process ended, as far as the terminal knows."""
+    """How an agent's process ended, as far as is known."""
 
     at: float
+    """Unix seconds."""
     status: int | None = None
     signal: int | None = None
-    words: str = ""
+    last_lines: str = ""
     """The last lines of its pane."""
-    told: str | None = None
-    """What an earlier supervisor wrote down of it."""
+    recorded: str | None = None
+    """The description that an earlier supervisor stored."""
 
     @property
     def abnormal(self) -> bool:
-        """It ended with an error of its own, as far as is known."""
+        """Whether it ended by a signal or with an exit status other than 0."""
         return bool(self.signal) or self.status not in (None, 0)
 
     def __str__(self) -> str:
-        if self.told:
-            return self.told.rstrip(".")
+        if self.recorded:
+            return self.recorded.rstrip(".")
         if self.signal:
             return f"ended by signal {self.signal}"
         return "ended, status unknown" if self.status is None else f"ended with {self.status}"
@@ -62,7 +63,7 @@ class Exit:
 
 @dataclass(slots=True)
 class Agent:
-    """One agent, now."""
+    """The current state of one agent."""
 
     record: AgentRecord
     settings: AgentSettings
@@ -78,17 +79,17 @@ class Agent:
     start: StartProgress = field(default_factory=StartProgress)
     troubles: Troubles = field(default_factory=Troubles)
     ahead: float = 0.0
-    """Seconds by which steady time was ahead of the wall clock at the last look: for showing."""
+    """Steady time minus wall clock time at the last look, in seconds. Converts times for rows."""
     handoffs: int = 0
-    """Swaps of this job that were confirmed."""
-    unconsidered: bool = False
-    """What is due was not found out, because something failed on the way."""
-    aside_costs: dict[str, float] = field(default_factory=dict)
-    """Session -> what copies of it cost that wrote its documents (the sdk writer)."""
-    said_done: float | None = None
-    """When somebody said for this session's agent that its job is done, in steady seconds."""
+    """Confirmed handoffs of this job."""
+    must_reconsider: bool = False
+    """The triggers must run again: they failed, or the thresholds changed."""
+    copy_costs: dict[str, float] = field(default_factory=dict)
+    """Session -> US dollars for the copies of it that wrote documents (the sdk writer)."""
+    marked_done_at: float | None = None
+    """When `cockpit done` marked the job as done in this session, in steady seconds."""
     notified: tuple[str, ...] = ()
-    """Where the user is told of it: addresses, which may hold secrets."""
+    """Addresses of notifications, current and earlier. They may hold secrets."""
 
     def __post_init__(self) -> None:
         self.session_state = self._new_session(None)
@@ -99,34 +100,34 @@ class Agent:
 
     @property
     def handoff(self) -> Handoff | None:
-        """The handoff that is under way."""
+        """The handoff that is under way; None if there is none."""
         return self.progress.handoff
 
     @property
     def handoff_record(self) -> HandoffRecord | None:
-        """The handoff that is under way, as it is on the disk."""
+        """The stored record of the handoff that is under way."""
         return self.progress.record
 
     @property
     def gave_up(self) -> str | None:
-        """Why nobody was started again after an end, when the user has to look."""
+        """Why no session was started, where the user has to act."""
         return self.record.gave_up
 
     @property
     def alive(self) -> bool:
-        """A process of ours sits here, as far as is known."""
+        """Whether the agent's process runs, as far as is known."""
         return self.process is not None and self.exit is None
 
     def begin_session(self, tail: Tail | None) -> None:
-        """Forget the last session's conduct and reading; a new one begins."""
+        """Replace the state of the last session by that of a new one."""
         self.session_state = self._new_session(tail)
         self.exit = None
         self.progress.forget_decision()
-        self.said_done = None
+        self.marked_done_at = None
 
     @property
     def in_use(self) -> bool:
-        """A process lives here, is being started, or is being exchanged for another one."""
+        """Whether a process runs, is being started, or is being handed off."""
         under_way = self.start.under_way or self.start.hooks_run
         return self.alive or under_way or self.handoff is not None
 
@@ -139,13 +140,13 @@ class Agent:
         )
 
     def begin_transcript(self, tail: Tail) -> None:
-        """Read the record anew, from another place: what was read of it is forgotten."""
+        """Read the transcript from another file, and discard what was read before."""
         self.session_state.reading = TranscriptReading(tail=tail)
 
     # Readings
 
     def read(self, events: Iterable[SessionEvent | Skipped], at: float, ahead: float = 0.0) -> None:
-        """Take in new lines of the session's transcript; see `SessionState.read`."""
+        """Process new lines of the session's transcript; see `SessionState.read`."""
         self.session_state.read(events, at, ahead)
 
     @property
@@ -155,7 +156,7 @@ class Agent:
 
     @property
     def compaction_formula(self) -> int | None:
-        """Tokens at which the CLI compacts by its formula; None where it does not."""
+        """Tokens at which the CLI compacts according to its formula; None where it does not."""
         if not self.runtime.has_readings:
             return None
         window = self.session_state.gauge.window.tokens
@@ -163,7 +164,7 @@ class Agent:
 
     @property
     def compaction_point(self) -> tuple[int | None, PointSource | None]:
-        """Where the CLI compacts by itself, and how that is known."""
+        """Tokens at which the CLI compacts automatically, and where that number comes from."""
         window = self.session_state.gauge.window.tokens
         if not self.runtime.has_readings or not window:
             return None, None
@@ -172,27 +173,27 @@ class Agent:
 
     @property
     def compacts_at(self) -> int | None:
-        """Tokens at which the CLI compacts; None where it does not or cannot be told."""
+        """Tokens at which the CLI compacts automatically; None if it does not or is unknown."""
         return self.compaction_point[0]
 
     @property
     def marks(self) -> Marks | None:
-        """Where the bands begin, in tokens; None for a runtime without readings."""
+        """Thresholds of the bands, in tokens; None for a runtime without readings."""
         if not self.runtime.has_readings:
             return None
         window = self.session_state.gauge.window.tokens
         return bands.marks(thresholds(self.settings.context), window, self.compacts_at)
 
-    def mark_by(self, context: ContextSettings) -> None:
-        """Have the bands begin elsewhere from now on, in the session that runs too."""
+    def set_context(self, context: ContextSettings) -> None:
+        """Apply new context settings, also to the running session."""
         self.settings = self.settings.model_copy(update={"context": context})
         self.session_state.gauge.override = context.override
-        # An idle agent gives no news, and may be past its new marks.
-        self.unconsidered = True
+        # An idle agent reports nothing new, and may be above its new thresholds.
+        self.must_reconsider = True
 
     @property
     def band(self) -> Band:
-        """How worried to be; by tool calls (R46) while no reading can be had."""
+        """The current band. Without a reading, the number of tool calls decides."""
         tokens = self.session_state.gauge.tokens
         if self.catching_up:
             return Band.UNKNOWN
@@ -203,29 +204,29 @@ class Agent:
 
     @property
     def tool_calls(self) -> int:
-        """Calls of tools in this session, by whichever witness saw more."""
+        """Tool calls of this session: the larger count of transcript and hooks."""
         return max(self.session_state.reading.meter.tool_calls, self.session_state.conduct.tools)
 
     @property
     def turns(self) -> int:
-        """Turns of this session that ended, by whichever witness saw more."""
+        """Ended turns of this session: the larger count of transcript and hooks."""
         return max(self.session_state.reading.meter.turns, self.session_state.conduct.turns)
 
     @property
     def compactions(self) -> int:
-        """Compactions of this session, by whichever witness saw more."""
+        """Compactions of this session: the larger count of transcript and hooks."""
         state = self.session_state
         return max(state.reading.meter.compactions, state.conduct.compactions)
 
     @property
     def cost_usd(self) -> float | None:
-        """What the session has cost, as far as is known, what copies of it wrote included."""
-        own, aside = self.own_cost_usd, self.aside_costs.get(self.record.session or "", 0.0)
-        return own if not aside else round((own or 0.0) + aside, 6)
+        """Known cost of the session, including copies of it that wrote documents."""
+        own, copies = self.own_cost_usd, self.copy_costs.get(self.record.session or "", 0.0)
+        return own if not copies else round((own or 0.0) + copies, 6)
 
-    def note_aside_cost(self, session: str, cost: float) -> None:
-        """A copy of this session cost so much; kept with the handoff that it wrote for."""
-        self.aside_costs[session] = self.aside_costs.get(session, 0.0) + cost
+    def add_copy_cost(self, session: str, cost: float) -> None:
+        """Add the cost of a copy of this session, also to the handoff that it wrote for."""
+        self.copy_costs[session] = self.copy_costs.get(session, 0.0) + cost
         if self.handoff_record is not None:
             details = self.progress.details
             total = details.writer_cost_usd + cost
@@ -233,31 +234,31 @@ class Agent:
 
     @property
     def own_cost_usd(self) -> float | None:
-        """What the session itself has cost, as far as is known.
+        """Known cost of the session without its copies.
 
-        A CLI that opens a session again may count from nothing; what it had cost is not less.
+        A CLI that reopens a session may count from 0 again, so the largest known value counts.
         """
         counted = (self.session_state.cost_usd, self.session.cost_usd if self.session else None)
         return max((cost for cost in counted if cost is not None), default=None)
 
     @property
     def must_read(self) -> str | None:
-        """The document that this session was started to read; None if there was none."""
+        """The handoff document that this session was told to read; None if there is none."""
         return self.session.document if self.session else None
 
     def has_read(self, document: str) -> bool:
-        """Whether a tool of this session was pointed at the document."""
+        """Whether a tool call of this session named the document."""
         return any(document in path for path in self.session_state.read_paths)
 
-    def heard_of(self, token: str) -> bool:
-        """Whether a text with this token in it reached the model."""
+    def has_received(self, token: str) -> bool:
+        """Whether a prompt or an injected context with this token reached the model."""
         return any(token in text for text in self.session_state.heard)
 
-    # Places
+    # Directory
 
     @property
     def directory(self) -> Path:
-        """Where the agent works: the same place in its worktree, if it has one."""
+        """Where the agent works: in its worktree if it has one, in the same subfolder."""
         if not self.record.worktree:
             return Path(self.record.directory)
         return within(self.record.worktree, self.record.directory)
@@ -270,7 +271,7 @@ class Agent:
 
 @cache
 def within(worktree: str, directory: str) -> Path:
-    """The folder of a worktree that stands for a directory of the checkout it was made from."""
+    """The folder of a worktree that corresponds to a directory of the original checkout."""
     root = repository_root(Path(directory))
     if root is None or root == Path(worktree):
         return Path(worktree)

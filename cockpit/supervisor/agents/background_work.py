@@ -1,8 +1,8 @@
-"""What an agent left running in the background: its record and its hooks put together.
+"""Background work of an agent, from its transcript and its hooks.
 
-The record knows the command and the log of a shell, and how most tasks ended; the hooks know what
-still runs when a turn ends; the CLI's note of its process knows whether any shell does. Each task
-is named once, by its id. Pure but for `settle`, which keeps the result on the session's state.
+The transcript has the command and the log of a shell, and how most tasks ended. The hooks have what
+still runs when a turn ends. Each task is listed once, by its id. Only `settle` changes anything: it
+stores the result on the session's state.
 """
 
 from __future__ import annotations
@@ -18,18 +18,20 @@ from cockpit.supervisor.agents.agent import Agent
 
 SUBAGENT = "subagent"
 LONGEST = 60
-"""Characters of a command in a sentence."""
+"""Characters of a command that are shown."""
 
 
 def in_background(agent: Agent, facts: Facts) -> Facts:
-    """The facts with one status for each subagent and task: that of the source that knows best."""
+    """The facts with one status for each subagent and task, from the most reliable source."""
     conduct = agent.session_state.conduct
     idle_and_known = conduct.turn is Turn.IDLE and conduct.background_known
     named = {task.id: task for task in conduct.background if task.id}
     known = {subagent.id for subagent in facts.subagents}
     subagents = [
-        replace(one, status=_status_of(one, named, conduct.subagents, sure=idle_and_known))
-        for one in facts.subagents
+        replace(
+            subagent, status=_status_of(subagent, named, conduct.subagents, sure=idle_and_known)
+        )
+        for subagent in facts.subagents
     ]
     subagents += [
         Subagent(task.id, "", "running", task.description)
@@ -52,7 +54,7 @@ def _status_of(
 
 
 def settle(agent: Agent, make_redactor: Callable[[], Redactor]) -> None:
-    """Keep what runs now for the row, secrets taken out. Idempotent; cheap without a change."""
+    """Store the running tasks for the row, without secrets. Idempotent; fast if nothing changed."""
     agent.session_state.settle_background()
     facts = Facts(background=agent.session_state.reading.collector.background())
     found = in_background(agent, facts)
@@ -71,16 +73,16 @@ def _without_secrets(task: BackgroundTask, redactor: Redactor) -> BackgroundTask
     )
 
 
-def ending_words(agent: Agent) -> str | None:
-    """What ends with the session, for a question to you; None if nothing does."""
+def ended_work_text(agent: Agent) -> str | None:
+    """A warning that names the background tasks that end with the session; None without any."""
     if not agent.alive or not agent.session_state.background:
         return None
     tasks = agent.session_state.background
-    named = ", ".join(words_of(task) for task in tasks[:3])
+    named = ", ".join(task_text(task) for task in tasks[:3])
     more = f" and {len(tasks) - 3} more" if len(tasks) > 3 else ""
     return f"this also ends its background work: {named}{more}"
 
 
-def words_of(task: BackgroundTask) -> str:
-    """A task in a few words: its command, or what it is."""
+def task_text(task: BackgroundTask) -> str:
+    """A short text for a task: its command, description or type."""
     return safe_line(task.command or task.description or task.type, LONGEST)

@@ -1,7 +1,7 @@
-"""A handoff that cannot go on for now: since when, why, and when it is tried again.
+"""A handoff that cannot continue for now: since when, why, and when it is retried.
 
-Nothing is given up for it: a disk gets space again, a multiplexer answers again. What is done again
-is what a supervisor does that comes back.
+It is not cancelled, because the cause may pass: the disk gets space, tmux answers again. A retry
+repeats the commands of the current state, as after a restart.
 """
 
 from __future__ import annotations
@@ -11,33 +11,33 @@ from dataclasses import dataclass
 from cockpit.core.errors import CockpitError
 
 SHORTEST, LONGEST = 0.3, 5.0
-"""Seconds between two tries; they become longer as it lasts."""
-TOLD_AFTER = 3.0
-"""Seconds after which the user is asked to look; shorter troubles mend themselves."""
+"""Seconds between two retries; the wait grows with the time since the first failure."""
+SHOWN_AFTER = 3.0
+"""Seconds after which the row shows it; shorter problems are not shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Blocked:
-    """Times are monotonic seconds."""
+    """Why a handoff is blocked. Times are monotonic seconds."""
 
     since: float
     why: str
     again: float
 
-    def is_told(self, now: float) -> bool:
-        """Whether it has lasted long enough to be the user's business."""
-        return now - self.since >= TOLD_AFTER
+    def is_shown(self, now: float) -> bool:
+        """Whether it has lasted long enough to be shown to the user."""
+        return now - self.since >= SHOWN_AFTER
 
 
-def stalled(before: Blocked | None, wrong: Exception, now: float) -> Blocked:
-    """The stall after one more failure."""
+def blocked_after(before: Blocked | None, wrong: Exception, now: float) -> Blocked:
+    """The blocked state after another failure."""
     since = before.since if before else now
     wait = min(max(SHORTEST, (now - since) / 2), LONGEST)
-    return Blocked(since, words(wrong), now + wait)
+    return Blocked(since, reason_of(wrong), now + wait)
 
 
-def words(wrong: Exception) -> str:
-    """Why, in one line."""
+def reason_of(wrong: Exception) -> str:
+    """The reason in one line."""
     if isinstance(wrong, CockpitError):
         return ". ".join(part.rstrip(".") for part in (wrong.title, wrong.detail) if part)
     return str(wrong) if isinstance(wrong, OSError) else f"{wrong!r}; see the log"

@@ -1,4 +1,4 @@
-"""What is known of a session's compactions. Written by `observe/compaction*.py` and the reading."""
+"""What is known about a session's compactions. Written by `observe/compaction.py` and `agents/`."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from cockpit.core.compaction_point import SeenPoint
 
 @dataclass(slots=True)
 class CompactionNotes:
-    """Where this session's CLI compacts, what it compacted, and what was kept before it."""
+    """Where this session's CLI compacts, and what was saved before it did."""
 
     point_key: str | None = None
-    """What `seen_point` belongs to."""
+    """The key of `seen_point` in the database; see `compaction_points.key_of`."""
     seen_point: SeenPoint = field(default_factory=SeenPoint)
-    """What was seen, here or elsewhere, of where this CLI compacts by itself."""
+    """Where this CLI compacts automatically, as seen in all sessions with the same key."""
     passed: int | None = None
-    """The most tokens with which another request went out, until that is kept."""
+    """Most tokens at which a request was sent without a compaction; None once stored."""
     by_itself_at: int | None = None
-    """The tokens at which the CLI compacted by itself, until that is kept."""
+    """Tokens at which the CLI compacted automatically; None once stored."""
     last_trigger: str = "auto"
     """What started the last compaction: `auto`, or `manual` where you typed it."""
     held: bool = False
-    """The session's next compaction waits until its facts are kept."""
+    """The session's next compaction waits until its facts are saved."""
     kept_before: str | None = None
-    """The document of facts that was kept before its last compaction."""
+    """Path of the facts that were saved before its last compaction."""
     too_late: str | None = None
-    """How far past the act mark the CLI compacted by itself, where a handoff was wanted."""
+    """How far above the act threshold the CLI compacted although a handoff was wanted, in words."""

@@ -1,4 +1,4 @@
-"""Learning where the CLI compacts by itself, for each model, version, window and its settings."""
+"""Learns where the CLI compacts automatically, for each model, version, window and settings."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from cockpit.supervisor.agents.agent import Agent
 
 
 class CompactionPoints:
-    """What was seen, kept in the database; each session knows its own part of it."""
+    """Stores the observations; each session holds those for its own key."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     def consider(self, agent: Agent) -> None:
-        """Take in what the session showed, and let it know what others did. Idempotent."""
+        """Store what the session showed, and load what other sessions showed. Idempotent."""
         session_state, key = agent.session_state, key_of(agent)
         if key is None:
             return
@@ -42,13 +42,13 @@ class CompactionPoints:
 
 
 def new_pass(known: SeenPoint, tokens: int) -> bool:
-    """Whether a pass says anything new: a thousand tokens more, or against a compaction."""
+    """Whether a pass is news: 1000 tokens above the last one, or above a known compaction."""
     against = known.compacted is not None and tokens >= known.compacted
     return against or known.passed is None or tokens >= known.passed + 1000
 
 
 def key_of(agent: Agent) -> str | None:
-    """What a point belongs to; None while the model is not known."""
+    """The key under which observations are stored; None while the model is unknown."""
     session_state, window = agent.session_state, agent.session_state.gauge.window.tokens
     if not session_state.model or not window or not agent.runtime.has_readings:
         return None

@@ -1,4 +1,4 @@
-"""How an agent's job is continued in a new session, in one line for the log."""
+"""The handoff settings of an agent as one line for the log."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from cockpit.config.schema import AgentSettings
 
 
 def continuation_settings(settings: AgentSettings) -> str:
-    """Mode, marks, writers and limits. Nothing of it is a secret: no prompt, no environment."""
+    """Mode, thresholds, writers and limits. Holds no secrets: no prompt, no environment."""
     handoff, context, limits, loop = (
         settings.handoff,
         settings.context,
         settings.limits,
         settings.loop,
     )
-    words = [
+    parts = [
         f"continuation of {settings.name}: mode={settings.mode} strategy={settings.strategy}",
         f"marks={context.notice}/{context.warn}/{context.act}/{context.force}",
         f"writers={','.join(handoff.writers)} deadline={spelled_duration(handoff.deadline)}",
@@ -23,7 +23,7 @@ def continuation_settings(settings: AgentSettings) -> str:
     ]
     if limits.turns or limits.session_time:
         time = spelled_duration(limits.session_time)
-        words.append(f"limits: turns={limits.turns} session_time={time}")
+        parts.append(f"limits: turns={limits.turns} session_time={time}")
     if loop.enabled:
-        words.append(f"loop: max_iterations={loop.max_iterations}")
-    return " ".join(words)
+        parts.append(f"loop: max_iterations={loop.max_iterations}")
+    return " ".join(parts)

@@ -1,6 +1,6 @@
-"""Keeping what an agent's dialog asks for as long as it stands, over a restart too.
+"""Stores what an agent's open dialog asks, so that it survives a restart of the supervisor.
 
-Writes down and brings back; whether the same dialog still stands is `Conduct`'s to say.
+`Conduct` decides whether the dialog is still open.
 """
 
 from __future__ import annotations
@@ -15,36 +15,36 @@ from cockpit.core.moments import DialogOpened
 from cockpit.supervisor.agents.agent import Agent
 
 Kept = tuple[str, DialogOpened, float]
-"""The session, what is asked in it, and when that was heard, in steady seconds."""
+"""The session, the dialog, and when it was reported, in steady seconds."""
 
 
 class Dialogs:
-    """One for all agents; the disk is written to when something changed, and only then."""
+    """The stored dialogs of all agents. Writes only when one changed."""
 
     def __init__(self, store: Store) -> None:
         self._table = DialogTable(store)
         self._kept: dict[str, Kept | None] = {}
 
     def settle(self, agent: Agent) -> None:
-        """Make the disk say what stands. A disk that refuses is tried again with the next news."""
-        stands = _standing(agent)
-        if agent.name in self._kept and self._kept[agent.name] == stands:
+        """Store the open dialog, or remove the stored one. A failed write is retried next time."""
+        dialog = _open_dialog(agent)
+        if agent.name in self._kept and self._kept[agent.name] == dialog:
             return
         with suppress(Hindered):
-            if stands is None:
+            if dialog is None:
                 self._table.forget(agent.name)
             else:
-                self._table.keep(agent.name, *stands)
-            self._kept[agent.name] = stands
+                self._table.keep(agent.name, *dialog)
+            self._kept[agent.name] = dialog
 
     def recall(self, agent: Agent) -> None:
-        """Bring back what an earlier supervisor heard of the session that sits here."""
+        """Restore the dialog that an earlier supervisor stored for the agent's session."""
         if agent.session is not None and (held := self._table.of(agent.name, agent.session.id)):
             agent.session_state.conduct.remember(*held)
 
 
-def _standing(agent: Agent) -> Kept | None:
-    """What is asked, where anybody said more of it than that a dialog is open."""
+def _open_dialog(agent: Agent) -> Kept | None:
+    """The open dialog; None if there is none or nothing is known about it."""
     conduct = agent.session_state.conduct
     if not agent.alive or agent.session is None:
         return None

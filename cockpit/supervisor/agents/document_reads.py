@@ -1,8 +1,7 @@
-"""Reading handoff documents from worktrees, each read waited for only so long.
+"""Reads handoff documents from worktrees, with a time limit.
 
-A worktree can lie on a file system that hangs, and whoever reads holds the agent's lock meanwhile.
-Only reads come here: a write that is given up half-way would go on behind the next one, so writes
-are waited for.
+A worktree can be on a file system that hangs, and the reader holds the agent's lock. Writes have no
+time limit: a write that was given up would still run after the next one.
 """
 
 from __future__ import annotations
@@ -16,12 +15,12 @@ from cockpit.supervisor.dependencies import Dependencies
 T = TypeVar("T")
 
 PATIENCE = 5.0
-"""Seconds; a busy disk needs tenths of one for the largest document."""
+"""Seconds. A busy disk needs tenths of a second for the largest document."""
 
 
 async def read_document(dependencies: Dependencies, path: Path, read: Callable[[], T]) -> T:
-    """What `read` says of the document at the path. Raises what it raises, and `NoAnswer`.
+    """Return what `read` returns for the document. Raises its errors, and `NoAnswer`.
 
-    The file system is asked once more only when the read that was given up has returned.
+    After a timeout, another read starts only when the earlier one has returned.
     """
     return await dependencies.slow.ask(str(path), read, PATIENCE)

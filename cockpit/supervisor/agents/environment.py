@@ -1,7 +1,7 @@
-"""The environment that the supervisor keeps for its agents: its own at `up`, without what leaks.
+"""The environment that agents get: that of the supervisor, without variables that mislead them.
 
-Variables of a surrounding agent session or tmux would make an agent believe that it is a child of
-them; a terminal's size of that moment would be taken for the pane's for ever.
+Variables of a surrounding agent session or tmux make an agent believe that it runs inside it. A
+terminal size would be taken for the size of the pane.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LEAKS = frozenset(
 
 
 def supervisors_own(environment: Mapping[str, str]) -> dict[str, str]:
-    """Everything but what leaks from an agent or a tmux that `up` was called in."""
+    """The environment without the variables of an agent, a tmux or a terminal size."""
     return {
         name: value
         for name, value in environment.items()

@@ -1,4 +1,4 @@
-"""How an agent's process ended, as far as its terminal can tell. Only looks."""
+"""Finds out from tmux how an agent's process ended. Changes nothing."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from cockpit.supervisor.agents.agent import Agent, Exit
 from cockpit.supervisor.dependencies import Dependencies
 
 OURS = ("Pane is dead", "This process has ended")
-"""How lines begin that the terminal adds to a pane whose process is gone."""
+"""Beginnings of lines that tmux and cockpit add to a dead pane."""
 SERVER_ENDED = "The tmux server has ended, and all its panes with it."
-LAST_WORDS = 3
-"""Lines of a dead pane that go on the row."""
+LINES_SHOWN = 3
+"""Lines of a dead pane that the row shows."""
 
 
-async def how_it_ended(dependencies: Dependencies, agent: Agent) -> Exit:
-    """What the terminal knows of the end, with the last lines that were to be read."""
+async def find_exit(dependencies: Dependencies, agent: Agent) -> Exit:
+    """The exit status or signal, and the last lines of the pane; empty where tmux cannot say."""
     status = signal = None
-    words = ""
+    text = ""
     pane = agent.record.pane
     try:
         seen = (await dependencies.panes.look()).get(pane) if pane else None
@@ -28,22 +28,22 @@ async def how_it_ended(dependencies: Dependencies, agent: Agent) -> Exit:
             status, signal = seen.exit_status, seen.exit_signal
             assert pane is not None
             screen = await dependencies.panes.capture(pane, history=50)
-            words = last_words(screen.lines)
+            text = last_lines(screen.lines)
         elif pane is not None:
-            words = await _why_the_pane_is_gone(dependencies)
+            text = await _why_the_pane_is_gone(dependencies)
     except (PanesSilent, CockpitError):
-        pass  # the end itself is certain; only its words are lost
-    return Exit(dependencies.clock.now().timestamp(), status, signal, words)
+        pass  # the end itself is certain; only its description is missing
+    return Exit(dependencies.clock.now().timestamp(), status, signal, text)
 
 
 async def without_panes(dependencies: Dependencies, agents: Iterable[Agent]) -> list[Agent]:
-    """Agents whose pane is not there any more; none where the multiplexer does not answer."""
+    """The agents whose pane no longer exists; none if tmux does not answer."""
     had = [(agent, agent.record.pane) for agent in agents if agent.record.pane is not None]
     try:
         there = await dependencies.panes.look()
     except (PanesSilent, CockpitError):
         return []
-    # A pane that was given meanwhile is younger than the look.
+    # An agent may have got another pane after the listing.
     return [agent for agent, pane in had if agent.record.pane == pane and pane not in there]
 
 
@@ -53,8 +53,8 @@ async def _why_the_pane_is_gone(dependencies: Dependencies) -> str:
     return "Its pane was closed."
 
 
-def last_words(lines: tuple[str, ...]) -> str:
-    """The last lines of a screen that say something, as one."""
-    spoken = [line for raw in lines if (line := safe_line(raw, 160).strip())]
-    own = [line for line in spoken if not line.startswith(OURS)]
-    return " / ".join(own[-LAST_WORDS:])
+def last_lines(lines: tuple[str, ...]) -> str:
+    """The last non-empty lines of a screen, joined into one."""
+    filled = [line for raw in lines if (line := safe_line(raw, 160).strip())]
+    own = [line for line in filled if not line.startswith(OURS)]
+    return " / ".join(own[-LINES_SHOWN:])

@@ -1,7 +1,7 @@
-"""All agents of one supervisor: configured, started, remembered.
+"""All agents of one supervisor, with their settings.
 
-Knows who there is and under which settings; starts nothing. A file that does not read changes
-nothing: the fleet keeps what it had, and the caller hears why.
+Starts nothing. An invalid configuration file changes nothing: the last valid one stays in force,
+and the caller gets the error.
 """
 
 from __future__ import annotations
@@ -29,36 +29,36 @@ from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.dependencies import Dependencies
 
 USER = AgentName("pilot")
-"""The name of the file with the user's own addresses, which stands in a folder by itself."""
+"""Name of the file with the addresses of notifications. It has a folder of its own."""
 MOST_ADDRESSES = 50
 READ_PATIENCE = 30.0
 """Seconds for reading and checking a configuration."""
 
 
 class Fleet:
-    """Every agent, in the order in which it became known."""
+    """Every agent, in the order in which they became known."""
 
     def __init__(self, dependencies: Dependencies) -> None:
         self._dependencies = dependencies
         self._agents: dict[AgentName, Agent] = {}
         self._environments = Environments(dependencies.places.state / "environments")
         self._hooks = Environments(dependencies.places.state / "agent-hooks")
-        """Addresses and headers of hooks may hold secrets just as an environment does."""
+        """Like environments, because addresses and headers of hooks may hold secrets."""
         self._addresses = Environments(dependencies.places.state / "notified")
         self.notified: tuple[str, ...] = ()
-        """Where the user is or was told of things; tokens in them must never be shown."""
+        """Addresses of notifications, current and earlier. Tokens in them must never be shown."""
         self.loaded: Loaded | None = None
         self.read_last: tuple[Path | None, bool] = (None, False)
-        """The file that `loaded` came from, and whether it was named by the user."""
+        """The file that `loaded` came from, and whether the user named it."""
         self._reading: dict[Path | None, asyncio.Lock] = {}
         self.is_busy: Callable[[str], bool] = lambda _: False
-        """Whether another task changes the agent of this name now."""
+        """Whether a task is changing the agent of this name."""
 
     def __iter__(self) -> Iterator[Agent]:
         return iter(tuple(self._agents.values()))
 
     def agent(self, name: str) -> Agent:
-        """The agent of that name. Raises `NoSuchAgent`, with the nearest name."""
+        """The agent of that name. Raises `NoSuchAgent` with a similar name as the hint."""
         if (found := self._agents.get(AgentName(name))) is not None:
             return found
         close = difflib.get_close_matches(name, list(self._agents), n=1)
@@ -69,22 +69,22 @@ class Fleet:
         return self._agents.get(AgentName(name))
 
     def folders(self) -> dict[str, str]:
-        """Each agent's folder for its documents, in its directory."""
+        """Agent -> folder for its documents, relative to its directory."""
         return {agent.name: str(agent.settings.handoff.directory) for agent in self}
 
     def load(self, config: Path | None, *, named: bool) -> Loaded:
-        """Read the files and take up their agents as agents; those that live are left alone.
+        """Read the configuration and update the agents; see `take_up` for running ones.
 
-        Blocks for as long as reading takes: within the event loop, use `reload`. Raises
-        `BadConfig`, and `NotNow` for a name that another file has taken.
+        Blocks while it reads: in the event loop, use `reload`. Raises `BadConfig`, and `NotNow` for
+        a name that another file has taken.
         """
         return self._take_up_all(self._read(config, named=named), config, named=named)
 
     async def reload(self, config: Path | None, *, named: bool, again: bool = False) -> Loaded:
-        """The same with reading and checking on another thread; two reads of a file take turns.
+        """Like `load`, with reading and checking on another thread; reads of one file take turns.
 
-        With `again` the file was named earlier: what changed since is not trusted.
-        Raises `NoAnswer` too, where the file system does not answer.
+        With `again` the user named the file earlier: changes since then are not trusted. Also
+        raises `NoAnswer` where the file system does not answer.
         """
         async with self._reading.setdefault(config, asyncio.Lock()):
             read = partial(self._read, config, named=named, again=again)
@@ -113,14 +113,14 @@ class Fleet:
             self.take_up(settings, loaded.file_of(settings.name))
         self.loaded = loaded
         self.read_last = (config, named)
-        self._know(loaded.settings.notifications.urls)
+        self._add_addresses(loaded.settings.notifications.urls)
         if named and not again and config is not None:
-            # Naming a file is trusting what it says now; finding the same content later is no news.
+            # Naming a file trusts its present content, but not what is written to it later.
             trust(self._dependencies.places, config)
         return loaded
 
-    def _know(self, addresses: Iterable[str]) -> None:
-        """Earlier ones stay known, over a restart too: a session's record may hold them."""
+    def _add_addresses(self, addresses: Iterable[str]) -> None:
+        """Add addresses. Earlier ones are kept, because transcripts may contain their tokens."""
         self.notified = tuple(dict.fromkeys((*addresses, *self.notified)))[:MOST_ADDRESSES]
         held = {str(number): address for number, address in enumerate(self.notified)}
         self._addresses.keep(USER, held)
@@ -135,7 +135,7 @@ class Fleet:
         if Path(owner) == file or Path(owner).samefile(file):
             return
         if agent is not None and not agent.alive and agent.record.session is None:
-            return  # named once, never flown: the newer file may have it
+            return  # never started: the newer file may have the name
         raise NotNow(
             f"There is an agent {name} already, from another file",
             f"{owner} names it, and so does {file}.",
@@ -143,15 +143,15 @@ class Fleet:
         )
 
     def take_up(self, settings: AgentSettings, file: Path | None) -> Agent:
-        """An agent for these settings; one that is there and not living gets them.
+        """Create the agent with these settings, or update it.
 
-        Of one that lives or is being started only the marks change: everything else was decided
-        when it was started.
+        Of an agent that runs or is being started only the thresholds change now; the next start
+        uses the rest.
         """
         name = agent_name(settings.name)
         agent = self.find(name)
         if agent is not None and self._is_taken(agent):
-            agent.mark_by(settings.context)
+            agent.set_context(settings.context)
             written = self._plain(agent.settings)
             where = str(file) if file else agent.record.config_file
             self._dependencies.store.save_agent(agent.change(settings=written, config_file=where))
@@ -165,49 +165,49 @@ class Fleet:
         )
         if agent is None:
             return self._add(record, settings)
-        # The runtime first: one that is refused must leave the agent as it was.
+        # The runtime first: it may raise, and then the agent must be unchanged.
         agent.runtime = self._dependencies.runtimes(settings.runtime)
         agent.settings = settings
         agent.change(settings=self._plain(settings), config_file=record.config_file)
         if agent.record.session is None:
             agent.change(directory=record.directory)
-        self._write_down(agent)
+        self._save(agent)
         return agent
 
     def _plain(self, settings: AgentSettings) -> dict[str, Any]:
         return plain(settings, self._dependencies.environment)
 
     def _is_taken(self, agent: Agent) -> bool:
-        """It runs, is being started, or is between two sessions."""
+        """Whether it runs, is being started or handed off, or is being changed by a task."""
         return agent.in_use or self.is_busy(agent.name)
 
     def _add(self, record: AgentRecord, settings: AgentSettings) -> Agent:
-        """An agent that nobody knew; of one that cannot be written down nothing is left."""
+        """Create an agent; removes it again if it cannot be saved."""
         agent = self._new(record, settings)
         try:
-            self._write_down(agent)
+            self._save(agent)
         except BaseException:
             self.forget(agent)
             raise
         return agent
 
-    def _write_down(self, agent: Agent) -> None:
-        """Raises `Hindered` for a disk that takes nothing."""
+    def _save(self, agent: Agent) -> None:
+        """Save the record, the environment and the hooks. Raises `Hindered` on a disk error."""
         try:
             self._environments.keep(agent.name, agent.settings.env)
             self._hooks.keep(agent.name, _hooks_of(agent.settings))
         except OSError as refused:
             raise Hindered(
-                f"The environment of {agent.name} cannot be written down",
+                f"The environment of {agent.name} cannot be saved",
                 f"{self._dependencies.places.state}: {refused.strerror or refused}.",
                 "Is the disk full?",
             ) from refused
         self._dependencies.store.save_agent(agent.record)
 
     def forget(self, agent: Agent) -> None:
-        """Take an agent off the list that nobody sits in, and a job of it that no session began.
+        """Remove an agent that has no session, and its job.
 
-        Never raises for a disk that refuses: what it keeps of the agent is dropped by `remember`.
+        Does not raise on a disk error: `remember` drops what is left of the agent.
         """
         self._agents.pop(agent.name, None)
         with suppress(Hindered, OSError):
@@ -224,15 +224,15 @@ class Fleet:
         return agent
 
     def remember(self) -> None:
-        """Bring back the agents of an earlier supervisor, with their jobs and chains.
+        """Restore the agents of an earlier supervisor, with their jobs and chains.
 
-        An agent whose settings cannot be understood any more is told of and left out; its record
-        stays.
+        An agent whose settings cannot be read is left out, and an event reports it; its record
+        stays in the database.
         """
         self.notified = tuple(self._addresses.recall(USER).values())
         for record in self._dependencies.store.agents():
             if record.config_file is None and record.job is None and record.run is None:
-                # Its start was refused, by a disk that did not take that either.
+                # Its start failed, and a disk error kept `forget` from removing it.
                 self._dependencies.store.forget_agent(record.name)
                 continue
             try:
@@ -248,38 +248,38 @@ class Fleet:
             except (ValueError, CockpitError) as wrong:
                 self._dependencies.event_log.record(
                     "agent.not_understood",
-                    f"{record.name} cannot be taken up: its settings do not read ({wrong})",
+                    f"{record.name} cannot be restored: its settings are not valid ({wrong})",
                     record.name,
                 )
                 continue
             self.recall(agent)
 
     def recall(self, agent: Agent) -> None:
-        """The agent's job, session and chain, as they are written down."""
+        """Restore the agent's job, session and chain from the database."""
         store = self._dependencies.store
         agent.job = store.job(agent.record.job) if agent.record.job else None
         agent.session = store.session(agent.record.session) if agent.record.session else None
         agent.chain = store.chain(agent.job.id) if agent.job else []
-        done = store.handoffs(agent.job.id) if agent.job else []
-        for each in done:
-            if cost := each.details.writer_cost_usd:
-                known = agent.aside_costs.get(each.old_session, 0.0)
-                agent.aside_costs[each.old_session] = known + cost
-        agent.handoffs = sum(each.outcome == Outcome.DONE.value for each in done)
-        last = done[-1] if done else None
+        handoffs = store.handoffs(agent.job.id) if agent.job else []
+        for handoff in handoffs:
+            if cost := handoff.details.writer_cost_usd:
+                known = agent.copy_costs.get(handoff.old_session, 0.0)
+                agent.copy_costs[handoff.old_session] = known + cost
+        agent.handoffs = sum(handoff.outcome == Outcome.DONE.value for handoff in handoffs)
+        last = handoffs[-1] if handoffs else None
         here = last is not None and last.old_session == agent.record.session
         if last is not None and here and last.outcome == Outcome.REVIVED.value:
             at = last.details.closed or last.ended or 0.0
-            agent.progress.was_revived(at, last.why or "its reason was not written down")
-        if done and done[-1].outcome == Outcome.FAILED.value and agent.record.wanted:
-            agent.progress.has_failed(done[-1].why or "its reason was not written down")
+            agent.progress.was_revived(at, last.why or "the reason was not saved")
+        if last is not None and last.outcome == Outcome.FAILED.value and agent.record.wanted:
+            agent.progress.has_failed(last.why or "the reason was not saved")
 
 
 def plain(settings: AgentSettings, environment: Mapping[str, str]) -> dict[str, Any]:
-    """Settings as they are written down: only what was said, so that defaults stay defaults.
+    """Settings as they are stored: only those that were set, so that defaults stay defaults.
 
-    The environment and the hooks, which may hold secrets, are not among them, and the prompt is
-    without the secrets in it: its file has all of it.
+    Left out are the environment and the hooks, which may hold secrets. The prompt is stored without
+    secrets; its file has the full text.
     """
     held: dict[str, Any] = settings.model_dump(
         mode="json", exclude_unset=True, exclude={"env", "hooks"}
@@ -291,6 +291,6 @@ def plain(settings: AgentSettings, environment: Mapping[str, str]) -> dict[str, 
 
 
 def _hooks_of(settings: AgentSettings) -> dict[str, str]:
-    """The hooks by event, each list as JSON."""
+    """Event -> its hooks, as JSON."""
     held = settings.hooks.model_dump(mode="json", exclude_defaults=True)
     return {event: json.dumps(written) for event, written in held.items()}

@@ -1,4 +1,4 @@
-"""The handoff of an agent: due, under way, or how the last one left it. Written by `handoff/`."""
+"""The state of an agent's handoff: due, under way, or ended. Written by `handoff/`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cockpit.supervisor.agents.blocked import Blocked
 
 @dataclass(frozen=True, slots=True)
 class Revived:
-    """A handoff whose successor would not start."""
+    """A handoff whose new session did not start, so that the old one was reopened."""
 
     at: float
     """When it ended, in steady seconds."""
@@ -21,61 +21,61 @@ class Revived:
 
 @dataclass(slots=True)
 class HandoffProgress:
-    """How far the handoff of one agent is. `handoff` and `record` are both set, or neither is."""
+    """The handoff of one agent. `handoff` and `record` are both set, or neither is."""
 
     handoff: Handoff | None = None
     record: HandoffRecord | None = None
     blocked: Blocked | None = None
-    """Why it cannot go on for now; it is tried again."""
+    """Why it cannot continue for now; it is retried."""
     waits: str | None = None
-    """What holds a handoff back that is due by itself."""
+    """Why an automatic handoff that is due does not begin."""
     deciding: bool = False
-    """Hooks are deciding what becomes of the act mark: nothing begins by itself meanwhile."""
+    """Hooks are deciding what happens at the act threshold. Until then nothing begins."""
     given: str | None = None
-    """A document that a hook has written for the handoff that is due."""
+    """Path of the document that a hook wrote for the handoff that is due."""
     hurried_by: str | None = None
-    """The hook that wants the handoff that is due at once and without review."""
+    """Name of the hook that wants the handoff at once and without review."""
     failed: str | None = None
-    """Why the last handoff left nobody, until the user acts."""
+    """Why the last handoff left no running session, until the user acts."""
     revived: Revived | None = None
-    """That no new session started and the old one was reopened, until you send it a prompt."""
+    """Set when no new session started and the old one was reopened, until you send a prompt."""
     loop_over: str | None = None
-    """That its loop used up its rounds, with the next step."""
+    """A sentence that its loop has no iterations left, with the next step."""
 
     def take(self, handoff: Handoff, record: HandoffRecord) -> None:
-        """Take up a handoff, or its next state, after it was written down."""
+        """Set a handoff that was just saved, or restored."""
         self.handoff, self.record, self.blocked = handoff, record, None
 
     def end(self) -> None:
-        """Nothing is under way any more. Idempotent."""
+        """Clear the handoff. Idempotent."""
         self.handoff = self.record = self.blocked = None
 
     def begin_session(self) -> None:
-        """Another session begins: what became of the handoff before it is over."""
+        """Clear the notes about the last handoff: another session begins."""
         self.revived = self.loop_over = None
 
     def acknowledge(self) -> None:
-        """The user acted on a handoff that failed."""
+        """Clear the failure: the user has acted on it."""
         self.failed = None
 
     def forget_decision(self) -> None:
-        """What a hook decided was about a handoff that is not due any more. Idempotent."""
+        """Clear what a hook decided: the handoff is not due any more. Idempotent."""
         self.given = self.hurried_by = None
 
     @property
     def details(self) -> HandoffDetails:
-        """What is kept beside the state of the handoff that is under way; empty for none."""
+        """The details of the handoff that is under way; empty without one."""
         return self.record.details if self.record else HandoffDetails()
 
     def note(self, details: HandoffDetails) -> None:
-        """Keep this beside the handoff's state; the caller saves it."""
+        """Replace the details in memory; the caller saves them."""
         assert self.record is not None
         self.record = replace(self.record, details=details)
 
     def was_revived(self, at: float, why: str) -> None:
-        """No new session started, and the old one was reopened: you have to know."""
+        """Note that no new session started, and that the old one was reopened."""
         self.revived = Revived(at, why)
 
     def has_failed(self, why: str) -> None:
-        """The last handoff left it to the user what becomes of the agent."""
+        """Note that the handoff failed, so that the user has to act."""
         self.failed = f"the handoff failed: {why}"

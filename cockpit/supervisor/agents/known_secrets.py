@@ -1,4 +1,4 @@
-"""What must not be shown of an agent: of its environment, of its hooks, of what is sent for it."""
+"""The secrets that are known for an agent: of its environment, its hooks and its notifications."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cockpit.supervisor.agents.agent import Agent
 
 
 def redactor_of(environment: Mapping[str, str], agent: Agent) -> Redactor:
-    """Knows the secrets of our own environment and of everything that this agent is told."""
+    """A redactor for the secrets of our environment and of this agent's settings."""
     return Redactor(
         [
             *secret_values({**environment, **agent.settings.env}),
@@ -23,17 +23,17 @@ def redactor_of(environment: Mapping[str, str], agent: Agent) -> Redactor:
     )
 
 
-def redactor_of_nobody(environment: Mapping[str, str], notified: Iterable[str]) -> Redactor:
-    """Knows what is secret whoever the agent was: our own environment, the user's addresses."""
+def redactor_without_agent(environment: Mapping[str, str], notified: Iterable[str]) -> Redactor:
+    """A redactor for the secrets of our environment and of the notifications only."""
     known = [*secret_values(environment), *configured_secrets(Hooks(), notified)]
     return Redactor(known)
 
 
-def asked_without_secrets(dialog: DialogOpened, redactor: Redactor) -> DialogOpened:
-    """What a dialog asks, as it may be shown.
+def dialog_without_secrets(dialog: DialogOpened, redactor: Redactor) -> DialogOpened:
+    """The dialog without secrets, as it may be shown.
 
-    The line is made anew of the command: one that was cut in the middle of a secret hides it from
-    whoever looks for it.
+    The detail is made again from the command: a line that was cut inside a secret would not match
+    the secret.
     """
     command = redactor.redact(dialog.command).text
     detail = one_line(f"{dialog.tool} {command}") if dialog.tool else dialog.detail

@@ -1,17 +1,17 @@
-"""Names of latches: facts of a session that the database keeps until they are taken back."""
+"""Names of latches: facts about a session that stay in the database until they are removed."""
 
 from __future__ import annotations
 
 UNDONE = "undone"
-"""The user reopened the session: the next handoff is asked about."""
+"""The user reopened the session: the next handoff asks first."""
 LET_COMPACT = "let.compact"
-"""The user lets the session compact: not asked about again before it did."""
+"""The user lets the session compact: no handoff begins before that."""
 BORN_FULL = "born.full"
-"""The session began past the act threshold."""
-SAID_DONE = "said.done"
-"""The user called the job done; the time of the latch is when."""
+"""The session began above the act threshold."""
+MARKED_DONE = "said.done"
+"""The user marked the job as done; the latch holds when, in steady seconds."""
 
 
 def began(boot: str) -> str:
-    """The latch whose time is when the session's process began, in seconds of that boot's clock."""
+    """The latch with the start of the session's process, in monotonic seconds of that boot."""
     return f"began.{boot}"

@@ -1,7 +1,8 @@
-"""One agent in an agent and one in a worktree: their locks, and our own stragglers who hold them.
+"""File locks: one process per agent, and one agent per worktree.
 
-The kernel has the last word, when the launcher takes the locks; what is looked up here makes an
-early refusal with a name in it. Two agents in one plain directory are allowed, so they share.
+The launcher takes the locks, and the kernel decides. The check here comes earlier, so that the
+refusal can name the holder; it also ends processes of our own that an earlier session left running.
+Agents in a checkout that was not made for one of them share its lock.
 """
 
 from __future__ import annotations
@@ -20,26 +21,26 @@ from cockpit.supervisor.dependencies import Dependencies
 
 
 class Leases:
-    """The locks of all agents."""
+    """The leases of all agents."""
 
     def __init__(self, dependencies: Dependencies) -> None:
         self._dependencies = dependencies
 
     def leased(self, agent: Agent, launch: Launch) -> Launch:
-        """The launch with the locks that its process takes before it becomes the agent."""
+        """Add the locks that the process takes before it becomes the agent."""
         return replace(launch, lease=self._lease(agent), claim=claim(agent))
 
     async def free(self, agent: Agent) -> None:
-        """See that nobody holds what the agent's agent will need; our stragglers are ended for it.
+        """Make sure that the agent's locks are free; ends what an earlier session left running.
 
-        Raises `NotNow` with who holds it. For an agent whose own agent does not live.
+        Raises `NotNow` that names the holder. The agent must not be running.
         """
         await self._free(agent, self._lease(agent), shared=False)
-        if (place := claim(agent)) is not None:
-            await self._free(agent, place.path, shared=place.shared)
+        if (worktree := claim(agent)) is not None:
+            await self._free(agent, worktree.path, shared=worktree.shared)
 
     async def free_of_owners(self, root: Path) -> None:
-        """Raise `NotNow` where an agent of any cockpit has this worktree for itself now."""
+        """Raise `NotNow` where an agent of any cockpit holds this worktree exclusively."""
         place = worktree_lease(root)
         held = await asyncio.to_thread(holder, place, shared=True) if place is not None else None
         if held is not None:
@@ -55,7 +56,7 @@ class Leases:
             if ending.stragglers:
                 self._dependencies.event_log.record(
                     "agent.stragglers",
-                    f"{agent.name}: what an earlier session had left running was ended",
+                    f"{agent.name}: processes that an earlier session left running were ended",
                     agent.name,
                     stragglers=list(ending.stragglers),
                 )
@@ -64,20 +65,20 @@ class Leases:
             raise self._taken(agent.directory, held)
 
     def _straggling(self, agent: Agent, held: Holder) -> str | None:
-        """The marker of a session of ours that is over, if it is that one's processes that hold it.
+        """The marker of an ended session of ours that holds the lock; None if it is not one.
 
-        A lock that does not say who took it is looked at as the agent's own.
+        A lock that does not name its holder counts as the agent's own.
         """
         run = held.run or agent.record.run
         if run is None:
             return None
-        sitters = [one for one in self._dependencies.store.agents() if one.run == run]
-        if any(one.name != agent.name and self._may_live(one) for one in sitters):
+        owners = [record for record in self._dependencies.store.agents() if record.run == run]
+        if any(record.name != agent.name and self._may_live(record) for record in owners):
             return None
-        return run if sitters or self._dependencies.store.has_run(run) else None
+        return run if owners or self._dependencies.store.has_run(run) else None
 
     def _may_live(self, record: AgentRecord) -> bool:
-        """Whether an agent's agent lives or is about to, as far as its record tells."""
+        """Whether the agent runs or is about to, according to its record."""
         if record.pid is None or record.started is None or record.boot is None:
             return record.wanted
         return self._dependencies.processes.alive(
@@ -86,15 +87,15 @@ class Leases:
 
     def _taken(self, place: Path, held: Holder) -> NotNow:
         ours = held.run is not None and self._dependencies.store.has_run(held.run)
-        who = held.agent or "Somebody"
+        who = held.agent or "Another process"
         by = f"process {held.pid} took its lock" if held.pid else "its lock is taken"
         whose = "" if ours else ", for another cockpit than this one"
         if held.keepers and held.pid not in held.keepers:
             pids = " ".join(map(str, held.keepers))
             return NotNow(
-                f"What {who} has left running works in {place}",
-                f"It took the worktree's lock with it, and not its marker: {pids}{whose}.",
-                f"See what it is, end it, and try again: ps {pids}; kill -KILL {pids}",
+                f"Processes that {who} left running work in {place}",
+                f"They hold the worktree's lock, but do not carry its marker: {pids}{whose}.",
+                f"Look at them, end them, and try again: ps {pids}; kill -KILL {pids}",
             )
         stop = f"cockpit stop {held.agent}" if held.agent else "end that process"
         return NotNow(
@@ -110,9 +111,9 @@ class Leases:
 
 
 def claim(agent: Agent) -> Claim | None:
-    """The lock of the worktree the agent works in; alone where it was made for this agent.
+    """The lock of the worktree that the agent works in; exclusive if it was made for this agent.
 
-    None in a plain directory: nobody must be alone there.
+    None in a directory without a lock, outside of a repository.
     """
     path = worktree_lease(agent.directory)
     return Claim(path, shared=agent.record.worktree is None) if path is not None else None

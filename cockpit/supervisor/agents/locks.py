@@ -1,10 +1,9 @@
-"""One lock per agent. Whatever starts, ends or changes an agent holds the agent's lock.
+"""One lock per agent. A task that starts, ends or changes an agent holds the agent's lock.
 
-Rules: a task holds the lock of at most one agent, except that the removal of a worktree takes
-several in the order of their names. No lock is taken while another is awaited from inside one. A
-holder that takes the lock again goes on (a verb calls the engine, which locks for itself). What was
-looked at before the lock was taken, or before an `await` of code that holds no lock, is looked at
-again.
+Rules: a task holds the lock of at most one agent; only the removal of a worktree takes several, in
+the order of their names. The lock is reentrant: a verb that holds it can call the engine, which
+takes it too. What was checked before the lock was taken, or before an `await` without the lock,
+must be checked again.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from typing import Any
 from cockpit.core.errors import NotNow
 
 PATIENCE = 30.0
-"""Seconds for which a request waits for another change of the same agent before it is refused."""
+"""Seconds that a request waits for another change of the same agent before it is refused."""
 
 
 @dataclass(slots=True)
@@ -42,8 +41,8 @@ class AgentLocks:
     ) -> AsyncIterator[None]:
         """Keep every other task from changing the agent while the block runs.
 
-        `doing` completes "It is …" for those who are refused meanwhile. Raises `NotNow` after
-        `patience` seconds; None waits for as long as it takes.
+        `doing` completes "It is …" in the refusals of other requests. Raises `NotNow` after
+        `patience` seconds; None waits without a limit.
         """
         lock = self._locks.setdefault(name, _Lock())
         if lock.owner is asyncio.current_task():
@@ -67,7 +66,7 @@ class AgentLocks:
     async def hold_all(self, names: Iterable[str], doing: str) -> AsyncIterator[None]:
         """Hold the locks of several agents, taken in the order of their names.
 
-        Raises `NotNow` where one of them stays taken.
+        Raises `NotNow` where one of them is not free in time.
         """
         async with AsyncExitStack() as stack:
             for name in sorted(set(names)):
@@ -75,16 +74,16 @@ class AgentLocks:
             yield
 
     def is_held(self, name: str) -> bool:
-        """Whether any task changes the agent now."""
+        """Whether any task holds the agent's lock."""
         lock = self._locks.get(name)
         return lock is not None and lock.free.locked()
 
     def is_held_elsewhere(self, name: str) -> bool:
-        """Whether a task other than the running one changes the agent now."""
+        """Whether a task other than the current one holds the agent's lock."""
         return self.is_held(name) and self._locks[name].owner is not asyncio.current_task()
 
     def check_held(self, name: str) -> None:
-        """Raise `RuntimeError` unless the running task holds the agent's lock."""
+        """Raise `RuntimeError` unless the current task holds the agent's lock."""
         lock = self._locks.get(name)
         if lock is None or lock.owner is not asyncio.current_task():
             raise RuntimeError(f"the lock of agent {name} is not held by this task")

@@ -1,6 +1,6 @@
-"""Which documents may be handed on for an agent: of this session of its own, and nobody else's.
+"""Checks that a handoff document belongs to an agent and its session.
 
-Goes by the front matter; a document without one is the user's own words. Begins nothing.
+The front matter decides. A document without one counts as written by the user.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from cockpit.supervisor.agents.agent import Agent
 
 
 def checked_document(documents: Documents, agent: Agent, path: str | None) -> str | None:
-    """A document that was given is checked before anything begins. Raises `BadUsage`."""
+    """Check a document that the caller named; returns its path. Raises `BadUsage`."""
     if path is None:
         return None
     text = documents.read_own(Path(path))
-    problems = [each.text for each in document.validate(text) if not each.mends]
+    problems = [problem.text for problem in document.validate(text) if not problem.mends]
     if problems:
         raise BadUsage(f"{safe_line(path)} is not a handoff document", "\n".join(problems))
     refuse_anothers(text, path, agent.name, agent.record.session)
@@ -27,18 +27,18 @@ def checked_document(documents: Documents, agent: Agent, path: str | None) -> st
 
 
 def refuse_anothers(text: str, path: str, agent: str, session: str | None) -> None:
-    """Raise `BadUsage` for a document that names another agent, or another session that left it."""
+    """Raise `BadUsage` for a document of another agent or another session."""
     front, shown = document.read(text).front, safe_line(path)
     if front is None:
         return
     if front.agent and front.agent != agent:
-        words = f"It was left by the agent {safe_line(front.agent, 80)}."
+        origin = f"It was left by the agent {safe_line(front.agent, 80)}."
     elif front.old_session_id and session and front.old_session_id != session:
-        words = f"It was left by the session {safe_line(front.old_session_id, 80)}, not this one."
+        origin = f"It was left by the session {safe_line(front.old_session_id, 80)}, not this one."
     else:
         return
     raise BadUsage(
         f"{shown} is not a document of {agent}'s session",
-        words,
-        f"Start an agent of its own from it: cockpit continue {shown}",
+        origin,
+        f"Start a new agent from it: cockpit continue {shown}",
     )

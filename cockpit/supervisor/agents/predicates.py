@@ -10,9 +10,9 @@ from cockpit.supervisor.agents.agent import Agent
 
 
 def expects_prompt(agent: Agent) -> bool:
-    """The session was started with a prompt that was not accepted yet.
+    """Whether the session was started with a prompt that was not accepted yet.
 
-    Of a process that was found again nobody knows, and it is not said.
+    False for a process that was found after a restart: it is not known there.
     """
     session_state = agent.session_state
     prompted = agent.job is not None and bool(agent.job.prompt)
@@ -20,12 +20,12 @@ def expects_prompt(agent: Agent) -> bool:
 
 
 def finished(agent: Agent) -> bool:
-    """The agent's last words at the end of a turn hold the completion marker, on a line.
+    """Whether the job is done: the last message of a turn has the completion marker on a line.
 
-    Or somebody said it for the agent, and no prompt came since.
+    Or `cockpit done` marked it, and no prompt came since.
     """
-    if agent.said_done is not None:
-        later = (at for at, _ in agent.session_state.user_prompts if at > agent.said_done)
+    if agent.marked_done_at is not None:
+        later = (at for at, _ in agent.session_state.user_prompts if at > agent.marked_done_at)
         if next(later, None) is None:
             return True
     settings, words = agent.settings, agent.session_state.conduct.last_words
@@ -35,23 +35,23 @@ def finished(agent: Agent) -> bool:
 
 
 def marker_said(words: str, marker: str) -> bool:
-    """Whether the marker stands at the start or end of a line; quoting it in a sentence is not."""
+    """Whether a line starts or ends with the marker. A marker inside a sentence does not count."""
     lines = (line.strip().strip("*`_#> ") for line in words.splitlines())
     return bool(marker) and any(line.startswith(marker) or line.endswith(marker) for line in lines)
 
 
 def chain_cost(agent: Agent) -> float | None:
-    """Cost of all sessions of the job, as far as any is known."""
-    before = [each for each in agent.chain if each.id != agent.record.session]
-    known = [each.cost_usd for each in before]
-    known += [agent.aside_costs.get(each.id) for each in before]
+    """Known cost of all sessions of the job, in US dollars; None if none is known."""
+    before = [session for session in agent.chain if session.id != agent.record.session]
+    known = [session.cost_usd for session in before]
+    known += [agent.copy_costs.get(session.id) for session in before]
     known.append(agent.cost_usd)
     costs = [cost for cost in known if cost is not None]
     return round(sum(costs), 6) if costs else None
 
 
 def to_reopen(agent: Agent) -> str | None:
-    """That the agent's session was cut off and can be reopened, with the command; else None."""
+    """A sentence that the session was interrupted, with the command to reopen it; else None."""
     if agent.troubles.interrupted is None or not agent.record.wanted:
         return None
     if agent.alive or agent.start.hooks_run or agent.handoff is not None or agent.start.setup:
@@ -61,15 +61,15 @@ def to_reopen(agent: Agent) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class UsageLimit:
-    """The account may not be used for now."""
+    """The account has reached a usage limit."""
 
     words: str
     resets: float | None
-    """Unix seconds, where anybody said so."""
+    """Unix seconds; None if unknown."""
 
 
 def usage_limited(agent: Agent) -> UsageLimit | None:
-    """The limit that broke the agent's last turn, until it is given a new prompt."""
+    """The limit that ended the agent's last turn, until it gets a new prompt."""
     broken = agent.session_state.conduct.broken
     if broken is None or broken.error not in {"rate_limit", "billing_error"}:
         return None
@@ -81,11 +81,11 @@ def usage_limited(agent: Agent) -> UsageLimit | None:
 
 
 def clock_time(at: float) -> str:
-    """A point in time for the user: UTC, to the minute."""
+    """Unix seconds as a date and time in UTC, to the minute."""
     return datetime.fromtimestamp(at, UTC).strftime("%d %b %Y %H:%M UTC")
 
 
 def writers_failed(agent: Agent) -> str | None:
-    """Which writers gave no document for the handoff that is under way, and why."""
+    """Which writers failed in the handoff that is under way, and why; None if none did."""
     failed = "; ".join(agent.progress.details.writers_failed)
     return safe_line(f"no handoff document by {failed}", 300) if failed else None

@@ -1,6 +1,6 @@
-"""What is known of an agent's session, and is forgotten when another one begins.
+"""What is known about an agent's session; replaced when another session begins.
 
-It takes in the lines of the transcript, what hooks tell, and status lines; it decides nothing.
+Filled from the transcript, from hooks and from status lines. Makes no decisions.
 """
 
 from __future__ import annotations
@@ -35,26 +35,26 @@ from cockpit.supervisor.agents.compaction_notes import CompactionNotes
 from cockpit.supervisor.agents.transcript_reading import TranscriptReading
 
 NOTIFIED = "<task-notification>"
-"""How a prompt begins that the CLI gives itself when something in the background ended."""
+"""Beginning of a prompt that the CLI sends itself when a background task ended."""
 ENDS_TURN = "end_turn"
-"""The model's reason for stopping when it has nothing more to do."""
+"""The model's stop reason at the end of a turn."""
 LATER = 1e-6
-"""Seconds by which a line of a record is later than the one before, at least."""
+"""Least seconds between two lines of a transcript; keeps their times in order."""
 _BROKEN_BY = {401: "authentication_failed", 404: "model_not_found", 429: "rate_limit"}
-"""What a hook calls an answer of the API, by its status; another is `unknown`."""
+"""HTTP status of the API -> the error name that hooks use; others are `unknown`."""
 HEARD = 4000
-"""Characters kept of a prompt or an injected context; a request names its file well before."""
+"""Characters kept of a prompt or an injected context; a request names its file before that."""
 
 
 @dataclass(slots=True)
 class SessionState:
-    """One session while it is watched: everything that begins anew with the next one.
+    """One session while it is watched.
 
     Times are steady seconds, so that a jump of the wall clock makes nothing older or newer.
     """
 
     directory: str
-    """Where its agent works, for showing paths."""
+    """Where its agent works; shown paths are relative to it."""
     window_of: Callable[[str | None], Window]
     """The context window that the agent's CLI gives a model."""
     conduct: Conduct = field(default_factory=Conduct)
@@ -64,52 +64,52 @@ class SessionState:
     model: str | None = None
     cost_usd: float | None = None
     limit_resets: float | None = None
-    """When a usage limit that is used up begins anew, by the status line; unix seconds."""
+    """When a reached usage limit resets, from the status line; unix seconds."""
     permission_mode: str | None = None
-    """The mode last seen in the record: the user may have changed it inside the session."""
+    """The newest mode in the transcript; the user may have changed it in the session."""
     began_with: str | None = None
-    """The first mode seen of a session that was begun here, before its agent did anything."""
+    """The first mode of a session that this supervisor started."""
     begun_here: bool = False
-    """This supervisor began the session: nobody wrote in its record before it was followed."""
+    """Whether this supervisor started it as a new session, not a reopened one."""
     replied: bool = False
-    """Its record holds an assistant message."""
+    """Whether its transcript has an assistant message."""
     read_paths: set[str] = field(default_factory=set)
-    """Files that its tools read: the proof that a successor read its document."""
+    """Paths and commands of its tool calls: they prove that a new session read its document."""
     prompt_files_named: set[str] = field(default_factory=set)
-    """Files that a prompt in its record names and that its CLI has not read, as far as is known."""
+    """Prompt files that its transcript names and that its CLI has not read, as far as is known."""
     prompt_files_taken: set[str] = field(default_factory=set)
-    """Files of its first prompt that its CLI has read, until they are removed."""
+    """Prompt files that its CLI has read, until they are removed."""
     heard: list[str] = field(default_factory=list)
-    """Injected contexts and prompts, newest last: the proof that a request arrived."""
+    """Injected contexts and prompts, newest last: they prove that a request arrived."""
     user_prompts: list[tuple[float, str]] = field(default_factory=list)
     last_activity: float | None = None
     quiet_since_start: bool = True
-    """Nothing at all was heard of it yet."""
+    """Nothing was reported about it yet."""
     began_at: float | None = None
-    """When its process was started, in monotonic seconds; None for one that was found."""
+    """When its process was started, in monotonic seconds; None if another supervisor did it."""
     background: tuple[BackgroundTask, ...] = ()
-    """What runs in the background now, secrets taken out: for showing."""
+    """What runs in the background now, without secrets."""
     version: str | None = None
-    """Of the CLI, by the status line."""
+    """Version of the CLI, from the status line."""
     before: Facts | None = None
-    """Facts of the session that was cleared away for this one, until they are given back."""
+    """Facts of the session before `/clear`, until this session has received them."""
     catching_up: bool = True
-    """What is read of the record is older than this watching: it is counted, not alarmed at."""
+    """The transcript is not read to its end yet: old lines are counted, but raise no alarm."""
 
     def see_mode(self, mode: str | None) -> None:
-        """Take in the permission mode that the record, or a hook, tells of."""
+        """Note the permission mode that the transcript or a hook reports."""
         if mode:
             self.permission_mode = mode
             if self.begun_here and self.began_with is None:
                 self.began_with = mode
 
-    # What is told of it
+    # Input
 
     def read(self, events: Iterable[SessionEvent | Skipped], at: float, ahead: float = 0.0) -> None:
-        """Take in new lines of the session's record, in order.
+        """Process new lines of the transcript, in order.
 
-        `at` is when they were read, in steady seconds; `ahead` is by how much these are ahead of
-        the wall clock, which dated the lines.
+        `at` is when they were read, in steady seconds. `ahead` is steady time minus wall clock
+        time; the wall clock dated the lines.
         """
         for event in events:
             if isinstance(event, Skipped):
@@ -121,7 +121,7 @@ class SessionState:
             self._take(event, at, ahead)
 
     def _skip(self, event: Skipped) -> None:
-        """Count a line that was not read; the reading is unknown if that was a newer one."""
+        """Count a skipped line. If it may hold the newest reading, the reading becomes unknown."""
         self.reading.skipped += 1
         if event.reason in ("too-long", "too-many-values"):
             self.reading.too_large += 1
@@ -132,19 +132,19 @@ class SessionState:
 
     @property
     def behind(self) -> bool:
-        """What was read of the record so far is its past; the rest is still to be read."""
+        """Whether old lines of the transcript are still to be read."""
         tail = self.reading.tail
         return self.catching_up and tail is not None and tail.behind > 0
 
     def caught_up(self) -> None:
-        """The record was read to its end: now its last reading is the session's."""
+        """The transcript was read to its end: use its last reading. Idempotent."""
         if self.catching_up:
             self.catching_up = False
             if self.reading.reply_at is not None:
                 self._gauge_from_record(self.reading.reply_at)
 
     def _feed_meter(self, event: SessionEvent) -> None:
-        """Count the event; a reply after another is a request that went out uncompacted."""
+        """Count the event, and note at how many tokens the CLI compacted or did not."""
         meter = self.reading.meter
         calls, tokens = meter.api_calls, meter.tokens
         meter.feed(event)
@@ -188,7 +188,7 @@ class SessionState:
             case Compacted():
                 self.gauge.compacted(when)
             case ApiFailed(status=status, error=error, resets_at=resets) if self.catching_up:
-                # Who watches hears it from a hook; who comes back finds it here only.
+                # Later failures are reported by a hook; this one was written before the restart.
                 kind = _BROKEN_BY.get(status or 0, "unknown")
                 self.conduct.broken = TurnBroken(kind, error, resets)
             case Interrupted():
@@ -204,7 +204,7 @@ class SessionState:
                     note_bounded(self.heard, text[:HEARD])
 
     def _dated(self, event: SessionEvent, at: float, ahead: float) -> float:
-        """When it was made. A record is in order, whatever the clock did while it was written."""
+        """When the line was written, in steady seconds; always later than the line before."""
         when = stamp(event, at, ahead)
         if getattr(event, "at", None) is not None:
             when = self.reading.read_to = max(when, self.reading.read_to + LATER)
@@ -218,7 +218,7 @@ class SessionState:
                     self.read_paths.add(value)
 
     def _note_conduct(self, reply: AssistantReplied, at: float) -> None:
-        """What hooks tell too, for the time in which nobody heard them."""
+        """Note what hooks report too, for the time before this supervisor ran."""
         if reply.tools:
             self.conduct.activity = activity(reply.tools[-1], self.directory)
         if reply.stop_reason == ENDS_TURN and reply.text:
@@ -233,20 +233,20 @@ class SessionState:
             self.gauge.tell(meter.tokens, "transcript", at)
 
     def hear(self, moment: Moment, at: float) -> None:
-        """Take in what a hook told."""
+        """Process an event of a hook."""
         self.conduct.hear(moment, at)
         match moment:
             case CompactionOver():
                 self.gauge.compacted(at)
             case PromptTaken(text=text) if not text.startswith(NOTIFIED):
-                # A prompt that is queued while the agent works never becomes a user's record.
+                # A prompt queued while the agent works is never a user line of the transcript.
                 note_bounded(self.user_prompts, (at, text[:HEARD]))
                 note_bounded(self.heard, text[:HEARD])
             case _:
                 pass
 
     def settle_background(self) -> None:
-        """Let the record's background tasks be those that the CLI named when its turn ended.
+        """Drop background tasks of the transcript that the CLI did not list when its turn ended.
 
         Only while the agent is idle: in a turn it may start others. Idempotent.
         """
@@ -255,7 +255,7 @@ class SessionState:
             self.reading.collector.only_running({task.id for task in conduct.background})
 
     def report(self, report: Report, at: float) -> None:
-        """Take in a status line of this session."""
+        """Process a status line of this session."""
         if report.window:
             self.gauge.report_window(report.window)
         if report.usage is not None and report.usage.context:
@@ -269,7 +269,7 @@ class SessionState:
 
 
 def stamp(event: SessionEvent, otherwise: float, ahead: float = 0.0) -> float:
-    """When the event was made, in steady seconds, never later than when it was read."""
+    """When the event was written, in steady seconds; at most `otherwise`, when it was read."""
     at = getattr(event, "at", None)
     return min(at.timestamp() + ahead, otherwise) if at is not None else otherwise
 

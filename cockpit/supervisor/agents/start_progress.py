@@ -1,4 +1,4 @@
-"""How far the start of an agent is. Written by `sessions/`."""
+"""The state of an agent's start. Written by `sessions/`."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(slots=True)
 class StartProgress:
-    """A start that is under way; nothing here outlives it."""
+    """A start that is under way. Not stored."""
 
     under_way: bool = False
-    """Its process may not be there yet."""
+    """An agent is being started; its process may not exist yet."""
     hooks_run: bool = False
-    """A session is about to be started here, once the hooks before it have run."""
+    """The hooks before a session are running; the session starts after them."""
     setup: str | None = None
-    """How far the setup of its new worktree is, in words; the agent is started after it."""
+    """Progress of the setup of its worktree, in words. The agent starts after it."""

@@ -12,7 +12,7 @@ from cockpit.core.running_tools import RunningTools
 
 @dataclass(slots=True)
 class TranscriptReading:
-    """One transcript while it is followed; another one begins with a new reading.
+    """One transcript while it is followed; another transcript gets a new object.
 
     Times are steady seconds, so that a jump of the wall clock makes nothing older or newer.
     """
@@ -24,12 +24,12 @@ class TranscriptReading:
     unreadable: str | None = None
     """Why it cannot be read, as a clause after the path; None where it can."""
     read_to: float = 0.0
-    """When the last line that was read of it was made."""
+    """When the last line that was read was written."""
     reply_at: float | None = None
-    """When the last reply of the main chain that was read was made."""
+    """When the last reply of the main chain that was read was written."""
     skipped: int = 0
-    """Lines that were not read, `too_large` ones included."""
+    """Lines that were skipped, including those in `too_large`."""
     too_large: int = 0
-    """Lines that were too long, or had too many values, to be read."""
+    """Lines that were skipped because they were too long or had too many values."""
     reading_lost: bool = False
-    """One of those may have been the last reply."""
+    """Whether a skipped line may have been the last reply."""

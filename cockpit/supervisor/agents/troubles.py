@@ -1,4 +1,4 @@
-"""What keeps an agent from being watched or kept as it should, for its row."""
+"""Problems of an agent that its row shows."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class Troubles:
-    """One trouble of each kind, in words; None where there is none. Each has one writer."""
+    """At most one problem of each kind, in words; None without one. Each has one writer."""
 
     watching: str | None = None
-    """A bug or failure in watching this one agent. Written by `observe/watch.py`."""
+    """A failure while watching this agent. Written by `observe/watch.py`."""
     writing: str | None = None
-    """Why nothing can be written for it, with the remedy. Written by `observe/disk_monitor.py`."""
+    """Why nothing can be saved for it, with the remedy. Written by `observe/disk_monitor.py`."""
     dialog: str | None = None
-    """What the pane shows instead of starting: a trust or login dialog."""
+    """The trust or login dialog that the pane shows instead of starting."""
     worktree: str | None = None
-    """That its worktree is gone while it works there, and what to do."""
+    """That its worktree is missing while it runs, and what to do."""
     interrupted: str | None = None
-    """How the machine, or the tmux server, ended its last session; None once another began."""
+    """That the machine or the tmux server ended its last session; None once another one began."""
     stop_unwritten: bool = False
-    """The user stopped it, and a full disk did not take that. Written by `sessions/stop.py`."""
+    """A stop by the user could not be saved yet. Written by `sessions/stop.py`."""
     hooks: dict[str, str] = field(default_factory=dict)
-    """How hooks and deliveries went wrong the last time, each until it goes well."""
+    """Hook or delivery -> why it failed the last time; removed when it succeeds."""

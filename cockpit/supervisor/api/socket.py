@@ -25,7 +25,7 @@ from cockpit.adapters.process.peers import peer_of
 from cockpit.config.paths import Places
 from cockpit.core.errors import CockpitError
 from cockpit.core.safetext import safe_line
-from cockpit.supervisor.agents.blocked import words
+from cockpit.supervisor.agents.blocked import reason_of
 from cockpit.supervisor.api.listener import Listener
 from cockpit.supervisor.api.server import accept_on, bind
 from cockpit.supervisor.events import EventLog
@@ -109,7 +109,7 @@ class SocketWatch:
                 listener.close()
                 raise
         except (CockpitError, OSError) as refused:
-            why = words(refused).rstrip(".")
+            why = reason_of(refused).rstrip(".")
             self._settle(f"its socket was {was}, and cannot be bound again: {why}")
             return
         self._listener, self._bound = listener, bound

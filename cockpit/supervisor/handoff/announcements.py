@@ -1,4 +1,4 @@
-"""What is told of a handoff: its beginning, its phases, its end. Changes nothing."""
+"""Records the events of a handoff: its beginning, its phases, its end."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PHASE_WORDS: dict[type, str] = {
     Confirming: "the new session runs; waiting for its first reply",
     Reviving: "no new session started; the old one is being reopened",
 }
-"""What an event says of each phase."""
+"""The text of the event of each phase."""
 OF_PHASE: dict[Phase, EventKind] = {
     "asked": "handoff.asked",
     "waiting": "handoff.waiting",
@@ -55,12 +55,12 @@ OF_OUTCOME: dict[Outcome, EventKind] = {
 
 
 def begun(event_log: EventLog, agent: Agent, plan: Plan, why: str) -> None:
-    """A handoff began; `why` in words, empty for the plan's own reason."""
+    """Record that a handoff began. `why` is a reason in words; empty to use the plan's."""
     gauge = agent.session_state.gauge
-    words = "asked for" if plan.reason in {"manual", "agent"} else "due"
+    origin = "asked for" if plan.reason in {"manual", "agent"} else "due"
     event_log.record(
         "handoff.begun",
-        f"A handoff of {agent.name} is {words} ({why or plan.reason})",
+        f"A handoff of {agent.name} is {origin} ({why or plan.reason})",
         agent.name,
         tokens=gauge.tokens,
         window=gauge.window.tokens,
@@ -69,7 +69,7 @@ def begun(event_log: EventLog, agent: Agent, plan: Plan, why: str) -> None:
 
 
 def passed_over(before: Handoff, after: Handoff) -> str:
-    """Which writer gave no document in this step, and why; empty where none did."""
+    """Which writer failed in this step, and why; empty if none did."""
     now, then = after.state, before.state
     if not isinstance(now, Documenting) or not now.passed_over:
         return ""
@@ -78,10 +78,10 @@ def passed_over(before: Handoff, after: Handoff) -> str:
 
 
 def changed(event_log: EventLog, agent: Agent, before: Handoff, after: Handoff) -> None:
-    """It came to another phase; nothing is told of steps within one."""
+    """Record a new phase, or a failed writer; steps within a phase are not recorded."""
     failed = passed_over(before, after)
     composed = isinstance(before.state, Documenting) and before.state.composing
-    if failed and not composed:  # whoever composes says so with its own error
+    if failed and not composed:  # a failed composition is recorded by `Effects`
         writer, _, why = failed.partition(": ")
         event_log.record(
             "handoff.writer_failed",
@@ -96,7 +96,7 @@ def changed(event_log: EventLog, agent: Agent, before: Handoff, after: Handoff) 
 
 
 def ended(event_log: EventLog, agent: Agent, end: Ended) -> None:
-    """It is over; to be told while the agent still holds the handoff's record."""
+    """Record the outcome. Call it before the handoff's record is removed from the agent."""
     record = agent.handoff_record
     event_log.record(
         OF_OUTCOME[end.outcome],

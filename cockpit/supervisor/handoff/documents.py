@@ -1,7 +1,7 @@
-"""The papers of a handoff: drafts, documents, their copies, and the words of the successor.
+"""The documents of a handoff: drafts, sealed documents with copies, and the continuation.
 
-Puts together what the record and git say with what a writer wrote, and has it sealed on disk
-before anybody hears of it. Ends and starts nothing.
+Combines facts of the transcript and of git with what a writer wrote, and seals the result on disk.
+Ends and starts nothing.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ from cockpit.core.supplement import Ground, Occasion, supplement
 from cockpit.core.verified_facts import GitView, claimed_commits
 from cockpit.ports.records import SessionRecord
 from cockpit.supervisor.agents.agent import Agent
-from cockpit.supervisor.agents.background_work import in_background, words_of
+from cockpit.supervisor.agents.background_work import in_background, task_text
 from cockpit.supervisor.agents.document_reads import read_document
 from cockpit.supervisor.agents.known_secrets import redactor_of
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.events import rfc3339
-from cockpit.supervisor.handoff.integrity import agreed_text
+from cockpit.supervisor.handoff.integrity import approved_text
 from cockpit.supervisor.sessions.lifecycle import Sessions
 
 HOOK_ANSWER = 10_000
-"""Characters that a hook may answer; a taken-out secret can be shorter than its mark."""
+"""Most characters of a hook's response. Redaction can make a text longer."""
 
 
 class DocumentBuilder:
-    """Writes for the handoffs of all agents."""
+    """Builds the documents for the handoffs of all agents."""
 
     def __init__(self, dependencies: Dependencies, sessions: Sessions) -> None:
         self._dependencies = dependencies
@@ -54,8 +54,8 @@ class DocumentBuilder:
 
     # Drafts
 
-    async def draft_place(self, agent: Agent, ident: HandoffId) -> Path:
-        """Where the agent will be asked to write; its folder is made and kept out of git."""
+    async def prepare_draft_path(self, agent: Agent, ident: HandoffId) -> Path:
+        """The path for the agent's draft. Creates its folder, and excludes it from git."""
         folder = agent.settings.handoff.directory
         path = await asyncio.to_thread(
             self._dependencies.documents.draft_path, agent.directory, ident, str(folder)
@@ -66,7 +66,7 @@ class DocumentBuilder:
         return path
 
     async def draft_of_facts(self, agent: Agent) -> str:
-        """A draft that no model wrote, for the user to look at; its path."""
+        """Write a draft from facts alone, for the user to read; returns its path."""
         assert agent.handoff_record is not None
         text = await self._composed(agent, "facts", None)
         path = self._dependencies.places.handoffs / f"draft-{agent.handoff_record.id}.md"
@@ -74,17 +74,17 @@ class DocumentBuilder:
         return str(path)
 
     async def preview(self, agent: Agent, given: str | None) -> str:
-        """The document that would be written now: of a given one, or of facts alone."""
-        text = await self._given(Path(given)) if given else None
+        """The document that a handoff would seal now: from a given document, or from facts."""
+        text = await self._read_given(Path(given)) if given else None
         return await self._composed(agent, "agent" if given else "facts", text)
 
     # Documents
 
     async def seal(self, agent: Agent, writer: str) -> Document:
-        """The writer's text completed, checked and durably on disk, with its copy.
+        """Complete and check the writer's text, and save it with a copy, durably.
 
-        Raises `CockpitError` or `OSError` when there is nothing valid to seal. The agent's draft
-        stays until the handoff is over: what is not written down yet is done again, from it.
+        Raises `CockpitError` or `OSError` if there is no valid text. The agent's draft is kept
+        until the handoff is over, so that sealing can be repeated. The caller saves the state.
         """
         assert agent.handoff is not None
         assert agent.handoff_record is not None
@@ -93,76 +93,76 @@ class DocumentBuilder:
         text = await self._composed(agent, chosen, draft)
         problems = document.validate(text, complete=True)
         if problems:
-            raise Failed("The document is not valid", "; ".join(each.text for each in problems))
+            raise Failed("The document is not valid", "; ".join(map(str, problems)))
         return await asyncio.to_thread(self._save, agent, text, chosen)
 
-    async def refresh(self, agent: Agent, agreed: Document) -> Document:
-        """The sealed document with facts of now, sealed again in its place."""
+    async def refresh(self, agent: Agent, approved: Document) -> Document:
+        """Seal the document again at the same path, with current facts."""
         assert agent.handoff_record is not None
-        held = await agreed_text(self._dependencies, agent, agreed)
+        held = await approved_text(self._dependencies, agent, approved)
         chosen = _writer(agent.handoff_record.writer)
         keep = chosen != "facts" or agent.progress.details.edited
         text = await self._composed(agent, chosen, held if keep else None)
         problems = document.validate(text, complete=True)
         if problems:
-            raise Failed("The renewed document is not valid", "; ".join(map(str, problems)))
+            raise Failed("The updated document is not valid", "; ".join(map(str, problems)))
         sealed = await asyncio.to_thread(
-            self._dependencies.documents.reseal, Path(agreed.path), agent.handoff_record.id, text
+            self._dependencies.documents.reseal, Path(approved.path), agent.handoff_record.id, text
         )
         return Document(str(sealed.path), sealed.sha256, chosen)
 
     def continuation(self, agent: Agent, sealed: Document) -> str:
-        """The successor's first prompt; secrets taken out, since it stands among arguments."""
-        place = self._place_of_successor(agent)
+        """The first prompt of the new session, without secrets."""
+        number = self._successor_number(agent)
         loop = agent.settings.loop
         try:
             read = document.read(read_text(sealed.path, document.LARGEST))
             first_step = read.first_step
         except OSError:
             first_step = None
-        words = continuation(
+        text = continuation(
             Succession(
                 document=sealed.path,
                 goal=agent.job.prompt if agent.job else None,
                 first_step=first_step,
-                number=place,
-                iteration=(place, loop.max_iterations) if loop.enabled and place else None,
+                number=number,
+                iteration=(number, loop.max_iterations) if loop.enabled and number else None,
                 has_git=agent.progress.details.has_git,
                 branch=agent.record.branch,
                 marker=(loop if loop.enabled else agent.settings.handoff).completion_marker,
-                full=for_its_context(agent),
+                full=is_for_context(agent),
             )
         )
-        return self._redactor(agent).redact(words).text
+        return self._redactor(agent).redact(text).text
 
-    def _place_of_successor(self, agent: Agent) -> int | None:
+    def _successor_number(self, agent: Agent) -> int | None:
         if agent.job is None or agent.handoff is None:
             return None
         return self._sessions.next_number(agent.job.id, agent.handoff.plan)
 
     async def leave_notice(self, agent: Agent, sealed: Document) -> None:
-        """Leave word, in the worktree, of a document that nobody took up."""
-        text = pending_words(agent.name, sealed.path)
+        """Write a notice into the worktree about a document that no session has read."""
+        text = pending_notice(agent.name, sealed.path)
         folder = str(agent.settings.handoff.directory)
         await asyncio.to_thread(
             self._dependencies.documents.leave_notice, agent.directory, text, folder
         )
 
     async def tidy(self, agent: Agent, *, done: bool) -> None:
-        """Remove what only an open handoff needs; documents stay."""
+        """Remove the drafts, and the notice if `done`; documents stay. Idempotent."""
         assert agent.handoff_record is not None
         draft = agent.progress.details.draft_facts
         if draft:
             with suppress(OSError):
                 await asyncio.to_thread(Path(draft).unlink, missing_ok=True)
-        await asyncio.to_thread(self._dependencies.documents.discard_draft, self._asked_for(agent))
+        await asyncio.to_thread(self._dependencies.documents.discard_draft, self._draft_path(agent))
         if done:
             folder = str(agent.settings.handoff.directory)
             await asyncio.to_thread(
                 self._dependencies.documents.withdraw_notice, agent.directory, folder
             )
 
-    def _asked_for(self, agent: Agent) -> Path:
+    def _draft_path(self, agent: Agent) -> Path:
         assert agent.progress.details.draft is not None
         return Path(agent.progress.details.draft)
 
@@ -172,42 +172,42 @@ class DocumentBuilder:
         if writer == "facts":
             return None
         if writer == "sdk":
-            return await self._written_aside(agent)
+            return await self._written_by_copy(agent)
         documents = self._dependencies.documents
         if given := agent.handoff.plan.given:
-            path, text = Path(given), await self._given(Path(given))
+            path, text = Path(given), await self._read_given(Path(given))
         else:
-            path = self._asked_for(agent)
+            path = self._draft_path(agent)
             look = partial(documents.look_at_draft, path)
             text = (await read_document(self._dependencies, path, look)).text or ""
-        problems = [each.text for each in document.validate(text) if not each.mends]
+        problems = [problem.text for problem in document.validate(text) if not problem.mends]
         if problems:
             raise Failed(f"{path} is not a handoff document", "; ".join(problems))
         return text
 
-    async def _given(self, path: Path) -> str:
-        """The text of a document that a hook, or the user, has written."""
+    async def _read_given(self, path: Path) -> str:
+        """The text of a document that a hook or the user wrote."""
         return await read_document(
             self._dependencies, path, partial(self._dependencies.documents.read_own, path)
         )
 
-    async def _written_aside(self, agent: Agent) -> str:
-        """What a copy of the session answers; the session itself is left alone."""
-        old = self._old(agent)
+    async def _written_by_copy(self, agent: Agent) -> str:
+        """The answer of a copy of the session. The session itself is not changed."""
+        old = self._old_session(agent)
         assert old is not None
         order = self._sessions.order(agent, old, None, resume=True)
         program = await asyncio.to_thread(agent.runtime.program, order.environment)
-        running = [words_of(task) for task in agent.session_state.background]
-        used, filling = words_of_use(agent), for_its_context(agent)
+        running = [task_text(task) for task in agent.session_state.background]
+        used, filling = usage_text(agent), is_for_context(agent)
         question = request_reply(used=used, filling=filling, running=running)
         deadline = agent.settings.handoff.deadline
         answer = await agent.runtime.answer_aside(order, program, question, deadline)
         if answer.cost_usd:
-            agent.note_aside_cost(old.id, answer.cost_usd)
+            agent.add_copy_cost(old.id, answer.cost_usd)
         if answer.problem:
             raise Failed("The copy of the session gave no document", answer.problem)
         text = answer.text
-        problems = [each.text for each in document.validate(text) if not each.mends]
+        problems = [problem.text for problem in document.validate(text) if not problem.mends]
         if problems:
             raise Failed("The copy's answer is not a handoff document", "; ".join(problems))
         return text
@@ -224,18 +224,18 @@ class DocumentBuilder:
     # Facts
 
     def facts(self, agent: Agent, found: Facts | None = None) -> Facts:
-        """What the record says; the papers of handoffs are no work of the session's."""
+        """Facts of the transcript, without the handoff documents among the modified files."""
         found = found or agent.session_state.reading.collector.facts()
-        papers = str(agent.directory / agent.settings.handoff.directory)
-        files = tuple(path for path in found.files_modified if not path.startswith(papers))
+        documents = str(agent.directory / agent.settings.handoff.directory)
+        files = tuple(path for path in found.files_modified if not path.startswith(documents))
         return replace(in_background(agent, found), files_modified=files)
 
     async def git_view(self, agent: Agent, claims: list[str] | None = None) -> GitView:
-        """What git says of the agent's directory, now; which of the claimed commits it knows."""
+        """The state of git in the agent's directory, and which of the claimed commits exist."""
         since = agent.job.base_commit if agent.job else None
         found = await self._dependencies.worktrees.facts(agent.directory, since_commit=since)
         if found.root is not None and found.branch != agent.record.branch:
-            # It switched: row, document and the successor's prompt name the same branch.
+            # The branch was switched: row, document and continuation must name the same one.
             self._dependencies.store.save_agent(agent.change(branch=found.branch))
         asked = {*(claims or ()), *(made.hash for made in self.facts(agent).commits)}
         known = {
@@ -250,7 +250,7 @@ class DocumentBuilder:
             status=found.status,
             status_known=found.status_known,
             busy=found.busy,
-            commits=tuple(CommitMade(each.hash, each.subject) for each in found.commits),
+            commits=tuple(CommitMade(commit.hash, commit.subject) for commit in found.commits),
             root=str(found.root) if found.root is not None else None,
             committed=found.committed,
             known=frozenset(known),
@@ -259,7 +259,7 @@ class DocumentBuilder:
     async def supplement(
         self, agent: Agent, token: str, occasion: Occasion, facts: Facts | None = None
     ) -> str:
-        """What the session is told again: of its own record, or of `facts`; secrets taken out."""
+        """A reminder for the session, from its own transcript or from `facts`, without secrets."""
         ground = Ground(
             token=token,
             facts=self.facts(agent, facts),
@@ -296,13 +296,13 @@ class DocumentBuilder:
                 before_compaction=agent.session_state.compaction.kept_before,
             ),
         )
-        return await self._in_pilots_layout(agent, composed)
+        return await self._in_template(agent, composed)
 
     def _redactor(self, agent: Agent) -> Redactor:
         return redactor_of(self._dependencies.environment, agent)
 
-    async def _in_pilots_layout(self, agent: Agent, composed: str) -> str:
-        """In the layout of the user's template, if there is one that works."""
+    async def _in_template(self, agent: Agent, composed: str) -> str:
+        """Apply the user's template, if there is one and it works."""
         template = agent.settings.handoff.template
         if template is None:
             return composed
@@ -312,7 +312,7 @@ class DocumentBuilder:
         return text
 
     def _front(self, agent: Agent, git: GitView, writer: Writer) -> FrontMatter:
-        old = self._old(agent)
+        old = self._old_session(agent)
         reading = agent.session_state.gauge.reading
         successors = agent.handoff.plan.successors if agent.handoff else ()
         return FrontMatter(
@@ -343,12 +343,12 @@ class DocumentBuilder:
         return agent.handoff_record.id if agent.handoff_record else ""
 
     def _copy(self, agent: Agent) -> str | None:
-        """Where our copy will be; a preview has none."""
+        """The path of our copy; None for a preview."""
         record = agent.handoff_record
         return str(self._dependencies.documents.copies.path(record.id)) if record else None
 
-    def _old(self, agent: Agent) -> SessionRecord | None:
-        """The session that leaves the document."""
+    def _old_session(self, agent: Agent) -> SessionRecord | None:
+        """The session that the document is about."""
         record = agent.handoff_record
         return self._dependencies.store.session(record.old_session) if record else agent.session
 
@@ -356,51 +356,51 @@ class DocumentBuilder:
 def _traces(agent: Agent, git: GitView, files: list[str]) -> dict[str, Trace]:
     """What is left of each file in the agent's directory, its repository, and in git.
 
-    What lies outside of both, or leads there, is not looked for, and so has no answer.
+    Files outside of both, also through a link, are not looked for and have no entry.
     """
-    tops = [Path(os.path.realpath(top)) for top in (agent.directory, git.root) if top]
+    roots = [Path(os.path.realpath(root)) for root in (agent.directory, git.root) if root]
     found: dict[str, Trace] = {}
     for name in files:
-        places = [Path(os.path.realpath(top / name)) for top in tops]
-        inside = [place for place in places if any(place.is_relative_to(top) for top in tops)]
+        paths = [Path(os.path.realpath(root / name)) for root in roots]
+        inside = [path for path in paths if any(path.is_relative_to(root) for root in roots)]
         if not inside:
             continue
-        is_there = any(os.path.lexists(place) for place in inside)
-        meant = [os.path.normpath(top / name) for top in tops]
-        trace = git.trace(meant, is_there=is_there)
+        is_there = any(os.path.lexists(path) for path in inside)
+        candidates = [os.path.normpath(root / name) for root in roots]
+        trace = git.trace(candidates, is_there=is_there)
         if trace is not None:
             found[name] = trace
     return found
 
 
 def _writer(name: str | None) -> Writer:
-    """A writer by its name; what is not known counts as no model's."""
+    """A writer by its name; an unknown name counts as `facts`."""
     return name if name in ("agent", "sdk", "facts") else "facts"  # type: ignore[return-value]
 
 
-def for_its_context(agent: Agent) -> bool:
-    """Whether the context is what the handoff is for, and not a wish, a limit or a loop."""
+def is_for_context(agent: Agent) -> bool:
+    """Whether a full context is the reason for the handoff, not a user, a limit or a loop."""
     record = agent.handoff_record
-    return record.details.filling if record is not None else fills(agent, None)
+    return record.details.filling if record is not None else would_be_for_context(agent, None)
 
 
-def fills(agent: Agent, reason: Reason | None) -> bool:
-    """The same of a handoff that is about to begin for this reason."""
+def would_be_for_context(agent: Agent, reason: Reason | None) -> bool:
+    """Like `is_for_context`, for a handoff that would begin for this reason."""
     if reason in ("limit", "loop"):
         return False
     return reason in ("threshold", "compaction") or agent.band.severity >= Band.WARN.severity
 
 
-def words_of_use(agent: Agent) -> str | None:
-    """`142k of 200k tokens`, where that is known."""
+def usage_text(agent: Agent) -> str | None:
+    """For example `142k of 200k tokens`; None if unknown."""
     reading = agent.session_state.gauge.reading
     if reading.tokens is None or not reading.window:
         return None
     return f"{reading.tokens // 1000}k of {reading.window // 1000}k tokens"
 
 
-def pending_words(agent: str, path: str) -> str:
-    """What `HANDOFF_PENDING.md` says."""
+def pending_notice(agent: str, path: str) -> str:
+    """The content of `HANDOFF_PENDING.md`."""
     return (
         f"# A handoff is waiting\n\nNo new session of the agent {agent} would start. Its document "
         f"is here:\n\n{path}\n\nThe old session is reopened where it can be; `cockpit status` "

@@ -1,7 +1,7 @@
-"""Leave for the agent to write its handoff document, and nothing else, with no dialog in the way.
+"""Permission for the agent to write its handoff document, and nothing else, without a dialog.
 
-It holds from the request until the session ends or the handoff is over: an agent that goes on
-editing a draft that was taken already would otherwise stand before a dialog, and could not end.
+It is valid from the request until the session ends or the handoff is over. An agent may edit its
+draft after it was sealed; a dialog would then keep its turn from ending.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from cockpit.supervisor.handoff.snapshot import draft_path
 
 
 def settle(agent: Agent) -> None:
-    """Give leave or take it back, as the handoff stands. Idempotent."""
+    """Give or withdraw the permission, according to the handoff's state. Idempotent."""
     draft = draft_path(agent)
     asked = agent.handoff is not None and was_asked(agent.handoff)
     if agent.alive and asked and draft is not None:
@@ -22,7 +22,7 @@ def settle(agent: Agent) -> None:
 
 
 def was_asked(handoff: Handoff) -> bool:
-    """The agent was, or may have been, asked to write."""
+    """Whether the agent was, or may have been, asked to write."""
     if "agent" not in handoff.plan.writers or handoff.plan.given:
         return False
     match handoff.state:

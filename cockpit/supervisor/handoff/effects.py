@@ -1,7 +1,7 @@
-"""Does what a handoff asks for: the one place of a handoff where processes are ended and started.
+"""Performs the commands of a handoff. The only place where a handoff ends and starts processes.
 
-Every act may be done twice to the same effect, because a supervisor that comes back does the last
-one again. What is decided, and in which order, is `core.handoff`'s.
+Every command is idempotent, because a restarted supervisor repeats the last one. `core.handoff`
+decides which commands are given, and in which order.
 """
 
 from __future__ import annotations
@@ -43,29 +43,29 @@ from cockpit.core.request import ask_again, ask_to_end, request
 from cockpit.ports.panes import PaneOccupied, PanesSilent
 from cockpit.ports.records import SessionRecord
 from cockpit.supervisor.agents.agent import Agent
-from cockpit.supervisor.agents.background_work import words_of
+from cockpit.supervisor.agents.background_work import task_text
 from cockpit.supervisor.dependencies import Dependencies
-from cockpit.supervisor.handoff.documents import DocumentBuilder, for_its_context, words_of_use
-from cockpit.supervisor.handoff.integrity import see_agreed
+from cockpit.supervisor.handoff.documents import DocumentBuilder, is_for_context, usage_text
+from cockpit.supervisor.handoff.integrity import ensure_approved
 from cockpit.supervisor.handoff.snapshot import draft_path
 from cockpit.supervisor.sessions.lifecycle import Sessions
 from cockpit.supervisor.sessions.reattach import adopt
 
 BACK_OFF = (1.0, 4.0)
-"""Seconds before the second and the third start: what refused the first may be over by then."""
+"""Seconds before the second and the third start, in case the cause of the failure passes."""
 PASTE_SETTLES = 0.3
-"""Seconds between a paste and its Enter: a burst with the Enter in it is taken as text."""
+"""Seconds between a paste and its Enter. The CLI takes an Enter within a paste as text."""
 
 
 FOR_NOW = (Hindered, PanesSilent, PaneOccupied)
-"""Refusals that say nothing of the agent or its document: the same is tried again later."""
+"""Errors of the machine, not of the agent or its document: the command is repeated later."""
 
 
 class Effects:
     """Performs commands for one engine.
 
-    Raises, with the state unchanged, where the machine and not the agent is at fault: `FOR_NOW`
-    and `OSError`. The engine gives the command again.
+    Raises `FOR_NOW` and `OSError` for errors of the machine; the state is then unchanged, and the
+    engine repeats the command.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class Effects:
         self._write = write
 
     async def perform(self, agent: Agent, command: Command) -> Event | None:
-        """Do one thing; what came of it is an event, where the rules wait for one."""
+        """Perform one command. Returns its result as an event if the rules wait for one."""
         match command:
             case Prepare():
                 draft = await self._document_builder.draft_of_facts(agent)
@@ -112,10 +112,10 @@ class Effects:
         return None
 
     async def _request(self, agent: Agent) -> None:
-        """Lay the request out for a working agent; paste it for an idle one."""
+        """Give the request to a working agent with its next hook; paste it for an idle one."""
         path = str(draft_path(agent))
-        used, filling = words_of_use(agent), for_its_context(agent)
-        running = [words_of(task) for task in agent.session_state.background]
+        used, filling = usage_text(agent), is_for_context(agent)
+        running = [task_text(task) for task in agent.session_state.background]
         self._permit(agent)
         if agent.session_state.conduct.turn is Turn.WORKING and agent.runtime.ask(
             agent.name,
@@ -123,8 +123,8 @@ class Effects:
             request(path, "stop", used=used, filling=filling, running=running),
         ):
             return
-        words = request(path, "prompt", used=used, filling=filling, running=running)
-        await self._type(agent, words)
+        text = request(path, "prompt", used=used, filling=filling, running=running)
+        await self._type(agent, text)
 
     def _permit(self, agent: Agent) -> None:
         if (draft := draft_path(agent)) is not None:
@@ -136,7 +136,7 @@ class Effects:
         await self._type(agent, ask_again(str(draft_path(agent)), found))
 
     async def _type(self, agent: Agent, text: str) -> None:
-        """Paste into the composer and submit; Enter is a key of its own, after the paste."""
+        """Paste into the composer and submit. Enter is sent after the paste, as its own key."""
         if agent.record.pane is None:
             return
         self._note(agent, replace(agent.progress.details, typing=True))
@@ -146,7 +146,9 @@ class Effects:
             await self._dependencies.panes.press(agent.record.pane, "Enter")
         except CockpitError as refused:
             self._dependencies.event_log.record(
-                "handoff.request_failed", f"The request did not go in: {refused.title}", agent.name
+                "handoff.request_failed",
+                f"The request could not be sent: {refused.title}",
+                agent.name,
             )
             return
         self._note(agent, replace(agent.progress.details, typing=False))
@@ -193,7 +195,7 @@ class Effects:
         return DocumentSealed(self._dependencies.clock.monotonic(), document)
 
     async def _end_predecessor(self, agent: Agent) -> Event:
-        """End the old session's processes; only when all are seen gone may another start."""
+        """End the old session's processes. A new session may start only when all have ended."""
         assert agent.handoff is not None
         assert agent.handoff_record is not None
         assert isinstance(agent.handoff.state, Stopping)
@@ -201,12 +203,12 @@ class Effects:
             mode = agent.session_state.permission_mode
             self._note(agent, replace(agent.progress.details, permission_mode=mode))
         try:
-            await see_agreed(self._dependencies, agent, agent.handoff.state.document)
+            await ensure_approved(self._dependencies, agent, agent.handoff.state.document)
         except FOR_NOW:
             raise
         except CockpitError as wrong:
             return PredecessorSurvived(f"{wrong.title}; nothing was ended")
-        # Refuses here, while the old session still runs.
+        # Raises here, while the old session still runs.
         await self._dependencies.panes.prepare()
         agent.runtime.withdraw_ask(agent.name)
         ending = await self._sessions.end(agent)
@@ -229,7 +231,9 @@ class Effects:
             self._dependencies, self._sessions, agent
         ):
             return Started(self._dependencies.clock.monotonic())
-        if agent.record.session in {each.session for each in agent.handoff.plan.successors}:
+        if agent.record.session in {
+            successor.session for successor in agent.handoff.plan.successors
+        }:
             ending = await self._sessions.end(agent)
             if not ending.gone:
                 return StartFailed(f"an earlier start cannot be ended: {ending.survivors}")
@@ -264,7 +268,7 @@ class Effects:
         )
 
     def _frozen_mode(self, agent: Agent, old: SessionRecord) -> str:
-        """What the user last chose in the old session counts, unless it is the wider one."""
+        """The mode that the user last chose in the old session, unless it permits more."""
         assert agent.handoff_record is not None
         observed = agent.handoff_record.details.permission_mode
         return successors_mode(old.permission_mode or agent.settings.permission_mode, observed)
@@ -275,7 +279,7 @@ class Effects:
         return self._document_builder.continuation(agent, agent.handoff.document)
 
     async def _revive(self, agent: Agent) -> Event:
-        """Reopen the old session, and leave word of the document that nobody took up."""
+        """Reopen the old session, and write a notice about the document."""
         assert agent.handoff is not None
         assert agent.handoff_record is not None
         assert isinstance(agent.handoff.state, Reviving)
@@ -305,6 +309,6 @@ class Effects:
 
 
 def _note_calls(agent: Agent) -> None:
-    """Note how many requests the session had sent when its document was sealed."""
+    """Note how many API requests the session had sent when its document was sealed."""
     calls = agent.session_state.reading.meter.api_calls
     agent.progress.note(replace(agent.progress.details, sealed_calls=calls))

@@ -1,7 +1,7 @@
-"""Drives handoffs: what happens goes into `core.handoff`, what it asks for goes to `acts`.
+"""Drives handoffs: passes events to `core.handoff`, and its commands to `effects`.
 
-The order is the safety: a step is written down before anything of it is done, and every command
-may be done twice. Every step is done under the agent's lock. Ends and starts nothing itself.
+A state is saved before its commands are performed, and every command is idempotent, so that a
+supervisor can be killed at any point. Each step holds the agent's lock.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from cockpit.core.handoff.states import (
 from cockpit.core.ids import HandoffId
 from cockpit.ports.records import HandoffRecord
 from cockpit.supervisor.agents.agent import Agent
-from cockpit.supervisor.agents.blocked import stalled, words
+from cockpit.supervisor.agents.blocked import blocked_after, reason_of
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.events import rfc3339
-from cockpit.supervisor.handoff import announcements as told
-from cockpit.supervisor.handoff.documents import DocumentBuilder, fills
+from cockpit.supervisor.handoff import announcements
+from cockpit.supervisor.handoff.documents import DocumentBuilder, would_be_for_context
 from cockpit.supervisor.handoff.effects import Effects
 from cockpit.supervisor.handoff.integrity import edited
 from cockpit.supervisor.handoff.outcome import Outcomes
@@ -49,7 +49,7 @@ from cockpit.supervisor.sessions.lifecycle import Sessions
 _log = logging.getLogger(__name__)
 
 STARTS = 3
-"""Successors that are tried before the old session is reopened."""
+"""Starts of a new session that are tried before the old one is reopened."""
 
 
 class Engine:
@@ -68,7 +68,7 @@ class Engine:
         self._changed = changed
         self._document_builder = DocumentBuilder(dependencies, sessions)
         self._effects = Effects(dependencies, sessions, self._document_builder, self._write)
-        self._closing = Outcomes(dependencies, sessions, self._document_builder)
+        self._outcomes = Outcomes(dependencies, sessions, self._document_builder)
         self._observer = Observer(dependencies)
         self._locks = sessions.locks
 
@@ -88,7 +88,7 @@ class Engine:
     ) -> HandoffRecord:
         """Begin a handoff of this agent's session. Raises `NotNow` when one is under way.
 
-        `words` say why it is due; `because` is what the user is asked for, if not for the mode.
+        `words` is why it is due. `because` is why the user is asked, if not because of the mode.
         """
         async with self._lock(agent):
             if agent.handoff is not None:
@@ -100,7 +100,7 @@ class Engine:
             if agent.session is None or agent.job is None:
                 raise NotNow(
                     f"{agent.name} has no session to hand off",
-                    "It was never started, or its session is not known.",
+                    "It was never started, or its session is unknown.",
                     f"Start it: cockpit start {agent.name}",
                 )
             plan = self._plan(agent, reason, ask=ask, review=review, now=now, given=given)
@@ -110,7 +110,7 @@ class Engine:
             if agent.session.id != session or not (agent.alive or reason == "loop"):
                 raise NotNow(
                     f"{agent.name} changed while its handoff was prepared",
-                    "Its session ended or another one began; nothing was asked of it.",
+                    "Its session ended or another one began. The agent was not asked for anything.",
                     f"Look again: cockpit status {agent.name}",
                 )
             details = replace(record.details, due=words, because=because)
@@ -118,35 +118,35 @@ class Engine:
             self._dependencies.store.save_handoff(record)
             agent.progress.take(handoff, record)
             if because is not None:
-                words_held = f"{because.words}; asking you"
-                self._dependencies.event_log.record("handoff.held_back", words_held, agent.name)
+                text = f"{because.words}; asking you"
+                self._dependencies.event_log.record("handoff.held_back", text, agent.name)
             self._changed(agent)
-            told.begun(self._dependencies.event_log, agent, plan, words)
-            await self._unless_stalled(agent, self._run(agent, commands))
+            announcements.begun(self._dependencies.event_log, agent, plan, words)
+            await self._or_block(agent, self._run(agent, commands))
             return record
 
     def writers(self, agent: Agent) -> tuple[Writer, ...]:
-        """Who would write this agent's document, in turn; the agent stands first or not at all."""
+        """The writers of this agent's document, in order; the agent comes first if it is one."""
         known = agent.settings.handoff.writers
         if not agent.runtime.has_readings:
             known = ("facts",)
         return tuple(sorted(known, key=lambda writer: writer != "agent"))
 
     async def preview(self, agent: Agent, given: str | None) -> str:
-        """The document that facts alone would give, now; nothing is begun or written."""
+        """The document that a handoff would seal now. Begins and writes nothing."""
         return await self._document_builder.preview(agent, given)
 
     def continuation(self, agent: Agent) -> str:
-        """What a new session would be told now. Raises `NotNow` while there is no document."""
+        """The first prompt of a new session. Raises `NotNow` while there is no document."""
         if agent.handoff is None or agent.handoff.document is None:
             raise NotNow(
                 f"There is no document that a new session of {agent.name} could read",
-                "The handoff has no document yet." if agent.handoff else "None is under way.",
+                "The handoff has no document yet." if agent.handoff else "No handoff is under way.",
             )
         return self._document_builder.continuation(agent, agent.handoff.document)
 
     def facts(self, agent: Agent) -> Facts:
-        """What the session's record says, the papers of handoffs aside."""
+        """Facts of the transcript; see `DocumentBuilder.facts`."""
         return self._document_builder.facts(agent)
 
     def _plan(
@@ -171,7 +171,7 @@ class Engine:
         assert agent.session is not None
         ident = HandoffId(str(uuid4()))
         created = self._now()
-        draft = await self._document_builder.draft_place(agent, ident)
+        draft = await self._document_builder.prepare_draft_path(agent, ident)
         return HandoffRecord(
             id=ident,
             agent=agent.name,
@@ -185,41 +185,41 @@ class Engine:
                 draft=str(draft),
                 began=self._dependencies.clock.steady(),
                 phase_since=rfc3339(created),
-                filling=fills(agent, reason),
+                filling=would_be_for_context(agent, reason),
             ),
         )
 
     # Driving
 
     async def look(self, agent: Agent) -> None:
-        """Let the handoff see the world once; does nothing while another task has the agent."""
+        """Observe the agent and advance its handoff. Does nothing while another task has it."""
         if agent.handoff is None or self._locks.is_held_elsewhere(agent.name):
             return
         async with self._lock(agent):
             now = self._dependencies.clock.monotonic()
             blocked = agent.progress.blocked
             if agent.handoff is not None and (blocked is None or now >= blocked.again):
-                await self._unless_stalled(agent, self._look(agent))
+                await self._or_block(agent, self._look(agent))
 
     async def _look(self, agent: Agent) -> None:
         if agent.progress.blocked is not None:
-            await self._again(agent)
+            await self._repeat_commands(agent)
         if agent.handoff is not None:
-            seen = await self._observer.see(agent, agent.handoff, None)
-            # Others may have moved up while this one was looked at.
+            seen = await self._observer.observe(agent, agent.handoff, None)
+            # The queue may have changed during the observation.
             await self._advance(agent, replace(seen, queue=self._queue(agent)))
         agent.progress.blocked = None
 
     async def abandon(self, agent: Agent, why: str) -> None:
-        """End the handoff wherever it stands, because all agents are being ended.
+        """End the handoff in any phase, because all agents are being ended.
 
-        Waits for the step in hand. Who then lives in the agent is the caller's to end.
+        Waits for the current step. The caller ends the process that then runs.
         """
         async with self._lock(agent):
             await self._advance(agent, Abandoned(why))
 
-    async def tell(self, agent: Agent, event: Event) -> None:
-        """Something happened to the agent's handoff. Raises only when it changed nothing."""
+    async def apply(self, agent: Agent, event: Event) -> None:
+        """Advance the handoff by an event. Raises only if that changed nothing."""
         async with self._lock(agent):
             before = agent.handoff
             try:
@@ -227,55 +227,55 @@ class Engine:
             except Exception as wrong:
                 if agent.handoff is before:
                     raise
-                self._blocked(agent, wrong)
+                self._block(agent, wrong)
 
-    # What cannot be done now
+    # Errors
 
-    async def _unless_stalled(self, agent: Agent, work: Awaitable[None]) -> None:
-        """Do it; if it cannot be done, the row says why, and it is done again in a while."""
+    async def _or_block(self, agent: Agent, work: Awaitable[None]) -> None:
+        """Await the work. On an error, the row says why, and the work is retried later."""
         try:
             await work
-        except Exception as wrong:  # noqa: BLE001 - one handoff's trouble, told on its row
-            self._blocked(agent, wrong)
+        except Exception as wrong:  # noqa: BLE001 - one handoff's error, shown on its row
+            self._block(agent, wrong)
 
-    def _blocked(self, agent: Agent, wrong: Exception) -> None:
+    def _block(self, agent: Agent, wrong: Exception) -> None:
         if not isinstance(wrong, CockpitError | OSError):
             _log.error("the handoff of %s failed in a step", agent.name, exc_info=wrong)
         if agent.progress.blocked is None:
             self._dependencies.event_log.record(
-                "handoff.stalled", f"{agent.name}: {words(wrong)}", agent.name
+                "handoff.stalled", f"{agent.name}: {reason_of(wrong)}", agent.name
             )
         now = self._dependencies.clock.monotonic()
-        agent.progress.blocked = stalled(agent.progress.blocked, wrong, now)
+        agent.progress.blocked = blocked_after(agent.progress.blocked, wrong, now)
         self._changed(agent)
 
-    async def _again(self, agent: Agent) -> None:
-        """What a supervisor does that comes back: the state's commands are given once more."""
+    async def _repeat_commands(self, agent: Agent) -> None:
+        """Repeat the commands of the current state, as after a restart."""
         assert agent.handoff is not None
         agent.progress.handoff = rules.taken_up(agent.handoff)
         await self._run(agent, rules.entry(agent.handoff))
 
     async def approve(self, agent: Agent, seen: str | None, *, straight: bool) -> None:
-        """Answer the question that stands with yes, and go on at once.
+        """Approve the open question, and continue at once.
 
-        Takes up what the user changed in the document; see `_take_edit` for `seen`. Raises `NotNow`
-        where that left no question to answer; nothing is approved then.
+        Seals what the user changed in the document; see `_take_edit` for `seen`. Raises `NotNow`
+        if no question is open; nothing is approved then.
         """
         async with self._lock(agent):
             await self._take_edit(agent, seen)
-            asked = agent.handoff
-            if asked is None or not isinstance(asked.state, Asked | Reviewing):
+            handoff = agent.handoff
+            if handoff is None or not isinstance(handoff.state, Asked | Reviewing):
                 raise NotNow(
                     f"{agent.name} is not waiting for you any more",
-                    "Its handoff moved on while your answer was taken; nothing was approved.",
+                    "Its handoff changed while your answer was processed; nothing was approved.",
                     f"See: cockpit status {agent.name}",
                 )
             now = self._dependencies.clock.monotonic()
-            await self.tell(agent, Approved(now, straight=straight))
+            await self.apply(agent, Approved(now, straight=straight))
             await self.look(agent)
 
     async def _take_edit(self, agent: Agent, seen: str | None) -> bool:
-        """Seal what was changed in the document under review; False if nothing was.
+        """Seal the changed document under review; False if it is unchanged.
 
         Raises `NotNow` unless `seen` is the SHA-256 of the text as it is now.
         """
@@ -295,9 +295,9 @@ class Engine:
             return True
 
     def recall(self, agent: Agent, record: HandoffRecord) -> None:
-        """Put a handoff that an earlier supervisor left back on its agent; nothing is done yet.
+        """Restore a handoff of an earlier supervisor. Performs nothing; see `resume`.
 
-        Raises `ValueError` for a record that cannot be understood.
+        Raises `ValueError` for a record that cannot be read.
         """
         handoff = from_record(record.record)
         if record.boot != self._dependencies.clock.boot():
@@ -305,23 +305,23 @@ class Engine:
         agent.progress.take(handoff, record)
 
     async def resume(self, agent: Agent) -> None:
-        """Do again what the state of a recalled handoff asks for, unless it was ended by now."""
+        """Repeat the commands of a restored handoff, unless it has ended."""
         async with self._lock(agent):
             if agent.handoff is not None:
-                await self._unless_stalled(agent, self._again(agent))
+                await self._or_block(agent, self._repeat_commands(agent))
 
     def is_driving(self, agent: Agent) -> bool:
-        """Whether something is being done for this agent right now."""
+        """Whether any task holds the agent's lock."""
         return self._locks.is_held(agent.name)
 
     def _lock(self, agent: Agent) -> AbstractAsyncContextManager[None]:
         return self._locks.hold(agent.name, "at a step of its handoff")
 
     def _queue(self, agent: Agent) -> str | None:
-        """Why this agent's handoff must wait for others: the queue, in words."""
-        others = [each for each in self._agents() if each is not agent]
-        busy = [each.name for each in others if is_under_way(each)]
-        ahead = [each.name for each in others if is_ahead(each, agent)]
+        """Why this agent's handoff must wait for others, in words; None if it need not."""
+        others = [other for other in self._agents() if other is not agent]
+        busy = [other.name for other in others if is_under_way(other)]
+        ahead = [other.name for other in others if is_ahead(other, agent)]
         return queued(busy, ahead, agent.settings.handoff.concurrent)
 
     async def _advance(self, agent: Agent, event: Event) -> None:
@@ -330,9 +330,9 @@ class Engine:
         before = agent.handoff
         after, commands = rules.advance(before, event)
         if after != before:
-            # Memory follows the disk: where this raises, nothing has happened.
+            # Save first: if this raises, nothing has changed.
             self._write(agent, after, self._details(agent, before, after))
-            told.changed(self._dependencies.event_log, agent, before, after)
+            announcements.changed(self._dependencies.event_log, agent, before, after)
         await self._run(agent, commands)
         if agent.handoff is not None and isinstance(agent.handoff.state, Ended):
             await self._close(agent, agent.handoff.state)
@@ -345,7 +345,7 @@ class Engine:
 
     def _details(self, agent: Agent, before: Handoff, after: Handoff) -> HandoffDetails:
         details = agent.progress.details
-        if failed := told.passed_over(before, after):
+        if failed := announcements.passed_over(before, after):
             details = replace(details, writers_failed=(*details.writers_failed, failed))
         if type(after.state) is not type(before.state) and type(after.state) in PHASES:
             details = replace(details, phase_since=rfc3339(self._now()))
@@ -357,9 +357,9 @@ class Engine:
         handoff: Handoff | None = None,
         details: HandoffDetails | None = None,
     ) -> None:
-        """The intent, durable, before anything of it is done; then it holds in memory too.
+        """Save the state durably, then set it in memory.
 
-        Raises `Hindered`, and then nothing has changed.
+        Raises `Hindered` on a disk error; nothing has changed then.
         """
         handoff = handoff or agent.handoff
         held = agent.handoff_record
@@ -382,7 +382,7 @@ class Engine:
     async def _close(self, agent: Agent, ended: Ended) -> None:
         assert agent.handoff_record is not None
         self._observer.forget(agent.handoff_record.id)
-        await self._closing.close(agent, ended)
+        await self._outcomes.close(agent, ended)
         self._changed(agent)
 
     def _now(self) -> float:

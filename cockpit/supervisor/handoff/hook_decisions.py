@@ -1,7 +1,7 @@
-"""What hooks of the act mark decide: leave it, hand off as the mode says, or swap at once.
+"""Decisions of the hooks at the act threshold: no handoff, a normal one, or one at once.
 
-Nothing begins by itself while they run. A hook that fails, or says nothing, leaves everything to
-the built-in handoff; one that replaces it and says nothing has done the whole job.
+No automatic handoff begins while they run. If a hook fails or decides nothing, the built-in handoff
+begins; if it has `mode = "replace"` and succeeds without a decision, no handoff begins.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ FALLBACK = Decision(Verdict.HANDOFF)
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """What came of all hooks together."""
+    """The decision of all hooks together."""
 
     decision: Decision
     by: str = ""
-    """The hook that decided; empty where none did."""
+    """Name of the hook that decided; empty if none did."""
 
 
 class HookDecisions:
-    """Asks the hooks of one agent at a time, and does what they say."""
+    """Runs the hooks at the act threshold, and follows their decision."""
 
     def __init__(
         self, dependencies: Dependencies, engine: Engine, triggers: Triggers, hooks: Hooks
@@ -48,7 +48,7 @@ class HookDecisions:
         self._hooks = hooks
 
     def begin(self, agent: Agent, spawn: Callable[[Coroutine[Any, Any, None]], None]) -> None:
-        """The act mark was crossed: ask the hooks beside, if there are any."""
+        """Run the agent's hooks in a task of their own, if it has any and none are running."""
         if agent.settings.hooks.on_context_threshold and not agent.progress.deciding:
             agent.progress.deciding = True
             spawn(self._ask(agent))
@@ -60,34 +60,34 @@ class HookDecisions:
         finally:
             agent.progress.deciding = False
         if agent.session is None or agent.record.session != session:
-            return  # whatever was decided was about another session
+            return  # the decision was about another session
         try:
             await self._follow(agent, decided)
             await self._triggers.consider(agent)
         except CockpitError as refused:
-            self._tell(agent, decided, f"it cannot be done: {refused.title}")
+            self._record(agent, decided, f"it cannot be done: {refused.title}")
 
     async def _decided(self, agent: Agent) -> Decided:
-        """Ask. A replaced handoff is held back on disk meanwhile, in case we do not come back."""
+        """Run the hooks. Meanwhile a latch blocks a replaced handoff, also after a restart."""
         assert agent.session is not None
         hooks = agent.settings.hooks.on_context_threshold
         replaced = any(hook.mode == "replace" for hook in hooks)
         store, ident = self._dependencies.store, agent.session.id
         if not replaced or store.latched(ident, LET_COMPACT) is not None:
-            return self._together(agent, await self._hooks.at_threshold(agent))
+            return self._combine(agent, await self._hooks.at_threshold(agent))
         self._triggers.let_compact(agent)
-        decided = self._together(agent, await self._hooks.at_threshold(agent))
+        decided = self._combine(agent, await self._hooks.at_threshold(agent))
         store.unlatch(ident, LET_COMPACT)
         return decided
 
-    def _together(self, agent: Agent, results: list[tuple[Hook, HookResult]]) -> Decided:
-        """The first answer counts; without any, a hook that replaces has done it all."""
+    def _combine(self, agent: Agent, results: list[tuple[Hook, HookResult]]) -> Decided:
+        """The first decision counts. Without one, a successful replacing hook means no handoff."""
         replaced = ""
         for hook, result in results:
             try:
                 found = decision(result.output) if result.success else None
             except ValueError as wrong:
-                self._tell(agent, Decided(FALLBACK, result.name), str(wrong))
+                self._record(agent, Decided(FALLBACK, result.name), str(wrong))
                 continue
             if found is not None:
                 return Decided(found, result.name)
@@ -102,41 +102,41 @@ class HookDecisions:
         verdict = decided.decision.verdict
         if verdict is Verdict.CONTINUE:
             self._triggers.let_compact(agent)
-            self._tell(agent, decided, "no handoff begins by itself before the next compaction")
+            self._record(agent, decided, "no automatic handoff before the next compaction")
         elif agent.settings.mode == "observe":
-            self._tell(agent, decided, "the agent is only observed, so nothing is begun")
+            self._record(agent, decided, "the agent is only observed, so nothing begins")
         elif verdict is Verdict.ABORT:
-            # Begun by the triggers, under the guards of every other handoff that nobody asked for.
+            # The triggers begin it, under the same guards as every automatic handoff.
             agent.progress.given, agent.progress.hurried_by = given, decided.by
             held = self._triggers.held_back_from(agent)
-            self._tell(agent, decided, held or "the session is swapped now, without review")
+            self._record(agent, decided, held or "the handoff begins now, without review")
         else:
             agent.progress.given = given
-            self._tell(agent, decided, "a handoff as the mode says")
+            self._record(agent, decided, "a handoff according to the mode")
 
     def _document(self, agent: Agent, decided: Decided) -> str | None:
-        """The document that a hook has written, as an absolute path; None if it is no document."""
+        """Absolute path of the document that a hook wrote; None if it is missing or not valid."""
         named = decided.decision.document
         if named is None:
             return None
         path = agent.directory / Path(named)
         try:
             text = self._dependencies.documents.read_own(path)
-            problems = [each.text for each in document.validate(text) if not each.mends]
+            problems = [problem.text for problem in document.validate(text) if not problem.mends]
             if problems:
                 raise BadUsage(f"{path.name} is not a handoff document", problems[0])
             refuse_anothers(text, path.name, agent.name, agent.record.session)
         except CockpitError as wrong:
-            words = f"its document is left aside: {wrong.title}. {wrong.detail}"
-            self._tell(agent, decided, words)
+            text = f"its document is ignored: {wrong.title}. {wrong.detail}"
+            self._record(agent, decided, text)
             return None
         return str(path)
 
-    def _tell(self, agent: Agent, decided: Decided, words: str) -> None:
+    def _record(self, agent: Agent, decided: Decided, consequence: str) -> None:
         verdict = decided.decision.verdict.value
         self._dependencies.event_log.record(
             "hook.decided",
-            safe_line(f"Hook {decided.by} of {agent.name} said {verdict}: {words}", 300),
+            safe_line(f"Hook {decided.by} of {agent.name} said {verdict}: {consequence}", 300),
             agent.name,
             hook=decided.by,
             decision=verdict,

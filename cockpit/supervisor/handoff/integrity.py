@@ -1,7 +1,7 @@
-"""The document that is agreed to: what the user changed in it is taken, what others change is not.
+"""Protects the approved document: accepts edits by the user, and reverts edits by others.
 
-Between the agreement and the swap anybody can write in the worktree. So our own copy counts, and is
-put back where the document is another one by then. Agrees to nothing itself.
+Between the approval and the new session, any process can write in the worktree. So our own copy is
+the reference, and it is restored if the document differs. Approves nothing itself.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from cockpit.supervisor.agents.ownership import refuse_anothers
 from cockpit.supervisor.dependencies import Dependencies
 
 
-async def agreed_text(dependencies: Dependencies, agent: Agent, sealed: Document) -> str:
-    """The sealed document, to be renewed; our copy is put in its place where it was changed.
+async def approved_text(dependencies: Dependencies, agent: Agent, sealed: Document) -> str:
+    """The text of the approved document; our copy is restored first if the document differs.
 
-    The copy is the newer one also when a renewal was cut short. Raises as `Documents.read`.
+    The copy is also the newer one after an interrupted update. Raises as `Documents.read`.
     """
     path, documents = Path(sealed.path), dependencies.documents
     is_intact = partial(documents.is_intact, path, sealed.sha256)
@@ -38,11 +38,11 @@ async def agreed_text(dependencies: Dependencies, agent: Agent, sealed: Document
 async def edited(
     dependencies: Dependencies, agent: Agent, sealed: Document, seen: str | None
 ) -> Document | None:
-    """The document as it was changed on disk, checked and sealed; None if unchanged.
+    """Check and seal the document as it was changed on disk; None if unchanged.
 
-    `seen` is the SHA-256 of the text that the user has read: a file does not tell who changed it,
-    so only that text is taken. Its front matter stays ours. Raises `NotNow` for another text and
-    `BadUsage` with what is wrong; nothing is sealed then.
+    `seen` is the SHA-256 of the text that the user has read. A file does not show who changed it,
+    so only that text is accepted. The front matter is taken from our copy. Raises `NotNow` for
+    another text and `BadUsage` with the problems; nothing is sealed then.
     """
     assert agent.handoff_record is not None
     path, documents = Path(sealed.path), dependencies.documents
@@ -54,8 +54,8 @@ async def edited(
         ident = agent.handoff_record.id[:8]
         raise NotNow(
             f"The handoff document of {agent.name} was changed after it was written",
-            "The agent can write in its folder too, so the change is taken only from who has read "
-            "it. Nothing was approved, and nothing was ended.",
+            "The agent can write in its folder too, so the change must be read before it is "
+            "approved. Nothing was approved, and nothing was ended.",
             f"Read it: cockpit show {ident}. Then: cockpit approve {agent.name} --sha256 {now}",
         )
     text = plain(read)
@@ -63,30 +63,30 @@ async def edited(
     if problems:
         raise BadUsage(
             "The edited document is incomplete",
-            "\n".join(each.text for each in problems),
+            "\n".join(problem.text for problem in problems),
             f"Fix {path} and approve again, or refuse.",
         )
     refuse_anothers(text, sealed.path, agent.name, agent.handoff_record.old_session)
     copy = documents.copies.path(agent.handoff_record.id)
-    with suppress(BadUsage):  # a copy that is gone is made anew by what follows
-        text = _with_front_of(await asyncio.to_thread(documents.read, copy), text)
+    with suppress(BadUsage):  # a missing copy is made again below
+        text = _with_front_matter_of(await asyncio.to_thread(documents.read, copy), text)
     redactor = redactor_of(dependencies.environment, agent)
     clean = await asyncio.to_thread(lambda: redactor.redact(text).text)
     saved = await asyncio.to_thread(documents.reseal, path, agent.handoff_record.id, clean)
     return Document(str(saved.path), saved.sha256, sealed.writer)
 
 
-def _with_front_of(ours: str, text: str) -> str:
+def _with_front_matter_of(ours: str, text: str) -> str:
     front, body = front_matter.load(ours)[0], front_matter.load(text)[1]
     return text if front is None else front_matter.dump(front) + body
 
 
-async def see_agreed(dependencies: Dependencies, agent: Agent, sealed: Document) -> None:
-    """See that the document on disk is the one that was agreed; else put our copy there.
+async def ensure_approved(dependencies: Dependencies, agent: Agent, sealed: Document) -> None:
+    """Make sure that the document on disk is the approved one; otherwise restore our copy.
 
-    A copy that was changed or removed is made again from the document.
-    Raises `Failed` where our copy is another one too, and `Hindered` for a disk that takes nothing.
-    What was found in its place is kept beside it.
+    A changed or missing copy is made again from the document. A changed document is kept beside the
+    restored one. Raises `Failed` if document and copy both differ, and `Hindered` on a disk error.
+    Idempotent.
     """
     assert agent.handoff_record is not None
     documents, path = dependencies.documents, Path(sealed.path)
@@ -108,7 +108,7 @@ async def see_agreed(dependencies: Dependencies, agent: Agent, sealed: Document)
 
 
 async def _put_back(dependencies: Dependencies, agent: Agent, path: Path) -> None:
-    """Nothing is done where worktree or copy are gone: what follows tells of that."""
+    """Restore the document from our copy. Does nothing if the worktree or the copy is missing."""
     assert agent.handoff_record is not None
     documents, ident = dependencies.documents, agent.handoff_record.id
     directory = agent.directory
@@ -118,10 +118,10 @@ async def _put_back(dependencies: Dependencies, agent: Agent, path: Path) -> Non
     if await read_document(dependencies, path, partial(documents.is_copied, path, ident)):
         return
     aside = await asyncio.to_thread(documents.put_back, agent.directory, path, ident)
-    words = f"was changed; that is kept as {aside.name}" if aside else "was gone"
+    what = f"was changed; the changed one is {aside.name}" if aside else "was missing"
     dependencies.event_log.record(
         "handoff.put_back",
-        f"The handoff document of {agent.name} {words}. The approved one was restored",
+        f"The handoff document of {agent.name} {what}. The approved one was restored",
         agent.name,
         document=str(path),
     )

@@ -1,7 +1,4 @@
-"""The end of a handoff: its outcome written down, and what that means for the agent.
-
-Decides nothing: what came of the handoff is known when it is closed.
-"""
+"""Closes a handoff: saves its outcome and applies it to the agent. Makes no decisions."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from cockpit.core.ids import SessionId
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.predicates import writers_failed
 from cockpit.supervisor.dependencies import Dependencies
-from cockpit.supervisor.handoff import announcements as told
+from cockpit.supervisor.handoff import announcements
 from cockpit.supervisor.handoff.documents import DocumentBuilder
 from cockpit.supervisor.handoff.policy import leaving
 from cockpit.supervisor.sessions.lifecycle import Sessions
@@ -29,9 +26,9 @@ class Outcomes:
         self._document_builder = document_builder
 
     async def close(self, agent: Agent, ended: Ended) -> None:
-        """Write the outcome down and take the handoff off the agent.
+        """Save the outcome, apply it, and remove the handoff from the agent.
 
-        The outcome is durable before anything else follows.
+        The outcome is durable before anything else is done.
         """
         record = agent.handoff_record
         assert record is not None
@@ -63,20 +60,20 @@ class Outcomes:
         agent.progress.record = closed
         await self._document_builder.tidy(agent, done=done)
         self._settle(agent, ended)
-        told.ended(self._dependencies.event_log, agent, ended)
+        announcements.ended(self._dependencies.event_log, agent, ended)
         agent.progress.end()
         agent.chain = self._dependencies.store.chain(closed.job)
 
     def _mark_failed_starts(self, handoff: Handoff, confirmed: SessionId | None) -> None:
-        for each in handoff.plan.successors:
-            tried = self._dependencies.store.session(each.session)
+        for successor in handoff.plan.successors:
+            tried = self._dependencies.store.session(successor.session)
             if tried is not None and tried.id != confirmed:
                 self._dependencies.store.save_session(
                     replace(tried, state="failed", ended=self._now())
                 )
 
     def _settle(self, agent: Agent, ended: Ended) -> None:
-        """What the outcome means for the agent."""
+        """Apply the outcome to the agent."""
         if ended.outcome is Outcome.DONE:
             agent.handoffs += 1
             if failed := writers_failed(agent):
@@ -88,7 +85,7 @@ class Outcomes:
             self._dependencies.store.save_agent(agent.change(note=note))
             agent.progress.was_revived(self._dependencies.clock.steady(), ended.why)
         elif not agent.alive and agent.exit is not None:
-            self._sessions.finish(agent)  # it ended meanwhile, and nobody follows it
+            self._sessions.finish(agent)  # it ended during the handoff, and no session follows
 
     def _now(self) -> float:
         return self._dependencies.clock.now().timestamp()

@@ -1,8 +1,7 @@
-"""What holds a handoff back that is due by itself: nothing begins, or the user is asked first.
+"""The guards of automatic handoffs: nothing begins, or the user is asked first.
 
-Every answer is a clause or a sentence for the user. Elapsed time is counted on clocks that no jump
-of the wall clock moves, so that it neither hurries nor delays anything. Only a usage limit's reset
-is a time of day.
+Every reason is a clause or a sentence for the user. Elapsed time is measured on clocks that a jump
+of the wall clock does not move. Only the reset of a usage limit is a wall clock time.
 """
 
 from __future__ import annotations
@@ -24,42 +23,47 @@ from cockpit.supervisor.dependencies import Dependencies
 
 BREAKER_SECONDS = 900.0
 BREAKER_HANDOFFS = 3
-"""So many swaps of one agent within so many seconds pause its automatic handoffs."""
+"""This many handoffs of one agent within this many seconds pause its automatic handoffs."""
 COMPACTED = "the context was compacted"
-"""Why a handoff was called off that had lost its reason."""
+"""Why a handoff is cancelled after a compaction."""
 
 Starter = Literal["band", "compactions", "limit", "loop", "hook", "agent"]
-"""What wants a handoff. A hook and the agent itself are held back as everything else is; only the
-user is not."""
+"""What starts a handoff. The guards apply to all of them; only a user's request has none."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class Due:
     """A handoff that is due."""
 
     starter: Starter
     reason: Reason
     words: str
-    """Why, as an event says it."""
+    """Why, for the event."""
 
 
 class Guards:
-    """Looks at one agent; remembers nothing itself."""
+    """Checks agents; has no state of its own."""
 
     def __init__(self, dependencies: Dependencies) -> None:
         self._dependencies = dependencies
 
-    # Nothing begins
+    # Reasons why nothing begins
 
-    def stops(self, agent: Agent, wish: Wish) -> str | None:
-        """Why nothing is begun now; None when it may."""
-        for rule in (self._usage, self._interrupted, self._let_compact, self._rest, self._reading):
-            if why := rule(agent, wish):
+    def stops(self, agent: Agent, due: Due) -> str | None:
+        """Why the handoff may not begin now; None if it may."""
+        for rule in (
+            self._usage,
+            self._interrupted,
+            self._let_compact,
+            self._cooldown,
+            self._reading,
+        ):
+            if why := rule(agent, due):
                 return why
         return None
 
-    def _usage(self, agent: Agent, _wish: Wish) -> str | None:
-        """A successor could not work either; a restart loop would only make it worse."""
+    def _usage(self, agent: Agent, _due: Due) -> str | None:
+        """A new session could not work either."""
         limit = usage_limited(agent)
         if limit is None:
             return None
@@ -69,34 +73,34 @@ class Guards:
             return f"it waits: the account's usage limit resets at {clock_time(limit.resets)}"
         return None
 
-    def _interrupted(self, agent: Agent, wish: Wish) -> str | None:
-        """Who pressed Esc wants to say something; a new round would take the agent away."""
-        if wish.starter != "loop" or not agent.session_state.conduct.cut_short:
+    def _interrupted(self, agent: Agent, due: Due) -> str | None:
+        """After Esc the user wants to send a prompt; a new iteration would end the session."""
+        if due.starter != "loop" or not agent.session_state.conduct.cut_short:
             return None
         return (
-            "its loop waits, since its turn was interrupted: send it a prompt to go on, "
-            f"or begin the next round: cockpit handoff {agent.name}"
+            "its loop waits, since its turn was interrupted: send it a prompt to continue, "
+            f"or begin the next iteration: cockpit handoff {agent.name}"
         )
 
-    def _let_compact(self, agent: Agent, wish: Wish) -> str | None:
-        if wish.starter in ("band", "hook") and self._latched(agent, LET_COMPACT):
+    def _let_compact(self, agent: Agent, due: Due) -> str | None:
+        if due.starter in ("band", "hook") and self._latched(agent, LET_COMPACT):
             return "you let it compact; asked again after that"
         return None
 
-    def _rest(self, agent: Agent, wish: Wish) -> str | None:
+    def _cooldown(self, agent: Agent, due: Due) -> str | None:
         left = self.left(agent)
         cooldown = agent.settings.handoff.cooldown
         if left is not None and (why := too_soon(left, cooldown)):
             return why
-        swapped = agent.session is not None and agent.session.previous is not None
+        follows_another = agent.session is not None and agent.session.previous is not None
         undone = self._latched(agent, UNDONE)
-        rests = wish.starter != "loop" and (swapped or undone)
-        if rests and self.age(agent) < cooldown:
+        waits = due.starter != "loop" and (follows_another or undone)
+        if waits and self.age(agent) < cooldown:
             since = "you just went back to it" if undone else "it has just begun"
             return f"{since}; no handoff begins for {cooldown:.0f} s"
-        if left is None or wish.starter == "agent":
+        if left is None or due.starter == "agent":
             return None
-        if wish.starter == "loop":
+        if due.starter == "loop":
             answered = agent.turns <= left.turns
             return "the last question was answered; asked after the next turn" if answered else None
         window = agent.session_state.gauge.window.tokens
@@ -104,12 +108,12 @@ class Guards:
             left, agent.session_state.gauge.tokens, window, forced=agent.band is Band.FORCE
         )
 
-    def _reading(self, agent: Agent, wish: Wish) -> str | None:
-        """What only a handoff by the reading's band has to fear."""
-        if wish.starter not in ("band", "compactions", "hook"):
+    def _reading(self, agent: Agent, due: Due) -> str | None:
+        """Guards for handoffs that depend on the reading."""
+        if due.starter not in ("band", "compactions", "hook"):
             return None
         if self._latched(agent, BORN_FULL):
-            return "the session began past its act threshold; another session would not help"
+            return "the session began above its act threshold; another session would not help"
         if agent.session_state.gauge.reading.confidence is Confidence.ASSUMED:
             return "its window is a guess; set context.window"
         if is_stale(agent.session_state.conduct.turn, self._reading_age(agent)):
@@ -120,10 +124,10 @@ class Guards:
         at = agent.session_state.gauge.at
         return None if at is None else self._dependencies.clock.steady() - at
 
-    # The user is asked
+    # Reasons to ask the user
 
     def asks(self, agent: Agent, starter: Starter = "band") -> HeldBack | None:
-        """Why an automatic agent is asked about first; None when nothing speaks against it."""
+        """Why the user of an automatic agent is asked first; None if no question is needed."""
         settings = agent.settings.handoff
         if self._latched(agent, UNDONE):
             return HeldBack("handoff", f"you went back to this session of {agent.name}")
@@ -140,13 +144,13 @@ class Guards:
         since = self._dependencies.clock.steady() - BREAKER_SECONDS
         swaps = self._dependencies.store.swaps(agent.name, since, but="loop")
         if starter != "loop" and swaps >= BREAKER_HANDOFFS:
-            return HeldBack("breaker", f"{swaps} handoffs of {agent.name} in a quarter of an hour")
+            return HeldBack("breaker", f"{swaps} handoffs of {agent.name} in 15 minutes")
         return None
 
-    # How things stand
+    # The session
 
     def age(self, agent: Agent) -> float:
-        """Seconds since the session's process was started, or it was cleared."""
+        """Seconds since the session's process was started or cleared."""
         assert agent.session is not None
         since = self._dependencies.store.latched(
             agent.session.id, began(self._dependencies.clock.boot())
@@ -156,7 +160,7 @@ class Guards:
         return max(0.0, self._now() - agent.session.created)
 
     def left(self, agent: Agent) -> Left | None:
-        """How the last handoff of this context ended; None if none did, or it was compacted."""
+        """How the last handoff of this context ended; None without one, or after a compaction."""
         assert agent.session is not None
         record = self._dependencies.store.last_ended(agent.session.id)
         if record is None or record.ended is None or record.why == COMPACTED:
@@ -165,7 +169,7 @@ class Guards:
         if (agent.session_state.gauge.compacted_at or 0.0) > (
             record.ended if closed is None else closed
         ):
-            return None  # that was about another context
+            return None  # the context was compacted since then
         left = record.details.left or Leaving(tokens=agent.session.tokens)
         at, same_boot = left.at, record.boot == self._dependencies.clock.boot()
         return Left(
@@ -186,14 +190,14 @@ class Guards:
 
 
 def leaving(agent: Agent, monotonic: float) -> Leaving:
-    """What `Guards.left` is told of a handoff that ends without a swap."""
-    # A session that was just reopened has no reading yet; what it had when it was ended counts.
+    """What `Guards.left` needs later about a handoff that ends without a new session."""
+    # A session that was just reopened has no reading yet: use the stored one.
     tokens = agent.session_state.gauge.tokens
     if tokens is None and agent.session is not None:
         tokens = agent.session.tokens
     return Leaving(tokens=tokens, forced=agent.band is Band.FORCE, turns=agent.turns, at=monotonic)
 
 
-def over(conduct: Conduct) -> bool:
-    """Whether the agent's turn is over; a server that it left running is no work of its own."""
+def is_turn_over(conduct: Conduct) -> bool:
+    """Whether the agent's turn is over. A server that it left running does not count as work."""
     return conduct.turn is Turn.IDLE and not conduct.works_in_background

@@ -1,4 +1,4 @@
-"""Who stands where in the queue of handoffs: under way, or before somebody in it. Pure."""
+"""The queue of handoffs: which are under way, and which are ahead of another. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ UNDER_WAY = (Documenting, Stopping, Starting, Confirming, Reviving)
 
 
 def is_under_way(agent: Agent) -> bool:
-    """Whether its handoff keeps a place: from the request on, questions and waits aside."""
+    """Whether its handoff counts against `concurrent`: since the request, unless it waits."""
     if agent.handoff is None:
         return False
     state = agent.handoff.state
@@ -26,7 +26,7 @@ def is_under_way(agent: Agent) -> bool:
 
 
 def is_ahead(other: Agent, agent: Agent) -> bool:
-    """Whether the other's handoff began before and waits for a place, and for nothing else."""
+    """Whether the other handoff began earlier and waits only for the queue."""
     theirs, mine = other.handoff_record, agent.handoff_record
     if other.handoff is None or theirs is None or mine is None:
         return False

@@ -1,7 +1,7 @@
-"""What a handoff sees of the world: an agent, its pane and its directory as one `Seen`.
+"""Observes an agent, its pane and its directory, for the rules of a handoff.
 
-Looks, and changes nothing but its own memory of how a draft looked last time. A question that
-costs a process (git, a capture of the pane) is asked only in the states that need its answer.
+Changes nothing; it only remembers the last look at each draft. Observations that start a process
+(git, a capture of the pane) are made only in the states that need them.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ from cockpit.supervisor.handoff.policy import Guards
 
 READY_STATES = (Waiting, Settling)
 OUR_SKILLS = ("/cockpit:", "/handoff")
-"""How a prompt begins that asks for the handoff itself."""
+"""Beginnings of prompts that ask for the handoff itself."""
 
 
 class Observer:
-    """The eyes of one engine."""
+    """Makes the observations for one engine."""
 
     def __init__(self, dependencies: Dependencies) -> None:
         self._dependencies = dependencies
         self._guards = Guards(dependencies)
         self._drafts: dict[str, DraftSeen] = {}
 
-    async def see(self, agent: Agent, handoff: Handoff, queue: str | None) -> Seen:
-        """The world as it is for this handoff, now."""
+    async def observe(self, agent: Agent, handoff: Handoff, queue: str | None) -> Seen:
+        """The current observation for this handoff."""
         now = self._dependencies.clock.monotonic()
         if isinstance(handoff.state, Stopping | Starting | Confirming):
             return self._successor(agent, now)
@@ -67,7 +67,7 @@ class Observer:
             compactions=agent.session_state.reading.meter.compactions,
             queue=queue,
             delivered=self._delivered(agent),
-            pilot_spoke=pilot_spoke(agent),
+            pilot_spoke=user_prompted(agent),
             moved=moved(agent),
             predecessor_alive=agent.alive,
             draft=draft,
@@ -75,7 +75,7 @@ class Observer:
         )
 
     def _overdue(self, agent: Agent, handoff: Handoff) -> bool:
-        """Whether its session is so far past its limit of time that its turn is cut off."""
+        """Whether the session exceeded its time limit and the grace period."""
         limits = agent.settings.limits
         if handoff.plan.reason != "limit" or not limits.session_time or agent.session is None:
             return False
@@ -101,18 +101,18 @@ class Observer:
         except CockpitError:
             return None
         clean = agent.runtime.composer(screen)
-        # A paste of ours that was never submitted is nobody's half-typed text.
-        return True if clean is False and typing(agent) else clean
+        # Text from our own interrupted paste does not count as typed by the user.
+        return True if clean is False and is_typing(agent) else clean
 
     async def _git_busy(self, agent: Agent) -> str | None:
         return await self._dependencies.worktrees.busy(agent.directory)
 
     def _delivered(self, agent: Agent) -> bool:
         token = draft_token(agent)
-        return bool(token) and agent.heard_of(token)
+        return bool(token) and agent.has_received(token)
 
     def _draft(self, agent: Agent) -> tuple[Draft, tuple[str, ...]]:
-        """How the draft stands. It is stable once two looks find the same file."""
+        """The draft's state and problems. It is stable if two looks find the same file."""
         path = draft_path(agent)
         if path is None or agent.handoff_record is None:
             return Draft.ABSENT, ()
@@ -126,7 +126,9 @@ class Observer:
             return Draft.ABSENT, ()
         if before is None or before.signature != seen.signature:
             return Draft.UNSTABLE, ()
-        problems = tuple(each.text for each in document.validate(seen.text or "") if not each.mends)
+        problems = tuple(
+            problem.text for problem in document.validate(seen.text or "") if not problem.mends
+        )
         return (Draft.INVALID, problems) if problems else (Draft.VALID, ())
 
     def forget(self, handoff: str) -> None:
@@ -134,7 +136,7 @@ class Observer:
 
 
 def draft_path(agent: Agent) -> Path | None:
-    """Where the agent was asked to write; None before a handoff has a place for it."""
+    """Where the agent was asked to write; None without a handoff."""
     if agent.handoff_record is None:
         return None
     path = agent.handoff_record.details.draft
@@ -142,29 +144,29 @@ def draft_path(agent: Agent) -> Path | None:
 
 
 def draft_token(agent: Agent) -> str:
-    """What no other text would hold: the draft's file name, with the handoff's id in it."""
+    """The draft's file name, which has the handoff's id in it; only our requests contain it."""
     path = draft_path(agent)
     return path.name if path else ""
 
 
-def typing(agent: Agent) -> bool:
-    """Whether we were between a paste and its Enter when we were last interrupted."""
+def is_typing(agent: Agent) -> bool:
+    """Whether a supervisor was killed between a paste and its Enter."""
     return agent.handoff_record is not None and agent.handoff_record.details.typing
 
 
-def pilot_spoke(agent: Agent) -> bool:
-    """Whether a person gave the agent a prompt after the handoff began; our own do not count."""
+def user_prompted(agent: Agent) -> bool:
+    """Whether the user sent a prompt after the handoff began; our own prompts do not count."""
     record = agent.handoff_record
     if record is None:
         return False
     token = draft_token(agent)
     since = began(record)
-    said = (text for at, text in agent.session_state.user_prompts if at > since)
+    prompts = (text for at, text in agent.session_state.user_prompts if at > since)
     return any(
         token not in text
         and not text.lstrip().startswith(OUR_SKILLS)
-        and not prompt_files(text)  # the first prompt, which we gave
-        for text in said
+        and not prompt_files(text)  # our own first prompt
+        for text in prompts
     )
 
 
@@ -175,7 +177,7 @@ def began(record: HandoffRecord) -> float:
 
 
 def moved(agent: Agent) -> bool:
-    """Whether the agent did anything after the document was sealed."""
+    """Whether the agent sent an API request after the document was sealed."""
     record = agent.handoff_record
     sealed = record.details.sealed_calls if record else None
     return sealed is not None and agent.session_state.reading.meter.api_calls > sealed

@@ -29,7 +29,7 @@ from cockpit.core.session_report import facts_report
 from cockpit.ports.records import HandoffRecord, SessionRecord
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.fleet import Fleet
-from cockpit.supervisor.agents.known_secrets import redactor_of, redactor_of_nobody
+from cockpit.supervisor.agents.known_secrets import redactor_of, redactor_without_agent
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.observe.compaction import compaction_folder
 
@@ -115,7 +115,7 @@ class Retention:
         """Without its agent, an agent's own secrets are not known any more."""
         if agent is not None:
             return redactor_of(self._dependencies.environment, agent)
-        return redactor_of_nobody(self._dependencies.environment, self._fleet.notified)
+        return redactor_without_agent(self._dependencies.environment, self._fleet.notified)
 
     def _keep_now(self, session: SessionRecord, redactor: Redactor, parse: Parse | None) -> None:
         """Blocks on the disk, and for seconds on a large record."""

@@ -107,14 +107,14 @@ class Compactions:
         if agent.handoff is None or agent.handoff_record is None or agent.session is None:
             return
         if agent.session.id != agent.handoff_record.old_session and is_revocable(agent.handoff):
-            await self._engine.tell(agent, CalledOff("the session was cleared by hand"))
+            await self._engine.apply(agent, CalledOff("the session was cleared by hand"))
             return
         compacted, plan = agent.session_state.gauge.compacted_at, agent.handoff.plan
         if compacted is None or compacted <= began(agent.handoff_record):
             return
         untouched = isinstance(agent.handoff.state, Asked | Waiting)
         if untouched and plan.reason in {"threshold", "compaction"}:
-            await self._engine.tell(agent, CalledOff(COMPACTED))
+            await self._engine.apply(agent, CalledOff(COMPACTED))
 
     def _now(self) -> float:
         return self._dependencies.clock.now().timestamp()

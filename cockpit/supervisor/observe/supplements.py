@@ -57,7 +57,7 @@ class Supplements:
             before, agent.session_state.before = agent.session_state.before, None
             await self._lay(agent, "clear", at_start=False, facts=before)
         laid = self._laid.get(agent.session.id)
-        if laid is not None and agent.heard_of(laid.token):
+        if laid is not None and agent.has_received(laid.token):
             del self._laid[agent.session.id]
             self._tell_given(agent, laid)
             laid = None

@@ -24,7 +24,7 @@ from cockpit.ports.runtimes import Activity, Presence, Report, Signal
 from cockpit.ports.slow_calls import NoAnswer
 from cockpit.supervisor.agents import background_work
 from cockpit.supervisor.agents.agent import Agent
-from cockpit.supervisor.agents.known_secrets import asked_without_secrets, redactor_of
+from cockpit.supervisor.agents.known_secrets import dialog_without_secrets, redactor_of
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.sessions.lifecycle import Sessions
 
@@ -136,7 +136,7 @@ class Watch:
         told = agent.runtime.moments(signal)
         for moment in told:
             if isinstance(moment, DialogOpened):
-                moment = asked_without_secrets(
+                moment = dialog_without_secrets(
                     moment, redactor_of(self._dependencies.environment, agent)
                 )
             agent.session_state.hear(moment, at)

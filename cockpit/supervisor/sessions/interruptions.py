@@ -52,7 +52,7 @@ def forget_interruption(dependencies: Dependencies, agent: Agent) -> None:
 
 def ended_with_server(end: Exit) -> bool:
     """Whether the tmux server ended and took the agent with it."""
-    return SERVER_ENDED in end.words
+    return SERVER_ENDED in end.last_lines
 
 
 def note_shutdown(dependencies: Dependencies, agents: Iterable[Agent]) -> None:
@@ -65,7 +65,7 @@ def note_shutdown(dependencies: Dependencies, agents: Iterable[Agent]) -> None:
         end = agent.exit
         if end is None or not agent.record.wanted or agent.session is None:
             continue
-        if end.status != 0 and end.told is None and now - end.at <= SHORTLY:
+        if end.status != 0 and end.recorded is None and now - end.at <= SHORTLY:
             dependencies.store.latch(agent.session.id, f"{_SHUTDOWN}{boot}", now)
 
 

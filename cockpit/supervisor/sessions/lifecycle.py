@@ -24,7 +24,7 @@ from cockpit.ports.processes import Ending, ProcessId
 from cockpit.ports.records import JobRecord, SessionRecord
 from cockpit.ports.runtimes import Program, SessionOrder
 from cockpit.supervisor.agents.agent import Agent, Exit
-from cockpit.supervisor.agents.exit_reason import how_it_ended
+from cockpit.supervisor.agents.exit_reason import find_exit
 from cockpit.supervisor.agents.known_secrets import redactor_of
 from cockpit.supervisor.agents.latches import began
 from cockpit.supervisor.agents.leases import Leases
@@ -367,9 +367,9 @@ class Sessions:
             self._dependencies.prompts.forget(agent.record.run)
         return ending
 
-    async def how_it_ended(self, agent: Agent) -> Exit:
-        """See `endings.how_it_ended`."""
-        return await how_it_ended(self._dependencies, agent)
+    async def find_exit(self, agent: Agent) -> Exit:
+        """See `endings.find_exit`."""
+        return await find_exit(self._dependencies, agent)
 
     def _now(self) -> float:
         return self._dependencies.clock.now().timestamp()

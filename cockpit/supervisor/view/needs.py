@@ -11,7 +11,7 @@ from cockpit.core.moments import DialogOpened, TurnBroken
 from cockpit.core.safetext import safe_line, safe_text
 from cockpit.ports.records import HandoffRecord
 from cockpit.supervisor.agents.agent import Agent
-from cockpit.supervisor.agents.background_work import ending_words
+from cockpit.supervisor.agents.background_work import ended_work_text
 from cockpit.supervisor.agents.predicates import to_reopen, usage_limited
 from cockpit.supervisor.events import rfc3339
 from cockpit.wire.status import NeedKind, Needs
@@ -27,7 +27,7 @@ def need(agent: Agent, monotonic: float) -> Needs | None:
     if agent.progress.failed:
         return Needs(kind="failed", detail=safe_line(agent.progress.failed, 400))
     blocked = agent.progress.blocked
-    if agent.handoff and blocked and blocked.is_told(monotonic):
+    if agent.handoff and blocked and blocked.is_shown(monotonic):
         words = f"the handoff cannot go on: {blocked.why}. It is retried automatically"
         return Needs(kind="failed", detail=safe_line(words, 400))
     conduct = agent.session_state.conduct
@@ -147,7 +147,7 @@ def _hand_off(agent: Agent) -> Needs:
 
 
 def _ends_too(agent: Agent) -> str:
-    words = ending_words(agent)
+    words = ended_work_text(agent)
     return f"; {words}" if words else ""
 
 

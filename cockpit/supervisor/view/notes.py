@@ -29,7 +29,7 @@ def note(agent: Agent) -> str | None:
         again = (
             f"Continue in its session: cockpit start {agent.name} --resume {agent.record.session}"
         )
-        told = f"{agent.exit}. {agent.exit.words} {agent.record.note or ''}"
+        told = f"{agent.exit}. {agent.exit.last_lines} {agent.record.note or ''}"
         words = " ".join(told.split())
         return safe_line(f"{words} {again}" if agent.session_state.replied else words, 400)
     if unread(agent):

@@ -62,7 +62,7 @@ class Answers:
         _same_handoff(agent, asked.handoff)
         if asked.compact:
             self._triggers.let_compact(agent)
-        await self._engine.tell(agent, Declined())
+        await self._engine.apply(agent, Declined())
         if not agent.alive:
             again = f"cockpit start {agent.name} --resume {agent.record.session}"
             words = f"Refused: {agent.name} is not running. Continue in its session: {again}"
@@ -72,7 +72,7 @@ class Answers:
 
     async def give_up(self, agent: Agent) -> Done:
         """A new session that has not answered yet is ended, and the old one comes back."""
-        await self._engine.tell(agent, Declined())
+        await self._engine.apply(agent, Declined())
         self._changed(agent)
         return Done(message=f"{agent.name}: the old session is reopened", name=agent.name)
 
@@ -81,11 +81,11 @@ class Answers:
         agent = self._questioned(asked.name, asked.handoff)
         if asked.percent is not None:
             tokens = _later_by(agent, asked.percent)
-            await self._engine.tell(agent, Snoozed(None, tokens))
+            await self._engine.apply(agent, Snoozed(None, tokens))
             words = f"at {tokens // 1000}k tokens"
         else:
             until = self._dependencies.clock.monotonic() + asked.seconds
-            await self._engine.tell(agent, Snoozed(until))
+            await self._engine.apply(agent, Snoozed(until))
             words = f"in {asked.seconds / 60:.0f} min"
         self._changed(agent)
         return Done(message=f"Asked again {words} ({agent.name})", name=agent.name)

@@ -9,10 +9,10 @@ from cockpit.supervisor.handoff.engine import Engine
 
 
 async def call_off(engine: Engine, agent: Agent) -> None:
-    """Raises `NotNow` where its old session is being replaced already; see `Engine.tell`."""
+    """Raises `NotNow` where its old session is being replaced already; see `Engine.apply`."""
     if agent.handoff is None:
         return
-    await engine.tell(agent, CalledOff("you ended the handoff"))
+    await engine.apply(agent, CalledOff("you ended the handoff"))
     if agent.handoff is not None:
         raise NotNow(
             f"{agent.name} is between two sessions",

@@ -12,7 +12,7 @@ from cockpit.core.handoff.events import CalledOff, Turn
 from cockpit.core.handoff.states import is_revocable
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.fleet import Fleet
-from cockpit.supervisor.agents.latches import SAID_DONE
+from cockpit.supervisor.agents.latches import MARKED_DONE
 from cockpit.supervisor.agents.predicates import finished
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.handoff.engine import Engine
@@ -44,13 +44,13 @@ class Completion:
         _check(agent)
         assert agent.session is not None
         if agent.handoff is not None:
-            await self._engine.tell(agent, CalledOff("the job is done"))
+            await self._engine.apply(agent, CalledOff("the job is done"))
         if finished(agent):
             return Done(message=f"{agent.name} is already marked as done", name=agent.name)
         now = self._dependencies.clock.steady()
-        self._dependencies.store.unlatch(agent.session.id, SAID_DONE)
-        self._dependencies.store.latch(agent.session.id, SAID_DONE, now)
-        agent.said_done = now
+        self._dependencies.store.unlatch(agent.session.id, MARKED_DONE)
+        self._dependencies.store.latch(agent.session.id, MARKED_DONE, now)
+        agent.marked_done_at = now
         if agent.alive:
             self._attention.look(agent)
         elif not self._attention.has_told_of_end(agent):

@@ -51,16 +51,16 @@ class HandingOff:
         because = self._guarded(agent) if asked.by_agent else None
         now = self._dependencies.clock.monotonic()
         if agent.handoff is not None and isinstance(agent.handoff.state, Asked):
-            await self._engine.tell(agent, Approved(now))
+            await self._engine.apply(agent, Approved(now))
             if asked.now:
-                await self._engine.tell(agent, Hurried(now))
+                await self._engine.apply(agent, Hurried(now))
             message = f"Handing off {agent.name}: its question is approved"
             return Done(message=message + cut_off_words(agent, hurried=asked.now))
         if asked.now and agent.handoff is not None and is_revocable(agent.handoff):
             message = f"Hurrying the handoff of {agent.name}" + cut_off_words(agent, hurried=True)
             if isinstance(agent.handoff.state, Reviewing):
                 message += f"; it waits for your review: cockpit approve {agent.name}"
-            await self._engine.tell(agent, Hurried(now))
+            await self._engine.apply(agent, Hurried(now))
             await self._engine.look(agent)
             return Done(message=message, name=agent.name)
         cut_off = cut_off_words(agent, hurried=asked.now)
