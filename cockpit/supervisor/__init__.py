@@ -1,1 +1,1 @@
-"""The part that watches and acts, with no screen: one process for each state folder."""
+"""The supervisor: one process per state folder that watches agents and hands off jobs."""

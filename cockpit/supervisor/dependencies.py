@@ -1,4 +1,4 @@
-"""The world as the supervisor's parts get it: ports and places, put together once."""
+"""What the parts of the supervisor use from outside: ports, folders and the database."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from cockpit.supervisor.events import EventLog
 
 
 class Runtimes(Protocol):
-    """Gives the runtime of a name; `NotNow` for one that is not flown yet."""
+    """Returns the runtime of a name. Raises `NotNow` for one that is not supported yet."""
 
     def __call__(self, name: str) -> Runtime: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Dependencies:
-    """Everything outside that a part of the supervisor may use."""
+    """Built once, and passed to every part of the supervisor."""
 
     places: Places
     store: Store
@@ -40,11 +40,11 @@ class Dependencies:
     documents: Documents
     runtimes: Runtimes
     environment: Mapping[str, str]
-    """The supervisor's own, as it was at `up`."""
+    """The supervisor's environment, as it was at `up`."""
     slow: SlowCalls = field(default_factory=BoundedCalls)
-    """For every look at a path that an agent can name: its file system may hang."""
+    """For every access to a path that an agent can name, because its file system may hang."""
 
     @property
     def prompts(self) -> KeptPrompts:
-        """First prompts that no CLI has yet."""
+        """First prompts that no CLI has read yet."""
         return KeptPrompts(self.places.prompts)

@@ -1,7 +1,7 @@
-"""What happened, written down and told to whoever listens.
+"""The event log: stores events and sends them to listeners.
 
-Every event is durable before anybody hears of it. A listener that does not keep up is cut off
-rather than waited for; it comes back and asks for what it missed, by number.
+An event is durable before it is sent. A listener that falls too far behind is disconnected; it can
+ask for the events that it missed, by number.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from cockpit.ports.records import EventRecord
 from cockpit.wire.stream import Event
 
 BACKLOG = 1000
-"""Lines a listener may be behind before it is cut off."""
+"""Lines that a listener may be behind before it is disconnected."""
 
 _log = logging.getLogger(__name__)
 
 
 class Listener:
-    """One who listens. Ends when told to, or when it fell too far behind."""
+    """A queue of lines for one client. Ends when closed, or when it is too far behind."""
 
     def __init__(self) -> None:
         self._lines: asyncio.Queue[Any] = asyncio.Queue(BACKLOG)
         self._closed = False
 
     def send(self, line: Any) -> None:
-        """Hand a line over; never waits."""
+        """Add a line. Never waits; closes the listener if its queue is full."""
         if self._closed:
             return
         try:
@@ -44,7 +44,7 @@ class Listener:
             self.close()
 
     def close(self) -> None:
-        """Let the listener's loop end after what it already has."""
+        """End the listener after the lines that it already has."""
         self._closed = True
         if self._lines.full():
             self._lines.get_nowait()
@@ -56,20 +56,19 @@ class Listener:
 
 
 class EventLog:
-    """The one place where events are made."""
+    """Records events. All events are recorded here."""
 
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
         self._clock = clock
         self._listeners: set[Listener] = set()
         self.also: Callable[[EventRecord], None] = lambda _: None
-        """Called with each event in its transaction: what it lays in stands or falls with it."""
+        """Called with each event in its transaction; what it stores is committed with the event."""
 
     def record(self, kind: EventKind, text: str, agent: str | None = None, **data: Any) -> Event:
-        """Write an event down, then tell it. Foreign text in it is made safe here.
+        """Store an event, then send it to listeners. Makes the text safe to print.
 
-        Never raises for a disk that refuses: what happened has happened. Such an event is in the
-        log only.
+        Does not raise on a disk error: the event is then only in the log file.
         """
         at, text = self._clock.now().timestamp(), safe_line(text, 500)
         try:
@@ -77,7 +76,7 @@ class EventLog:
                 record = self._store.add_event(at, agent, kind, text, data)
                 self.also(record)
         except Hindered as refused:
-            _log.warning("not written down (%s): %s: %s", refused.detail, kind, text)
+            _log.warning("event not saved (%s): %s: %s", refused.detail, kind, text)
             return as_event(EventRecord(0, at, AgentName(agent or ""), kind, text, data))
         event = as_event(record)
         for listener in tuple(self._listeners):
@@ -85,7 +84,7 @@ class EventLog:
         return event
 
     def since(self, after: int, limit: int) -> list[Event]:
-        """Oldest first; `after=0` gives the newest `limit`."""
+        """At most `limit` events after that number, oldest first; 0 gives the newest ones."""
         return [as_event(record) for record in self._store.events(after, limit)]
 
     def listen(self) -> Listener:
@@ -97,7 +96,7 @@ class EventLog:
         self._listeners.discard(listener)
 
     def close(self) -> None:
-        """Let every listener end."""
+        """End every listener."""
         for listener in tuple(self._listeners):
             listener.close()
 

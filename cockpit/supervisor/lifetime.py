@@ -1,4 +1,4 @@
-"""Whether the supervisor goes on: asked to end, and ended."""
+"""Whether the supervisor is ending or has ended."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import asyncio
 
 
 class Lifetime:
-    """Of one supervisor. `cockpit down` and signals end it."""
+    """The state of one supervisor, which `cockpit down` and signals end."""
 
     def __init__(self) -> None:
         self.ending = False
-        """It was told to end: nothing is started any more."""
+        """Asked to end: no agent is started any more."""
         self.ended = asyncio.Event()
-        """Set when it is over."""
+        """Set to end the process."""

@@ -1,7 +1,7 @@
-"""The supervisor's process: one for each state folder, in the foreground until told to end.
+"""The supervisor's process: one per state folder, in the foreground.
 
-Takes the lock, builds the world, comes back to what was, and answers on the socket. Agents are
-never ended here: they live in the tmux server, and go on when this process does not.
+Takes the lock, builds the dependencies, restores the state, and answers on the socket. Agents run
+in the tmux server and keep running when this process ends.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from cockpit.adapters.tmux.panes import Tmux
 from cockpit.config.paths import Places
 from cockpit.core.errors import NotNow
 from cockpit.supervisor.agents.continuation_settings import continuation_settings
-from cockpit.supervisor.agents.environment import supervisors_own
+from cockpit.supervisor.agents.environment import agent_environment
 from cockpit.supervisor.api.listener import log_once
 from cockpit.supervisor.api.server import application, server
 from cockpit.supervisor.api.socket import SocketWatch
@@ -58,12 +58,12 @@ def run(
     named: bool = True,
     again: bool = False,
 ) -> int:
-    """Be the supervisor until told to end; answers the exit code.
+    """Run the supervisor until it is stopped. Returns the exit code.
 
-    Raises `NotNow` when another one holds the state folder, and `BadConfig` before anything was
-    touched. A `config` that was found and not `named` counts as far as it is trusted, and so does
-    one that was named to an earlier supervisor and is read `again`. `world` puts
-    another world together than the real one; `make faults` has one that breaks.
+    Raises `NotNow` if another one holds the state folder, and `BadConfig` before anything is
+    changed. Only the trusted part of `config` is used if it was found and not `named`, or if it was
+    named to an earlier supervisor and is read `again`. `world` builds other dependencies than the
+    real ones, for tests with faults.
     """
     places.make()
     with take_lock(places.lease):
@@ -73,10 +73,10 @@ def run(
 
 
 def end_agents(places: Places) -> str:
-    """End every agent and their tmux server where no supervisor runs; what was done, in words.
+    """End every agent and their tmux server while no supervisor runs. Returns a message.
 
-    Starts nothing: agents are found as by a supervisor that comes back, and only ended. Raises
-    `NotNow` while a supervisor holds the state folder, and `Failed` where an agent survives.
+    Agents are found as after a restart. Raises `NotNow` while a supervisor holds the state folder,
+    and `Failed` if an agent survives.
     """
     places.make()
     with take_lock(places.lease):
@@ -88,7 +88,7 @@ async def _end_agents(places: Places) -> str:
     parts = dependencies(places)
     supervisor = Supervisor(parts, Spool(places.spool))
     try:
-        await supervisor.take_up(None, named=False)
+        await supervisor.restore(None, named=False)
         supervisor.run()
         try:
             return (await performers(supervisor)[Down](Down(agents=True))).message
@@ -99,10 +99,10 @@ async def _end_agents(places: Places) -> str:
 
 
 def take_lock(path: Path) -> ExitStack:
-    """Hold the supervisor's lock until the stack is closed; the kernel frees it with the process.
+    """Hold the supervisor's lock until the stack is closed or the process ends.
 
-    Both the file and its folder are locked: a file that was removed would let another supervisor
-    make and lock a new one. Raises `NotNow` with the holder's pid.
+    Both the file and its folder are locked: if only the file were, another supervisor could lock a
+    new one after it was removed. Raises `NotNow` with the holder's pid.
     """
     with ExitStack() as held:
         folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -124,7 +124,7 @@ def take_lock(path: Path) -> ExitStack:
 
 
 def _holder(path: Path) -> str:
-    """The pid that the lock's file names, if it is there."""
+    """The pid in the lock's file, or `unknown`."""
     with suppress(OSError):
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
@@ -135,7 +135,7 @@ def _holder(path: Path) -> str:
 
 
 def dependencies(places: Places) -> Dependencies:
-    """The real world, with its database open."""
+    """The real dependencies, with the database open."""
     clock = SystemClock()
     parts = assembled(places, clock)
     parts.store.open()
@@ -145,8 +145,8 @@ def dependencies(places: Places) -> Dependencies:
 
 
 def assembled(places: Places, clock: SystemClock) -> Dependencies:
-    """The real world, put together; nothing of it is read or written yet."""
-    environment = supervisors_own(os.environ)
+    """The real dependencies. Reads and writes nothing."""
+    environment = agent_environment(os.environ)
     processes = LocalProcesses()
     store = Store(places.database)
     return Dependencies(
@@ -176,7 +176,7 @@ async def _serve(
             f"The database could not be read; it was moved to {parts.store.put_aside}",
         )
     try:
-        await supervisor.take_up(config, named=named and config is not None, again=again)
+        await supervisor.restore(config, named=named and config is not None, again=again)
         await supervisor.repair.reconcile()
         for agent in supervisor.fleet:
             _log.info("%s", continuation_settings(agent.settings))
@@ -197,7 +197,7 @@ async def _serve(
 async def _answer(
     supervisor: Supervisor, serving: uvicorn.Server, listener: socket.socket, watch: SocketWatch
 ) -> None:
-    """Watch and serve until a verb or a signal says that it is over."""
+    """Watch and serve until a verb or a signal ends it."""
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, supervisor.life.ended.set)
@@ -214,18 +214,18 @@ async def _answer(
 
 
 class PrivateLog(logging.handlers.RotatingFileHandler):
-    """A log of mode 0600 whatever the umask: that one is the agents', and stays the user's."""
+    """A log file of mode 0600, independent of the umask."""
 
     def handleError(self, record: logging.LogRecord) -> None:
-        """A full disk is told on the rows; a traceback for each line would go nowhere."""
+        """Ignore errors: a full disk is shown on the rows."""
 
     def _open(self) -> TextIOWrapper:
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
         return os.fdopen(os.open(self.baseFilename, flags, 0o600), "a", encoding="utf-8")
 
 
-def _record(words: str) -> logging.LogRecord:
-    return logging.LogRecord(__name__, logging.WARNING, __file__, 0, words, None, None)
+def _record(text: str) -> logging.LogRecord:
+    return logging.LogRecord(__name__, logging.WARNING, __file__, 0, text, None, None)
 
 
 def _log_to(path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Puts the api together: which part performs which verb, and what answers requests."""
+"""Builds the API: which part performs which verb, and what answers requests."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from cockpit.wire.verbs import (
 
 
 def performers(of: Supervisor) -> Mapping[type[Verb], Perform]:
-    """What performs each verb of `wire.verbs`."""
+    """Verb -> what performs it, for every verb of `wire.verbs`."""
     parts, fleet, engine, changed = of.dependencies, of.fleet, of.engine, of.publisher.changed
     locked = OneAtATime(fleet, of.locks, of.life)
     answers = Answers(
@@ -58,7 +58,7 @@ def performers(of: Supervisor) -> Mapping[type[Verb], Perform]:
         dependencies=parts,
         fleet=fleet,
         engine=engine,
-        setup=of.preparing,
+        setup=of.setup,
         stopper=of.stopper,
         changed=changed,
     )
@@ -76,7 +76,7 @@ def performers(of: Supervisor) -> Mapping[type[Verb], Perform]:
         fleet=fleet,
         engine=engine,
         locks=of.locks,
-        setup=of.preparing,
+        setup=of.setup,
         stopper=of.stopper,
         life=of.life,
     )
@@ -101,7 +101,7 @@ def performers(of: Supervisor) -> Mapping[type[Verb], Perform]:
 
 
 def served(of: Supervisor) -> Served:
-    """What requests are answered with."""
+    """The parts that answer requests."""
     return Served(
         perform=performers(of),
         dependencies=of.dependencies,

@@ -1,7 +1,6 @@
-"""The supervisor itself: its parts put together, taken up where the last one left off, and run.
+"""The supervisor: builds its parts, restores the state of the last one, and runs.
 
-Reads as a table of contents. What a part does is in the part; what starts the parts and in which
-order is here.
+This file has the parts and the order in which they start. What a part does is in its own file.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ from cockpit.supervisor.outbound.hooks import Hooks
 from cockpit.supervisor.outbound.notifications import NotificationSender
 from cockpit.supervisor.outbound.outbox import Outbox
 from cockpit.supervisor.outbound.publication import Publication
-from cockpit.supervisor.sessions.adopt import adopt_unknown, regain, say_unknown
+from cockpit.supervisor.sessions.adopt import adopt, adopt_unknown, note_lost_settings
 from cockpit.supervisor.sessions.continuation import Continuation
 from cockpit.supervisor.sessions.interruptions import (
     ended_with_server,
@@ -66,7 +65,7 @@ from cockpit.supervisor.sessions.interruptions import (
 )
 from cockpit.supervisor.sessions.lifecycle import Sessions
 from cockpit.supervisor.sessions.plan import Planner
-from cockpit.supervisor.sessions.reattach import find
+from cockpit.supervisor.sessions.reattach import find_process
 from cockpit.supervisor.sessions.reopen import Reopening
 from cockpit.supervisor.sessions.repair import Repair
 from cockpit.supervisor.sessions.resume import Resumer
@@ -79,22 +78,23 @@ from cockpit.supervisor.view.publisher import RowPublisher
 from cockpit.wire.status import HeldSetting, Status, SupervisorStatus
 
 HANDOFFS_LOOK = 0.25
-"""Seconds between two looks of a handoff at the world, when nothing calls it earlier."""
+"""Seconds between two observations of a handoff, unless something changes earlier."""
 DUE_LOOK = 2.0
-"""Seconds between two looks at whether a handoff has become due by time alone."""
+"""Seconds between two checks whether a handoff has become due because time passed."""
 SAVE_READINGS = 30.0
-TAKE_UP_SECONDS = 10.0
-"""Given to the records of all agents at the start; what is left is read while others are served."""
+"""Seconds between two saves of tokens and cost."""
+RESTORE_SECONDS = 10.0
+"""Seconds for reading all transcripts at the start; the rest is read while requests are served."""
 LAST_LOOK_SECONDS = 5.0
-"""Given to the end of the record of an agent that ended."""
+"""Seconds for reading the rest of the transcript of an agent that ended."""
 ASKS, ASK_AGAIN = 4, 0.5
-"""How often tmux is asked for its panes at the start, and seconds between."""
+"""Attempts to list the panes of tmux at the start, and seconds between them."""
 
 _log = logging.getLogger(__name__)
 
 
 class Supervisor:
-    """One for each state folder; ends agents only when told to."""
+    """One supervisor per state folder. Ends agents only on request."""
 
     def __init__(self, dependencies: Dependencies, spool: Spool) -> None:
         self.dependencies = dependencies
@@ -112,9 +112,14 @@ class Supervisor:
         self.compactions = Compactions(dependencies, self.engine, document_builder)
         self.supplements = Supplements(dependencies, document_builder)
         self.watch = Watch(
-            dependencies, self.sessions, lambda: self.fleet, spool.take, self._news, self._compacted
+            dependencies,
+            self.sessions,
+            lambda: self.fleet,
+            spool.take,
+            self._on_change,
+            self._compacted,
         )
-        self.watch.compacts = lambda agent: self.spawn(self.compactions.seal(agent))
+        self.watch.compacts = lambda agent: self.spawn(self.compactions.save_facts(agent))
         self.search_index = SearchIndex(dependencies)
         self.dialogs = Dialogs(dependencies.store)
         self.worktree_monitor = WorktreeMonitor(dependencies, self.fleet, self.publisher.changed)
@@ -122,20 +127,20 @@ class Supervisor:
         self.retention = Retention(dependencies, self.fleet)
         self.context_history = ContextHistory(dependencies)
         self._spool = spool
-        self._damaged_told = 0
+        self._damaged_reported = 0
         self._started = dependencies.clock.now().timestamp()
         self._tasks: set[asyncio.Task[Any]] = set()
-        self.preparing = WorktreeSetup(
+        self.setup = WorktreeSetup(
             dependencies, self.publisher.changed, self.sessions.environment, self.locks
         )
-        self._listen_for_hooks()
+        self._build_outbound()
         self.life = Lifetime()
         self.history = History(dependencies, self.fleet, self.search_index, self.engine.facts)
         self.lookups = Lookups(dependencies, self.context_history)
         self._build_sessions()
 
     def _build_sessions(self) -> None:
-        """What starts, ends and takes back sessions for a user."""
+        """Build the parts that start, end and undo sessions for the user."""
         parts, fleet, sessions = self.dependencies, self.fleet, self.sessions
         changed = self.publisher.changed
         self.worktrees = AgentWorktrees(parts, fleet, self.locks, changed, self.publisher.state_of)
@@ -144,7 +149,7 @@ class Supervisor:
             dependencies=parts,
             fleet=fleet,
             sessions=sessions,
-            setup=self.preparing,
+            setup=self.setup,
             reopening=reopening,
             removal_above=self.worktrees.removal_above,
             changed=changed,
@@ -152,23 +157,23 @@ class Supervisor:
         self.planner = Planner(parts, fleet, self.starter)
         self.continuation = Continuation(parts, fleet, self.locks, self.starter)
         self.resumer = Resumer(parts, fleet, sessions, self.starter, changed)
-        self.stopper = Stopper(parts, fleet, sessions, self.attention.has_told_of_end)
+        self.stopper = Stopper(parts, fleet, sessions, self.attention.has_reported_done)
         self.undo = Undo(parts, fleet, sessions, reopening, changed)
         self.repair = Repair(parts, fleet, sessions, self.undo)
 
-    def _listen_for_hooks(self) -> None:
-        """What is to be run and sent hangs on the events, and in three places before them."""
+    def _build_outbound(self) -> None:
+        """Build hooks and notifications, which follow from events."""
         parts, find = self.dependencies, self.fleet.find
         self.outbox = Outbox(parts, find, self._notice_urls, self.spawn)
         self.hooks = Hooks(parts, find, self.publisher.changed, self.spawn, self.outbox.post)
-        self.deciding = HookDecisions(parts, self.engine, self.triggers, self.hooks)
+        self.hook_decisions = HookDecisions(parts, self.engine, self.triggers, self.hooks)
         self.attention = Attention(parts, lambda: self.fleet)
         self.publication = Publication(parts, self.publisher.changed, self.spawn)
-        self.keeping = CommitRefs(parts, self.spawn)
-        self.notices = NotificationSender(parts, self.outbox, find, self._notifications)
+        self.commit_refs = CommitRefs(parts, self.spawn)
+        self.notifications = NotificationSender(parts, self.outbox, find, self._notifications)
         self.sessions.prologue = self.hooks.before_session
-        self.triggers.ask_hooks = lambda agent: self.deciding.begin(agent, self.spawn)
-        self.event_log.also = self._heard
+        self.triggers.ask_hooks = lambda agent: self.hook_decisions.begin(agent, self.spawn)
+        self.event_log.also = self._dispatch
 
     def _notifications(self) -> Notifications | None:
         loaded = self.fleet.loaded
@@ -178,27 +183,26 @@ class Supervisor:
         wanted = self._notifications()
         return wanted.urls if wanted is not None else ()
 
-    def _heard(self, record: EventRecord) -> None:
-        """An event is being written down; no trouble of a hook may keep it from being so."""
+    def _dispatch(self, record: EventRecord) -> None:
+        """Pass an event to hooks and notifications; an error there must not lose the event."""
         find = self.fleet.find
         try:
             self.hooks.heard(record)
-            self.notices.heard(record)
+            self.notifications.heard(record)
             self.publication.heard(record, find(record.agent or ""))
-            self.keeping.heard(record, find(record.agent or ""))
+            self.commit_refs.heard(record, find(record.agent or ""))
         except Hindered:
             raise
-        except Exception:  # noqa: BLE001 - the one place around what hooks are told
-            _log.exception("hooks did not hear of %s", record.kind)
+        except Exception:  # noqa: BLE001 - around everything that follows from an event
+            _log.exception("hooks and notifications failed for %s", record.kind)
 
     # Life
 
-    async def take_up(self, config: Path | None, *, named: bool, again: bool = False) -> None:
-        """Come back to what an earlier supervisor left, then read the configuration.
+    async def restore(self, config: Path | None, *, named: bool, again: bool = False) -> None:
+        """Restore the state that an earlier supervisor left, and read the configuration.
 
-        With `again` the configuration was named to that supervisor, and not to this one.
-
-        Configuration that does not read is refused (`BadConfig`) before anything is touched.
+        With `again` the user named the configuration to that supervisor, not to this one. Raises
+        `BadConfig` for an invalid configuration, before anything is changed.
         """
         await self.hooks.sweep()
         self.fleet.remember()
@@ -208,37 +212,37 @@ class Supervisor:
         await rebuild(self.dependencies, self.fleet.folders())
         swapping = {record.agent for record in self.dependencies.store.open_handoffs()}
         for agent in self.fleet:
-            found = await find(self.dependencies, self.sessions, agent, panes)
+            found = await find_process(self.dependencies, self.sessions, agent, panes)
             self.dialogs.recall(agent)
-            astray = not found and (agent.name not in swapping or agent.record.session is None)
-            if astray and regain(self.dependencies, self.sessions, agent, panes.values()):
+            missing = not found and (agent.name not in swapping or agent.record.session is None)
+            if missing and adopt(self.dependencies, self.sessions, agent, panes.values()):
                 if agent in unknown:
-                    say_unknown(self.dependencies, agent)
+                    note_lost_settings(self.dependencies, agent)
                 continue
-            self._tell_found(agent, found, swapping=agent.name in swapping)
+            self._record_found(agent, found, swapping=agent.name in swapping)
         self.watch.hear_once()
         clock = self.dependencies.clock
-        until = clock.monotonic() + TAKE_UP_SECONDS
+        until = clock.monotonic() + RESTORE_SECONDS
         for agent in self.fleet:
             await self.watch.read_to_end(agent, until - clock.monotonic())
-        flown = any(self.fleet.find(pane.label) for pane in panes.values())
-        find_interrupted(self.dependencies, self.fleet, panes=flown)
+        has_panes = any(self.fleet.find(pane.label) for pane in panes.values())
+        find_interrupted(self.dependencies, self.fleet, panes=has_panes)
         self._drop_prompts(swapping)
         self._resume_handoffs()
-        self._tell_damaged()
+        self._report_damaged()
 
     def _drop_prompts(self, swapping: set[AgentName]) -> None:
-        """Remove the prompts of sessions that ended, and of starts that were called off."""
+        """Remove the stored prompts of ended sessions and of cancelled starts."""
         kept: set[str] = set()
         for agent in self.fleet:
             if agent.record.run and (agent.alive or agent.name in swapping):
                 kept.add(agent.record.run)
-            if agent.record.job and self.preparing.cut_off(agent) is not None:
+            if agent.record.job and self.setup.cut_off(agent) is not None:
                 kept.add(agent.record.job)
         self.dependencies.prompts.sweep(kept)
 
     async def _panes(self) -> dict[PaneId, Pane]:
-        """Every pane. A multiplexer that is silent is asked again, then raises `PanesSilent`."""
+        """Every pane. If tmux does not answer, tries again, then raises `PanesSilent`."""
         panes = self.dependencies.panes
         for _ in range(ASKS - 1):
             with contextlib.suppress(PanesSilent, Hindered, OSError):
@@ -248,7 +252,7 @@ class Supervisor:
         await panes.start_server()
         return await panes.look()
 
-    def _tell_found(self, agent: Agent, found: bool, *, swapping: bool) -> None:
+    def _record_found(self, agent: Agent, found: bool, *, swapping: bool) -> None:
         if found:
             self.event_log.record("agent.found", f"{agent.name} is still running", agent.name)
         elif agent.record.wanted and agent.record.session is not None:
@@ -263,35 +267,35 @@ class Supervisor:
                 )
 
     def _named_by(self, ident: str) -> Agent | None:
-        """The agent whose row names this job or session."""
+        """The agent whose row names this job or session; None if there is none."""
         held = (agent for agent in self.fleet if ident in (agent.record.job, agent.record.session))
         return next(held, None)
 
-    def _tell_damaged(self) -> None:
-        """Say which stored rows could not be read; on the row of whose they were, too."""
+    def _report_damaged(self) -> None:
+        """Report stored rows that could not be read, also on the row of their agent."""
         store = self.dependencies.store
-        for damaged in store.rows_put_aside[self._damaged_told :]:
-            self._damaged_told += 1
+        for damaged in store.rows_put_aside[self._damaged_reported :]:
+            self._damaged_reported += 1
             agent = self.fleet.find(damaged.agent) or self._named_by(damaged.id)
-            words = (
-                f"a record of it was damaged on disk and put aside ({damaged.table} "
+            text = (
+                f"a record of it was damaged on disk and moved to another table ({damaged.table} "
                 f"{damaged.id[:8]}, {damaged.why}); the rest is kept. Check the disk of "
                 f"{self.dependencies.places.database}"
             )
             self.event_log.record(
                 "store.row_put_aside",
-                safe_line(f"{damaged.agent or 'cockpit'}: {words}", 400),
+                safe_line(f"{damaged.agent or 'cockpit'}: {text}", 400),
                 agent.name if agent is not None else None,
             )
             if agent is not None:
-                store.save_agent(agent.change(gave_up=safe_line(words, 300)))
+                store.save_agent(agent.change(gave_up=safe_line(text, 300)))
                 self.publisher.changed(agent)
 
     def _resume_handoffs(self) -> None:
-        """Put open handoffs back on their agents, and go on with them beside.
+        """Restore open handoffs, and continue them in tasks.
 
-        Beside, because ending a deaf agent takes seconds; no trouble of one stops the start. They
-        are on their agents before anybody is answered, so that no request overlooks them.
+        In tasks, because ending an unresponsive agent takes seconds, and an error in one must not
+        stop the start. All are restored before requests are answered.
         """
         found = self.dependencies.store.open_handoffs()
         for agent in self.fleet:
@@ -299,16 +303,16 @@ class Supervisor:
                 draft_permission.settle(agent)
         for record in found:
             held = self.fleet.find(record.agent)
-            if held is not None and self._recalled(held, record):
+            if held is not None and self._restore_handoff(held, record):
                 self.spawn(self._resume_handoff(held))
 
-    def _recalled(self, agent: Agent, record: HandoffRecord) -> bool:
+    def _restore_handoff(self, agent: Agent, record: HandoffRecord) -> bool:
         try:
             self.engine.recall(agent, record)
         except ValueError as wrong:
             self.event_log.record(
                 "handoff.not_understood",
-                f"A handoff of {agent.name} cannot be taken up: {wrong}",
+                f"A handoff of {agent.name} cannot be restored: {wrong}",
                 agent.name,
             )
             ended = replace(record, ended=self._now(), outcome="failed", why=str(wrong))
@@ -324,7 +328,7 @@ class Supervisor:
             self.publisher.changed(agent)
 
     def run(self) -> None:
-        """Start watching. Must be called on the event loop that serves."""
+        """Start all tasks. Must be called on the event loop that serves requests."""
         stop_watching = self._spool.on_change(self.watch.reported)
         self._closing = contextlib.ExitStack()
         self._closing.callback(stop_watching)
@@ -335,7 +339,7 @@ class Supervisor:
             self.watch.note(),
             self._drive_handoffs(),
             self._look_for_due(),
-            self._keep_readings(),
+            self._save_counts(),
             self.attention.run(),
             self.outbox.run(),
             self.retention.run(),
@@ -344,18 +348,18 @@ class Supervisor:
         ):
             self.spawn(work)
         self.publication.take_up(self.fleet)
-        self.spawn(self._consider_everybody())
+        self.spawn(self._consider_all())
         self.spawn(self.search_index.run())
         self.watch.reported()
 
-    async def _consider_everybody(self) -> None:
-        """Once, at the start: an idle agent gives no news, and something may be due even so."""
+    async def _consider_all(self) -> None:
+        """Check every running agent once at the start: a handoff of an idle one may be due."""
         for agent in self.fleet:
             if agent.alive:
                 await self.watch.consider(agent)
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        """Run something beside; a bug in it is logged, and ends nothing else."""
+        """Run work in a task. An exception in it is logged and affects nothing else."""
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._spawned_ended)
@@ -366,33 +370,33 @@ class Supervisor:
             _log.error("a task of the supervisor failed", exc_info=bug)
 
     async def close(self) -> None:
-        """Stop watching; every agent goes on."""
+        """Stop all tasks. Agents keep running."""
         for task in tuple(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await self.preparing.close()
+        await self.setup.close()
         await self.hooks.close()
         await self.outbox.close()
         for agent in self.fleet:
             self.sessions.unwatch(agent)
-            with contextlib.suppress(Hindered):  # its record has the same
-                self.sessions.keep(agent)
+            with contextlib.suppress(Hindered):  # its transcript has the same
+                self.sessions.save_counts(agent)
         with contextlib.suppress(Hindered):
             note_shutdown(self.dependencies, self.fleet)
         self._closing.close()
         self.event_log.close()
         self.publisher.close()
 
-    # What follows from what is seen
+    # Reactions
 
-    async def _news(self, agent: Agent) -> None:
-        """Something about this agent is new; looked at later where another task has the agent."""
+    async def _on_change(self, agent: Agent) -> None:
+        """React to a change of the agent; later if another task holds its lock."""
         agent.must_reconsider = True
         if self.locks.is_held_elsewhere(agent.name):
             self.publisher.changed(agent)
             return
         async with self.locks.hold(agent.name, "being looked at"):
-            # What becomes known from here on is looked at once more.
+            # A change after this line is considered again.
             agent.must_reconsider = False
             try:
                 await self._consider(agent)
@@ -405,28 +409,28 @@ class Supervisor:
         self.dialogs.settle(agent)
         self.compactions.hold(agent)
         self.points.consider(agent)
-        await self.compactions.settle(agent)
+        await self.compactions.cancel_outdated(agent)
         await self.supplements.consider(agent)
         if agent.handoff is not None:
             await self.engine.look(agent)
         await self.triggers.consider(agent)
 
     def _compacted(self, agent: Agent) -> None:
-        """The CLI compacted first: told, and everything may alarm again."""
-        self.compactions.took_place(agent)
+        """Record a compaction, and allow all events of the bands again."""
+        self.compactions.record_compaction(agent)
         self.triggers.rearm(agent)
 
     def _handoff_changed(self, agent: Agent) -> None:
-        with contextlib.suppress(Hindered, OSError):  # tried again with the next change
+        with contextlib.suppress(Hindered, OSError):  # retried with the next change
             draft_permission.settle(agent)
         self.publisher.changed(agent)
 
     def _process_ended(self, agent: Agent, process: ProcessId | None) -> None:
-        """`process` is None for one that ended before it was identified."""
-        self.spawn(self._take_end(agent, process, agent.record.run))
+        """Called when a process ended. `process` is None if it was not identified before that."""
+        self.spawn(self._handle_end(agent, process, agent.record.run))
 
-    async def _take_end(self, agent: Agent, process: ProcessId | None, run: str | None) -> None:
-        """An agent's process is gone: learn how, and record it; a handoff sees it by itself."""
+    async def _handle_end(self, agent: Agent, process: ProcessId | None, run: str | None) -> None:
+        """Record how the agent's process ended, and let its handoff react."""
         if agent.process != process or agent.record.run != run:
             return
         swapping = agent.handoff is not None
@@ -439,11 +443,11 @@ class Supervisor:
             await self.engine.look(agent)
 
     async def _record_end(self, agent: Agent, *, swapping: bool) -> None:
-        """Write down how the agent's process ended; the caller holds the agent's lock."""
+        """Save how the agent's process ended. The caller holds the agent's lock."""
         known = await self.sessions.find_exit(agent)
         for other in self.watch.hear_once():
             if other is not agent:
-                self.spawn(self._news(other))
+                self.spawn(self._on_change(other))
         await self.watch.read_to_end(agent, LAST_LOOK_SECONDS)
         agent.exit = known
         self.dialogs.settle(agent)
@@ -464,21 +468,21 @@ class Supervisor:
                 status=known.status,
                 signal=known.signal,
                 completed=finished(agent) or not agent.runtime.has_readings,
-                told=self.attention.has_told_of_end(agent),
+                told=self.attention.has_reported_done(agent),
             )
         self.publisher.changed(agent)
 
     async def _forget_lost_panes(self) -> None:
-        """A row names no pane that is not there."""
+        """Remove missing panes from the rows."""
         for agent in await without_panes(self.dependencies, self.fleet):
             if self.locks.is_held(agent.name):
-                continue  # it may be given another pane now; looked at when the next one ends
-            with contextlib.suppress(Hindered):  # looked at again when the next one ends
+                continue  # it may be getting another pane; checked again at the next end
+            with contextlib.suppress(Hindered):  # checked again at the next end
                 self.dependencies.store.save_agent(agent.change(pane=None))
             self.publisher.changed(agent)
 
     async def _look_for_due(self) -> None:
-        """Rests and limits run out, and a disk has room again, without any news of the agent."""
+        """Check what changes with time alone: cooldowns, limits, and free disk space."""
         while True:
             await asyncio.sleep(DUE_LOOK)
             self.stopper.write_late()
@@ -500,20 +504,20 @@ class Supervisor:
     async def _drive(self, agent: Agent) -> None:
         await self.engine.look(agent)
 
-    async def _keep_readings(self) -> None:
+    async def _save_counts(self) -> None:
         while True:
             await asyncio.sleep(SAVE_READINGS)
-            with contextlib.suppress(Hindered):  # told the next time
-                self._tell_damaged()
+            with contextlib.suppress(Hindered):  # reported the next time
+                self._report_damaged()
             for agent in self.fleet:
                 if agent.alive:
-                    with contextlib.suppress(Hindered):  # kept the next time
-                        self.sessions.keep(agent)
+                    with contextlib.suppress(Hindered):  # saved the next time
+                        self.sessions.save_counts(agent)
 
-    # What is told
+    # Status
 
     def status(self) -> Status:
-        """Everything, now."""
+        """The current status of the supervisor and all agents."""
         config, named = self.fleet.read_last
         return Status(
             supervisor=SupervisorStatus(

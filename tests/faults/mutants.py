@@ -189,7 +189,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "agreement-not-checked",
         "the successor reads what somebody made of the document that was agreed",
         ACTS,
-        "            await ensure_approved(self._dependencies, agent, agent.handoff.state.document)",
+        "            await ensure_approved("
+        "self._dependencies, agent, agent.handoff.state.document)",
         "            pass",
         TAMPERED,
     ),
@@ -327,13 +328,13 @@ MUTANTS: tuple[Mutant, ...] = (
         SESSIONS,
         (
             (
-                "        self._write_down(agent, session)\n        self._note_beginning(session)",
-                "        self._note_beginning(session)",
+                "        self._save_start(agent, session)\n        self._save_start_time(session)",
+                "        self._save_start_time(session)",
             ),
             (
-                "        pane = await self._place(agent, launch)\n",
-                "        pane = await self._place(agent, launch)\n"
-                "        self._write_down(agent, session)\n",
+                "        pane = await self._open_pane(agent, launch)\n",
+                "        pane = await self._open_pane(agent, launch)\n"
+                "        self._save_start(agent, session)\n",
             ),
         ),
         SPAWNED,
@@ -342,8 +343,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "successor-not-adopted",
         "after a crash a successor that lives already is started a second time",
         ACTS,
-        "        if agent.record.run == successor.run and await adopt(",
-        "        if False and await adopt(",
+        "        if agent.record.run == successor.run and await reattach(",
+        "        if False and await reattach(",
         SPAWNED,
     ),
     # Undoing

@@ -113,7 +113,7 @@ class Cockpit:
         parts = self.world(self.places)
         self.supervisor = supervisor = Supervisor(parts, Spool(self.places.spool))
         try:
-            await supervisor.take_up(self.config, named=True)
+            await supervisor.restore(self.config, named=True)
             await supervisor.repair.reconcile()
             supervisor.run()
             listener = bind(self.places.socket)

@@ -17,7 +17,7 @@ from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.main import dependencies
 from cockpit.supervisor.sessions.lifecycle import Sessions
-from cockpit.supervisor.sessions.reattach import find
+from cockpit.supervisor.sessions.reattach import find_process
 from cockpit.wire.status import AgentStatus
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Parts:
         return {str(key): pane for key, pane in (await self.dependencies.panes.look()).items()}
 
     async def find(self) -> bool:
-        return await find(self.dependencies, self.sessions, self.agent, await self.panes())
+        return await find_process(self.dependencies, self.sessions, self.agent, await self.panes())
 
     async def sleeper(self, label: str = "api", **environment: str) -> Pane:
         """A process in a pane of this label that is no agent."""

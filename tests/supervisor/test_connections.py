@@ -19,7 +19,12 @@ from cockpit.client.exchange import Exchange
 from cockpit.client.quick import fetch
 from cockpit.core.errors import CockpitError, NotNow
 from cockpit.supervisor.api import connections
-from cockpit.supervisor.api.connections import OF_ALL, OF_ONE_AGENT, OF_ONE_PROCESS, Connections
+from cockpit.supervisor.api.connections import (
+    MOST_OF_AGENT,
+    MOST_OF_ALL,
+    MOST_OF_PROCESS,
+    Connections,
+)
 from cockpit.supervisor.api.server import bind, server
 
 
@@ -40,11 +45,11 @@ def opened(many: Connections, pid: int, most: int = 2_000) -> int:
 def test_an_agents_processes_count_together() -> None:
     many = table({1: "api", 2: "api", 3: "web"})
     assert opened(many, 1, 40) == 40
-    assert opened(many, 2) == OF_ONE_AGENT - 40
+    assert opened(many, 2) == MOST_OF_AGENT - 40
     with pytest.raises(NotNow, match="Too many connections"):
         many.add(1)
-    assert opened(many, 3) == OF_ONE_AGENT
-    assert opened(many, 9) == OF_ONE_PROCESS
+    assert opened(many, 3) == MOST_OF_AGENT
+    assert opened(many, 9) == MOST_OF_PROCESS
     many.remove(2)
     many.add(1)
 
@@ -53,18 +58,18 @@ def test_agents_together_leave_half_for_the_user() -> None:
     many = table({pid: f"agent{pid}" for pid in range(1, 100)})
     for pid in range(1, 100):
         opened(many, pid)
-    assert len(many) == OF_ALL // 2
-    assert opened(many, 1000) == OF_ONE_PROCESS
+    assert len(many) == MOST_OF_ALL // 2
+    assert opened(many, 1000) == MOST_OF_PROCESS
 
 
 def test_agents_that_are_not_known_count_as_one() -> None:
     many = table({1: "", 2: ""})
-    assert opened(many, 1) + opened(many, 2) == OF_ONE_AGENT
+    assert opened(many, 1) + opened(many, 2) == MOST_OF_AGENT
 
 
 def test_the_total_is_bounded_whoever_it_is() -> None:
     many = table({})
-    assert sum(opened(many, pid) for pid in range(1, 20)) == OF_ALL
+    assert sum(opened(many, pid) for pid in range(1, 20)) == MOST_OF_ALL
     with pytest.raises(NotNow, match="Too many") as refused:
         many.add(77)
     assert "by process" in refused.value.detail
@@ -80,7 +85,7 @@ def test_a_process_that_ended_is_forgotten() -> None:
     many = Connections(agent_of)
     opened(many, 5)
     assert asked == [5]
-    for _ in range(OF_ONE_AGENT):
+    for _ in range(MOST_OF_AGENT):
         many.remove(5)
     assert len(many) == 0
     opened(many, 5)
@@ -113,8 +118,8 @@ def test_one_too_many_is_told_why_by_every_client(own_home: Path) -> None:
 
     async def journey() -> None:
         async with serving(path, lambda _: "api") as many:
-            held = [await asyncio.open_unix_connection(str(path)) for _ in range(OF_ONE_AGENT)]
-            while len(many) < OF_ONE_AGENT:
+            held = [await asyncio.open_unix_connection(str(path)) for _ in range(MOST_OF_AGENT)]
+            while len(many) < MOST_OF_AGENT:
                 await asyncio.sleep(0.01)
             exchange = await Exchange.open(path, 5.0)
             with pytest.raises(NotNow, match="Too many connections"):

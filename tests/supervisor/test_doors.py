@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from cockpit.core.errors import NotNow
-from cockpit.supervisor.api.connections import PilotOnly
+from cockpit.supervisor.api.connections import UserOnly
 from cockpit.supervisor.main import take_lock
 
 SOMEBODY = 65534
@@ -44,7 +44,7 @@ def test_a_connection_of_another_user_is_closed_before_anything_is_read() -> Non
         os.seteuid(0)
     with ours, theirs:
         connection = Connection(ours)
-        PilotOnly.connection_made(PilotOnly.__new__(PilotOnly), connection)
+        UserOnly.connection_made(UserOnly.__new__(UserOnly), connection)
         assert connection.is_closed
 
 

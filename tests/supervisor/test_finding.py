@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cockpit.core.ids import PaneId
-from cockpit.supervisor.sessions.reattach import adopt
+from cockpit.supervisor.sessions.reattach import reattach
 from tests.supervisor.left_alone import Parts, flown, parts_of, until
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.tmux
 
 
 async def adopted(parts: Parts) -> bool:
-    return await adopt(parts.dependencies, parts.sessions, parts.agent)
+    return await reattach(parts.dependencies, parts.sessions, parts.agent)
 
 
 def test_nobody_is_found_in_a_seat_in_which_nobody_sat(cockpit: Cockpit) -> None:

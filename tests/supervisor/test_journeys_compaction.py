@@ -254,7 +254,7 @@ def test_a_compaction_that_came_first_is_told_with_how_late_that_is(cockpit: Coc
             assert "too late for a handoff by 64k" in told.text
             row = await cockpit.until(lambda row: row.note)
             assert row.note == (
-                "it compacted automatically, 64k past the act mark: too late for a handoff"
+                "it compacted automatically, 64k above the act threshold: too late for a handoff"
             )
             assert row.compactions == 1
 

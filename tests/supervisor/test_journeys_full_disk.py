@@ -40,7 +40,7 @@ def swapped(row: AgentStatus) -> bool:
 
 
 def stalled(row: AgentStatus) -> bool:
-    return row.needs is not None and "cannot go on" in row.needs.detail
+    return row.needs is not None and "cannot continue" in row.needs.detail
 
 
 def test_a_handoff_that_cannot_be_written_down_stands_still_and_goes_on(cockpit: Cockpit) -> None:
@@ -154,7 +154,7 @@ def test_stop_needs_no_room_on_the_disk(cockpit: Cockpit) -> None:
         fill(pid)
         done = await cockpit.ask(Stop(name="api"))
         assert done.message.startswith("Stopped api")
-        assert "could not be written down" in done.message
+        assert "could not be saved" in done.message
         assert cockpit.living(first) == []
         assert (await cockpit.row()).state == "stopped"
         assert await cockpit.events("agent.stopped") == []
@@ -180,7 +180,7 @@ def test_stop_says_why_a_handoff_keeps_it_from_ending(cockpit: Cockpit) -> None:
         await cockpit.until(lambda row: row.needs is not None and row.needs.kind == "review")
         fill(pid)
         refused = await cockpit.refused(Stop(name="api"))
-        assert refused.title == "api was not stopped: its handoff cannot be called off"
+        assert refused.title == "api was not stopped: its handoff cannot be cancelled"
         assert "df -h" in refused.hint
         await cockpit.lives(first)
         clear(pid)
@@ -197,7 +197,7 @@ def test_down_with_agents_needs_no_room_on_the_disk(cockpit: Cockpit) -> None:
         await cockpit.until(lambda row: row.activity)
         fill(pid)
         done = await cockpit.ask(Down(agents=True))
-        assert "could not be written down" in done.message
+        assert "could not be saved" in done.message
         assert cockpit.process is not None
         assert cockpit.process.wait(30) == 0
         assert cockpit.living(first) == []

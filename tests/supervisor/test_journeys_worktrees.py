@@ -90,7 +90,7 @@ def test_the_agent_starts_after_the_setup_of_its_worktree(cockpit: Cockpit) -> N
             # What the main checkout has just the same is no reason against a removal.
             await cockpit.ask(Stop(name="api"))
             assert (await listed(cockpit))[0].ignored == [".env", "installed"]
-            assert "ignores would be gone: installed\n" in await refusal(cockpit)
+            assert "ignores would be lost: installed\n" in await refusal(cockpit)
             # A second job in the same worktree needs no second setup.
             (cockpit.home / "go").unlink()
             assert (await cockpit.start()).pid is not None
@@ -139,7 +139,7 @@ def test_a_setup_that_never_ends_is_ended(cockpit: Cockpit, way: str) -> None:
             else:
                 await cockpit.until(lambda row: row.note and "setup (" in row.note)
                 told = await cockpit.ask(Stop(name="api"))
-                assert "called off" in told.message
+                assert "cancelled" in told.message
                 assert (await cockpit.row()).state == "stopped"
             while sleepers():
                 await asyncio.sleep(0.02)
@@ -373,7 +373,7 @@ def test_a_worktree_deleted_under_its_agent_is_told_and_not_made_again(cockpit: 
             assert row.worktree is not None
             tree = Path(row.worktree)
             tree.rename(cockpit.home / "elsewhere")
-            told = await cockpit.until(lambda row: "is gone" in (row.note or ""))
+            told = await cockpit.until(lambda row: "is missing" in (row.note or ""))
             assert "its branch is agent/api" in (told.note or "")
             await cockpit.event("worktree.lost")
             refused = await cockpit.refused(Handoff(name="api"))
@@ -381,7 +381,7 @@ def test_a_worktree_deleted_under_its_agent_is_told_and_not_made_again(cockpit: 
             assert (await cockpit.row()).pid == row.pid
             assert not tree.exists()
             (cockpit.home / "elsewhere").rename(tree)
-            await cockpit.until(lambda row: "is gone" not in (row.note or ""))
+            await cockpit.until(lambda row: "is missing" not in (row.note or ""))
             await cockpit.event("worktree.back")
 
     asyncio.run(journey())
@@ -400,7 +400,7 @@ def test_one_that_is_gone_is_given_up_and_begun_anew(cockpit: Cockpit) -> None:
             refused = await cockpit.refused(Start(name="api"))
             assert "cockpit worktrees remove" in str(refused)
             done_so = await cockpit.ask(RemoveWorktree(tree="api"))
-            assert "what git still had of it is kept" in done_so.message
+            assert "what git still had of it is saved" in done_so.message
             assert "all of it" not in done_so.message
             again = await cockpit.start()
             assert (again.worktree, again.branch) == (row.worktree, "agent/api")

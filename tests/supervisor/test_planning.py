@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cockpit.core.errors import BadUsage, NotNow
-from cockpit.supervisor.sessions.plan import company_words
+from cockpit.supervisor.sessions.plan import neighbours_text
 from cockpit.wire.verbs import Plan, Start
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def test_a_plan_sees_what_git_would_refuse(cockpit: Cockpit) -> None:
         async with cockpit.flying(cockpit.agent(mode="observe"), defaults=worktree):
             git("branch", "agent/one/lin-42")
             there = await cockpit.ask(Plan(name="one", directory=here, worktree=True))
-            assert "on branch agent/one/lin-42, which is there already." in there.message
+            assert "on branch agent/one/lin-42, which already exists." in there.message
             git("worktree", "add", "-b", "agent/two/lin-42", str(cockpit.home / "elsewhere"))
             taken = await cockpit.refused(Plan(name="two", directory=here, worktree=True))
             assert "agent/two/lin-42 is checked out elsewhere" in taken.title
@@ -111,5 +111,5 @@ def test_a_plan_sees_what_git_would_refuse(cockpit: Cockpit) -> None:
 
 
 def test_several_in_one_place_work_there() -> None:
-    assert company_words(["api"]) == "api works there too"
-    assert company_words(["api", "perm"]) == "api, perm work there too"
+    assert neighbours_text(["api"]) == "api works there too"
+    assert neighbours_text(["api", "perm"]) == "api, perm work there too"

@@ -12,7 +12,7 @@ import pytest
 from cockpit.core.errors import NotNow
 from cockpit.core.ids import AgentName, JobId, SessionId
 from cockpit.ports.records import JobRecord, SessionRecord
-from cockpit.supervisor.sessions.adopt import adopt_unknown, regain
+from cockpit.supervisor.sessions.adopt import adopt, adopt_unknown
 from cockpit.wire.verbs import Start, Stop
 from tests.supervisor.left_alone import Parts, flown, parts_of, until
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.tmux
 
 async def regained(parts: Parts) -> bool:
     panes = await parts.panes()
-    return regain(parts.dependencies, parts.sessions, parts.agent, panes.values())
+    return adopt(parts.dependencies, parts.sessions, parts.agent, panes.values())
 
 
 def lose(cockpit: Cockpit) -> None:
@@ -69,7 +69,7 @@ def test_without_documents_its_job_begins_anew_on_record(cockpit: Cockpit) -> No
             assert agent.session.transcript == row.transcript
             assert (agent.record.pid, agent.record.worktree) == (row.pid, None)
             (told,) = parts.dependencies.store.events(0, 100)
-            assert "unknown here" in told.text
+            assert "its earlier sessions are unknown" in told.text
             assert not await regained(parts)
 
     asyncio.run(journey())
@@ -172,6 +172,6 @@ def test_a_chain_that_its_documents_told_of_goes_on(cockpit: Cockpit) -> None:
             assert [each.number for each in parts.agent.chain] == [1, 2]
             assert parts.agent.record.worktree == str(cockpit.repository)
             told = store.events(0, 100)[-1]
-            assert "its documents tell of 2 sessions" in told.text
+            assert "its documents show 2 sessions" in told.text
 
     asyncio.run(journey())

@@ -30,7 +30,7 @@ from cockpit.ports.processes import ProcessId
 from cockpit.ports.records import AgentRecord, JobRecord
 from cockpit.supervisor.agents.agent import Agent, Exit
 from cockpit.supervisor.agents.predicates import chain_cost, marker_said
-from cockpit.supervisor.api.verbs.handoff import cut_off_words
+from cockpit.supervisor.api.verbs.handoff import interruption_clause
 from cockpit.supervisor.view.needs import need
 from cockpit.supervisor.view.notes import note
 from cockpit.supervisor.view.rows import state
@@ -96,7 +96,7 @@ def test_it_is_starting_until_the_first_prompt_is_accepted(agent: Agent) -> None
 def test_who_was_found_without_a_record_is_not_said_to_be_starting(agent: Agent) -> None:
     agent.begin_session(None)
     assert told(agent) == ("unknown", None)
-    assert note(agent) == "it was found again without a record: what it did before is unknown"
+    assert note(agent) == "it was found running without a record: what it did before is unknown"
     agent.session_state.conduct.noted(Turn.IDLE, None, 20.0)
     assert told(agent) == ("idle", None)
     agent.session_state.conduct.hear(PromptTaken("more"), 21.0)
@@ -225,6 +225,6 @@ def test_what_a_handoff_that_does_not_wait_breaks_off_is_named(agent: Agent) -> 
         AssistantReplied("m", "model", Usage(), Usage(), tools=(call,))
     )
     agent.session_state.conduct.subagents["a"] = "Explore"
-    words = cut_off_words(agent, hurried=True)
+    words = interruption_clause(agent, hurried=True)
     assert words == "; this interrupts the running tool Bash make, the subagent Explore"
-    assert cut_off_words(agent, hurried=False) == ""
+    assert interruption_clause(agent, hurried=False) == ""

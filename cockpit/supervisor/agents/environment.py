@@ -24,7 +24,7 @@ LEAKS = frozenset(
 )
 
 
-def supervisors_own(environment: Mapping[str, str]) -> dict[str, str]:
+def agent_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """The environment without the variables of an agent, a tmux or a terminal size."""
     return {
         name: value

@@ -1,8 +1,8 @@
-"""Finding out who is behind a request, letting an agent ask for its own only, and the journal.
+"""Finds out who sends a request, checks what the caller may do, and records requests.
 
-The kernel tells the process at the other end of the socket. An agent is recognised by the marks in
-the environment of that process or of any above it, and by the agents' processes among them: taking
-the marks out of one's own environment hides nobody.
+The kernel reports the process at the other end of the socket. An agent is recognised by the markers
+in the environment of that process and its ancestors, and by the agents' processes among these. So
+an agent cannot hide by removing the markers from its own environment.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ _HOOK_MARKER = re.compile(r"hook-[0-9a-f]+")
 
 
 class Callers:
-    """Who asks this supervisor."""
+    """Identifies and checks the callers of one supervisor."""
 
     def __init__(self, dependencies: Dependencies, fleet: Fleet) -> None:
         self._dependencies = dependencies
         self._fleet = fleet
         self._screen: ProcessId | None = None
-        """The process of the home window, as it was last found to be."""
+        """The last known process of the home window."""
 
     async def of(self, pid: int | None) -> Caller:
-        """Who is behind a connection of this process; None where the kernel did not tell.
+        """The caller behind a connection of this process. `pid` is None if it is unknown.
 
-        Pid 0 is a process of a container around us: agents are never there.
+        Pid 0 is a process outside of our container; agents never run there.
         """
         if pid in (0, os.getpid()):
             return Caller(CallerKind.USER, pid=pid or 0)
@@ -56,13 +56,16 @@ class Callers:
         if not above:
             return Caller(CallerKind.UNKNOWN, pid=pid or 0)
         return (
-            self._agent(above) or await self._stranger(above) or self._hook(above) or _user(above)
+            self._agent(above)
+            or await self._unknown_in_tmux(above)
+            or self._hook(above)
+            or _user(above)
         )
 
     def agent_of(self, pid: int) -> str | None:
-        """The agent behind a process, for counting: empty for an unknown one, None for no agent's.
+        """The agent behind a process, for counting; empty for an unknown one, None for no agent.
 
-        The home window's process counts as unknown until it has asked for something.
+        The process of the home window counts as unknown until its first request.
         """
         if pid in (0, os.getpid()):
             return None
@@ -74,10 +77,10 @@ class Callers:
         top = started_by_tmux(above, self._dependencies.places.tmux_socket)
         return None if top is None or top.process == self._screen else ""
 
-    async def _stranger(self, above: list[Ancestor]) -> Caller | None:
-        """A process in our tmux server that is neither a known agent's nor the screen's.
+    async def _unknown_in_tmux(self, above: list[Ancestor]) -> Caller | None:
+        """A process in our tmux server that belongs to no known agent and not to the screen.
 
-        The user types nowhere there but on the screen: an agent had tmux start it.
+        It counts as an agent, because only an agent can have made tmux start it.
         """
         top = started_by_tmux(above, self._dependencies.places.tmux_socket)
         if top is None or top.process == self._screen:
@@ -113,18 +116,18 @@ class Callers:
         return None
 
     def _ours(self, one: Ancestor) -> bool:
-        """Whether a supervisor with our socket started it: cockpits may be inside each other."""
+        """Whether a supervisor with our socket started it; cockpits can be nested."""
         return bool(one.run) and same_place(
             Path(one.socket or "/"), self._dependencies.places.socket
         )
 
-    # What it may
+    # Permissions
 
     def admit(self, caller: Caller, asked: Verb) -> Verb:
-        """The verb as it may be done for this caller. Raises `NotAllowed`.
+        """The request with what this caller may not set removed. Raises `NotAllowed`.
 
-        An agent that may start others does so from the configuration that the user has loaded: a
-        file that an agent names is never trusted.
+        A configuration file that an agent names is removed from the request: an agent starts others
+        only from the configuration that the user has loaded.
         """
         if isinstance(asked, Plan):
             name, target = "start", None
@@ -152,36 +155,36 @@ class Callers:
         return None
 
     def _may(self, caller: Caller) -> MaySettings:
-        """By the configuration as it is now, so that what is taken back is taken back at once."""
+        """Permissions from the current configuration, so that a change takes effect at once."""
         agent = self._fleet.find(caller.name) if caller.name else None
         if caller.kind is not CallerKind.AGENT or agent is None:
             return MaySettings(itself=())
         loaded = self._fleet.loaded
-        written = (
+        configured = (
             [one for one in loaded.settings.agents if one.name == agent.name] if loaded else []
         )
-        return written[0].may if written else agent.settings.may
+        return configured[0].may if configured else agent.settings.may
 
-    # What it sees
+    # Visibility
 
     def check_look(self, caller: Caller, name: str | None) -> None:
-        """Raise `NotAllowed` where an agent would read what belongs to another one."""
+        """Raise `NotAllowed` if an agent would read data of another agent."""
         if caller.kind is CallerKind.AGENT:
             refuse_unless_allowed(caller, LOOK, name, (LOOK,), self._may(caller).others)
 
     def only(self, caller: Caller) -> str | None:
-        """The one agent whose things this caller sees; None for all of them.
+        """The one agent whose data this caller sees; None for all agents.
 
-        Empty for an agent that is not known: it sees nobody's.
+        Empty for an unknown agent: it sees no agent's data.
         """
         if caller.kind is not CallerKind.AGENT or LOOK in self._may(caller).others:
             return None
         return caller.name
 
-    # The journal
+    # Records
 
     def note(self, caller: Caller, asked: Verb, refused: NotAllowed | None = None) -> None:
-        """Write down who asked for a change, or was refused one."""
+        """Record who asked for a change, and whether it was refused."""
         if refused is None and not _changes(asked):
             return
         event_log: EventLog = self._dependencies.event_log
@@ -206,7 +209,7 @@ def _changes(asked: Verb) -> bool:
     if isinstance(asked, Plan | Attach):
         return False
     if isinstance(asked, Load):
-        return asked.named  # naming a file trusts it; reading one again changes nothing
+        return asked.named  # naming a file trusts it; reading it again changes nothing
     return not (isinstance(asked, Handoff) and asked.dry_run)
 
 
@@ -222,12 +225,12 @@ def _user(above: list[Ancestor]) -> Caller:
 
 
 def names_only(rows: Iterable[AgentStatus], only: str | None) -> list[AgentStatus]:
-    """The rows as an agent sees them: its own whole, of the others the name and the state."""
+    """The rows as an agent sees them: its own in full, of others only name and state."""
     return [row if only in (None, row.name) else name_only(row) for row in rows]
 
 
 def name_only(row: AgentStatus) -> AgentStatus:
-    """A row without anything but who it is and what state it is in."""
+    """A row with only the agent's name, state and settings that are required."""
     return AgentStatus(
         name=row.name,
         runtime=row.runtime,

@@ -1,8 +1,8 @@
-"""Who may keep how many connections to the supervisor open, and for how long one may say nothing.
+"""Limits the number of connections to the supervisor, and the time to receive a request.
 
-The limits keep an agent from shutting out its user: an agent's connections count together, whatever
-processes open them, all agents have a part of the whole, and a request must arrive in time. What
-goes over is answered with the reason.
+The limits keep an agent from locking out the user. All connections of one agent count together,
+all agents share half of the total, and a request must arrive in time. A connection above a limit
+gets an answer with the reason.
 """
 
 from __future__ import annotations
@@ -22,32 +22,32 @@ from cockpit.core.errors import NotNow
 from cockpit.wire.verbs import Refusal
 
 HEAD_SECONDS = 10.0
-"""For the head of a request, from the connection or the first byte after the last request on."""
+"""Time limit for the head of a request."""
 BODY_SECONDS = 60.0
-"""For the body: by ssh a long prompt takes a while."""
-OF_ONE_AGENT = 64
-"""Connections of one agent, all its processes together."""
-OF_ONE_PROCESS = 256
-"""Connections of one process of yours: a screen, a script."""
-OF_ALL = 1_024
-"""Connections at a time; agents together have half of them."""
+"""Time limit for the body; a long prompt over ssh takes a while."""
+MOST_OF_AGENT = 64
+"""Connections of all processes of one agent."""
+MOST_OF_PROCESS = 256
+"""Connections of one process of the user, such as a screen or a script."""
+MOST_OF_ALL = 1_024
+"""All connections at a time. Agents together may have half of them."""
 SPARE = 256
-"""Descriptors that are not for connections, where the limit is low."""
+"""File descriptors that are reserved for other uses."""
 LOOKED_AT_FROM = 32
-"""Connections below which it does not matter whose they are."""
+"""Number of open connections from which the limits are checked."""
 REFUSED_AT_ONCE = 64
-"""Refused connections that are given a moment to ask before they are answered."""
+"""Refused connections that may wait for their request before they are answered."""
 REFUSED_SECONDS = 1.0
 
 PEER = "process"
 """The host of a request's `client`; its port is the process id."""
 
 AgentOf = Callable[[int], str | None]
-"""The agent behind a process; empty for one that is not known, None for no agent's."""
+"""Pid -> the agent behind the process; empty for an unknown one, None for no agent."""
 
 
 class Connections:
-    """The open connections of one supervisor, by the processes at their other ends."""
+    """Counts the open connections of one supervisor by client process."""
 
     def __init__(self, agent_of: AgentOf) -> None:
         self._agent_of = agent_of
@@ -60,13 +60,13 @@ class Connections:
         return self._open.total()
 
     def add(self, pid: int) -> None:
-        """Count a connection of this process. Raises `NotNow` where it is one too many."""
+        """Count a connection of this process. Raises `NotNow` if it exceeds a limit."""
         if len(self) >= LOOKED_AT_FROM:
             self._check(pid)
         self._open[pid] += 1
 
     def remove(self, pid: int) -> None:
-        """A connection of this process has ended."""
+        """Uncount a connection of this process."""
         self._open[pid] -= 1
         if self._open[pid] <= 0:
             del self._open[pid]
@@ -75,13 +75,13 @@ class Connections:
     def _check(self, pid: int) -> None:
         agent, most = self._agent(pid), _most()
         if agent is None:
-            if self._open[pid] >= OF_ONE_PROCESS:
-                raise _too_many(f"Process {pid} has {self._open[pid]}", OF_ONE_PROCESS)
+            if self._open[pid] >= MOST_OF_PROCESS:
+                raise _too_many(f"Process {pid} has {self._open[pid]}", MOST_OF_PROCESS)
         else:
             agents = {each: self._agent(each) for each in self._open}
             own = sum(self._open[each] for each, name in agents.items() if name == agent)
-            if own >= OF_ONE_AGENT:
-                raise _too_many(f"{agent or 'An unknown agent'} has {own}", OF_ONE_AGENT)
+            if own >= MOST_OF_AGENT:
+                raise _too_many(f"{agent or 'An unknown agent'} has {own}", MOST_OF_AGENT)
             together = sum(self._open[each] for each, name in agents.items() if name is not None)
             if together >= most // 2:
                 raise _too_many(f"All agents together have {together}", most // 2)
@@ -97,7 +97,7 @@ class Connections:
 
 def _most() -> int:
     soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    return OF_ALL if soft == resource.RLIM_INFINITY else max(2, min(OF_ALL, soft - SPARE))
+    return MOST_OF_ALL if soft == resource.RLIM_INFINITY else max(2, min(MOST_OF_ALL, soft - SPARE))
 
 
 def _too_many(who: str, most: int) -> NotNow:
@@ -108,11 +108,11 @@ def _too_many(who: str, most: int) -> NotNow:
     )
 
 
-class PilotOnly(H11Protocol):
-    """A connection of the user, or of root; of nobody else is anything read."""
+class UserOnly(H11Protocol):
+    """A connection of the user or of root. Connections of other users are closed unread."""
 
     _pid: int | None = None
-    """Counted for this process; None for a connection that is not counted."""
+    """The process that it is counted for; None if it is not counted."""
     _refused: NotNow | None = None
     _deadline: asyncio.TimerHandle | None = None
     _waits_for: str | None = None
@@ -125,7 +125,7 @@ class PilotOnly(H11Protocol):
             transport.abort()
             return
         super().connection_made(transport)
-        # A request's `client`: on a unix socket uvicorn itself has nothing to put there.
+        # The request's `client`; uvicorn does not set it on a unix socket.
         self.client = (PEER, pid)
         try:
             self._table.add(pid)
@@ -161,10 +161,10 @@ class PilotOnly(H11Protocol):
         super().on_response_complete()
         self._look()
 
-    # What is refused
+    # Refusals
 
     def _refuse(self, why: NotNow) -> None:
-        """Answer the first byte, or soon: a client that still writes would not read the answer."""
+        """Answer after the first data, or soon: a client that is writing does not read yet."""
         self._refused = why
         self._table.refused += 1
         if self._table.refused > REFUSED_AT_ONCE:
@@ -175,8 +175,10 @@ class PilotOnly(H11Protocol):
     def _answer(self, status: int, why: NotNow) -> None:
         if self.transport.is_closing():
             return
-        told = Refusal(exit_code=why.exit_code, title=why.title, detail=why.detail, hint=why.hint)
-        body = json.dumps(told.model_dump()).encode()
+        refused = Refusal(
+            exit_code=why.exit_code, title=why.title, detail=why.detail, hint=why.hint
+        )
+        body = json.dumps(refused.model_dump()).encode()
         phrase = {408: b"Request Timeout", 503: b"Service Unavailable"}[status]
         head = b"HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nConnection: close\r\n"
         self.transport.write(head % (status, phrase))
@@ -186,7 +188,7 @@ class PilotOnly(H11Protocol):
     # The time limit of a request
 
     def _look(self) -> None:
-        """Set the time limit that the request's state asks for."""
+        """Set the time limit for the current state of the request."""
         state = repr(self.conn.their_state)  # uvicorn brings h11, whose states are named by `repr`
         idle = state == "IDLE" and self.cycle is not None and not self.conn.trailing_data[0]
         if idle or state not in ("IDLE", "SEND_BODY") or self.transport.is_closing():

@@ -1,8 +1,8 @@
-"""The supervisor's listening socket: it rests when the process is out of descriptors.
+"""The supervisor's listening socket. It pauses when the process has no file descriptors left.
 
-asyncio calls `accept` up to 2,048 times in a row, and after a refusal goes on with the rest:
-without a descriptor left that is thousands of logged tracebacks a second. Here the first refusal is
-told and the next call ends the row, so that asyncio tries again a second later.
+asyncio calls `accept` up to 2,048 times in a row, and continues after an error: without a
+descriptor that is thousands of logged tracebacks a second. Here the first error is logged, and the
+next call ends the series, so that asyncio tries again a second later.
 """
 
 from __future__ import annotations
@@ -18,30 +18,30 @@ _log = logging.getLogger(__name__)
 
 
 class Listener(socket.socket):
-    """A unix socket that accepts."""
+    """A listening unix socket."""
 
     exhausted = False
-    """The last accept was refused because no descriptor, or no memory, was left."""
-    _rests = False
+    """Whether the last accept failed because no descriptor or memory was left."""
+    _pauses = False
 
     def accept(self) -> tuple[socket.socket, Any]:
-        if self._rests:
-            self._rests = False
+        if self._pauses:
+            self._pauses = False
             raise BlockingIOError(errno.EAGAIN, "out of descriptors; tried again in a second")
         try:
-            taken = super().accept()
+            accepted = super().accept()
         except OSError as refused:
-            self._rests = refused.errno in _EXHAUSTED
-            if self._rests and not self.exhausted:
-                _log.warning("no connection can be taken: %s", refused.strerror)
-            self.exhausted = self._rests or self.exhausted
+            self._pauses = refused.errno in _EXHAUSTED
+            if self._pauses and not self.exhausted:
+                _log.warning("no connection can be accepted: %s", refused.strerror)
+            self.exhausted = self._pauses or self.exhausted
             raise
         self.exhausted = False
-        return taken
+        return accepted
 
 
 def log_once(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """The loop's exception handler: what a `Listener` told of already is not logged each second."""
+    """The loop's exception handler: skips errors that a `Listener` has already logged."""
     error = context.get("exception")
     if isinstance(error, OSError) and error.errno in _EXHAUSTED and "socket" in context:
         return

@@ -1,7 +1,7 @@
-"""What every request must be before a handler sees it: text that paths, names and rows can hold.
+"""Checks of every request before it is handled: all text must be usable in paths and names.
 
-A NUL, half a surrogate pair or a path of a thousand characters makes some call deep below raise; it
-is the asker's mistake all the same, and answered as one.
+A NUL, a lone surrogate or a path that is too long would make a call below raise an unrelated error.
+Here the client gets an error that says what is wrong.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ _OF_A_PATH = {errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR, errno.EINVAL, errn
 
 
 def check_address(path: bytes, query: bytes) -> None:
-    """Refuse a path or a query that is not text. Raises `BadUsage`."""
+    """Raise `BadUsage` if the path or the query is not text."""
     if len(path) + len(query) > LONGEST_ADDRESS:
         raise BadUsage(
             "The address of the request is too long", f"{LONGEST_ADDRESS // 1024} KiB is the limit."
         )
-    # What is searched for is no name and no path: any character may be in a document.
+    # A search text may have any character: it is neither a name nor a path.
     asked = [part for part in query.split(b"&") if not part.startswith(b"search=")]
     for part in (path, *asked):
         try:
@@ -34,7 +34,7 @@ def check_address(path: bytes, query: bytes) -> None:
 
 
 def check_values(value: Any) -> None:
-    """Refuse a body with text that nothing can hold; its depth is bounded by the reader's."""
+    """Raise `BadUsage` if a text in the body is unusable. The JSON reader limits the depth."""
     if isinstance(value, str):
         _check_text(value)
     elif isinstance(value, Mapping):
@@ -52,11 +52,11 @@ def _check_text(text: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise BadUsage("The request holds a lone surrogate", "It is no text.") from None
+        raise BadUsage("The request holds a lone surrogate", "It is not text.") from None
 
 
 def as_bad_usage(error: Exception) -> BadUsage | None:
-    """The refusal for an error that a path of the request has caused; None for any other."""
+    """A `BadUsage` for an error that a path of the request caused; None for other errors."""
     if isinstance(error, OSError) and error.errno in _OF_A_PATH:
         return BadUsage("A path of the request cannot be used", error.strerror or str(error))
     return None

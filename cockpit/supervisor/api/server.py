@@ -1,8 +1,7 @@
-"""HTTP and JSON on the supervisor's unix socket. See `wire.verbs` for what may be asked.
+"""HTTP and JSON on the supervisor's unix socket. `wire.verbs` has the requests.
 
-Only the user's own user is let in: the socket lies in a private folder, is 0600, and whoever
-connects is asked of the kernel before a byte is read. A refusal is a `Refusal` with an HTTP status
-that means the same.
+Only the user and root can connect: the socket is 0600 in a private folder, and the kernel is asked
+for the peer's user before anything is read. A refusal is a `Refusal` with a matching HTTP status.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ from cockpit.core.search import words
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.api.callers import Callers, names_only
-from cockpit.supervisor.api.connections import PEER, Connections, PilotOnly
+from cockpit.supervisor.api.connections import PEER, Connections, UserOnly
 from cockpit.supervisor.api.listener import Listener
 from cockpit.supervisor.api.request_checks import as_bad_usage, check_address, check_values
 from cockpit.supervisor.api.verbs.one_at_a_time import Perform
@@ -52,16 +51,16 @@ from cockpit.wire.verbs import VERBS, Refusal, Verb
 
 LARGEST_REQUEST = 2 * 1024 * 1024
 MOST_JOBS = 500
-"""Jobs of one page of the history."""
+"""Most jobs on one page of the history."""
 MOST_HANDOFFS = 500
-"""Handoffs of one page of the history."""
+"""Most handoffs on one page of the history."""
 LONGEST_SEARCH = 1000
-"""Characters of what is searched for."""
+"""Most characters of a search."""
 SCREEN_BUSY = 0.25
-"""Seconds between two looks at the pane of an agent that works."""
+"""Seconds between two captures of the pane of an agent that works."""
 SCREEN_IDLE = 1.0
 SCREEN_AT_REST = 3.0
-"""After ten looks that found nothing new."""
+"""After ten captures without a change."""
 
 _STATUS = {1: 500, 2: 400, 3: 404, 4: 503, 5: 409, 6: 424}
 _log = logging.getLogger(__name__)
@@ -69,10 +68,10 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Served:
-    """What requests are answered with."""
+    """The parts that answer requests."""
 
     perform: Mapping[type[Verb], Perform]
-    """Every verb of `wire.verbs`."""
+    """Has every verb of `wire.verbs`."""
     dependencies: Dependencies
     callers: Callers
     fleet: Fleet
@@ -86,7 +85,7 @@ class Served:
 
 
 def application(served: Served) -> Starlette:
-    """Every route; a verb has its own, by its name."""
+    """The ASGI application with all routes; each verb has a route of its name."""
     views = Views(served)
     routes = [Route(f"/v1/{verb.verb}", views.verb(verb), methods=["POST"]) for verb in VERBS]
     routes += [
@@ -106,9 +105,9 @@ def application(served: Served) -> Starlette:
         routes=routes,
         exception_handlers={
             CockpitError: _refused,
-            HTTPException: _no_such_thing,
-            ClientDisconnect: _left,
-            OSError: _of_a_path,
+            HTTPException: _unknown_request,
+            ClientDisconnect: _client_gone,
+            OSError: _path_error,
         },
         middleware=[Middleware(CheckedAddresses)],
     )
@@ -117,7 +116,7 @@ def application(served: Served) -> Starlette:
 
 
 class CheckedAddresses:
-    """Answers a request whose address is not text before any route is looked for."""
+    """Refuses a request whose address is not text, before routing."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -132,12 +131,12 @@ class CheckedAddresses:
         await self._app(scope, receive, send)
 
 
-async def _left(_: Request, error: Exception) -> Response:
-    """Whoever asked has gone away: nobody reads the answer, and it is worth no line in the log."""
+async def _client_gone(_: Request, error: Exception) -> Response:
+    """The client disconnected: no one reads the answer, and nothing is logged."""
     return Response(status_code=400)
 
 
-async def _of_a_path(_: Request, error: Exception) -> Response:
+async def _path_error(_: Request, error: Exception) -> Response:
     if (wrong := as_bad_usage(error)) is None:
         raise error
     return refusal(wrong)
@@ -148,36 +147,36 @@ async def _refused(_: Request, error: Exception) -> Response:
     return refusal(error)
 
 
-async def _no_such_thing(_: Request, error: Exception) -> Response:
+async def _unknown_request(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    told = Refusal(
+    refused = Refusal(
         exit_code=2,
         title="Unknown request",
         detail=str(error.detail),
         hint="Client and supervisor may have different versions: cockpit doctor",
     )
-    return JSONResponse(told.model_dump(), status_code=error.status_code)
+    return JSONResponse(refused.model_dump(), status_code=error.status_code)
 
 
 def refusal(error: CockpitError) -> Response:
-    told = Refusal(
+    refused = Refusal(
         exit_code=error.exit_code, title=error.title, detail=error.detail, hint=error.hint
     )
-    return JSONResponse(told.model_dump(), status_code=_STATUS.get(error.exit_code, 500))
+    return JSONResponse(refused.model_dump(), status_code=_STATUS.get(error.exit_code, 500))
 
 
 class Views:
-    """What is answered, for one supervisor."""
+    """The handlers of all routes."""
 
     def __init__(self, served: Served) -> None:
-        self._of = served
+        self._served = served
 
     def verb(self, kind: type[Verb]) -> Any:
-        """The handler of one verb. A bug in it is this request's alone."""
+        """The handler of one verb. An exception in it becomes a refusal of this request."""
 
         async def handle(request: Request) -> Response:
             asked = await _body(request, kind)
-            caller, callers = await self._caller(request), self._of.callers
+            caller, callers = await self._caller(request), self._served.callers
             try:
                 asked = callers.admit(caller, asked)
             except NotAllowed as refused:
@@ -185,26 +184,26 @@ class Views:
                 raise
             callers.note(caller, asked)
             try:
-                done = await self._of.perform[kind](asked)
+                done = await self._served.perform[kind](asked)
             except CockpitError:
                 raise
             except asyncio.CancelledError:
-                if not self._of.life.ended.is_set():
+                if not self._served.life.ended.is_set():
                     raise
-                # The server waits no longer for what is under way, and the client gets a reason.
+                # The server is shutting down and cancels its requests: answer with the reason.
                 raise NotNow(
                     "The supervisor is shutting down",
                     "Your request may be half done; the next supervisor completes or reverts it.",
                     "Start it again and check: cockpit up; cockpit status",
                 ) from None
-            except Exception as bug:  # the one place around one request
+            except Exception as bug:  # around every request
                 if (wrong := as_bad_usage(bug)) is not None:
                     raise wrong from bug
                 _log.exception("%s failed", kind.verb)
                 raise Failed(
                     f"{kind.verb} failed inside the supervisor",
                     repr(bug),
-                    f"See the log: {self._of.dependencies.places.logs}",
+                    f"See the log: {self._served.dependencies.places.logs}",
                 ) from bug
             return JSONResponse(done.model_dump())
 
@@ -213,66 +212,68 @@ class Views:
     async def _caller(self, request: Request) -> Caller:
         peer = request.client
         known = peer is not None and peer.host == PEER
-        return await self._of.callers.of(peer.port if peer is not None and known else None)
+        return await self._served.callers.of(peer.port if peer is not None and known else None)
 
     async def _agent(self, request: Request) -> Agent:
-        """The agent of the address. Raises `NotAllowed` for another agent's."""
+        """The agent in the address. Raises `NotAllowed` if the caller may not see it."""
         name = request.path_params["name"]
-        self._of.callers.check_look(await self._caller(request), name)
-        return self._of.fleet.agent(name)
+        self._served.callers.check_look(await self._caller(request), name)
+        return self._served.fleet.agent(name)
 
     def _status(self, only: str | None) -> Status:
-        status = self._of.status()
+        status = self._served.status()
         return status.model_copy(update={"agents": names_only(status.agents, only)})
 
     async def status(self, request: Request) -> Response:
-        only = self._of.callers.only(await self._caller(request))
+        only = self._served.callers.only(await self._caller(request))
         return Response(self._status(only).model_dump_json(), media_type="application/json")
 
     async def events(self, request: Request) -> Response:
         after, limit = _number(request, "after", 0), _number(request, "limit", 200)
-        only = self._of.callers.only(await self._caller(request))
+        only = self._served.callers.only(await self._caller(request))
         if not request.query_params.get("follow"):
-            found = self._of.dependencies.event_log.since(after, max(1, min(limit, 5000)))
+            found = self._served.dependencies.event_log.since(after, max(1, min(limit, 5000)))
             return Response(
-                "".join(f"{event.model_dump_json()}\n" for event in found if _told(event, only)),
+                "".join(
+                    f"{event.model_dump_json()}\n" for event in found if _is_visible(event, only)
+                ),
                 media_type="application/x-ndjson",
             )
         return _lines(self._follow(after, only))
 
     async def _follow(self, after: int, only: str | None) -> AsyncIterator[str]:
-        listener = self._of.dependencies.event_log.listen()
+        listener = self._served.dependencies.event_log.listen()
         try:
             last = after
-            for event in self._of.dependencies.event_log.since(after, 5000) if after else []:
+            for event in self._served.dependencies.event_log.since(after, 5000) if after else []:
                 last = event.id
-                if _told(event, only):
+                if _is_visible(event, only):
                     yield event.model_dump_json()
             yield ""
             async for event in listener.lines():
-                if event.id > last and _told(event, only):
+                if event.id > last and _is_visible(event, only):
                     yield event.model_dump_json()
         finally:
-            self._of.dependencies.event_log.leave(listener)
+            self._served.dependencies.event_log.leave(listener)
 
     async def watch(self, request: Request) -> Response:
         beat = _number(request, "beat", 0)
-        lines = self._watch(self._of.callers.only(await self._caller(request)))
+        lines = self._watch(self._served.callers.only(await self._caller(request)))
         return _lines(_beating(lines, beat) if beat > 0 else lines)
 
     async def _watch(self, only: str | None) -> AsyncIterator[str]:
-        rows, events = self._of.rows.listen(), self._of.dependencies.event_log.listen()
+        rows, events = self._served.rows.listen(), self._served.dependencies.event_log.listen()
         try:
             yield Snapshot(status=self._status(only)).model_dump_json()
             async for line in _merged(rows.lines(), events.lines()):
-                told = line if hasattr(line, "type") else Happened(event=line)
-                if only is not None and isinstance(told, AgentChanged):
-                    told = AgentChanged(agent=names_only([told.agent], only)[0])
-                if not isinstance(told, Happened) or _told(told.event, only):
-                    yield told.model_dump_json()
+                message = line if hasattr(line, "type") else Happened(event=line)
+                if only is not None and isinstance(message, AgentChanged):
+                    message = AgentChanged(agent=names_only([message.agent], only)[0])
+                if not isinstance(message, Happened) or _is_visible(message.event, only):
+                    yield message.model_dump_json()
         finally:
-            self._of.rows.leave(rows)
-            self._of.dependencies.event_log.leave(events)
+            self._served.rows.leave(rows)
+            self._served.dependencies.event_log.leave(events)
 
     async def screen(self, request: Request) -> Response:
         agent = await self._agent(request)
@@ -282,23 +283,25 @@ class Views:
         return _lines(self._screen(str(agent.name), history))
 
     async def _screen(self, name: str, history: int) -> AsyncIterator[str]:
-        """A picture whenever it differs from the last; captured only while somebody looks."""
+        """The pane's screen, whenever it changed. Captured only while a client is connected."""
         last, same = "", 0
         while True:
-            agent = self._of.fleet.find(name)
+            agent = self._served.fleet.find(name)
             if agent is None or agent.record.pane is None:
                 return
             try:
-                seen = await self._of.dependencies.panes.capture(agent.record.pane, history=history)
+                seen = await self._served.dependencies.panes.capture(
+                    agent.record.pane, history=history
+                )
             except CockpitError:
                 return
             cursor = (seen.cursor_column, seen.cursor_row) if seen.cursor_visible else None
             shot = ScreenShot(lines=list(seen.lines), cursor=cursor, pane=agent.record.pane)
-            told = shot.model_dump_json()
-            same = same + 1 if told == last else 0
-            if told != last:
-                last = told
-                yield told
+            line = shot.model_dump_json()
+            same = same + 1 if line == last else 0
+            if line != last:
+                last = line
+                yield line
             busy = (
                 agent.session_state.conduct.turn is Turn.WORKING or not agent.session_state.replied
             )
@@ -306,53 +309,53 @@ class Views:
             await asyncio.sleep(SCREEN_BUSY if busy and agent.alive else rest)
 
     async def history(self, request: Request) -> Response:
-        name, typed = (request.query_params.get(each) for each in ("name", "search"))
-        only = self._of.callers.only(await self._caller(request))
+        name, typed = (request.query_params.get(key) for key in ("name", "search"))
+        only = self._served.callers.only(await self._caller(request))
         if only is not None:
-            self._of.callers.check_look(await self._caller(request), name or only)
+            self._served.callers.check_look(await self._caller(request), name or only)
             name = only
         typed = typed if words(typed or "") else None
         before = request.query_params.get("before")
         if typed is None and (limit := _number(request, "handoffs", 0)):
             limit = min(limit, MOST_HANDOFFS)
-            return _paged(self._of.history.handoff_page(name, limit, before))
+            return _paged(self._served.history.handoff_page(name, limit, before))
         if typed is None and (limit := _number(request, "limit", 0)):
-            return _paged(self._of.history.page(name, min(limit, MOST_JOBS), before))
+            return _paged(self._served.history.page(name, min(limit, MOST_JOBS), before))
         if typed is None:
-            jobs = self._of.history.jobs_of(name)
-            listed = _listed(self._of.history.chains(jobs))
+            jobs = self._served.history.jobs_of(name)
+            listed = _listed(self._served.history.chains(jobs))
             return StreamingResponse(listed, media_type="application/json")
-        return JSONResponse(await self._of.history.search(typed[:LONGEST_SEARCH], name))
+        return JSONResponse(await self._served.history.search(typed[:LONGEST_SEARCH], name))
 
     async def document(self, request: Request) -> Response:
         caller, ident = await self._caller(request), request.path_params["ident"]
-        if self._of.callers.only(caller) is not None:
-            self._of.callers.check_look(caller, self._of.history.agent_of(ident))
-        return PlainTextResponse(await self._of.history.document(ident))
+        if self._served.callers.only(caller) is not None:
+            self._served.callers.check_look(caller, self._served.history.agent_of(ident))
+        return PlainTextResponse(await self._served.history.document(ident))
 
     async def worktrees(self, request: Request) -> Response:
-        only = self._of.callers.only(await self._caller(request))
-        found = await self._of.worktrees.listing(request.query_params.get("directory"))
+        only = self._served.callers.only(await self._caller(request))
+        found = await self._served.worktrees.listing(request.query_params.get("directory"))
         found = [tree for tree in found if only in (None, tree.agent)]
         return JSONResponse([tree.model_dump() for tree in found])
 
     async def continuation(self, request: Request) -> Response:
         agent = await self._agent(request)
-        return PlainTextResponse(self._of.engine.continuation(agent))
+        return PlainTextResponse(self._served.engine.continuation(agent))
 
     async def facts(self, request: Request) -> Response:
         agent = await self._agent(request)
-        return JSONResponse(await self._of.history.facts(agent))
+        return JSONResponse(await self._served.history.facts(agent))
 
     async def course(self, request: Request) -> Response:
         agent = await self._agent(request)
-        found = await self._of.lookups.course(agent)
+        found = await self._served.lookups.course(agent)
         return Response(found.model_dump_json(), media_type="application/json")
 
     async def diff(self, request: Request) -> Response:
         agent = await self._agent(request)
         of_job = request.query_params.get("since") == "job"
-        found = await self._of.lookups.diff(agent, of_job=of_job)
+        found = await self._served.lookups.diff(agent, of_job=of_job)
         return Response(found.model_dump_json(), media_type="application/json")
 
 
@@ -376,7 +379,7 @@ async def _body(request: Request, kind: type[Verb]) -> Verb:
         raise BadUsage(f"The request {kind.verb} is not valid", str(wrong)) from None
 
 
-def _told(event: Event, only: str | None) -> bool:
+def _is_visible(event: Event, only: str | None) -> bool:
     return only is None or event.agent == only
 
 
@@ -386,18 +389,18 @@ def _number(request: Request, name: str, otherwise: int) -> int:
 
 
 async def _listed(source: AsyncIterator[dict[str, Any]]) -> AsyncIterator[bytes]:
-    """A JSON list, element by element: a long one is encoded in no single step."""
+    """A JSON list, encoded one element at a time so that a long one does not block."""
     between = b"["
-    async for each in source:
+    async for chain in source:
         yield between
-        for piece in _pieces(each):
+        for piece in _pieces(chain):
             yield piece
         between = b","
     yield b"[]" if between == b"[" else b"]"
 
 
 def _pieces(chain: dict[str, Any]) -> Iterator[bytes]:
-    """A chain as JSON, some of its sessions at a time: one job can have thousands."""
+    """A chain as JSON, some sessions at a time: a job can have thousands."""
     sessions = chain["sessions"]
     if len(sessions) <= SESSIONS_AT_ONCE:
         yield json.dumps(chain).encode()
@@ -415,8 +418,8 @@ def _paged(page: Page) -> Response:
 
     async def encoded() -> AsyncIterator[bytes]:
         yield b'{"chains": '
-        async for each in _listed(page.chains):
-            yield each
+        async for piece in _listed(page.chains):
+            yield piece
         yield b", " + json.dumps({"next": page.next, "total": page.total}).encode()[1:]
 
     return StreamingResponse(encoded(), media_type="application/json")
@@ -431,27 +434,27 @@ def _lines(source: AsyncIterator[str]) -> Response:
 
 
 async def _beating(source: AsyncIterator[str], seconds: float) -> AsyncIterator[str]:
-    """The lines, and an empty one whenever nothing was said for so long: proof of a living line."""
-    said = asyncio.ensure_future(anext(source))
+    """The lines, and an empty one after `seconds` of silence, which shows that the server runs."""
+    pending = asyncio.ensure_future(anext(source))
     try:
         while True:
-            ready, _ = await asyncio.wait({said}, timeout=seconds)
+            ready, _ = await asyncio.wait({pending}, timeout=seconds)
             if not ready:
                 yield ""
                 continue
             try:
-                line = said.result()
+                line = pending.result()
             except StopAsyncIteration:
                 return
             yield line
-            said = asyncio.ensure_future(anext(source))
+            pending = asyncio.ensure_future(anext(source))
     finally:
-        said.cancel()
-        await asyncio.gather(said, return_exceptions=True)
+        pending.cancel()
+        await asyncio.gather(pending, return_exceptions=True)
 
 
 async def _merged(*sources: AsyncIterator[Any]) -> AsyncIterator[Any]:
-    """Lines of several sources as they come; ends with the first that ends."""
+    """Lines of several sources as they arrive; ends when one source ends."""
     waiting = {asyncio.ensure_future(anext(source)): source for source in sources}
     try:
         while True:
@@ -472,14 +475,14 @@ async def _merged(*sources: AsyncIterator[Any]) -> AsyncIterator[Any]:
 
 
 def bind(path: Path) -> Listener:
-    """A listening socket at the path, 0600 from its first moment; a dead one is replaced.
+    """Create a listening socket of mode 0600 at the path; replaces an existing file.
 
-    Only the holder of the supervisor's lock may call this.
+    Only the holder of the supervisor's lock may call this. Raises `Failed`.
     """
     listener = Listener(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        # Linux gives the file the mode of the socket. The umask is the whole process's, and threads
-        # make folders while the socket is bound again.
+        # On Linux the file gets the mode of the socket. Setting the umask instead would affect
+        # other threads of the process.
         os.fchmod(listener.fileno(), 0o600)
         path.unlink(missing_ok=True)
         listener.bind(str(path))
@@ -492,29 +495,29 @@ def bind(path: Path) -> Listener:
 
 
 async def accept_on(serving: uvicorn.Server, listener: socket.socket) -> None:
-    """Have a running server accept on this socket in place of those before.
+    """Make a running server accept on this socket instead of its earlier ones.
 
-    Open connections go on. As `uvicorn.Server.startup` does for the sockets that it is given.
+    Open connections continue. Does what `uvicorn.Server.startup` does for its sockets.
     """
     config = serving.config
 
     def protocol() -> asyncio.Protocol:
-        return PilotOnly(
+        return UserOnly(
             config=config, server_state=serving.server_state, app_state=serving.lifespan.state
         )
 
     loop = asyncio.get_running_loop()
     new = await loop.create_server(protocol, sock=listener, backlog=config.backlog)
     before, serving.servers = serving.servers, [new]
-    for each in before:
-        each.close()
+    for earlier in before:
+        earlier.close()
 
 
 def server(app: Starlette) -> uvicorn.Server:
-    """A server that leaves signals, logging and the end of the process to its caller."""
+    """A server that leaves signals, logging and process exit to its caller."""
     config = uvicorn.Config(
         app,
-        http=PilotOnly,
+        http=UserOnly,
         ws="none",
         lifespan="off",
         log_config=None,

@@ -1,11 +1,11 @@
-"""The supervisor's socket: bound at the start, and again when it was removed or replaced.
+"""The supervisor's socket: bound at the start, and again if it was removed or replaced.
 
-Without its socket a supervisor goes on watching and handing off, but no command reaches it. So
-every `LOOK` seconds the file at the path is compared with the bound socket: one `lstat`.
+Without its socket a supervisor keeps watching and handing off, but no command reaches it. So every
+`LOOK` seconds the file at the path is compared with the bound socket (one `lstat`).
 
-A file, a link or a dead socket at the path is replaced, as at the start. A socket on which another
-process listens is not: two supervisors that share the folder of sockets would take it from each
-other without end. That is told with the process, and the socket is bound when that process is gone.
+A file, a link or a dead socket at the path is replaced. A socket on which another process listens
+is not: two supervisors that share the folder would replace each other's socket again and again. The
+problem is then reported with the process, and the socket is bound when that process has ended.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from cockpit.supervisor.api.server import accept_on, bind
 from cockpit.supervisor.events import EventLog
 
 LOOK = 5.0
-"""Seconds between two looks at the path."""
-_NOBODY = {errno.ENOENT, errno.ECONNREFUSED, errno.ENOTDIR, errno.ELOOP}
+"""Seconds between two checks of the path."""
+_NO_LISTENER = {errno.ENOENT, errno.ECONNREFUSED, errno.ENOTDIR, errno.ELOOP}
 _log = logging.getLogger(__name__)
 
 
@@ -46,7 +46,7 @@ class SocketWatch:
         serving: uvicorn.Server,
         set_trouble: Callable[[str | None], None],
     ) -> None:
-        """`set_trouble` is told why commands do not reach the supervisor, and None when they do."""
+        """`set_trouble` gets why commands do not reach the supervisor, or None if they do."""
         self._places = places
         self._event_log = event_log
         self._serving = serving
@@ -77,7 +77,7 @@ class SocketWatch:
             self._places.socket.unlink(missing_ok=True)
 
     async def run(self) -> None:
-        """Look for ever."""
+        """Check the socket, until cancelled."""
         while True:
             await asyncio.sleep(LOOK)
             await self.look()
@@ -89,7 +89,7 @@ class SocketWatch:
             self._settle(None)
             return
         holder = _listening_process(path)
-        if holder == os.getpid():  # a link to our socket, which somebody moved
+        if holder == os.getpid():  # a link to our socket, which was moved
             self._settle(None)
         elif holder is not None:
             process, end = (f"process {holder}", f"kill {holder}") if holder else ("a process", "")
@@ -110,7 +110,7 @@ class SocketWatch:
                 raise
         except (CockpitError, OSError) as refused:
             why = reason_of(refused).rstrip(".")
-            self._settle(f"its socket was {was}, and cannot be bound again: {why}")
+            self._settle(f"its socket was {was} and cannot be bound again: {why}")
             return
         self._listener, self._bound = listener, bound
         _log.warning("%s was %s; bound again", path, was)
@@ -126,7 +126,7 @@ class SocketWatch:
         return False
 
     def _settle(self, why: str | None) -> None:
-        """Tell a trouble once, and its end."""
+        """Set the problem, and record it once; None clears it."""
         if why is not None:
             why = f"commands do not reach this supervisor: {safe_line(why, 400)}. It tries again"
         if why == self._trouble:
@@ -143,9 +143,9 @@ def _how_lost(path: Path) -> str:
 
 
 def _listening_process(path: Path) -> int | None:
-    """The process that listens on the socket at a path; 0 where it is not known, None for nobody.
+    """The process that listens on the socket at a path; 0 if unknown, None if there is none.
 
-    Does not wait.
+    Does not block.
     """
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         probe.setblocking(False)
@@ -153,4 +153,4 @@ def _listening_process(path: Path) -> int | None:
             probe.connect(str(path))
             return peer_of(probe).pid
         except OSError as refused:
-            return None if refused.errno in _NOBODY else 0
+            return None if refused.errno in _NO_LISTENER else 0

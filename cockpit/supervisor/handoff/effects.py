@@ -49,7 +49,7 @@ from cockpit.supervisor.handoff.documents import DocumentBuilder, is_for_context
 from cockpit.supervisor.handoff.integrity import ensure_approved
 from cockpit.supervisor.handoff.snapshot import draft_path
 from cockpit.supervisor.sessions.lifecycle import Sessions
-from cockpit.supervisor.sessions.reattach import adopt
+from cockpit.supervisor.sessions.reattach import reattach
 
 BACK_OFF = (1.0, 4.0)
 """Seconds before the second and the third start, in case the cause of the failure passes."""
@@ -227,7 +227,7 @@ class Effects:
     async def _start_successor(self, agent: Agent, attempt: int) -> Event:
         assert agent.handoff is not None
         successor = agent.handoff.successor(attempt)
-        if agent.record.run == successor.run and await adopt(
+        if agent.record.run == successor.run and await reattach(
             self._dependencies, self._sessions, agent
         ):
             return Started(self._dependencies.clock.monotonic())
@@ -285,7 +285,7 @@ class Effects:
         assert isinstance(agent.handoff.state, Reviving)
         old = self._dependencies.store.session(agent.handoff_record.old_session)
         assert old is not None
-        if agent.record.session == old.id and await adopt(
+        if agent.record.session == old.id and await reattach(
             self._dependencies, self._sessions, agent
         ):
             return Started(self._dependencies.clock.monotonic())

@@ -1,8 +1,7 @@
-"""Notices that an agent has come to need its user, or to be done, and tells it once.
+"""Records an event when an agent begins to need the user, or is done.
 
-The row says so all the time; this turns it into an event. What stands is written down, so that a
-restart alarms nobody again, and what is gone may be told anew. A dialog that opens and closes
-between two looks was nobody's business.
+Each is recorded once. A latch in the database prevents a second event after a restart; it is
+removed when the need ends. A dialog that opens and closes between two looks is not recorded.
 """
 
 from __future__ import annotations
@@ -22,80 +21,80 @@ from cockpit.supervisor.view.rows import state
 from cockpit.wire.status import NeedKind, Needs
 
 LOOK = 0.5
-"""Seconds between two looks; each costs microseconds an agent."""
+"""Seconds between two looks."""
 DONE = "told.done"
 NEEDS = "told.needs."
 
 
 class Attention:
-    """Looks at all rows, twice a second."""
+    """Checks all agents, twice a second."""
 
     def __init__(self, dependencies: Dependencies, agents: Callable[[], Iterable[Agent]]) -> None:
         self._dependencies = dependencies
         self._agents = agents
-        self._told: dict[str, tuple[SessionId, str]] = {}
-        """Agent -> the latch that is set for it, so that the disk is asked only of changes."""
+        self._latched: dict[str, tuple[SessionId, str]] = {}
+        """Agent -> session and latch that are set, so that the database is used only on changes."""
 
     async def run(self) -> None:
-        """Look for ever."""
+        """Check all agents, until cancelled."""
         while True:
             for agent in self._agents():
-                with suppress(Hindered):  # a full disk: looked at again
+                with suppress(Hindered):  # a disk error: checked again
                     self.look(agent)
             await asyncio.sleep(LOOK)
 
     def look(self, agent: Agent) -> None:
-        """Tell what is new about this agent. Twice is as once."""
+        """Record what is new about this agent. Idempotent."""
         if agent.session is None:
             return
         wanted = need(agent, self._dependencies.clock.monotonic())
         if wanted is None and state(agent, None) == "unknown":
-            return  # a supervisor that came back: what was told is not over before it is known
+            return  # after a restart: keep the latches until the state is known
         latch = _latch(agent, wanted)
-        stands = (agent.session.id, latch)
-        if self._told.get(agent.name) == stands:
+        current = (agent.session.id, latch)
+        if self._latched.get(agent.name) == current:
             return
-        self._forget(agent, latch)
+        self._unlatch(agent, latch)
         fresh = bool(latch) and self._dependencies.store.latch(agent.session.id, latch, self._now())
-        self._told[agent.name] = stands
+        self._latched[agent.name] = current
         if not fresh:
             return
         if wanted is not None:
-            words = f"{agent.name} needs you ({wanted.kind}): {wanted.detail}"
-            told = {"kind": wanted.kind, "detail": wanted.detail}
-            self._tell("agent.needs_you", words, agent, told)
+            text = f"{agent.name} needs you ({wanted.kind}): {wanted.detail}"
+            data = {"kind": wanted.kind, "detail": wanted.detail}
+            self._record("agent.needs_you", text, agent, data)
         else:
-            self.tell_done(agent)
+            self.record_done(agent)
 
-    def tell_done(self, agent: Agent) -> None:
-        """Tell that the job is done; hooks, pushes and pull requests follow from it."""
-        self._tell("run.completed", f"{agent.name} is done with its job", agent, {})
+    def record_done(self, agent: Agent) -> None:
+        """Record that the job is done. Hooks, pushes and pull requests follow from this event."""
+        self._record("run.completed", f"{agent.name} is done with its job", agent, {})
 
-    def has_told_of_end(self, agent: Agent) -> bool:
-        """Whether this session was told of as done; its process may end long after that."""
+    def has_reported_done(self, agent: Agent) -> bool:
+        """Whether this session was recorded as done. Its process may end much later."""
         if agent.session is None:
             return False
         return self._dependencies.store.latched(agent.session.id, DONE) is not None
 
-    def _tell(self, kind: EventKind, words: str, agent: Agent, data: dict[str, str]) -> None:
+    def _record(self, kind: EventKind, text: str, agent: Agent, data: dict[str, str]) -> None:
         assert agent.session is not None
         self._dependencies.event_log.record(
-            kind, words, agent.name, session=agent.session.id, needs=data or None
+            kind, text, agent.name, session=agent.session.id, needs=data or None
         )
 
-    def _forget(self, agent: Agent, latch: str) -> None:
-        """What stood before and does not now may be told again."""
+    def _unlatch(self, agent: Agent, latch: str) -> None:
+        """Remove latches of what has ended, so that it can be recorded again."""
         assert agent.session is not None
-        known = self._told.get(agent.name)
+        known = self._latched.get(agent.name)
         if known is None:
-            # The first look: what an earlier supervisor told may be over by now.
+            # The first look: what an earlier supervisor recorded may have ended.
             stale = [DONE, *(f"{NEEDS}{kind}" for kind in get_args(NeedKind))]
             session = agent.session.id
         elif known[1] and known != (agent.session.id, latch):
             session, stale = known[0], [known[1]]
         else:
             return
-        # A session that was done stays so when its process ends: `has_told_of_end` is asked then.
+        # When its process ends, a done session keeps its latch for `has_reported_done`.
         kept = {latch} if agent.alive and agent.record.wanted else {latch, DONE}
         self._dependencies.store.unlatch(session, *(one for one in stale if one not in kept))
 
@@ -104,7 +103,7 @@ class Attention:
 
 
 def _latch(agent: Agent, wanted: Needs | None) -> str:
-    """What stands, as the name of a latch; empty when nothing does."""
+    """The latch for the current need, or for done; empty if neither applies."""
     if wanted is not None:
         asked = wanted.kind in {"handoff", "review"} and agent.handoff_record is not None
         about = f".{agent.handoff_record.id}" if asked and agent.handoff_record else ""

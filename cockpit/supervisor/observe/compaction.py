@@ -1,9 +1,9 @@
-"""What a compaction by the CLI itself means: facts are kept on the disk before it, and it is told.
+"""Handles compactions by the CLI: saves facts before them, and records them.
 
-The hook that announces a compaction waits until they are. It never refuses: where a request no
-longer fits the window, Claude Code 2.1.330 breaks off the turn and puts text into the composer.
-A handoff whose reason it has taken away is called off. What the session is told again afterwards
-is the business of `supplements`.
+The hook that announces a compaction waits until the facts are saved. It never refuses: if a request
+does not fit the window, Claude Code 2.1.330 ends the turn and puts text into the composer. A
+handoff that the compaction made unnecessary is cancelled. `supplements` gives facts to the session
+afterwards.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from cockpit.supervisor.handoff.snapshot import began
 
 
 class Compactions:
-    """Looks at one agent's handoff and its compactions."""
+    """Handles the compactions of all agents."""
 
     def __init__(
         self, dependencies: Dependencies, engine: Engine, document_builder: DocumentBuilder
@@ -43,67 +43,67 @@ class Compactions:
         self._documents = CompactionDocuments(compaction_folder(dependencies.places))
 
     def hold(self, agent: Agent) -> None:
-        """Have the session's next compaction wait for `seal`. Idempotent."""
+        """Make the session's next compaction wait for `save_facts`. Idempotent."""
         session_state = agent.session_state
         if agent.session is None or not agent.alive or agent.settings.mode == "observe":
             return
         if not session_state.compaction.held and not session_state.catching_up:
             session_state.compaction.held = agent.runtime.hold_compaction(agent.name)
 
-    async def seal(self, agent: Agent) -> None:
-        """A compaction is announced: put facts of the session on the disk, then let it go on.
+    async def save_facts(self, agent: Agent) -> None:
+        """Save facts of the session before an announced compaction, then release it.
 
-        A record that says nothing yet is worth no file. What goes wrong is told; the compaction
-        goes on all the same, because the session cannot without it.
+        An event reports an error; the compaction is released all the same, because the session
+        cannot continue without it.
         """
         session, session_state = agent.session, agent.session_state
         if session is None or not session_state.compaction.held:
             return
         try:
-            text = await self._document_builder.preview(agent, None)
-            path = await asyncio.to_thread(self._documents.keep, session.id, self._now(), text)
+            facts = await self._document_builder.preview(agent, None)
+            path = await asyncio.to_thread(self._documents.keep, session.id, self._now(), facts)
         except (CockpitError, OSError) as refused:
-            words = f"The facts of {agent.name} could not be kept before its compaction: {refused}"
-            self._dependencies.event_log.record("compaction.not_kept", words, agent.name)
+            text = f"The facts of {agent.name} could not be saved before its compaction: {refused}"
+            self._dependencies.event_log.record("compaction.not_kept", text, agent.name)
         else:
             session_state.compaction.kept_before = str(path)
-            words = f"The facts of {agent.name} before its compaction are in {path}"
+            text = f"The facts of {agent.name} before its compaction are in {path}"
             self._dependencies.event_log.record(
-                "compaction.kept", words, agent.name, document=str(path)
+                "compaction.kept", text, agent.name, document=str(path)
             )
         finally:
             agent.runtime.release_compaction(agent.name)
             session_state.compaction.held = False
 
-    def took_place(self, agent: Agent) -> None:
-        """The CLI compacted: counted, told with how late that was, and kept for the row."""
+    def record_compaction(self, agent: Agent) -> None:
+        """Record that the CLI compacted; the row shows if it was too late for a handoff."""
         kept = agent.session_state.compaction.kept_before
         late = ""
         before, marks = agent.session_state.gauge.before_compaction, agent.marks
         if before is not None and marks is not None and before > marks.act.tokens:
-            late = f"{(before - marks.act.tokens) // 1000}k past the act mark"
+            late = f"{(before - marks.act.tokens) // 1000}k above the act threshold"
         by_hand = agent.session_state.compaction.last_trigger == "manual"
         wanted = by_hand or agent.settings.strategy == "compact"
-        how = "because you asked it to" if by_hand else "by itself"
-        words = f"{agent.name} compacted its context {how}"
+        how = "because you asked it to" if by_hand else "automatically"
+        text = f"{agent.name} compacted its context {how}"
         if agent.handoff is not None:
-            words += _meanwhile(agent.handoff)
+            text += _handoff_clause(agent.handoff)
         elif late and not wanted:
             agent.session_state.compaction.too_late = late
-            words += f": too late for a handoff by {late.split()[0]}"
+            text += f": too late for a handoff by {late.split()[0]}"
         if kept:
-            words += f". The facts before it are in {kept}"
+            text += f". The facts before it are in {kept}"
         self._dependencies.event_log.record(
             "agent.compacted",
-            words,
+            text,
             agent.name,
             compactions=agent.session_state.reading.meter.compactions,
             tokens=before,
             document=kept,
         )
 
-    async def settle(self, agent: Agent) -> None:
-        """Call off a handoff of a context which is no longer there. Twice is as once."""
+    async def cancel_outdated(self, agent: Agent) -> None:
+        """Cancel a handoff if its context was cleared or compacted. Idempotent."""
         if agent.handoff is None or agent.handoff_record is None or agent.session is None:
             return
         if agent.session.id != agent.handoff_record.old_session and is_revocable(agent.handoff):
@@ -121,12 +121,12 @@ class Compactions:
 
 
 def compaction_folder(places: Places) -> Path:
-    """Where facts are kept that were written right before a compaction."""
+    """The folder for facts that are saved before compactions."""
     return places.state / "compactions"
 
 
-def _meanwhile(handoff: Handoff) -> str:
-    """What a compaction means for a handoff that is under way."""
+def _handoff_clause(handoff: Handoff) -> str:
+    """A clause that says in which phase the handoff was."""
     match handoff.state:
         case Asked():
             return " before you said whether to hand off"
@@ -135,4 +135,4 @@ def _meanwhile(handoff: Handoff) -> str:
         case Waiting() | Documenting():
             return " before its handoff document was written"
         case _:
-            return "; its handoff document was agreed before that, and the handoff goes on"
+            return "; its handoff document was approved before that, and the handoff continues"

@@ -1,7 +1,7 @@
-"""Notices that the state folder or an agent's directory cannot be written, before it is needed.
+"""Checks regularly that the state folder and the agents' directories can be written.
 
-A handoff needs both, and descriptors to open them with. Only looks; what is set here is told as
-*needs you* with its remedy, and so is what keeps commands from the supervisor (`socket_watch.py`).
+A handoff needs both, and free file descriptors. A problem is shown as *needs you* with its remedy,
+and so is a problem with the supervisor's socket (`api/socket.py`). Writes nothing itself.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.dependencies import Dependencies
 
 LOOK = 5.0
-"""Seconds between two looks; each is one `statvfs` and one `access` a folder."""
+"""Seconds between two checks; each is one `statvfs` and one `access` per folder."""
 
 
 class DiskMonitor:
-    """Looks at the folders that must take files."""
+    """Checks the folders that must be writable."""
 
     def __init__(
         self, dependencies: Dependencies, agents: Iterable[Agent], changed: Callable[[Agent], None]
@@ -33,21 +33,21 @@ class DiskMonitor:
         self._agents = agents
         self._changed = changed
         self.trouble: str | None = None
-        """What keeps the supervisor from its work, with the remedy; None while nothing does."""
+        """The supervisor's own problem, with its remedy; None without one."""
         self._unreachable: str | None = None
 
     async def run(self) -> None:
-        """Look for ever."""
+        """Check all folders, until cancelled."""
         while True:
             await self.look()
             await asyncio.sleep(LOOK)
 
     def set_unreachable(self, why: str | None) -> None:
-        """Take note of why commands do not reach the supervisor; told with the next look."""
+        """Set why commands do not reach the supervisor; shown after the next check."""
         self._unreachable = why
 
     async def look(self) -> None:
-        """See which folders take files, and mark the agents that are concerned. Idempotent."""
+        """Check all folders, and set the problem of each agent. Idempotent."""
         state = self._dependencies.places.state
         living = {("directory", agent.name): agent for agent in self._agents if agent.alive}
         looks = {key: partial(obstacle, agent.directory) for key, agent in living.items()}
@@ -58,8 +58,8 @@ class DiskMonitor:
         self.trouble = _of_descriptors() or of_state or self._unreachable
         for agent in self._agents:
             own = found.get(("directory", agent.name))
-            if agent.troubles.writing != (words := self.trouble or _of_directory(agent, own)):
-                agent.troubles.writing = words
+            if agent.troubles.writing != (trouble := self.trouble or _of_directory(agent, own)):
+                agent.troubles.writing = trouble
                 self._changed(agent)
 
     def _of_state(self, found: Obstacle | Exception | None) -> str | None:
@@ -95,11 +95,11 @@ def _of_descriptors() -> str | None:
 
 
 def _of_directory(agent: Agent, found: Obstacle | Exception | None) -> str | None:
-    """A file system that hangs is told of elsewhere."""
+    """The problem of an agent's directory. One that hangs is reported by `Watch`."""
     if not agent.alive or not isinstance(found, Obstacle):
         return None
     place = safe_line(str(agent.directory), 200)
     return (
-        f"its directory {place} {found.why}, so it can leave no handoff document."
+        f"its directory {place} {found.why}, so no handoff document can be written there."
         f" {safe_line(found.remedy)}"
     )

@@ -1,8 +1,8 @@
-"""Watching: reports, records, notes and processes, each as often as it is worth.
+"""Watches all agents: reports of hooks, transcripts, and the CLI's notes of its processes.
 
-Reports of hooks come by a change of their folder, ends of processes by the kernel; records are
-looked at 25 times a second while their agent works and twice while it does not. Trouble with one
-agent stays with that agent. What is seen is handed on; what follows from it is decided elsewhere.
+Hook reports arrive through a watched folder. Transcripts are checked 25 times a second while their
+agent works, and twice a second otherwise. An error with one agent does not affect the others. Makes
+no decisions: calls `consider` for each agent that changed.
 """
 
 from __future__ import annotations
@@ -29,12 +29,13 @@ from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.sessions.lifecycle import Sessions
 
 HOT = 0.04
-"""Seconds between looks at the record of an agent that works."""
+"""Seconds between looks at the transcript of an agent that works."""
 CALM = 0.5
+"""Seconds between looks while no agent works."""
 NOTES = 1.0
 """Seconds between looks at the CLI's own notes of its processes."""
 SILENT_START = 6.0
-"""Seconds after which a new session that said nothing is looked at: a dialog may be open."""
+"""Seconds after which the pane of a silent new session is read: a dialog may be open."""
 
 _log = logging.getLogger(__name__)
 
@@ -50,7 +51,7 @@ Consider = Callable[[Agent], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class _Fetched:
-    """What was read of an agent's record, or why nothing could be."""
+    """What was read of an agent's transcript, or the error."""
 
     agent: Agent
     tail: Tail
@@ -58,7 +59,7 @@ class _Fetched:
 
 
 class Watch:
-    """Looks at all agents, and says of each when something about it is new."""
+    """Watches all agents, and calls `consider` for each that changed."""
 
     def __init__(
         self,
@@ -76,18 +77,18 @@ class Watch:
         self._consider = consider
         self._compacted = compacted
         self.compacts: Callable[[Agent], object] = lambda _: None
-        """Called when a session's CLI is about to compact it, and waits."""
+        """Called when a session's CLI waits before a compaction."""
         self._wake = asyncio.Event()
         self._reports = asyncio.Event()
 
     # Reports of hooks and status lines
 
     def reported(self) -> None:
-        """The spool has something."""
+        """Wake `hear`: the spool has reports."""
         self._reports.set()
 
     async def hear(self) -> None:
-        """Take reports as they come, for ever."""
+        """Process reports as they arrive, until cancelled."""
         while True:
             await self._reports.wait()
             self._reports.clear()
@@ -95,11 +96,11 @@ class Watch:
                 await self._safely(agent, self._consider(agent))
 
     async def consider(self, agent: Agent) -> None:
-        """Have what is known of an agent looked at, without news."""
+        """Call `consider` for an agent that has not changed."""
         await self._safely(agent, self._consider(agent))
 
     def hear_once(self) -> list[Agent]:
-        """Take what is there; the agents that it was about."""
+        """Process all waiting reports. Returns the agents that they were about."""
         by_name = {agent.name: agent for agent in self._agents()}
         touched: dict[str, Agent] = {}
         for signal in self._take():
@@ -111,7 +112,7 @@ class Watch:
         return list(touched.values())
 
     def _heard(self, agent: Agent, signal: Signal) -> bool:
-        """Whether a report was about the sitter; a disk that refuses makes nobody deaf."""
+        """Process a report; an error is shown on the row, and the next report is processed."""
         try:
             return self._hear(agent, signal)
         except CockpitError as refused:
@@ -119,8 +120,8 @@ class Watch:
             return True
 
     def _hear(self, agent: Agent, signal: Signal) -> bool:
-        """Take one report in. One of another session than the agent's is not about its sitter."""
-        if not self._is_of_sitter(agent, signal):
+        """Process a report. False if it is about another session than the agent's."""
+        if not self._is_of_session(agent, signal):
             return False
         agent.troubles.dialog = None
         agent.session_state.quiet_since_start = False
@@ -133,16 +134,16 @@ class Watch:
             agent.session_state.last_activity = max(at, agent.session_state.last_activity or 0.0)
             if isinstance(mode := signal.payload.get("permission_mode"), str):
                 agent.session_state.see_mode(mode)
-        told = agent.runtime.moments(signal)
-        for moment in told:
+        moments = agent.runtime.moments(signal)
+        for moment in moments:
             if isinstance(moment, DialogOpened):
                 moment = dialog_without_secrets(
                     moment, redactor_of(self._dependencies.environment, agent)
                 )
             agent.session_state.hear(moment, at)
-        if any(isinstance(moment, CompactionBegins) for moment in told):
+        if any(isinstance(moment, CompactionBegins) for moment in moments):
             self.compacts(agent)
-        if any(isinstance(moment, TurnOver) for moment in told):
+        if any(isinstance(moment, TurnOver) for moment in moments):
             self._settle_background(agent)
         return True
 
@@ -151,11 +152,11 @@ class Watch:
 
     def _take_report(self, agent: Agent, report: Report, at: float) -> None:
         if report.transcript is not None:
-            self._sessions.follow(agent, report.transcript)
+            self._sessions.follow_transcript(agent, report.transcript)
         agent.session_state.report(report, at)
 
-    def _is_of_sitter(self, agent: Agent, signal: Signal) -> bool:
-        """`/clear` begins a new session in the same process: the agent follows it."""
+    def _is_of_session(self, agent: Agent, signal: Signal) -> bool:
+        """Whether the report is about the agent's session. Follows a new one after `/clear`."""
         ours, theirs = agent.record.session, signal.session_id
         if ours is None or theirs is None or theirs == ours:
             return ours is not None
@@ -170,13 +171,13 @@ class Watch:
             return False
         given = signal.payload.get("transcript_path")
         transcript = given if isinstance(given, str) else None
-        self._sessions.cleared(agent, theirs, transcript, began[0].source)
+        self._sessions.follow_new_session(agent, theirs, transcript, began[0].source)
         return True
 
-    # Records
+    # Transcripts
 
     async def read(self) -> None:
-        """Follow the records of all agents, for ever."""
+        """Follow the transcripts of all agents, until cancelled."""
         while True:
             hot = False
             self._wake.clear()
@@ -189,7 +190,7 @@ class Watch:
                 )
             for fetched in await self._fetch(watched):
                 await self._safely(fetched.agent, self._take_in_and_consider(fetched))
-            # Not `wait_for`: before Python 3.12 it can swallow a cancellation, and never end.
+            # Not `wait_for`: before Python 3.12 it can swallow a cancellation.
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(HOT if hot else CALM):
                     await self._wake.wait()
@@ -204,14 +205,14 @@ class Watch:
             await self._consider(fetched.agent)
 
     async def read_once(self, agent: Agent) -> bool:
-        """Take in the next piece of the agent's record; False if there was nothing more."""
+        """Process the next piece of the agent's transcript; False if there was nothing more."""
         fetched = await self._fetch([agent])
         if not fetched:
             return False
         return self._take_in(fetched[0]) or bool(fetched[0].tail.behind)
 
     async def read_to_end(self, agent: Agent, seconds: float) -> bool:
-        """Take in what was added to the agent's record, for so long; False if some is left."""
+        """Process the rest of the agent's transcript; False if `seconds` were not enough."""
         until = self._dependencies.clock.monotonic() + seconds
         while await self.read_once(agent):
             if self._dependencies.clock.monotonic() > until:
@@ -219,7 +220,7 @@ class Watch:
         return True
 
     async def _fetch(self, agents: Iterable[Agent]) -> list[_Fetched]:
-        """Read the records of these agents, off the loop: one that hangs holds up no other."""
+        """Read transcripts on threads: a file system that hangs must not block other agents."""
         tails = [
             (agent, tail)
             for agent in agents
@@ -231,7 +232,7 @@ class Watch:
     def _take_in(self, fetched: _Fetched) -> bool:
         agent, tail, answer = fetched.agent, fetched.tail, fetched.answer
         if tail is not agent.session_state.reading.tail:
-            return False  # another session sits there by now
+            return False  # another session began
         if isinstance(answer, NoAnswer):
             agent.session_state.reading.unreadable = (
                 f"does not answer: its file system hangs ({tail.path.parent})"
@@ -245,7 +246,7 @@ class Watch:
         if tail.restarts != restarts:
             agent.begin_transcript(tail)
         if tail.behind:
-            self._wake.set()  # the next piece, after everybody else's
+            self._wake.set()  # the next piece, after those of other agents
         if events:
             self._take_events(agent, events, compactions)
         if isinstance(answer, Fetched) and tail.offset and not tail.behind:
@@ -265,7 +266,7 @@ class Watch:
             self._compacted(agent)
 
     def _drop_taken_prompt(self, agent: Agent) -> None:
-        """Remove what the CLI has read: its record keeps it. Say so where it replied without it."""
+        """Remove prompt files that the CLI has read, and report one that it did not read."""
         session_state = agent.session_state
         if agent.record.run and (taken := session_state.prompt_files_taken):
             self._dependencies.prompts.taken(agent.record.run, taken)
@@ -273,23 +274,23 @@ class Watch:
         if session_state.replied and session_state.prompt_files_named:
             session_state.prompt_files_named.clear()
             if not session_state.catching_up:
-                self._tell_unread_prompt(agent)
+                self._record_unread_prompt(agent)
 
-    def _tell_unread_prompt(self, agent: Agent) -> None:
-        words = (
+    def _record_unread_prompt(self, agent: Agent) -> None:
+        text = (
             "its CLI did not read its first prompt: a permission rule may deny Read for "
             f"{self._dependencies.places.prompts}. Allow that folder, or send the prompt yourself: "
             f"cockpit send {agent.name}"
         )
-        self._dependencies.store.save_agent(agent.change(note=words))
+        self._dependencies.store.save_agent(agent.change(note=text))
         self._dependencies.event_log.record(
-            "agent.prompt_not_read", f"{agent.name}: {words}", agent.name
+            "agent.prompt_not_read", f"{agent.name}: {text}", agent.name
         )
 
-    # The CLI's own notes, and the silence of a session that does not start
+    # The CLI's own notes, and sessions that do not start
 
     async def note(self) -> None:
-        """Look at the notes of living processes, for ever."""
+        """Read the CLI's notes of running processes, until cancelled."""
         while True:
             living = {
                 ("presence", agent.name): agent
@@ -334,9 +335,9 @@ class Watch:
             await self._consider(agent)
 
     async def _look_at_silence(self, agent: Agent) -> None:
-        """A session that says nothing may show a dialog, which no hook tells of.
+        """Read the pane of a silent new session for a dialog, which no hook reports.
 
-        At once where the CLI notes that one is open: before anything was said it is no tool's.
+        Waits `SILENT_START` seconds, unless the CLI notes that a dialog is open.
         """
         began, asks = agent.session_state.began_at, agent.session_state.conduct.turn is Turn.DIALOG
         early = began is not None and self._dependencies.clock.monotonic() - began < SILENT_START
@@ -347,7 +348,7 @@ class Watch:
             agent.troubles.dialog = agent.runtime.first_dialog(screen)
 
     async def _safely(self, agent: Agent, work: Awaitable[None]) -> None:
-        """One agent's trouble is told on its row and in the log; the others are watched on."""
+        """Await the work; an error is shown on the agent's row, and a bug also in the log."""
         try:
             await work
             if agent.troubles.watching is not None:
@@ -359,11 +360,11 @@ class Watch:
             agent.troubles.watching = f"watching it failed: {bug!r}; see the log"
 
     def _dated(self, agent: Agent, stamp: float | None) -> float:
-        """A time that somebody else wrote down by the wall clock, in steady seconds; or now."""
+        """A wall clock time as steady seconds, at most now; now without a time."""
         now = self._dependencies.clock.steady()
         return now if stamp is None else min(now, stamp + self._ahead(agent))
 
     def _ahead(self, agent: Agent) -> float:
-        """By how much steady time is ahead of the wall clock; a jump changes it."""
+        """Steady time minus wall clock time in seconds; a jump of the clock changes it."""
         agent.ahead = self._dependencies.clock.steady() - self._dependencies.clock.now().timestamp()
         return agent.ahead

@@ -1,6 +1,6 @@
-"""Notices that a worktree went away under its living agent, and tells it.
+"""Reports when the worktree of a running agent is missing, and when it is back.
 
-Makes nothing again: what was there is the user's to bring back or to give up.
+Creates nothing: the user restores the worktree or gives it up.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.dependencies import Dependencies
 
 LOOK = 3.0
-"""Seconds between two looks; each is one `stat` a worktree."""
+"""Seconds between two checks; each is one `stat` per worktree."""
 
 
 class WorktreeMonitor:
-    """Looks at the worktrees of all agents."""
+    """Checks the worktrees of all running agents."""
 
     def __init__(
         self, dependencies: Dependencies, agents: Iterable[Agent], changed: Callable[[Agent], None]
@@ -27,26 +27,26 @@ class WorktreeMonitor:
         self._changed = changed
 
     async def run(self) -> None:
-        """Look for ever."""
+        """Check all worktrees, until cancelled."""
         while True:
             await self.look()
             await asyncio.sleep(LOOK)
 
     async def look(self) -> None:
-        """Tell what is new about the worktrees. Idempotent."""
+        """Record worktrees that went missing or came back. Idempotent."""
         watched = {
             ("worktree", agent.name): agent for agent in self._agents if self._is_watched(agent)
         }
-        there = await self._dependencies.slow.each(
+        exists = await self._dependencies.slow.each(
             {
                 key: (Path(agent.record.worktree or "") / ".git").exists
                 for key, agent in watched.items()
             }
         )
         for key, agent in watched.items():
-            # A file system that hangs says nothing of what is there.
-            if isinstance(there[key], bool):
-                self._tell(agent, gone=not there[key])
+            # A file system that hangs gives no answer.
+            if isinstance(exists[key], bool):
+                self._update(agent, missing=not exists[key])
 
     def _is_watched(self, agent: Agent) -> bool:
         if agent.record.worktree and agent.alive:
@@ -54,26 +54,26 @@ class WorktreeMonitor:
         agent.troubles.worktree = None
         return False
 
-    def _tell(self, agent: Agent, *, gone: bool) -> None:
+    def _update(self, agent: Agent, *, missing: bool) -> None:
         place = agent.record.worktree
-        if not place or gone == (agent.troubles.worktree is not None):
+        if not place or missing == (agent.troubles.worktree is not None):
             return
-        agent.troubles.worktree = words(agent, place) if gone else None
+        agent.troubles.worktree = missing_text(agent, place) if missing else None
         if agent.troubles.worktree:
             text = f"{agent.name}: {agent.troubles.worktree}"
             self._dependencies.event_log.record("worktree.lost", text, agent.name, directory=place)
         else:
             self._dependencies.event_log.record(
-                "worktree.back", f"{agent.name}: its worktree is there again", agent.name
+                "worktree.back", f"{agent.name}: its worktree is back", agent.name
             )
         self._changed(agent)
 
 
-def words(agent: Agent, place: str) -> str:
-    """What has happened, and the two ways on."""
+def missing_text(agent: Agent, place: str) -> str:
+    """A sentence that the worktree is missing, with the two remedies."""
     branch = f"; its branch is {agent.record.branch}" if agent.record.branch else ""
     return (
-        f"its worktree {place} is gone{branch}. It is not created again: restore it, or"
-        f" begin anew with cockpit stop {agent.name}, cockpit worktrees remove {place},"
+        f"its worktree {place} is missing{branch}. It is not created again: restore it, or"
+        f" start over with cockpit stop {agent.name}, cockpit worktrees remove {place},"
         f" cockpit start {agent.name}"
     )

@@ -1,8 +1,8 @@
-"""Taking up a living agent that no record names any more, as after a database that was lost.
+"""Adopts a running agent that no record names, for example after the database was lost.
 
-The process tells by itself what is needed: the marker in its environment, where it works, and,
-by its CLI's own note, which session it sits in. What the database alone knew is gone, and is said
-to be. Ends nothing.
+The process itself provides what is needed: the marker in its environment, its directory, and its
+session, from the CLI's own note. What only the database knew is lost, and the row says so. Ends
+nothing.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from cockpit.supervisor.sessions.lifecycle import Sessions
 
 
 def adopt_unknown(dependencies: Dependencies, fleet: Fleet, panes: Iterable[Pane]) -> list[Agent]:
-    """An agent for each living agent of ours that neither the record nor a file names.
+    """Create an agent for each process of ours that neither a record nor a file names.
 
-    Its settings went with the record, so it is only observed. Who cannot be seated is told of.
+    Its settings are lost, so it is only observed. An event reports each that cannot be adopted.
     """
     agents = []
     for pane in panes:
@@ -40,49 +40,49 @@ def adopt_unknown(dependencies: Dependencies, fleet: Fleet, panes: Iterable[Pane
             continue
         try:
             if not origin.marker.startswith(f"{agent_name(pane.label)}-"):
-                raise BadUsage("Its marker is another agent's", "", "")
+                raise BadUsage("Its marker belongs to another agent", "", "")
             agents.append(_observed(fleet, pane.label, origin))
         except CockpitError as refused:
-            _tell_unowned(dependencies, pane, origin, refused)
+            _record_unowned(dependencies, pane, origin, refused)
     return agents
 
 
 def _observed(fleet: Fleet, name: str, origin: Origin) -> Agent:
     assert fleet.loaded is not None
-    said = {"mode": "observe", "worktree": {"strategy": "none"}}
-    return fleet.take_up(fleet.loaded.new_agent(name, origin.directory, **said), None)
+    settings = {"mode": "observe", "worktree": {"strategy": "none"}}
+    return fleet.take_up(fleet.loaded.new_agent(name, origin.directory, **settings), None)
 
 
-def _tell_unowned(
+def _record_unowned(
     dependencies: Dependencies, pane: Pane, origin: Origin, refused: CockpitError
 ) -> None:
     dependencies.event_log.record(
         "agent.unowned",
-        f"Process {pane.pid} of cockpit's lives in {safe_line(str(origin.directory), 200)} and is "
-        f"in no list ({safe_line(refused.title, 200)}). Look at it, and end it: kill {pane.pid}",
+        f"Process {pane.pid}, started by cockpit, runs in {safe_line(str(origin.directory), 200)} "
+        f"but is not listed ({safe_line(refused.title, 200)}). Check it, and end it: "
+        f"kill {pane.pid}",
         pid=pane.pid,
     )
 
 
-def say_unknown(dependencies: Dependencies, agent: Agent) -> None:
-    """Leave word on the row of what its settings were lost for, with the next step."""
+def note_lost_settings(dependencies: Dependencies, agent: Agent) -> None:
+    """Note on the row that the agent's settings were lost, with the next step."""
     again = f" --resume {agent.record.session}" if agent.record.session else ""
-    words = (
-        "it was found alive without its settings, so it is only observed. To go on: "
+    note = (
+        "it was found running without its settings, so it is only observed. To continue: "
         f"cockpit stop {agent.name}, then cockpit start {agent.name} --mode prompt{again}"
     )
-    dependencies.store.save_agent(agent.change(note=words))
+    dependencies.store.save_agent(agent.change(note=note))
 
 
-def regain(
+def adopt(
     dependencies: Dependencies, sessions: Sessions, agent: Agent, panes: Iterable[Pane]
 ) -> bool:
-    """Take up the process that lives in the pane of this name; False if none does.
+    """Adopt the process in the pane of this agent; False if there is none to adopt.
 
-    It is one that no record names, or of another session of ours than the row names.
+    That is a process that no record names, or one of another session of ours than the row names.
 
-    Its chain is the one that its documents told of; else its job begins anew on record, with a
-    prompt that is not known.
+    Its chain comes from its documents; without documents, a new job without a prompt is stored.
     """
     pane = next((pane for pane in panes if pane.label == agent.name and not pane.dead), None)
     if pane is None:
@@ -95,16 +95,16 @@ def regain(
         return False
     presence = agent.runtime.presence(pane.pid, sessions.environment(agent))
     session = presence.session_id if presence is not None else None
-    known = _write_down(dependencies, sessions, agent, origin, session)
-    sessions.seated(agent, pane)
+    known = _save_process(dependencies, sessions, agent, origin, session)
+    sessions.attach_process(agent, pane)
     before = (
-        f"its documents tell of {counted(len(agent.chain), 'session')} of its job"
+        f"its documents show {counted(len(agent.chain), 'session')} of its job"
         if known
-        else "what it did before is unknown here"
+        else "its earlier sessions are unknown"
     )
     dependencies.event_log.record(
         "agent.regained",
-        f"{agent.name} was found alive without a record of it; {before}",
+        f"{agent.name} was found running without a record; {before}",
         agent.name,
         session=session,
         pid=pane.pid,
@@ -112,16 +112,16 @@ def regain(
     return True
 
 
-def _write_down(
+def _save_process(
     dependencies: Dependencies,
     sessions: Sessions,
     agent: Agent,
     origin: Origin,
     session: SessionId | None,
 ) -> bool:
-    """Whether the session was on record, by its documents."""
+    """Store the process and its session. Returns whether the session was known."""
     elsewhere = str(origin.directory) != agent.record.directory
-    # An agent of a sub-folder works in that of its worktree.
+    # The agent may work in a subfolder of its worktree.
     top = repository_root(origin.directory) or origin.directory
     agent.change(run=origin.marker, wanted=True, worktree=str(top) if elsewhere else None)
     store = dependencies.store
@@ -129,12 +129,12 @@ def _write_down(
     if known is not None:
         again = replace(known, run=origin.marker, state="live", ended=None)
         transcript = agent.runtime.transcript(sessions.order(agent, again, None))
-        _take_over(dependencies, sessions, agent, again, transcript)
+        _save_session(dependencies, sessions, agent, again, transcript)
         return True
     job = sessions.new_job(agent, None, None)
     minted, _ = sessions.mint(agent)
     record = SessionRecord(
-        # Without the CLI's word the session has no name that could be resumed.
+        # If the CLI does not report the session, the new id cannot be resumed.
         id=session or minted,
         agent=agent.name,
         job=job.id,
@@ -145,18 +145,18 @@ def _write_down(
         permission_mode=agent.settings.permission_mode,
     )
     transcript = agent.runtime.transcript(sessions.order(agent, record, None))
-    _take_over(dependencies, sessions, agent, record, transcript if session else None)
+    _save_session(dependencies, sessions, agent, record, transcript if session else None)
     return False
 
 
-def _take_over(
+def _save_session(
     dependencies: Dependencies,
     sessions: Sessions,
     agent: Agent,
     session: SessionRecord,
     transcript: Path | None,
 ) -> None:
-    """Put a session on record for a process that lives already."""
+    """Store a session for a process that already runs, and set it on the agent."""
     session = replace(session, transcript=str(transcript) if transcript else None)
     with dependencies.store.transaction():
         dependencies.store.save_session(session)
@@ -164,6 +164,7 @@ def _take_over(
     agent.job, agent.session = dependencies.store.job(session.job), session
     agent.chain = dependencies.store.chain(session.job)
     agent.handoffs = sum(
-        each.outcome == Outcome.DONE.value for each in dependencies.store.handoffs(session.job)
+        handoff.outcome == Outcome.DONE.value
+        for handoff in dependencies.store.handoffs(session.job)
     )
     agent.begin_session(sessions.tail(agent, transcript))

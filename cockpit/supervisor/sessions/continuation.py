@@ -1,9 +1,8 @@
-"""A new agent from a handoff document: whose, where, and with which words it begins.
+"""Starts a new agent from a handoff document: its name, its directory and its first prompt.
 
-Any document will do that an agent could have left, also one that was not made here. What it says
-of itself is only a proposal: a directory is taken from it when it is there and nobody works in it.
-The document is left where it is; one that lies elsewhere is copied to where the agent may read.
-Neither the copy nor the first prompt holds a secret that is known or looks like one.
+Any valid handoff document is accepted, also one from another machine. Its front matter only makes
+proposals: its directory is used if it exists and no agent works in it. The document itself is not
+changed; one outside of the agent's directory is copied into it. Copy and first prompt are redacted.
 """
 
 from __future__ import annotations
@@ -49,15 +48,15 @@ class Continuation:
         self._starter = starter
 
     async def continue_from(self, asked: Continue) -> Agent:
-        """Start an agent that takes up what the document left; its agent.
+        """Start an agent that continues from the document.
 
-        Raises `BadUsage` for what is no handoff document or has no place to go on in, `NotNow` when
-        somebody works there. Nothing is left behind of a start that was refused.
+        Raises `BadUsage` if it is not a handoff document or names no usable directory, and `NotNow`
+        if an agent works there. A refused start leaves nothing behind.
         """
         parts, named = self._dependencies, Path(asked.document)
         path = await read_document(parts, named, partial(self._place_of, named))
         text = await read_document(parts, path, partial(parts.documents.read, path))
-        if problems := [each.text for each in document.validate(text) if not each.mends]:
+        if problems := [one.text for one in document.validate(text) if not one.mends]:
             raise BadUsage(f"{path} is not a handoff document", "\n".join(problems))
         left = document.read(text)
         if asked.config:
@@ -79,7 +78,7 @@ class Continuation:
         if known is not None and asked.name is None:
             raise NotNow(
                 f"An agent {name} was started meanwhile",
-                "This one was to have the same name.",
+                "The new agent would have the same name.",
                 "Choose a name: --name NAME. Or try again for another number.",
             )
         if known is not None:
@@ -88,7 +87,7 @@ class Continuation:
         directory = self._directory(asked, left)
         ordered = Start(name=name, directory=str(directory))
         agent = self._starter.agent_for(name, ordered, in_place=True)
-        agent.start.under_way = True  # whoever is to work there next sees it from here on
+        agent.start.under_way = True  # from here on, other starts see that the directory is in use
         try:
             redactor = redactor_of(self._dependencies.environment, agent)
             clean = await asyncio.to_thread(lambda: redactor.redact(plain(text)).text)
@@ -105,28 +104,28 @@ class Continuation:
         return agent
 
     def _place_of(self, named: Path) -> Path:
-        """The document's path, or that of our own copy where its worktree was removed."""
+        """The document's path; that of our own copy if the document is missing."""
         if named.exists():
             return named
         records = self._dependencies.store.handoffs_named(str(named))
-        copies = [Path(each.copy) for each in records if each.copy]
+        copies = [Path(record.copy) for record in records if record.copy]
         return next((copy for copy in copies if is_file(copy)), named)
 
     def _directory(self, asked: Continue, left: Document) -> Path:
-        """Where the user said; else where the document was left, if nobody works there now."""
+        """The directory that the user named; else the document's, if no agent works there."""
         if asked.directory is not None:
-            if not (said := Path(asked.directory)).is_dir():
+            if not (named := Path(asked.directory)).is_dir():
                 raise BadUsage(
-                    f"{said} is not a directory", "", "Choose another one, or create it."
+                    f"{named} is not a directory", "", "Choose another one, or create it."
                 )
-            return said
+            return named
         place = Path(left.front.worktree) if left.front and left.front.worktree else None
         if place is None or not place.is_absolute() or not place.is_dir():
             raise BadUsage(
                 "No directory for the new agent",
                 "The document does not name one."
                 if place is None
-                else f"The document's directory {place} is not there any more.",
+                else f"The document's directory {place} does not exist.",
                 "Choose one: --directory DIR",
             )
         for agent in self._fleet:
@@ -151,7 +150,7 @@ class Continuation:
         return agent_name(name)
 
     async def _within_reach(self, agent: Agent, path: Path, text: str) -> Path:
-        """The document in the agent's own directory: elsewhere it might have to ask for leave."""
+        """A path in the agent's directory; elsewhere it might need permission to read it."""
         folder = str(agent.settings.handoff.directory)
         if (inside := _inside(path, agent.directory)) is not None:
             return inside

@@ -1,7 +1,7 @@
-"""Agents that ran until the machine, or the tmux server, ended under them.
+"""Agents that were interrupted when the machine or the tmux server ended.
 
-Found when a supervisor comes back, and kept as latches of the session, so that the list stays the
-same until you reopen, restart or stop the agent. Starts and ends nothing.
+They are found after a restart, and stored as latches of the session, so that the list stays the
+same until the user reopens, restarts or stops the agent. Starts and ends nothing.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ WORDS: dict[Cause, str] = {
 }
 _LATCHES: dict[str, Cause] = {"interrupted.restart": "restart", "interrupted.terminal": "terminal"}
 SHORTLY = 30.0
-"""Seconds before the supervisor's own end in which an agent counts as ended by the shutdown."""
+"""An agent that ended within these seconds before the supervisor ended with the shutdown."""
 
 
 def find_interrupted(dependencies: Dependencies, agents: Iterable[Agent], *, panes: bool) -> None:
-    """After coming back: note which agents were cut off. `panes`: one of theirs is still there."""
-    gone = [agent for agent in agents if agent.record.wanted and agent.session and not agent.alive]
-    for agent in gone:
+    """After a restart: note which agents were interrupted. `panes`: a pane of ours exists."""
+    ended = [agent for agent in agents if agent.record.wanted and agent.session and not agent.alive]
+    for agent in ended:
         known = _known(dependencies, agent)
         cause = known or _cause(dependencies, agent, panes=panes)
         if cause is not None and known is None:
@@ -36,15 +36,15 @@ def find_interrupted(dependencies: Dependencies, agents: Iterable[Agent], *, pan
 
 
 def note_interrupted(dependencies: Dependencies, agent: Agent, cause: Cause) -> None:
-    """Keep that this agent's session was cut off."""
+    """Store that this agent's session was interrupted."""
     assert agent.session is not None
-    name = next(name for name, each in _LATCHES.items() if each == cause)
+    name = next(name for name, one in _LATCHES.items() if one == cause)
     dependencies.store.latch(agent.session.id, name, dependencies.clock.now().timestamp())
     agent.troubles.interrupted = WORDS[cause]
 
 
 def forget_interruption(dependencies: Dependencies, agent: Agent) -> None:
-    """A session was opened here, so nobody has to be asked about it. Idempotent."""
+    """Remove the note, because a session was opened. Idempotent."""
     agent.troubles.interrupted = None
     if agent.session is not None:
         dependencies.store.unlatch(agent.session.id, *_LATCHES)
@@ -56,9 +56,9 @@ def ended_with_server(end: Exit) -> bool:
 
 
 def note_shutdown(dependencies: Dependencies, agents: Iterable[Agent]) -> None:
-    """The supervisor ends: keep who was ended just before, as a machine's shutdown does.
+    """When the supervisor ends: store which agents ended just before, in case of a shutdown.
 
-    Whether it was one is known only to the supervisor that comes back in another boot.
+    Only the next supervisor knows whether it was a shutdown: the boot id is another one then.
     """
     now, boot = dependencies.clock.now().timestamp(), dependencies.clock.boot()
     for agent in agents:
@@ -85,7 +85,7 @@ def _cause(dependencies: Dependencies, agent: Agent, *, panes: bool) -> Cause | 
     assert agent.session is not None
     record, boot = agent.record, dependencies.clock.boot()
     other_boot = record.boot is not None and record.boot != boot
-    if record.ending is None:  # nobody watched its end
+    if record.ending is None:  # it ended while no supervisor ran
         if other_boot:
             return "restart"
         return "terminal" if record.pid is not None and not panes else None

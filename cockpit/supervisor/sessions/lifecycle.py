@@ -1,8 +1,7 @@
-"""Starting and ending the sessions of an agent.
+"""Starts and ends the sessions of an agent.
 
-A session's identity is written down before its process exists, so whatever is interrupted here
-is found again (`finding`) by the marker that the process carries. Never starts over something that
-lives, and never decides that something should start or end.
+A session's marker is saved before its process starts, so that `reattach` finds the process after a
+crash. Does not decide what should start or end.
 """
 
 from __future__ import annotations
@@ -34,16 +33,16 @@ from cockpit.supervisor.sessions.interruptions import forget_interruption
 
 Ended = Callable[[Agent, ProcessId | None], None]
 Prologue = Callable[[Agent, SessionRecord, str | None], Awaitable[str | None]]
-"""What is done before a new session's prompt is given; answers the prompt to give."""
+"""Called before a new session starts; returns its first prompt."""
 
 
 async def no_prologue(agent: Agent, session: SessionRecord, prompt: str | None) -> str | None:
-    """Nothing is done, and the prompt stays as it is."""
+    """A prologue that returns the prompt unchanged."""
     return prompt
 
 
 class Sessions:
-    """What starts and ends processes; one for all agents."""
+    """Starts and ends the processes of all agents."""
 
     def __init__(self, dependencies: Dependencies, ended: Ended) -> None:
         self._dependencies = dependencies
@@ -56,30 +55,32 @@ class Sessions:
     # Identity
 
     def mint(self, agent: Agent) -> tuple[SessionId, str]:
-        """A session id, and the marker of its processes; both never used before."""
+        """A new session id, and a new marker for its processes."""
         return SessionId(str(uuid4())), f"{agent.name}-{secrets.token_hex(6)}"
 
     async def without_secrets(self, agent: Agent, prompt: str) -> str:
-        """A prompt as it may be kept. Off the loop: a prompt can have any size."""
+        """Redact a prompt before it is stored. Runs on a thread: a prompt can have any size."""
         redactor = redactor_of(self._dependencies.environment, agent)
         return await asyncio.to_thread(lambda: redactor.redact(prompt).text)
 
     def new_job(self, agent: Agent, prompt: str | None, base_commit: str | None) -> JobRecord:
-        """A job for the agent, written down; `prompt` is already without secrets."""
+        """Store a new job for the agent; `prompt` must already be redacted."""
         job = JobRecord(JobId(str(uuid4())), agent.name, prompt, self._now(), base_commit)
         self._dependencies.store.add_job(job)
         return job
 
     def next_number(self, job: JobId, plan: Plan | None = None) -> int:
-        """The next place in a job's chain; what was undone keeps its own.
+        """The number of the next session in a job's chain. Undone sessions keep theirs.
 
-        The starts of a plan share one place: only one of them comes to live.
+        The starts of a plan share one number: only one of them can succeed.
         """
-        tried = {each.session for each in plan.successors} if plan else set()
-        places = (
-            each.number for each in self._dependencies.store.chain(job) if each.id not in tried
+        tried = {successor.session for successor in plan.successors} if plan else set()
+        numbers = (
+            session.number
+            for session in self._dependencies.store.chain(job)
+            if session.id not in tried
         )
-        return max(places, default=0) + 1
+        return max(numbers, default=0) + 1
 
     # Starting
 
@@ -93,10 +94,9 @@ class Sessions:
     ) -> None:
         """Start a process for this session in the agent's pane, or in a new one.
 
-        Raises `ProgramMissing`, `NotNow` where somebody else works there, and other refusals before
-        anything was changed; `Failed` when the
-        process could not be had. The directory must exist and is where the process will be.
-        The caller holds the agent's lock.
+        Raises `ProgramMissing`, `NotNow` if another agent works there, and other refusals before
+        anything is changed; `Failed` if the process could not be started. The agent's directory
+        must exist. The caller holds the agent's lock.
         """
         self.locks.check_held(agent.name)
         if not resume:
@@ -112,41 +112,41 @@ class Sessions:
             ("record", agent.name), partial(agent.runtime.transcript, order)
         )
         session = replace(session, transcript=str(transcript) if transcript else None)
-        self._take_back(agent)
-        self._write_down(agent, session)
-        self._note_beginning(session)
+        self._withdraw_old_texts(agent)
+        self._save_start(agent, session)
+        self._save_start_time(session)
         forget_interruption(self._dependencies, agent)
         agent.progress.begin_session()
         agent.begin_session(self.tail(agent, transcript))
         agent.session_state.begun_here = not resume
         agent.session_state.began_at = self._dependencies.clock.monotonic()
-        pane = await self._place(agent, launch)
-        self.seated(agent, pane)
+        pane = await self._open_pane(agent, launch)
+        self.attach_process(agent, pane)
         if agent.process is None:
-            # It ended before anybody could wait for that.
+            # It ended before its end could be watched.
             self._ended(agent, None)
 
-    def _note_beginning(self, session: SessionRecord) -> None:
-        """When its process began, on the clock that no jump moves; for rests and limits."""
+    def _save_start_time(self, session: SessionRecord) -> None:
+        """Store when its process started, in monotonic seconds; for cooldowns and limits."""
         name = began(self._dependencies.clock.boot())
         with self._dependencies.store.transaction():
             self._dependencies.store.unlatch(session.id, name)
             self._dependencies.store.latch(session.id, name, self._dependencies.clock.monotonic())
 
-    def _take_back(self, agent: Agent) -> None:
-        """What lies ready was meant for the session before."""
+    def _withdraw_old_texts(self, agent: Agent) -> None:
+        """Withdraw what was prepared for the previous session."""
         agent.runtime.withdraw_ask(agent.name)
         agent.runtime.withdraw_supplement(agent.name)
         agent.runtime.release_compaction(agent.name)
         agent.runtime.forbid_writing(agent.name)
 
     async def prepare(self, agent: Agent, order: SessionOrder) -> Launch:
-        """Everything that can be refused, refused now: program, arguments, directory."""
+        """Check program, arguments and directory, and build the launch. Changes nothing."""
         if not await self._dependencies.slow.ask(order.directory, order.directory.is_dir):
             raise Failed(
-                f"{order.directory} is not there",
+                f"{order.directory} does not exist",
                 f"{agent.name} works in it, so nothing was started.",
-                "Bring the directory back, or start the agent in another one.",
+                "Restore the directory, or start the agent in another one.",
             )
         program = await self.probe(agent, order.environment)
         launch = await asyncio.to_thread(agent.runtime.launch, order, program)
@@ -155,7 +155,7 @@ class Sessions:
     async def probe(self, agent: Agent, environment: Mapping[str, str]) -> Program:
         """Find the agent's program, and load what opening its pane needs.
 
-        Raises `ProgramMissing`, and `Hindered` where panes could not be opened.
+        Raises `ProgramMissing`, and `Hindered` if panes cannot be opened.
         """
         program, _ = await asyncio.gather(
             asyncio.to_thread(agent.runtime.program, environment),
@@ -166,7 +166,7 @@ class Sessions:
     def order(
         self, agent: Agent, session: SessionRecord, prompt: str | None, *, resume: bool = False
     ) -> SessionOrder:
-        """What the runtime is asked to start."""
+        """The order for the runtime to start this session."""
         return SessionOrder(
             agent=agent.name,
             session_id=session.id,
@@ -182,7 +182,7 @@ class Sessions:
         )
 
     def environment(self, agent: Agent) -> dict[str, str]:
-        """What a pane gets: the supervisor's own environment, ours, and the agent's."""
+        """The environment of a pane: the supervisor's, our variables, and the agent's settings."""
         places = self._dependencies.places
         env = {
             **self._dependencies.environment,
@@ -195,34 +195,34 @@ class Sessions:
         env |= {"TERM": "tmux-256color", "COLORTERM": "truecolor"}
         return env | dict(agent.settings.env)
 
-    def keep(self, agent: Agent) -> None:
-        """Write down what a chain is asked for later: tokens, cost, the mode that it began with."""
+    def save_counts(self, agent: Agent) -> None:
+        """Save the session's tokens, cost, compactions and first permission mode, if changed."""
         if agent.session is None:
             return
         session_state = agent.session_state
-        kept = replace(
+        saved = replace(
             agent.session,
             tokens=session_state.gauge.tokens or agent.session.tokens,
             cost_usd=agent.own_cost_usd,
             compactions=max(session_state.reading.meter.compactions, agent.session.compactions),
             permission_mode=agent.session.permission_mode or session_state.began_with or "",
         )
-        if kept != agent.session:
-            self._dependencies.store.save_session(kept)
-            agent.session = kept
+        if saved != agent.session:
+            self._dependencies.store.save_session(saved)
+            agent.session = saved
 
     def finish(self, agent: Agent) -> None:
-        """Write down that the agent's session is over; its record and its place stay."""
-        self.keep(agent)
+        """Save that the agent's session has ended. Idempotent."""
+        self.save_counts(agent)
         if agent.session is not None and agent.session.state == "live":
             ended = replace(agent.session, state="ended", ended=self._now())
             self._dependencies.store.save_session(ended)
             agent.session = ended
         self._dependencies.prompts.forget(agent.record.run)
 
-    def _write_down(self, agent: Agent, session: SessionRecord) -> None:
-        self.keep(agent)
-        sat = replace(
+    def _save_start(self, agent: Agent, session: SessionRecord) -> None:
+        self.save_counts(agent)
+        record = replace(
             agent.record,
             session=session.id,
             run=session.run,
@@ -236,23 +236,23 @@ class Sessions:
         with self._dependencies.store.transaction():
             self._dependencies.store.end_other_sessions(agent.name, session.id, self._now())
             self._dependencies.store.save_session(session)
-            self._dependencies.store.save_agent(sat)
+            self._dependencies.store.save_agent(record)
         self.unwatch(agent)
         agent.process = None
         self._dependencies.prompts.forget(agent.record.run)
-        agent.record, agent.session = sat, session
+        agent.record, agent.session = record, session
         agent.chain = self._dependencies.store.chain(session.job)
 
-    async def _place(self, agent: Agent, launch: Launch) -> Pane:
+    async def _open_pane(self, agent: Agent, launch: Launch) -> Pane:
         if agent.record.pane is not None:
             try:
                 return await self._dependencies.panes.reopen(agent.record.pane, launch)
             except PaneGone:
-                pass  # closed by hand; the agent gets a new window
+                pass  # closed by the user; the agent gets a new window
         return await self._dependencies.panes.open(agent.name, launch)
 
-    def seated(self, agent: Agent, pane: Pane) -> None:
-        """Take note of the process in a pane, and wait for its end."""
+    def attach_process(self, agent: Agent, pane: Pane) -> None:
+        """Save the process of a pane as the agent's, and watch for its end."""
         process = self._dependencies.processes.identify(pane.pid) if not pane.dead else None
         agent.process = process
         agent.exit = None
@@ -275,40 +275,42 @@ class Sessions:
         try:
             self._dependencies.store.save_agent(agent.record)
         except BaseException:
-            # Memory says no more than the disk does: `finding.adopt` sees what is still to be done.
+            # Keep memory equal to the database: `reattach` then repeats what is missing.
             agent.record = held
             raise
 
     def watch_end(self, agent: Agent, process: ProcessId) -> None:
-        """Wait for the process's end, and for no other one's."""
+        """Watch for the end of this process, and no longer of another one."""
         self.unwatch(agent)
         self._forget[agent.name] = self._dependencies.processes.on_exit(
             process, lambda: self._ended(agent, process)
         )
 
     def unwatch(self, agent: Agent) -> None:
-        """Stop waiting for the process's end."""
+        """Stop watching for the end of the agent's process. Idempotent."""
         if forget := self._forget.pop(agent.name, None):
             forget()
 
-    # Its record
+    # Its transcript
 
     def tail(self, agent: Agent, transcript: Path | None) -> Tail | None:
-        """The session's record, to be followed from its beginning; None where it has no place."""
+        """A reader of the transcript from its beginning; None without a path."""
         return Tail(transcript, agent.runtime.parse) if transcript else None
 
-    def follow(self, agent: Agent, transcript: Path) -> None:
-        """The CLI says that its record is elsewhere: read it from there, from the beginning."""
+    def follow_transcript(self, agent: Agent, transcript: Path) -> None:
+        """Read another transcript file, from its beginning, if the CLI reports one."""
         if agent.session is None or agent.session.transcript == str(transcript):
             return
         agent.session = replace(agent.session, transcript=str(transcript))
         self._dependencies.store.save_session(agent.session)
         agent.begin_transcript(Tail(transcript, agent.runtime.parse))
 
-    def cleared(self, agent: Agent, session: str, transcript: str | None, source: str) -> None:
-        """The user began another session in the same process (`/clear`): the agent follows."""
+    def follow_new_session(
+        self, agent: Agent, session: str, transcript: str | None, source: str
+    ) -> None:
+        """Follow a new session that the user began in the same process, as with `/clear`."""
         assert agent.session is not None
-        self.keep(agent)
+        self.save_counts(agent)
         old, facts = agent.session, agent.session_state.reading.collector.facts()
         self._dependencies.store.save_session(replace(old, state="ended", ended=self._now()))
         new = replace(
@@ -328,7 +330,7 @@ class Sessions:
         with self._dependencies.store.transaction():
             self._dependencies.store.save_session(new)
             self._dependencies.store.save_agent(agent.change(session=new.id))
-        self._note_beginning(new)
+        self._save_start_time(new)
         agent.chain = self._dependencies.store.chain(new.job)
         agent.begin_session(self.tail(agent, Path(transcript) if transcript else None))
         agent.session_state.before = facts if source == "clear" else None
@@ -343,9 +345,9 @@ class Sessions:
     # Ending
 
     async def end(self, agent: Agent, patience: float = 6.0) -> Ending:
-        """End the agent's process and everything that carries its marker; proved, not assumed.
+        """End the agent's process and all processes with its marker, and verify that they ended.
 
-        Idempotent: what is gone is reported gone. The caller holds the agent's lock.
+        Idempotent. The caller holds the agent's lock.
         """
         ending = await self.end_process(agent, patience)
         if ending.gone and agent.record.run is not None:
@@ -353,7 +355,7 @@ class Sessions:
         return ending
 
     async def end_process(self, agent: Agent, patience: float = 6.0) -> Ending:
-        """As `end`, with nothing written: the caller saves the agent's record."""
+        """Like `end`, but saves nothing: the caller saves the agent's record."""
         self.locks.check_held(agent.name)
         self.unwatch(agent)
         if agent.record.run is None:
@@ -368,7 +370,7 @@ class Sessions:
         return ending
 
     async def find_exit(self, agent: Agent) -> Exit:
-        """See `endings.find_exit`."""
+        """See `exit_reason.find_exit`."""
         return await find_exit(self._dependencies, agent)
 
     def _now(self) -> float:
@@ -376,12 +378,12 @@ class Sessions:
 
 
 def refuse_if_alive(agent: Agent) -> None:
-    """Raise `NotNow` when somebody sits here already, or is about to."""
+    """Raise `NotNow` if the agent runs or is being started."""
     if agent.start.setup:
         raise NotNow(
             f"{agent.name} is being started",
-            f"Its worktree comes first: {agent.start.setup}",
-            f"Wait for it, or call it off: cockpit stop {agent.name}",
+            f"Its worktree is set up first: {agent.start.setup}",
+            f"Wait for it, or cancel it: cockpit stop {agent.name}",
         )
     refuse_if_opening(agent)
     if agent.alive:
@@ -394,7 +396,7 @@ def refuse_if_alive(agent: Agent) -> None:
 
 
 def refuse_if_handing_off(agent: Agent) -> None:
-    """Raise `NotNow` while a handoff of this agent is under way, process or no process."""
+    """Raise `NotNow` while a handoff of this agent is under way, also without a process."""
     if agent.handoff is not None:
         raise NotNow(
             f"A handoff of {agent.name} is under way",

@@ -1,6 +1,6 @@
-"""Where an agent would work: its worktree and branch, by name. Makes nothing.
+"""Where an agent would work: its worktree and branch. Creates nothing.
 
-What starts a job and what only tells beforehand ask here, so that both say the same.
+A start and a plan both use it, so that they agree.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.events import EventLog
 
 JOB_UNKNOWN = "<job>"
-"""Stands for the id of a job that nobody has begun."""
+"""Placeholder for the id of a job that has not begun."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A worktree that is there or would be made."""
+    """A worktree that exists or would be created."""
 
     root: Path
-    """The checkout that it belongs to."""
+    """The checkout or repository that it belongs to."""
     folder: Path
-    """Where worktrees are made."""
+    """The folder in which worktrees are created."""
     target: Path
     branch: str
     base: str
-    """Where a new branch starts; empty: where HEAD is."""
+    """Where a new branch starts; empty for HEAD."""
     left: bool = False
-    """An earlier job of the same agent left it here."""
+    """It exists, from an earlier job of the same agent."""
 
 
 async def place_of(worktrees: Worktrees, settings: AgentSettings, job: str | None) -> Place | None:
@@ -51,12 +51,12 @@ async def place_of(worktrees: Worktrees, settings: AgentSettings, job: str | Non
     if root is None:
         raise BadUsage(
             f"{settings.directory} is not in a git repository",
-            f"{settings.name} is to have a worktree of it.",
+            f"{settings.name} is configured to work in a worktree of it.",
             'Run git init there, or set worktree.strategy = "none".',
         )
     ident = job[:8] if job else JOB_UNKNOWN
     branch = own.branch.format(agent=settings.name, work_item=own.work_item or ident, job=ident)
-    # Into the folder of a bare repository nobody looks for worktrees: they go beside it.
+    # Worktrees of a bare repository go beside its folder, not into it.
     beside = found.root is None and not (root / ".git").exists()
     within = root.parent if beside else root
     folder = own.directory if own.directory.is_absolute() else within / own.directory
@@ -70,9 +70,9 @@ async def place_of(worktrees: Worktrees, settings: AgentSettings, job: str | Non
 
 
 def refuse_git_folder(settings: AgentSettings, directory: Path) -> None:
-    """Raises `BadUsage` where an agent, or its setup, would work among git's own files.
+    """Raise `BadUsage` if an agent, or its setup, would work among git's own files.
 
-    With a worktree, the folder of a bare repository only says which repository it is made of.
+    With a worktree, a bare repository is allowed as the directory: the agent works elsewhere.
     """
     found = git_folder_around(directory)
     only_named = settings.worktree.strategy != "none" and directory == settings.directory
@@ -80,18 +80,18 @@ def refuse_git_folder(settings: AgentSettings, directory: Path) -> None:
         return
     raise BadUsage(
         f"{settings.name} cannot work in {safe_line(str(directory))}",
-        f"{safe_line(str(found))} is a folder of git's own: git would run files in it.",
+        f"{safe_line(str(found))} is git's own folder: git would run files in it.",
         "Name the folder of a checkout.",
     )
 
 
-def tell_ready(event_log: EventLog, agent: Agent, made: Worktree, came_about: str) -> None:
-    """Record that an agent's worktree is there, and which filters its files lack."""
+def record_worktree_ready(event_log: EventLog, agent: Agent, made: Worktree, what: str) -> None:
+    """Record that an agent's worktree is ready, and which git filters were not run."""
     unfiltered = ", ".join(made.unfiltered)
-    aside = f"; the repository's own filters were not run: {unfiltered}" if unfiltered else ""
+    filters = f"; the repository's own filters were not run: {unfiltered}" if unfiltered else ""
     event_log.record(
         "worktree.ready",
-        f"The worktree of {agent.name} {came_about}{aside}",
+        f"The worktree of {agent.name} {what}{filters}",
         agent.name,
         directory=str(made.directory),
         branch=made.branch,

@@ -1,6 +1,6 @@
-"""What a start would do, told beforehand: where, on which branch, and why not. Changes nothing.
+"""Describes what a start would do: where, on which branch, or why not. Changes nothing.
 
-The program is not probed: this is asked while a user types.
+The agent's program is not checked, because this runs while a user types.
 """
 
 from __future__ import annotations
@@ -50,23 +50,25 @@ class Planner:
         found = await worktrees.facts(settings.directory)
         if place:
             there = await worktrees.foresee(place.root, place.target, place.branch, place.base)
-            words = _place_words(place, there)
+            words = _worktree_text(place, there)
         else:
-            words = _directory_words(settings, found)
-        told = [f"{name} starts {'as configured' if file else 'as a new agent'} {words}"]
+            words = _directory_text(settings, found)
+        sentences = [f"{name} starts {'as configured' if file else 'as a new agent'} {words}"]
         if found.root is None and place is None:
-            told.append("No git repository: handoff documents cannot be verified.")
-        told += self._company(name, settings, place)
-        return Done(message=" ".join(told), name=name)
+            sentences.append("No git repository: handoff documents cannot be verified.")
+        sentences += self._neighbours(name, settings, place)
+        return Done(message=" ".join(sentences), name=name)
 
-    def _company(self, name: AgentName, settings: AgentSettings, place: Place | None) -> list[str]:
+    def _neighbours(
+        self, name: AgentName, settings: AgentSettings, place: Place | None
+    ) -> list[str]:
         where = place.target if place else settings.directory
         there = [
             other.name
             for other in self._fleet
             if other.name != name and other.alive and same_place(other.directory, where)
         ]
-        return [f"{company_words(there)}: their edits may conflict."] if there else []
+        return [f"{neighbours_text(there)}: their edits may conflict."] if there else []
 
 
 def _refuse_runtime(settings: AgentSettings) -> None:
@@ -80,20 +82,20 @@ def _refuse_runtime(settings: AgentSettings) -> None:
         raise BadUsage('runtime "command" needs a command', "", "Write it in cockpit.toml.")
 
 
-def _place_words(place: Place, there: bool) -> str:
-    """`there`: its branch is."""
+def _worktree_text(place: Place, there: bool) -> str:
+    """`there`: whether its branch exists."""
     if place.left:
         return f"in the worktree {place.target} again, on branch {place.branch}."
     base = f" from {place.base}" if place.base else ""
-    base = ", which is there already" if there else base
+    base = ", which already exists" if there else base
     return f"in a new worktree {place.target} on branch {place.branch}{base}."
 
 
-def _directory_words(settings: AgentSettings, found: GitFacts) -> str:
+def _directory_text(settings: AgentSettings, found: GitFacts) -> str:
     branch = f" on branch {found.branch}" if found.branch else ""
     return f"in {settings.directory}{branch}."
 
 
-def company_words(names: Sequence[str]) -> str:
-    """That these agents are in the same place; at least one."""
+def neighbours_text(names: Sequence[str]) -> str:
+    """A clause that these agents work in the same directory; needs at least one name."""
     return f"{', '.join(names)} {'works' if len(names) == 1 else 'work'} there too"

@@ -1,6 +1,6 @@
-"""Finding the process again that an agent's record names.
+"""Finds the running process that an agent's record names.
 
-The marker in its environment is the proof, not its pid. Starts and ends nothing.
+The marker in its environment identifies it, not its pid. Starts and ends nothing.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.sessions.lifecycle import Sessions
 
 LAUNCHES, LAUNCH_LOOK = 30, 0.05
-"""How often, and how many seconds apart, a launcher is looked at until it is the agent."""
+"""Number of looks at a launcher until it has become the agent, and seconds between them."""
 
 
-async def find(
+async def find_process(
     dependencies: Dependencies, sessions: Sessions, agent: Agent, panes: Mapping[str, Pane]
 ) -> bool:
-    """After a restart: take up the living process that the record names; True if it lives."""
+    """After a restart: reattach the process that the record names; True if it runs."""
     record = agent.record
     if record.session is None or record.run is None:
         return False
@@ -31,7 +31,7 @@ async def find(
     agent.begin_session(sessions.tail(agent, Path(kept) if kept else None))
     agent.marked_done_at = dependencies.store.latched(record.session, MARKED_DONE)
     if pane is not None and await _is_agents_own(dependencies, agent, pane):
-        sessions.seated(agent, pane)
+        sessions.attach_process(agent, pane)
         return True
     if (left := _without_terminal(dependencies, agent)) is not None:
         agent.process = left
@@ -47,7 +47,7 @@ async def find(
 
 
 def _without_terminal(dependencies: Dependencies, agent: Agent) -> ProcessId | None:
-    """The recorded process, if it outlived its pane: it is deaf to the end of a terminal."""
+    """The recorded process, if it still runs although its pane is closed."""
     record = agent.record
     if record.run is None or record.pid is None or record.started is None or record.boot is None:
         return None
@@ -55,10 +55,10 @@ def _without_terminal(dependencies: Dependencies, agent: Agent) -> ProcessId | N
     return process if process in dependencies.processes.marked(record.run) else None
 
 
-async def adopt(dependencies: Dependencies, sessions: Sessions, agent: Agent) -> bool:
-    """Whether the process that the record names lives here; it sits then.
+async def reattach(dependencies: Dependencies, sessions: Sessions, agent: Agent) -> bool:
+    """Reattach the process that the record names; True if it runs.
 
-    For a start that was done and never written down: another one would be a second agent.
+    For a start that was done but not saved: another start would be a second process.
     """
     if agent.alive and agent.process is not None and agent.record.pid == agent.process.pid:
         return True
@@ -66,14 +66,14 @@ async def adopt(dependencies: Dependencies, sessions: Sessions, agent: Agent) ->
     pane = panes.get(agent.record.pane or "") or _labelled(panes, agent.name)
     if pane is None or not await _is_agents_own(dependencies, agent, pane):
         return False
-    sessions.seated(agent, pane)
+    sessions.attach_process(agent, pane)
     return True
 
 
 async def _is_agents_own(dependencies: Dependencies, agent: Agent, pane: Pane) -> bool:
-    """Whether the pane's process carries the agent's marker, or is about to.
+    """Whether the pane's process has the agent's marker.
 
-    A launcher carries it only once it has become the agent, so it is given a moment.
+    A launcher has it only when it has become the agent, so this waits a moment.
     """
     assert agent.record.run is not None
     if pane.dead:

@@ -1,6 +1,6 @@
-"""Reopening an agent's own session: it keeps its job, its number and everything counted for it.
+"""Reopens an agent's own session, which keeps its job, its number and its counts.
 
-For `start NAME --resume ID`, an undo and a restart of the machine. Starts and ends nothing.
+Used by `start NAME --resume ID`, by an undo and after a restart of the machine. Starts nothing.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.sessions.lifecycle import Sessions
-from cockpit.supervisor.sessions.location import tell_ready
+from cockpit.supervisor.sessions.location import record_worktree_ready
 
 LAST = "last"
-"""In place of a session's id: the session that the agent had last."""
+"""Used in place of a session's id: the agent's last session."""
 
 
 def session_named(agent: Agent, named: str) -> SessionId:
-    """The session that `--resume` names. Raises `NotNow` where the agent never had one."""
+    """The session that `--resume` names. Raises `NotNow` if the agent never had one."""
     if named != LAST:
         return SessionId(named)
     if agent.record.session is None:
@@ -38,7 +38,7 @@ def session_named(agent: Agent, named: str) -> SessionId:
 
 
 class Reopening:
-    """What reopening a session asks for, for every way there is to do so."""
+    """What every way of reopening a session needs."""
 
     def __init__(
         self,
@@ -51,9 +51,9 @@ class Reopening:
         self._sessions = sessions
 
     def own_session(self, agent: Agent, ident: SessionId) -> SessionRecord | None:
-        """The session's record if this agent had it; None if no agent had.
+        """The record of a session of this agent; None if it belongs to no known agent.
 
-        Raises `NotNow` for a session of another agent: it would be taken out of its job.
+        Raises `NotNow` for a session of another agent.
         """
         held = self._dependencies.store.session(ident)
         if held is None or held.agent == agent.name:
@@ -67,10 +67,10 @@ class Reopening:
         )
 
     def reopened(self, agent: Agent, before: SessionRecord) -> SessionRecord:
-        """The session as it will be: a new marker, and no wider a permission mode than last seen.
+        """The session's record for reopening: a new marker, and the narrowest permission mode.
 
-        The modes that you chose in the session, and in the one that runs now, count where they are
-        narrower than the one it was started with.
+        Considered are the mode it was started with, the one last chosen in it, and the one of the
+        session that runs now.
         """
         _, run = self._sessions.mint(agent)
         mode = before.permission_mode or agent.settings.permission_mode
@@ -80,13 +80,13 @@ class Reopening:
         mode = successors_mode(mode, agent.session_state.permission_mode)
         return replace(before, run=run, state="live", permission_mode=mode, ended=None)
 
-    def swaps_done(self, job: JobId) -> int:
-        """How often this job was handed off."""
-        done = self._dependencies.store.handoffs(job)
-        return sum(each.outcome == Outcome.DONE.value for each in done)
+    def count_handoffs(self, job: JobId) -> int:
+        """Number of confirmed handoffs of this job."""
+        handoffs = self._dependencies.store.handoffs(job)
+        return sum(handoff.outcome == Outcome.DONE.value for handoff in handoffs)
 
-    async def worktree_again(self, agent: Agent) -> Worktree | None:
-        """Create the worktree of the agent's job again if its folder is missing; else None.
+    async def restore_worktree(self, agent: Agent) -> Worktree | None:
+        """Create the worktree of the agent's job again if it is missing; None if it is not.
 
         Raises what `Worktrees.ensure` raises, such as `NotNow` where the branch is taken.
         """
@@ -99,7 +99,7 @@ class Reopening:
         made = await worktrees.ensure(
             home.root, Path(record.worktree), record.branch, "", agent=agent.name, job=record.job
         )
-        tell_ready(
+        record_worktree_ready(
             self._dependencies.event_log,
             agent,
             made,

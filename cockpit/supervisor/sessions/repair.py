@@ -1,7 +1,7 @@
-"""What a supervisor that was killed left half done, put right before anybody is answered.
+"""Completes what a killed supervisor left half done, before requests are answered.
 
 Processes count first, then the agent's row, then its sessions. An agent that was being stopped is
-stopped; every session that no process runs is over.
+stopped; every session without a process is marked as ended.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Repair:
         self._close_sessions()
 
     async def _finish_stop(self, agent: Agent) -> None:
-        """Finish a stop that was written down and then cut short, also after its process ended."""
+        """Finish a stop that was saved but interrupted, also after its process ended."""
         if agent.record.wanted or agent.handoff is not None:
             return
         if not agent.alive and not _is_open(agent):
@@ -60,8 +60,8 @@ class Repair:
             ending = await self._sessions.end(agent)
             if not ending.gone:
                 survivors = ", ".join(map(str, ending.survivors))
-                words = f"it was stopped, and processes {survivors} survive KILL"
-                self._dependencies.store.save_agent(agent.change(gave_up=words))
+                why = f"it was stopped, but processes {survivors} survive SIGKILL"
+                self._dependencies.store.save_agent(agent.change(gave_up=why))
                 return
             agent.exit = None
             self._sessions.finish(agent)
@@ -72,7 +72,7 @@ class Repair:
             )
 
     async def _follow_process(self, agent: Agent) -> None:
-        """Name on the row the session that the process reports, where the CLI reports one."""
+        """Set the agent's session to the one that the process reports, if that differs."""
         if (
             not agent.alive
             or agent.process is None
@@ -97,12 +97,12 @@ class Repair:
         except NoAnswer:
             return
         place = str(transcript) if transcript and is_file(transcript) else None
-        self._sessions.cleared(agent, found, place, "resume")
+        self._sessions.follow_new_session(agent, found, place, "resume")
 
     def _close_sessions(self) -> None:
-        """Mark sessions as over that are open on record and that no process runs.
+        """Mark sessions as ended that are stored as live but have no process.
 
-        Those of a handoff that is under way are left to it.
+        Sessions of a handoff that is under way are left to the handoff.
         """
         store = self._dependencies.store
         now = self._dependencies.clock.now().timestamp()
@@ -122,6 +122,6 @@ class Repair:
 
 
 def _is_open(agent: Agent) -> bool:
-    """Whether its row names a process still, or its session is not written down as over."""
+    """Whether its row still names a process, or its session is stored as live."""
     live = agent.session is not None and agent.session.state == "live"
     return live or agent.record.pid is not None

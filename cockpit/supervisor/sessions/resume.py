@@ -1,6 +1,6 @@
-"""Reopening everybody who was running when the machine, or the tmux server, ended.
+"""Reopens the agents that were running when the machine or the tmux server ended.
 
-One agent that cannot come back keeps no other one from it; why it cannot stands on its row.
+If one agent cannot be reopened, its row says why; the others are reopened all the same.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from cockpit.supervisor.sessions.start import Starter
 from cockpit.wire.verbs import Done, Resume, Start
 
 AT_ONCE = 4
-"""Agents that are reopened at the same time: each starts a CLI."""
+"""Agents that are reopened at the same time. Each starts a CLI."""
 
 
 class Resumer:
-    """Answers `Resume`, and reopens by itself what the settings say."""
+    """Performs `Resume`, and reopens agents automatically where the settings say so."""
 
     def __init__(
         self,
@@ -45,18 +45,18 @@ class Resumer:
         self._changed = changed
 
     async def resume(self, asked: Resume) -> Done:
-        """Reopen all agents that were cut off; the answer lists each with what came of it."""
+        """Reopen all interrupted agents; the answer lists the result for each."""
         agents = self.interrupted()
         if asked.name is not None:
             only = self._fleet.agent(asked.name)
             agents = [agent for agent in agents if agent is only]
         if not agents:
-            words = "Nothing to reopen: no agent was running when the machine or tmux last ended"
-            return Done(message=words)
+            message = "Nothing to reopen: no agent was running when the machine or tmux last ended"
+            return Done(message=message)
         if asked.dry_run:
             lines = [_line(agent, self.why_not(agent), "can be reopened") for agent in agents]
-            words = f"{counted(len(agents), 'agent')} ran when the machine or tmux ended"
-            return Done(message=words, text="\n".join(lines))
+            message = f"{counted(len(agents), 'agent')} ran when the machine or tmux ended"
+            return Done(message=message, text="\n".join(lines))
         refusals = await self._reopen_all(agents, asked.prompt)
         lines = [
             _line(
@@ -65,22 +65,22 @@ class Resumer:
             for agent, refusal in zip(agents, refusals, strict=True)
         ]
         failed = sum(refusal is not None for refusal in refusals)
-        words = f"Reopened {counted(len(agents) - failed, 'agent')}"
+        message = f"Reopened {counted(len(agents) - failed, 'agent')}"
         if failed:
-            words += f"; {counted(failed, 'agent')} could not be: cockpit status says why"
-        return Done(message=words, text="\n".join(lines))
+            message += f"; {counted(failed, 'agent')} could not be: cockpit status says why"
+        return Done(message=message, text="\n".join(lines))
 
     async def resume_automatic(self) -> None:
-        """Reopen those whose settings say `resume = "always"`, after the supervisor came back."""
+        """After a restart: reopen the interrupted agents that have `resume = "always"`."""
         agents = [agent for agent in self.interrupted() if agent.settings.resume == "always"]
         await self._reopen_all(agents, None)
 
     def interrupted(self) -> list[Agent]:
-        """The agents that were cut off and not started since, in the fleet's order."""
+        """The agents that were interrupted and not started since, in the fleet's order."""
         return [agent for agent in self._fleet if to_reopen(agent) is not None]
 
     def why_not(self, agent: Agent) -> CockpitError | None:
-        """Why the agent's session cannot be reopened, as far as can be told without trying."""
+        """Why the agent's session cannot be reopened, as far as is known without trying."""
         if agent.session is None:
             return None
         order = self._sessions.order(agent, replace(agent.session), None, resume=True)
@@ -102,20 +102,20 @@ class Resumer:
         return list(await asyncio.gather(*(one(agent) for agent in agents)))
 
     async def _reopen(self, agent: Agent, prompt: str | None) -> CockpitError | None:
-        """Reopen one agent's session; the refusal, which its row then says too."""
+        """Reopen one agent's session. Returns the error, which its row shows too."""
         try:
             async with self._sessions.locks.hold(agent.name, "being reopened", patience=PATIENCE):
                 refuse_if_alive(agent)
                 refuse_if_handing_off(agent)
                 if to_reopen(agent) is None:
-                    return None  # somebody else did it, or stopped the agent, meanwhile
+                    return None  # it was reopened or stopped meanwhile
                 asked = Start(name=agent.name, prompt=prompt, resume=LAST)
                 again = self._starter.agent_for(agent.name, asked)
                 await self._starter.start(again, prompt, resume=LAST)
         except CockpitError as refused:
             self._note(agent, refused)
             return refused
-        except OSError as wrong:  # a full disk, say: the others are reopened all the same
+        except OSError as wrong:  # for example a full disk; the others are reopened all the same
             refusal = Failed(f"{agent.name} could not be started", wrong.strerror or str(wrong))
             self._note(agent, refusal)
             return refusal
@@ -124,16 +124,14 @@ class Resumer:
         return None
 
     def _note(self, agent: Agent, refused: CockpitError) -> None:
-        words = f"its session cannot be reopened: {_reason(refused)}. {_remedy(agent, refused)}"
-        with suppress(Hindered, OSError):  # the answer says it all the same
-            self._dependencies.store.save_agent(agent.change(gave_up=words))
-        self._dependencies.event_log.record(
-            "agent.not_started", f"{agent.name}: {words}", agent.name
-        )
+        why = f"its session cannot be reopened: {_reason(refused)}. {_remedy(agent, refused)}"
+        with suppress(Hindered, OSError):  # the answer says it too
+            self._dependencies.store.save_agent(agent.change(gave_up=why))
+        self._dependencies.event_log.record("agent.not_started", f"{agent.name}: {why}", agent.name)
 
 
 def _line(agent: Agent, refused: CockpitError | None, otherwise: str) -> str:
-    """One agent of the answer: its name, then what came of it."""
+    """One line of the answer: the agent's name and the result."""
     if refused is None:
         return f"{agent.name}  {otherwise}"
     return f"{agent.name}  cannot be reopened: {_reason(refused)}. {_remedy(agent, refused)}"
@@ -144,7 +142,7 @@ def _reason(refused: CockpitError) -> str:
 
 
 def _remedy(agent: Agent, refused: CockpitError) -> str:
-    """What comes next: a session that is only hindered is worth another try."""
+    """The next step: try again after a temporary error, otherwise start a new session."""
     if isinstance(refused, NotNow | Failed):
         return refused.hint or f"Try again: cockpit start {agent.name} --resume"
-    return f"Start it anew: cockpit start {agent.name}"
+    return f"Start a new session: cockpit start {agent.name}"

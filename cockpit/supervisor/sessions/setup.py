@@ -1,8 +1,8 @@
-"""Makes a new worktree fit for its agent: files that git does not have, and the setup command.
+"""Sets up a new worktree: copies files that git does not track, and runs the setup command.
 
-It goes on beside, with its last line on the row and all of it in a file; the agent is started after
-it. That a start waits for this is written down, so that a supervisor that comes back does it again.
-A worktree that somebody else has made is left as it is.
+It runs in the background; the row shows the last line of its output, and a file has all of it. The
+agent starts after it. That a start waits is saved, so that a restarted supervisor can repeat the
+setup. A worktree that cockpit did not create is not set up.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from cockpit.supervisor.agents.locks import AgentLocks
 from cockpit.supervisor.dependencies import Dependencies
 
 LATCH = "preparing"
-"""Set on a job whose first session waits for a setup."""
+"""Latch of a job whose first session waits for a setup; 1 to repeat the setup after a restart."""
 KEPT = 1_000_000
-"""Bytes of a setup's output that are kept in its file."""
-LOOK = 0.5
-"""Seconds between two changes of the row while output comes."""
+"""Most bytes of a setup's output that are saved."""
+SHOW_EVERY = 0.5
+"""Least seconds between two updates of the row."""
 
-Fly = Callable[[], Awaitable[None]]
-"""Starts the agent, once its worktree is fit."""
+StartAgent = Callable[[], Awaitable[None]]
+"""Starts the agent after the setup."""
 
 
 class WorktreeSetup:
-    """All setups that are under way."""
+    """Runs the setups of all agents."""
 
     def __init__(
         self,
@@ -60,58 +60,58 @@ class WorktreeSetup:
         self._running: dict[str, asyncio.Task[None]] = {}
 
     def is_due(self, agent: Agent, made: Worktree | None) -> bool:
-        """Whether something is to be done before an agent is started there."""
+        """Whether the worktree must be set up before its agent starts."""
         wanted = agent.settings.worktree
         fresh = made is not None and made.made is not None and not made.made.ready
         return fresh and bool(wanted.setup or wanted.copy_files)
 
-    def begin(self, agent: Agent, home: Home, fly: Fly, *, again: bool) -> None:
-        """Prepare the agent's worktree beside, then start its agent.
+    def begin(self, agent: Agent, home: Home, start_agent: StartAgent, *, again: bool) -> None:
+        """Set up the agent's worktree in the background, then start the agent.
 
-        With `again`, a supervisor that comes back does it anew; else it asks the user to.
+        With `again`, a restarted supervisor repeats an interrupted setup; otherwise the user must.
         """
         assert agent.job is not None
         self._dependencies.store.latch(SessionId(agent.job.id), LATCH, 1.0 if again else 0.0)
         agent.start.hooks_run = True
-        self._say(agent, "its worktree is being prepared")
-        task = asyncio.get_running_loop().create_task(self._prepare(agent, home, fly))
+        self._show(agent, "its worktree is being prepared")
+        task = asyncio.get_running_loop().create_task(self._prepare(agent, home, start_agent))
         self._running[agent.name] = task
         task.add_done_callback(lambda _: self._running.pop(agent.name, None))
 
     def cut_off(self, agent: Agent) -> bool | None:
-        """Whether an earlier supervisor's setup is to be done again; None if none was cut off."""
+        """Whether to repeat an interrupted setup; None if none was interrupted."""
         if agent.job is None or agent.alive or agent.start.hooks_run:
             return None
         if agent.session is not None and agent.session.job == agent.job.id:
-            self._forget(agent)
+            self._unlatch(agent)
             return None
-        noted = self._dependencies.store.latched(SessionId(agent.job.id), LATCH)
-        return None if noted is None else bool(noted)
+        latched = self._dependencies.store.latched(SessionId(agent.job.id), LATCH)
+        return None if latched is None else bool(latched)
 
-    async def _prepare(self, agent: Agent, home: Home, fly: Fly) -> None:
+    async def _prepare(self, agent: Agent, home: Home, start_agent: StartAgent) -> None:
         try:
-            await self._make_fit(agent, home)
+            await self._prepare_files(agent, home)
             async with self._locks.hold(agent.name, "being started"):
                 agent.start.hooks_run = False
-                await fly()
-                self._forget(agent)
+                await start_agent()
+                self._unlatch(agent)
         except CockpitError as refused:
-            self._forget(agent)
-            words = " ".join(f"{refused.title}. {refused.detail} {refused.hint}".split())
-            self._dependencies.store.save_agent(agent.change(gave_up=words))
+            self._unlatch(agent)
+            why = " ".join(f"{refused.title}. {refused.detail} {refused.hint}".split())
+            self._dependencies.store.save_agent(agent.change(gave_up=why))
             self._dependencies.event_log.record("agent.not_started", str(refused), agent.name)
         finally:
             agent.start.hooks_run, agent.start.setup = False, None
             self._changed(agent)
 
-    async def _make_fit(self, agent: Agent, home: Home) -> None:
+    async def _prepare_files(self, agent: Agent, home: Home) -> None:
         assert agent.record.worktree is not None
         wanted, tree = agent.settings.worktree, Path(agent.record.worktree)
-        brought = await self._dependencies.worktrees.bring(home.root, tree, wanted.copy_files)
-        if missing := [name for name in wanted.copy_files if name not in brought]:
-            words = f"Not copied into {agent.name}'s worktree (not there, or there already):"
+        copied = await self._dependencies.worktrees.bring(home.root, tree, wanted.copy_files)
+        if missing := [name for name in wanted.copy_files if name not in copied]:
+            text = f"Not copied into {agent.name}'s worktree (missing, or already there):"
             self._dependencies.event_log.record(
-                "worktree.not_copied", f"{words} {', '.join(missing)}", agent.name
+                "worktree.not_copied", f"{text} {', '.join(missing)}", agent.name
             )
         if wanted.setup:
             await self._set_up(agent, home, tree)
@@ -124,7 +124,7 @@ class WorktreeSetup:
             "worktree.setup", f"Setting up {agent.name}'s worktree: {shown}", agent.name
         )
         file = self.output_file(agent)
-        with _Kept(file, lambda line: self._heard(agent, shown, line)) as kept:
+        with _Output(file, lambda line: self._show_line(agent, shown, line)) as output:
             run = await self._shell.run(
                 command,
                 "",
@@ -136,54 +136,56 @@ class WorktreeSetup:
                     "COCKPIT_WORKTREE": str(tree),
                 },
                 timeout=agent.settings.worktree.setup_timeout,
-                heard=kept.write,
+                heard=output.write,
             )
         redactor = redactor_of(self._dependencies.environment, agent)
-        await asyncio.to_thread(_clean_file, file, lambda text: redactor.redact(text).text)
-        self._conclude(agent, shown, run, kept.line, file)
+        await asyncio.to_thread(_redact_file, file, lambda text: redactor.redact(text).text)
+        self._record_result(agent, shown, run, output.line, file)
 
-    def _conclude(self, agent: Agent, shown: str, run: ShellRun, last: str, file: Path) -> None:
+    def _record_result(
+        self, agent: Agent, shown: str, run: ShellRun, last: str, file: Path
+    ) -> None:
         if run.problem:
-            said = f" Its last words: {self._clean(agent, last)}" if last else ""
+            last_line = f" Last output: {self._redacted(agent, last)}" if last else ""
             raise Failed(
                 f"The setup of {agent.name}'s worktree failed ({shown}): {run.problem}",
-                f"The agent was not started.{said}",
-                f"All of it: {file}. When that is mended: cockpit start {agent.name}",
+                f"The agent was not started.{last_line}",
+                f"Full output: {file}. When the problem is fixed: cockpit start {agent.name}",
             )
-        words = f"The worktree of {agent.name} is set up ({shown}, {run.seconds:.1f} s)"
-        self._dependencies.event_log.record("worktree.set_up", words, agent.name, output=str(file))
+        text = f"The worktree of {agent.name} is set up ({shown}, {run.seconds:.1f} s)"
+        self._dependencies.event_log.record("worktree.set_up", text, agent.name, output=str(file))
 
-    def _heard(self, agent: Agent, shown: str, line: str) -> None:
-        self._say(agent, f"setup ({shown}): {self._clean(agent, line)}")
+    def _show_line(self, agent: Agent, shown: str, line: str) -> None:
+        self._show(agent, f"setup ({shown}): {self._redacted(agent, line)}")
 
-    def _clean(self, agent: Agent, line: str) -> str:
+    def _redacted(self, agent: Agent, line: str) -> str:
         return safe_line(redactor_of(self._dependencies.environment, agent).redact(line).text, 200)
 
-    def _say(self, agent: Agent, words: str) -> None:
-        agent.start.setup = words
+    def _show(self, agent: Agent, text: str) -> None:
+        agent.start.setup = text
         self._changed(agent)
 
     def output_file(self, agent: Agent) -> Path:
-        """Where the output of this agent's last setup is kept."""
+        """The file with the output of this agent's last setup."""
         return self._dependencies.places.logs / "setup" / f"{agent.name}.log"
 
-    def _forget(self, agent: Agent) -> None:
+    def _unlatch(self, agent: Agent) -> None:
         if agent.job is not None:
             self._dependencies.store.unlatch(SessionId(agent.job.id), LATCH)
 
     async def call_off(self, agent: Agent) -> bool:
-        """End the setup that is under way; nothing is started then. False if there was none."""
+        """End the setup that is running; the agent is not started. False if none is running."""
         task = self._running.get(agent.name)
         if task is None:
             return False
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
         await self._shell.close()
-        self._forget(agent)
+        self._unlatch(agent)
         return True
 
     async def close(self) -> None:
-        """End all of them; a supervisor that comes back does them again."""
+        """End all setups; a restarted supervisor repeats them."""
         tasks = tuple(self._running.values())
         for task in tasks:
             task.cancel()
@@ -191,27 +193,27 @@ class WorktreeSetup:
         await self._shell.close()
 
 
-def _clean_file(file: Path, clean: Callable[[str], str]) -> None:
-    """Take secrets and control bytes out of what was kept, now that it is over."""
+def _redact_file(file: Path, clean: Callable[[str], str]) -> None:
+    """Remove secrets and control bytes from the saved output."""
     with suppress(OSError):
         text = file.read_bytes().decode("utf-8", "replace")
         write_private(file, clean(safe_text(text)).encode()[:KEPT])
 
 
-class _Kept:
-    """A setup's output: the beginning of it in a file, and the last line in memory."""
+class _Output:
+    """A setup's output: its beginning in a file, and its last line in memory."""
 
-    def __init__(self, path: Path, told: Callable[[str], None]) -> None:
+    def __init__(self, path: Path, show: Callable[[str], None]) -> None:
         self._path = path
-        self._told = told
+        self._show = show
         self._rest = b""
         self._size = 0
         self._at = 0.0
         self._file = -1
         self.line = ""
-        """The last that was said, in one line."""
+        """The last non-empty line."""
 
-    def __enter__(self) -> _Kept:
+    def __enter__(self) -> _Output:
         with suppress(OSError):
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -219,19 +221,19 @@ class _Kept:
         return self
 
     def write(self, block: bytes) -> None:
-        """Keep it as far as there is room, and tell the last line at most twice a second."""
+        """Save output up to `KEPT` bytes, and show the last line every `SHOW_EVERY` seconds."""
         room = block[: max(0, KEPT - self._size)]
         self._size += len(room)
         with suppress(OSError):
             if self._file >= 0 and room:
                 os.write(self._file, room)
         self._rest = (self._rest + block)[-4000:]
-        said = [line for line in self._rest.replace(b"\r", b"\n").split(b"\n") if line.strip()]
-        if said:
-            self.line = safe_text(said[-1].decode("utf-8", "replace")).strip()
-        if time.monotonic() - self._at > LOOK:
+        lines = [line for line in self._rest.replace(b"\r", b"\n").split(b"\n") if line.strip()]
+        if lines:
+            self.line = safe_text(lines[-1].decode("utf-8", "replace")).strip()
+        if time.monotonic() - self._at > SHOW_EVERY:
             self._at = time.monotonic()
-            self._told(self.line)
+            self._show(self.line)
 
     def __exit__(self, *_: object) -> None:
         if self._file >= 0:

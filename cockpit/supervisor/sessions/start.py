@@ -1,7 +1,6 @@
-"""Starting an agent by hand or by configuration: its settings, its worktree, its job, its session.
+"""Starts an agent for a user or the configuration: settings, worktree, job and session.
 
-Everything that can be refused is refused before anything is made. Handoffs start their own
-sessions in `acts`.
+All checks come before anything is created. Handoffs start their sessions in `handoff.effects`.
 """
 
 from __future__ import annotations
@@ -25,18 +24,23 @@ from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.sessions.lifecycle import Sessions
-from cockpit.supervisor.sessions.location import place_of, refuse_git_folder, same_place, tell_ready
+from cockpit.supervisor.sessions.location import (
+    place_of,
+    record_worktree_ready,
+    refuse_git_folder,
+    same_place,
+)
 from cockpit.supervisor.sessions.reopen import Reopening, session_named
 from cockpit.supervisor.sessions.setup import WorktreeSetup
 from cockpit.wire.verbs import Start
 
 DECISIVE = frozenset({"arguments", "command", "env", "permission_mode"})
-"""Settings whose absence changes what an agent is."""
+"""Settings without which an agent must not be started."""
 
 
 @dataclass(frozen=True, slots=True)
 class Inheritance:
-    """What an agent is started to go on from, when it is not the first at its job."""
+    """The document that an agent is started to continue from."""
 
     document: str
     """Absolute path, where the agent can read it."""
@@ -44,7 +48,7 @@ class Inheritance:
 
 
 class Starter:
-    """Starts agents; `removal_above` says which worktree around a path is being removed."""
+    """Starts agents. `removal_above` returns the worktree around a path that is being removed."""
 
     def __init__(
         self,
@@ -66,10 +70,10 @@ class Starter:
         self._changed = changed
 
     def agent_for(self, name: AgentName, asked: Start, *, in_place: bool = False) -> Agent:
-        """The agent that is to be started, with what the command line says of it.
+        """The agent to start, with the options of the command line applied.
 
-        A name that no file has needs a directory; `in_place` starts it there without a
-        worktree, whatever the files say. Raises `NoSuchAgent`, `BadUsage`.
+        A name that is in no file needs a directory. `in_place` starts it there, without a worktree,
+        even if the files say otherwise. Raises `NoSuchAgent`, `BadUsage`.
         """
         settings, file = self.settings_for(name, asked, in_place=in_place)
         agent = self._fleet.take_up(settings, file)
@@ -79,22 +83,22 @@ class Starter:
     def settings_for(
         self, name: AgentName, asked: Start, *, in_place: bool = False
     ) -> tuple[AgentSettings, Path | None]:
-        """The settings that `agent_for` would start with, and the file that names the agent."""
-        said: dict[str, Any] = {}
+        """The settings that `agent_for` would use, and the file that names the agent."""
+        options: dict[str, Any] = {}
         if asked.directory:
-            said["directory"] = straight(Path(asked.directory))
+            options["directory"] = without_parent_links(Path(asked.directory))
         if asked.runtime:
-            said["runtime"] = asked.runtime
+            options["runtime"] = asked.runtime
         if asked.mode:
-            said["mode"] = asked.mode
+            options["mode"] = asked.mode
         if asked.worktree:
-            said["worktree"] = {"strategy": "git_worktree"}
+            options["worktree"] = {"strategy": "git_worktree"}
         if in_place:
-            said["worktree"] = {"strategy": "none"}
-        return self._settings(name, said, asked.cwd)
+            options["worktree"] = {"strategy": "none"}
+        return self._settings(name, options, asked.cwd)
 
     def _settings(
-        self, name: AgentName, said: dict[str, Any], cwd: str | None
+        self, name: AgentName, options: dict[str, Any], cwd: str | None
     ) -> tuple[AgentSettings, Path | None]:
         loaded = self._fleet.loaded
         assert loaded is not None
@@ -102,17 +106,17 @@ class Starter:
         _refuse_if_held(loaded, name)
         try:
             known = loaded.agent(name)
-            return (changed_agent(known, **said) if said else known), loaded.file_of(name)
+            return (changed_agent(known, **options) if options else known), loaded.file_of(name)
         except NoSuchAgent:
             if loaded.held_for(name):
                 raise
             if agent is not None:
                 base = agent.settings
-                return (changed_agent(base, **said) if said else base), None
-            if "directory" not in said and cwd is None:
+                return (changed_agent(base, **options) if options else base), None
+            if "directory" not in options and cwd is None:
                 raise
-            directory = said.pop("directory", None) or Path(str(cwd))
-            return loaded.new_agent(name, directory, **said), None
+            directory = options.pop("directory", None) or Path(str(cwd))
+            return loaded.new_agent(name, directory, **options), None
 
     async def start(
         self,
@@ -124,11 +128,11 @@ class Starter:
     ) -> None:
         """Begin a job in the agent: worktree, first session, process.
 
-        The prompt is the job; with an inheritance, the session is told where to continue from.
-        `resume` names a session to open in place of a new one, or is `reopen.LAST`. A session of
-        this agent continues in its own job, and gets only `prompt`.
-        Where a new worktree has to be set up, the session begins after that, in the background.
-        The caller holds the agent's lock, and has seen under it that the agent does not run.
+        The prompt is the job. With an inheritance, the session is told to read the document.
+        `resume` names a session to reopen, or is `reopen.LAST`. A session of this agent continues
+        in its own job, and gets only `prompt`. If a new worktree must be set up, the session starts
+        after that, in the background. The caller holds the agent's lock and has checked under it
+        that the agent does not run.
         """
         self._sessions.locks.check_held(agent.name)
         agent.start.under_way = True
@@ -165,11 +169,11 @@ class Starter:
             clean = await self._sessions.without_secrets(agent, text) if text else None
             own, job = None, self._sessions.new_job(agent, clean, None)
         if own is not None and job.id == agent.record.job:
-            made = await self._reopening.worktree_again(agent)
+            made = await self._reopening.restore_worktree(agent)
         else:
             made = await self._make_worktree(agent, job.id)
         _check_place(agent)
-        self._refuse_company(agent)
+        self._check_neighbours(agent)
         await self._sessions.leases.free(agent)
         found = await self._dependencies.worktrees.facts(agent.directory)
         if own is None:
@@ -180,39 +184,39 @@ class Starter:
         self._dependencies.store.save_agent(
             agent.change(job=job.id, branch=found.branch, gave_up=None)
         )
-        agent.job, agent.handoffs = job, self._reopening.swaps_done(job.id)
+        agent.job, agent.handoffs = job, self._reopening.count_handoffs(job.id)
         agent.progress.acknowledge()
         agent.troubles.dialog = None
         if own is not None:
-            fly = partial(self._reopen, agent, own.id, prompt)
+            start_agent = partial(self._reopen, agent, own.id, prompt)
         else:
-            fly = partial(self._fly, agent, text, ident, inheritance)
+            start_agent = partial(self._open_first, agent, text, ident, inheritance)
         home = await self._dependencies.worktrees.home(settings.directory)
         if home is not None and self._setup.is_due(agent, made):
-            plainly = ident is None and inheritance is None
+            repeatable = ident is None and inheritance is None
             if text and text != job.prompt:
-                # It is begun later, perhaps by another supervisor: the record lacks its secrets.
+                # It starts later, maybe by another supervisor, and the record is redacted.
                 self._dependencies.prompts.keep(job.id, text)
-            self._setup.begin(agent, home, fly, again=plainly)
+            self._setup.begin(agent, home, start_agent, again=repeatable)
             return
-        await fly()
+        await start_agent()
 
-    async def _fly(
+    async def _open_first(
         self,
         agent: Agent,
         text: str,
         resume: SessionId | None,
         inheritance: Inheritance | None,
     ) -> None:
-        """Open the job's first session, now that everything is there."""
+        """Open the job's first session; the worktree is ready."""
         found = await self._dependencies.worktrees.facts(agent.directory)
-        opening = _opening(agent, text, inheritance, found)
-        await self._first_session(agent, opening, resume, inheritance)
+        first = _opening_prompt(agent, text, inheritance, found)
+        await self._first_session(agent, first, resume, inheritance)
         self._dependencies.prompts.forget(agent.record.job)
-        words = "reopened a session" if resume else "started"
+        action = "reopened a session" if resume else "started"
         self._dependencies.event_log.record(
             "agent.started",
-            f"{agent.name} {words} in {agent.directory}",
+            f"{agent.name} {action} in {agent.directory}",
             agent.name,
             session=agent.record.session,
             directory=str(agent.directory),
@@ -220,8 +224,8 @@ class Starter:
         )
 
     async def _reopen(self, agent: Agent, ident: SessionId, prompt: str | None) -> None:
-        """Reopen the agent's own session, at its place in the job; it gets only `prompt`."""
-        self._sessions.keep(agent)
+        """Reopen a session of this agent in its own job. It gets only `prompt`."""
+        self._sessions.save_counts(agent)
         held = self._dependencies.store.session(ident)
         assert held is not None
         again = self._reopening.reopened(agent, held)
@@ -235,17 +239,17 @@ class Starter:
             branch=agent.record.branch,
         )
 
-    def _refuse_company(self, agent: Agent) -> None:
-        """Nobody else works in a worktree that was made for one; elsewhere it is only told.
+    def _check_neighbours(self, agent: Agent) -> None:
+        """Raise `NotNow` if another agent works in the same worktree.
 
-        Raises `NotNow`. Two agents in one plain directory are the user's own choice.
+        In a directory that is not an agent's worktree, an event warns instead.
         """
         place = Path(os.path.realpath(agent.directory))
         if (removed := self._removal_above(place)) is not None:
             raise NotNow(
                 f"{removed} is being removed",
                 f"{agent.name} would work in it.",
-                "Wait for that to end, or name another place: --directory DIR",
+                "Wait until it is removed, or name another directory: --directory DIR",
             )
         for other in self.neighbours(agent):
             if other.record.worktree or agent.record.worktree:
@@ -262,7 +266,7 @@ class Starter:
             )
 
     def neighbours(self, agent: Agent) -> list[Agent]:
-        """Other agents that live in the same directory, or are being started there."""
+        """Other agents that run in the same directory, or are being started there."""
         return [
             other
             for other in self._fleet
@@ -272,13 +276,13 @@ class Starter:
         ]
 
     async def _probe(self, agent: Agent) -> None:
-        """The program is found before a worktree is made for it."""
+        """Find the program, before a worktree is created."""
         await self._sessions.probe(agent, agent.environment)
 
     async def _first_session(
         self,
         agent: Agent,
-        opening: str | None,
+        prompt: str | None,
         resume: SessionId | None,
         inheritance: Inheritance | None,
     ) -> None:
@@ -295,7 +299,7 @@ class Starter:
             document=inheritance.document if inheritance else None,
             permission_mode=agent.settings.permission_mode,
         )
-        await self._sessions.open(agent, session, opening, resume=resume is not None)
+        await self._sessions.open(agent, session, prompt, resume=resume is not None)
 
     def _check_resumable(self, agent: Agent, session: SessionId) -> None:
         held = self._dependencies.store.session(session)
@@ -332,13 +336,13 @@ class Starter:
         wanted = agent.settings.worktree
         if made.created and not (wanted.setup or wanted.copy_files):
             await worktrees.set_ready(made.directory)
-        tell_ready(self._dependencies.event_log, agent, made, _came_about(made))
+        record_worktree_ready(self._dependencies.event_log, agent, made, _origin_text(made))
         return made
 
     async def _refuse_nesting(self, agent: Agent, root: Path) -> None:
-        """No worktree inside one that is an agent's own: it would end up among that one's files.
+        """Raise `NotNow` if the new worktree would be inside the worktree of another agent.
 
-        Raises `NotNow`. A worktree that the user made is a place like any other.
+        A worktree that the user created is allowed.
         """
         for other in self._fleet:
             if other.record.worktree and same_place(Path(other.record.worktree), root):
@@ -349,14 +353,14 @@ class Starter:
                 )
         await self._sessions.leases.free_of_owners(root)
 
-    async def _prepare_again(self) -> None:
-        """Take up the starts whose setup was cut off with an earlier supervisor."""
+    async def _resume_setups(self) -> None:
+        """Continue the starts whose setup was interrupted with an earlier supervisor."""
         for agent in self._fleet:
             if self._setup.cut_off(agent) is not None:
                 async with self._sessions.locks.hold(agent.name, "being started"):
-                    await self._prepare_one_again(agent)
+                    await self._resume_setup(agent)
 
-    async def _prepare_one_again(self, agent: Agent) -> None:
+    async def _resume_setup(self, agent: Agent) -> None:
         home = await self._dependencies.worktrees.home(agent.settings.directory)
         again = self._setup.cut_off(agent)
         if again and home is not None and agent.directory.is_dir():
@@ -364,44 +368,44 @@ class Starter:
             job = agent.job
             kept = self._dependencies.prompts.of_job(job.id) if job else None
             text = kept or (job.prompt if job else None) or ""
-            fly = partial(self._fly, agent, text, None, None)
-            self._setup.begin(agent, home, fly, again=True)
+            start_agent = partial(self._open_first, agent, text, None, None)
+            self._setup.begin(agent, home, start_agent, again=True)
         elif again is not None:
-            words = f"the setup of its worktree was cut off. Again: cockpit start {agent.name}"
-            self._dependencies.store.save_agent(agent.change(gave_up=words))
+            why = f"the setup of its worktree was interrupted. Again: cockpit start {agent.name}"
+            self._dependencies.store.save_agent(agent.change(gave_up=why))
             self._changed(agent)
 
     async def start_automatic(self) -> None:
-        """Start what is configured to start by itself and was never started; each on its own.
+        """Start the agents with `start = "auto"` that were never started.
 
-        First those whose start an earlier supervisor could not finish.
+        Continues interrupted starts first. A failed start does not affect the others.
         """
-        await self._prepare_again()
+        await self._resume_setups()
         for agent in self._fleet:
             if _is_to_start(agent):
                 async with self._sessions.locks.hold(agent.name, "being started"):
                     await self._start_by_itself(agent)
 
     async def _start_by_itself(self, agent: Agent) -> None:
-        # Somebody may have started it, or taken it away, while its lock was waited for.
+        # It may have been started or removed while this waited for its lock.
         if not _is_to_start(agent) or self._fleet.find(agent.name) is not agent:
             return
         try:
             await self.start(agent, None)
         except CockpitError as refused:
-            words = f"{refused.title}. {refused.hint}".strip()
-            self._dependencies.store.save_agent(agent.change(gave_up=words))
+            why = f"{refused.title}. {refused.hint}".strip()
+            self._dependencies.store.save_agent(agent.change(gave_up=why))
             self._dependencies.event_log.record("agent.not_started", str(refused), agent.name)
         self._changed(agent)
 
 
-def straight(path: Path) -> Path:
-    """Without `..`, which leads elsewhere behind a link than it seems to; else as it is."""
+def without_parent_links(path: Path) -> Path:
+    """Resolve a path that contains `..`, because of links; other paths are unchanged."""
     return path.resolve() if ".." in path.parts else path
 
 
 def _refuse_if_held(loaded: Loaded, name: AgentName) -> None:
-    """Without its own environment or mode an agent would run as something nobody asked for."""
+    """Raise `NotNow` if a decisive setting of the agent is not trusted yet."""
     held = [one for one in loaded.held_for(name) if one.key.rpartition(".")[2] in DECISIVE]
     if held:
         raise NotNow(
@@ -412,7 +416,7 @@ def _refuse_if_held(loaded: Loaded, name: AgentName) -> None:
 
 
 def _check_place(agent: Agent) -> None:
-    """The folder that the agent works in may be younger than the commit of its worktree."""
+    """Raise `BadUsage` if the agent's folder is not in the commit of its worktree."""
     if agent.record.worktree and not agent.directory.is_dir():
         raise BadUsage(
             f"{agent.directory} is not in the worktree",
@@ -423,10 +427,10 @@ def _check_place(agent: Agent) -> None:
         refuse_git_folder(agent.settings, agent.directory)
 
 
-def _opening(
+def _opening_prompt(
     agent: Agent, text: str, inheritance: Inheritance | None, found: GitFacts
 ) -> str | None:
-    """The first prompt; None to leave the first word to the user."""
+    """The first prompt; None if the user will type it."""
     if inheritance is None:
         return first_prompt(text, _marker(agent)) if text else None
     return continuation(
@@ -442,7 +446,7 @@ def _opening(
 
 
 def _marker(agent: Agent) -> str | None:
-    """What the agent is told to say at the end; None where nothing of it can be read."""
+    """The completion marker; None for a runtime whose output is not read."""
     settings = agent.settings
     if not agent.runtime.has_readings:
         return None
@@ -451,8 +455,8 @@ def _marker(agent: Agent) -> str | None:
     return settings.handoff.completion_marker
 
 
-def _came_about(made: Worktree) -> str:
-    """What is new of it, and what was there and is gone on with."""
+def _origin_text(made: Worktree) -> str:
+    """Whether the worktree and its branch were created or already existed, in words."""
     if not made.created:
         return f"already exists and is used as it is: {made.directory} ({made.branch})"
     if made.new_branch:

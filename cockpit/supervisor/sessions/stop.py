@@ -1,9 +1,9 @@
-"""Ending agents because the user asked, also where nothing can be written.
+"""Stops agents for the user, also when nothing can be saved.
 
-That an agent is stopped is written down before it is ended, so that a supervisor which is killed
-meanwhile finishes it. A disk that takes nothing does not keep an agent alive: it is ended, the
-answer says what is not written, and `write_late` writes it when there is room again. A handoff is
-different: one that is open on the disk would go on after a restart, so it must be called off first.
+That an agent is stopped is saved before its process is ended, so that a restarted supervisor can
+finish the stop. On a disk error the agent is stopped all the same: the answer says what was not
+saved, and `write_late` saves it when the disk has space. An open handoff is different: it would
+continue after a restart, so it must be cancelled, and saved as cancelled, first.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ from cockpit.supervisor.sessions.lifecycle import Sessions
 
 
 class Stopper:
-    """Ends agents for their user, and writes it down as soon as the disk takes it."""
+    """Stops agents for the user, and saves it as soon as the disk allows."""
 
     def __init__(
         self,
         dependencies: Dependencies,
         fleet: Fleet,
         sessions: Sessions,
-        told_of_end: Callable[[Agent], bool],
+        has_reported_done: Callable[[Agent], bool],
     ) -> None:
         self._dependencies = dependencies
         self._fleet = fleet
         self._sessions = sessions
-        self._told_of_end = told_of_end
+        self._has_reported_done = has_reported_done
 
     async def end_for_user(self, agent: Agent) -> str:
         """End the agent's process; the caller holds its lock, and no handoff is under way.
 
-        Returns a sentence about what could not be written down, or an empty one. Raises `Failed`
-        where a process survives.
+        Returns a sentence about what could not be saved, or an empty text. Raises `Failed` if a
+        process survives.
         """
         agent.change(wanted=False, note="stopped by you")
         refused: Hindered | None = None
@@ -65,27 +65,27 @@ class Stopper:
             return ""
         why = safe_line(refused.detail or refused.title, 300).rstrip(".")
         return (
-            f". That it was stopped could not be written down: {why}. It is written when there is"
-            " room; a supervisor that restarts before that says that it ended by itself"
+            f". The stop could not be saved: {why}. It is saved when the disk has space; a"
+            " supervisor that restarts before that reports that the agent ended by itself"
         )
 
     def write_late(self) -> None:
-        """Write down the stops that a full disk refused. Quick where there are none."""
+        """Save the stops that a disk error kept from being saved. Fast if there are none."""
         for agent in self._fleet:
             if not agent.troubles.stop_unwritten or self._sessions.locks.is_held(agent.name):
                 continue
-            if agent.alive or agent.record.wanted:  # started since, and that was written
+            if agent.alive or agent.record.wanted:  # started since, and that was saved
                 agent.troubles.stop_unwritten = False
                 continue
             with suppress(Hindered):  # tried again the next time
                 self._write(agent)
-                self.tell_stopped(agent)
+                self.record_stop(agent)
 
-    def tell_stopped(self, agent: Agent) -> None:
+    def record_stop(self, agent: Agent) -> None:
         """Record that the agent was stopped."""
-        told = self._told_of_end(agent)
+        reported = self._has_reported_done(agent)
         self._dependencies.event_log.record(
-            "agent.stopped", f"{agent.name} was stopped", agent.name, told=told
+            "agent.stopped", f"{agent.name} was stopped", agent.name, told=reported
         )
 
     def _write(self, agent: Agent) -> None:
@@ -94,10 +94,10 @@ class Stopper:
         agent.troubles.stop_unwritten = False
 
 
-def handoff_stays(agent: Agent, full: Hindered) -> Hindered:
-    """Why an agent is not ended whose handoff cannot be called off."""
+def handoff_not_cancelled(agent: Agent, full: Hindered) -> Hindered:
+    """The error for an agent that is not stopped because its handoff cannot be cancelled."""
     return Hindered(
-        f"{agent.name} was not stopped: its handoff cannot be called off",
-        f"{full.detail} After a restart, the handoff would go on and start a new session.",
-        f"Free some space (df -h), then again: cockpit stop {agent.name}",
+        f"{agent.name} was not stopped: its handoff cannot be cancelled",
+        f"{full.detail} After a restart, the handoff would continue and start a new session.",
+        f"Free some space (df -h), then try again: cockpit stop {agent.name}",
     )

@@ -1,8 +1,7 @@
-"""Undoing a swap: the session that sits is ended, and the one before it is reopened in its place.
+"""Undoes a handoff: ends the current session and reopens the one before it.
 
-The intent stands in the session's own row (`undoing`) before anything is ended, and every step may
-be done twice, so a supervisor that comes back finishes what another one began. Chains are never
-rewritten: the session that was undone keeps its place in them.
+The intent is saved in the session's row (state `undoing`) before anything is ended, and every step
+is idempotent, so a restarted supervisor finishes it. The undone session stays in the chain.
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ from cockpit.supervisor.sessions.lifecycle import Sessions
 from cockpit.supervisor.sessions.reopen import Reopening
 
 UNDOING = "undoing"
-"""State of a session that is to give way to the one before it."""
+"""State of a session that is being undone."""
 
 
 class Undo:
-    """Undoes swaps, and finishes what another supervisor was undoing."""
+    """Undoes handoffs, and finishes the undos of an earlier supervisor."""
 
     def __init__(
         self,
@@ -42,7 +41,7 @@ class Undo:
         self._changed = changed
 
     async def undo(self, agent: Agent) -> SessionRecord:
-        """End the agent's session and reopen the one before it; the reopened session.
+        """End the agent's session and reopen the one before it. Returns the reopened session.
 
         Raises `NotNow` with the reason, before anything is ended. The caller holds the lock.
         """
@@ -58,7 +57,7 @@ class Undo:
                 "Another session began in its pane; nothing was ended.",
                 f"Look at it: cockpit attach {agent.name}",
             )
-        self._sessions.keep(agent)
+        self._sessions.save_counts(agent)
         agent.session = replace(agent.session, state=UNDOING)
         self._dependencies.store.save_session(agent.session)
         return await self._swap_back(agent, agent.session, before)
@@ -66,11 +65,11 @@ class Undo:
     async def finish_undos(self) -> None:
         """Finish the undos that were under way when an earlier supervisor was killed.
 
-        Where the earlier session runs already, only the rest is written down. A failure is noted
-        on the row.
+        If the earlier session already runs, only the rest is saved. A failure is noted on the
+        row.
         """
         for agent in self._fleet:
-            undone = next((each for each in agent.chain if each.state == UNDOING), None)
+            undone = next((one for one in agent.chain if one.state == UNDOING), None)
             if undone is None or not agent.record.wanted:
                 continue
             before = self._dependencies.store.session(undone.previous or "")
@@ -81,12 +80,12 @@ class Undo:
                     async with self._sessions.locks.hold(agent.name, "being undone"):
                         await self._swap_back(agent, undone, before)
             except (CockpitError, OSError) as refused:
-                words = f"the undo could not be finished: {_words(refused)}"
+                words = f"the undo could not be finished: {_reason(refused)}"
                 self._dependencies.store.save_agent(agent.change(gave_up=words))
             self._changed(agent)
 
     def previous(self, agent: Agent) -> SessionRecord:
-        """The session that can be gone back to. Raises `NotNow`."""
+        """The session before this one. Raises `NotNow` if it cannot be reopened."""
         session = agent.session
         if session is None or session.previous is None:
             raise NotNow(
@@ -97,7 +96,7 @@ class Undo:
         if before is None or not before.transcript or not is_file(before.transcript):
             raise NotNow(
                 f"The session before this one of {agent.name} cannot be reopened",
-                "Its record was removed; the CLI deletes old ones.",
+                "Its transcript was removed; the CLI deletes old ones.",
                 f"Its handoff document is still there: cockpit history {agent.name}",
             )
         return before
@@ -105,7 +104,7 @@ class Undo:
     async def _swap_back(
         self, agent: Agent, undone: SessionRecord, before: SessionRecord
     ) -> SessionRecord:
-        """End whoever sits there and open the session before; all of it may be done twice."""
+        """End the current process and reopen the session before it. Idempotent."""
         again = self._reopening.reopened(agent, before)
         ending = await self._sessions.end(agent)
         if not ending.gone:
@@ -115,13 +114,13 @@ class Undo:
                 f"The session of {agent.name} cannot be ended",
                 f"Processes {survivors} do not end, not even with SIGKILL.",
             )
-        self._guard(again)
+        self._latch_undone(again)
         try:
             await self._sessions.open(agent, again, None, resume=True)
         except (CockpitError, OSError) as refused:
             self._give_up(agent, undone, "ended")
             words = (
-                f"session {before.number} could not be reopened ({_words(refused)}); "
+                f"session {before.number} could not be reopened ({_reason(refused)}); "
                 f"the one after it has ended. Try again: cockpit undo {agent.name}"
             )
             self._dependencies.store.save_agent(agent.change(gave_up=words))
@@ -129,8 +128,8 @@ class Undo:
         self._note_done(agent, undone, again)
         return again
 
-    def _guard(self, session: SessionRecord) -> None:
-        """The user wants this session: no handoff begins at once, and the next one asks first."""
+    def _latch_undone(self, session: SessionRecord) -> None:
+        """Latch that the user wants this session: the next handoff asks first."""
         store, now = self._dependencies.store, self._dependencies.clock.now().timestamp()
         with store.transaction():
             store.unlatch(session.id, UNDONE)
@@ -162,5 +161,5 @@ class Undo:
         )
 
 
-def _words(refused: CockpitError | OSError) -> str:
+def _reason(refused: CockpitError | OSError) -> str:
     return refused.title if isinstance(refused, CockpitError) else str(refused)

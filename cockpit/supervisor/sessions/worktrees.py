@@ -1,7 +1,7 @@
-"""Which worktrees there are, whose they are, and what stands against removing one.
+"""Lists worktrees with their owners and obstacles, and removes them.
 
-A worktree is removed when its job is over and the user says so, and never otherwise. Ending an
-agent removes nothing. What git does for it is in `adapters.git_removal`.
+A worktree is removed only when the user asks for it and its job is over. Stopping an agent removes
+nothing. The git part is in `adapters.git.removal`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from cockpit.wire.verbs import Done, RemoveWorktree
 from cockpit.wire.worktrees import Obstacle, WorktreeStatus
 
 TOO_MUCH = 500_000_000
-"""Bytes of ignored files that are not put into a repository without being asked for."""
+"""Bytes of ignored files above which a salvage is refused."""
 
 
 class AgentWorktrees:
@@ -51,27 +51,27 @@ class AgentWorktrees:
         self._being_removed: set[Path] = set()
 
     def removal_above(self, place: Path) -> Path | None:
-        """The worktree around that real path that is being removed: nobody may be started there."""
+        """The worktree around that real path that is being removed; None if there is none."""
         for removed in self._being_removed:
             if place.is_relative_to(os.path.realpath(removed)):
                 return removed
         return None
 
     async def listing(self, directory: str | None) -> list[WorktreeStatus]:
-        """The linked worktrees of every agent's repository, and of the one of a directory.
+        """The linked worktrees of every agent's repository, and of the directory's repository.
 
-        A repository that cannot be listed is told in place of its worktrees, with the reason.
+        A repository that cannot be listed gets one entry with the reason.
         """
         found, unlisted = await self._trees(directory)
         inside = await self._occupants(*(tree.directory for tree in found if not tree.missing))
-        told = [self._told(tree, inside.get(tree.directory, [])) for tree in found]
-        return [*told, *(_unlisted(root, error) for root, error in unlisted.items())]
+        statuses = [self._status(tree, inside.get(tree.directory, [])) for tree in found]
+        return [*statuses, *(_unlisted(root, error) for root, error in unlisted.items())]
 
     async def _occupants(self, *places: Path) -> dict[Path, list[Occupant]]:
         return await asyncio.to_thread(self._dependencies.processes.occupants, places)
 
     async def _trees(self, directory: str | None) -> tuple[list[Tree], dict[Path, CockpitError]]:
-        """All of them, and the repositories whose worktrees git cannot list."""
+        """All linked worktrees, and the errors of repositories that git cannot list."""
         git = self._dependencies.worktrees
         places = {agent.record.directory for agent in self._fleet}
         places |= {directory} if directory else set()
@@ -100,7 +100,7 @@ class AgentWorktrees:
             return None
         return home.root if home is not None else None
 
-    def _told(self, tree: Tree, inside: list[Occupant]) -> WorktreeStatus:
+    def _status(self, tree: Tree, inside: list[Occupant]) -> WorktreeStatus:
         agents = self.owners(tree)
         agent = agents[0] if agents else None
         name = agent.name if agent else (tree.made.agent if tree.made else "")
@@ -127,7 +127,7 @@ class AgentWorktrees:
         )
 
     def owners(self, tree: Tree) -> list[Agent]:
-        """The agents whose worktree this is, those that live first."""
+        """The agents whose worktree this is, running ones first."""
         found = [
             agent
             for agent in self._fleet
@@ -142,20 +142,20 @@ class AgentWorktrees:
         client: int | None = None,
         left_out: Collection[str] = (),
     ) -> Iterator[Obstacle]:
-        """Every reason against its removal, with a remedy; `inside` are the processes in it."""
-        yield from _of_others(tree)
-        yield from self._of_those_inside(tree, inside, client)
+        """Every reason against removing it, with a remedy; `inside` are the processes in it."""
+        yield from _foreign_obstacles(tree)
+        yield from self._occupant_obstacles(tree, inside, client)
         for module in tree.modules:
             yield Obstacle(
-                why="a submodule has commits on no remote, and would go with it: "
+                why="a submodule has commits that are on no remote and would be lost: "
                 + safe_line(module),
                 next=f"git --git-dir={module} push REMOTE COMMIT:refs/heads/BRANCH",
             )
-        yield from _of_own_state(tree)
+        yield from _git_obstacles(tree)
         if not tree.missing:
-            yield from _of_content(tree, left_out)
+            yield from _content_obstacles(tree, left_out)
 
-    def _of_those_inside(
+    def _occupant_obstacles(
         self, tree: Tree, occupants: list[Occupant], client: int | None
     ) -> Iterator[Obstacle]:
         for agent in self._fleet:
@@ -166,15 +166,15 @@ class AgentWorktrees:
             stop = f"cockpit stop {agent.name}"
             if agent.in_use:
                 yield Obstacle(why=f"{agent.name} works in it", next=stop)
-            elif mine and agent.record.wanted and not _over(agent):
+            elif mine and agent.record.wanted and not _is_job_over(agent):
                 yield Obstacle(why=f"the job of {agent.name} is not over", next=f"If it is: {stop}")
         agents = {agent.process.pid for agent in self._fleet if agent.process}
         foreign = [one for one in occupants if one.pid not in agents and one.pid != client]
         callers = self._dependencies.processes.lineage(client) if client is not None else []
-        yield from (_of_occupant(one, one.pid in callers) for one in foreign[:5])
+        yield from (_occupant_obstacle(one, one.pid in callers) for one in foreign[:5])
 
     async def remove(self, asked: RemoveWorktree) -> Done:
-        """Keep the content of a worktree under a reference, and remove it if nothing forbids."""
+        """Save the content of a worktree under a reference, and remove it if nothing blocks it."""
         named = await self._named(asked)
         names = [agent.name for agent in self.owners(named)]
         async with self._locks.hold_all(names, "losing its worktree"):
@@ -186,13 +186,13 @@ class AgentWorktrees:
                 )
             self._being_removed.add(named.directory)
             try:
-                # Looked at again: it may be another one since its agents' locks were waited for.
+                # Looked up again: it may have changed while this waited for the locks.
                 return await self._remove(asked, await self._named(asked))
             finally:
                 self._being_removed.discard(named.directory)
 
     async def _remove(self, asked: RemoveWorktree, named: Tree) -> Done:
-        """Remove it. The caller holds the locks of its agents; no agent is started there."""
+        """Remove it. The caller holds the locks of its agents and prevents starts in it."""
         git = self._dependencies.worktrees
         tree = await git.examine(named)
         left_out = _left_out(tree, asked.leave_out)
@@ -209,14 +209,14 @@ class AgentWorktrees:
 
         async def objection(where: Path) -> str | None:
             still = (await self._occupants(where))[where]
-            found = list(self._of_those_inside(tree, still, asked.pid))
+            found = list(self._occupant_obstacles(tree, still, asked.pid))
             return f"{found[0].why}. {found[0].next}" if found else None
 
         removed = await git.remove(tree, objection, tuple(left_out))
-        return self._tell(tree, removed.salvage)
+        return self._record_removal(tree, removed.salvage)
 
     async def _named(self, asked: RemoveWorktree) -> Tree:
-        """The worktree of that path or agent. Raises `BadUsage` when there is not exactly one."""
+        """The worktree of that path or agent. Raises `BadUsage` if there is not exactly one."""
         trees, unlisted = await self._trees(asked.cwd)
         if os.sep in asked.tree:
             found = [tree for tree in trees if same_place(tree.directory, Path(asked.tree))]
@@ -232,20 +232,20 @@ class AgentWorktrees:
         raise BadUsage(
             f"There is no worktree {shown!a}",
             safe_line(reasons, 400),
-            "All of them: cockpit worktrees",
+            "List them: cockpit worktrees",
         )
 
     def _is_of(self, tree: Tree, name: str) -> bool:
         made_for = tree.made is not None and tree.made.agent == name
         return made_for or any(agent.name == name for agent in self.owners(tree))
 
-    def _tell(self, tree: Tree, reference: str | None) -> Done:
-        words = f"Removed {tree.directory}; {_kept(tree, reference)}"
-        words += f"; the branch {tree.branch} stays" if tree.branch else ""
+    def _record_removal(self, tree: Tree, reference: str | None) -> Done:
+        message = f"Removed {tree.directory}; {_kept(tree, reference)}"
+        message += f"; the branch {tree.branch} stays" if tree.branch else ""
         agents = self.owners(tree)
         self._dependencies.event_log.record(
             "worktree.removed",
-            words,
+            message,
             agents[0].name if agents else None,
             directory=str(tree.directory),
             branch=tree.branch,
@@ -260,7 +260,7 @@ class AgentWorktrees:
             )
             self._dependencies.store.save_agent(agent.change(note=note))
             self._changed(agent)
-        return Done(message=safe_line(words, 600), text=reference)
+        return Done(message=safe_line(message, 600), text=reference)
 
 
 def _unlisted(root: Path, error: CockpitError) -> WorktreeStatus:
@@ -276,7 +276,7 @@ def _unlisted(root: Path, error: CockpitError) -> WorktreeStatus:
     )
 
 
-def _of_others(tree: Tree) -> Iterator[Obstacle]:
+def _foreign_obstacles(tree: Tree) -> Iterator[Obstacle]:
     if tree.made is None:
         yield Obstacle(
             why="cockpit did not create it",
@@ -289,7 +289,7 @@ def _of_others(tree: Tree) -> Iterator[Obstacle]:
         )
 
 
-def _of_occupant(one: Occupant, called_us: bool) -> Obstacle:
+def _occupant_obstacle(one: Occupant, called_us: bool) -> Obstacle:
     who = f"process {one.pid}"
     name = safe_line(one.name, 40)
     if one.file is not None:
@@ -300,28 +300,28 @@ def _of_occupant(one: Occupant, called_us: bool) -> Obstacle:
     return Obstacle(why=f"{who} works in it ({name})", next="End it, or run it elsewhere.")
 
 
-def _over(agent: Agent) -> bool:
-    """It ended by itself, with its job done."""
+def _is_job_over(agent: Agent) -> bool:
+    """Whether the agent's job is over: marked as done, or a plain command ended well."""
     ended = agent.exit is not None and not agent.exit.abnormal
     return finished(agent) or (ended and not agent.runtime.has_readings)
 
 
-def _of_own_state(tree: Tree) -> Iterator[Obstacle]:
-    """What goes with git's own folder for the worktree, also when its files are gone already."""
+def _git_obstacles(tree: Tree) -> Iterator[Obstacle]:
+    """What would be lost with git's folder for the worktree, even if its files are missing."""
     remove = f"cockpit worktrees remove {tree.directory} --salvage"
     if tree.missing and (tree.changed is None or tree.changed):
         many = "files" if tree.changed is None else counted(tree.changed, "file")
         yield Obstacle(
-            why=f"{many} staged in it, whose content only git's index has",
-            next=f"Keep them aside: {remove}",
+            why=f"{many} staged in it, with content that only git's index has",
+            next=f"Save them: {remove}",
             salvageable=True,
         )
     if tree.only_here is None:
-        why = "commits that only its reflog or references keep cannot be listed"
+        why = "commits that only its reflog or references hold cannot be listed"
         yield Obstacle(why=why, next=f"Check the repository: git -C {tree.repository} fsck")
 
 
-def _of_content(tree: Tree, left_out: Collection[str]) -> Iterator[Obstacle]:
+def _content_obstacles(tree: Tree, left_out: Collection[str]) -> Iterator[Obstacle]:
     where = tree.directory
     if tree.busy:
         yield Obstacle(
@@ -333,47 +333,49 @@ def _of_content(tree: Tree, left_out: Collection[str]) -> Iterator[Obstacle]:
             why=f"there are other repositories inside: {names}",
             next="Push what is in them and move them away; a submodule, then: git submodule deinit",
         )
-    salvage = f"Commit it, or keep all of it aside: cockpit worktrees remove {where} --salvage"
+    salvage = f"Commit it, or save all of it: cockpit worktrees remove {where} --salvage"
     if tree.changed is None or tree.untracked is None:
-        why = "what was changed cannot be told without running programs that the repository names"
+        why = "its changes cannot be listed without running programs that the repository names"
         yield Obstacle(why=why, next=salvage, salvageable=True)
     elif tree.changed or tree.untracked:
-        told = f" ({tree.overlooked} that git was told not to look at)" if tree.overlooked else ""
-        changed = f"{counted(tree.changed, 'changed file')}{told}" if tree.changed or told else ""
+        hidden = f" ({tree.overlooked} that git was told to ignore)" if tree.overlooked else ""
+        changed = (
+            f"{counted(tree.changed, 'changed file')}{hidden}" if tree.changed or hidden else ""
+        )
         untracked = counted(tree.untracked, "untracked file") if tree.untracked else ""
         files = " and ".join(filter(None, (changed, untracked)))
         yield Obstacle(why=f"it has {files}", next=salvage, salvageable=True)
     if tree.alone is None or tree.alone:
         many = "commits" if tree.alone is None else counted(tree.alone, "commit")
-        push = f"git -C {where} push, or merge it, or keep it aside with --salvage"
+        push = f"git -C {where} push, or merge it, or save it with --salvage"
         yield Obstacle(why=f"{many} on no remote and not in its base", next=push, salvageable=True)
     if ignored := [name for name in tree.ignored if name not in left_out]:
         names = ", ".join(safe_line(name, 80) for name in ignored[:6])
         more = f" and {len(ignored) - 6} more" if len(ignored) > 6 else ""
         yield Obstacle(
-            why=f"files that git ignores would be gone: {names}{more}",
-            next="Keep them aside with --salvage, or give up some by name: --leave-out NAME",
+            why=f"files that git ignores would be lost: {names}{more}",
+            next="Save them with --salvage, or give up some by name: --leave-out NAME",
             salvageable=True,
         )
 
 
-def _refuse(tree: Tree, standing: list[Obstacle]) -> None:
-    if standing:
+def _refuse(tree: Tree, obstacles: list[Obstacle]) -> None:
+    if obstacles:
         raise NotNow(
             f"{safe_line(str(tree.directory))} is not removed",
-            "\n".join(f"- {one.why}\n  {one.next}" for one in standing),
-            "Nothing was touched.",
+            "\n".join(f"- {one.why}\n  {one.next}" for one in obstacles),
+            "Nothing was changed.",
         )
 
 
 def _left_out(tree: Tree, names: list[str]) -> list[str]:
-    """Ignored files and folders, spelled as git does. Raises `BadUsage` for anything else."""
+    """The named ignored files and folders, spelled as in git. Raises `BadUsage` for others."""
     known = {name.rstrip("/"): name for name in tree.ignored}
     for name in names:
         if name.rstrip("/") not in known:
             raise BadUsage(
                 f"{safe_line(name, 80)!a} is not ignored in {safe_line(str(tree.directory))}",
-                f"Those are: {', '.join(safe_line(each, 80) for each in tree.ignored) or 'none'}.",
+                f"Those are: {', '.join(safe_line(name, 80) for name in tree.ignored) or 'none'}.",
                 "Only what git ignores can be left out.",
             )
     return [known[name.rstrip("/")] for name in names]
@@ -391,8 +393,8 @@ def _refuse_too_much(tree: Tree, left_out: list[str]) -> None:
 
 def _kept(tree: Tree, reference: str | None) -> str:
     if reference is None:
-        return "there was nothing to keep"
-    what = "what git still had of it is kept" if tree.missing else "all of it is kept"
+        return "there was nothing to save"
+    what = "what git still had of it is saved" if tree.missing else "all of it is saved"
     if tree.only_here:
         what += f", also {counted(tree.only_here, 'commit')} that only its reflog or references had"
     where = shlex.quote(str(tree.repository))

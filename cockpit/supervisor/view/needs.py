@@ -1,7 +1,4 @@
-"""What the user has to do for an agent, and why: the most pressing only.
-
-Pure: looks at an agent and a time, changes nothing.
-"""
+"""What the user has to do for an agent, and why: only the most urgent need. Pure."""
 
 from __future__ import annotations
 
@@ -17,19 +14,19 @@ from cockpit.supervisor.events import rfc3339
 from cockpit.wire.status import NeedKind, Needs
 
 LONGEST_COMMAND = 2000
-"""Characters that are shown of what a tool asks leave for."""
+"""Characters that are shown of a command that needs permission."""
 _REFUSED = frozenset({"authentication_failed", "model_not_found"})
-"""Answers of the API that no new prompt mends."""
+"""Errors of the API that a new prompt does not fix."""
 
 
 def need(agent: Agent, monotonic: float) -> Needs | None:
-    """What the user has to do, if anything; the most pressing only."""
+    """The most urgent thing the user has to do; None if nothing."""
     if agent.progress.failed:
         return Needs(kind="failed", detail=safe_line(agent.progress.failed, 400))
     blocked = agent.progress.blocked
     if agent.handoff and blocked and blocked.is_shown(monotonic):
-        words = f"the handoff cannot go on: {blocked.why}. It is retried automatically"
-        return Needs(kind="failed", detail=safe_line(words, 400))
+        detail = f"the handoff cannot continue: {blocked.why}. It is retried automatically"
+        return Needs(kind="failed", detail=safe_line(detail, 400))
     conduct = agent.session_state.conduct
     if agent.alive and agent.troubles.dialog:
         began = agent.session.created if agent.session else None
@@ -46,10 +43,10 @@ def need(agent: Agent, monotonic: float) -> Needs | None:
     if agent.gave_up:
         ended = _time(agent.exit.at if agent.exit else None)
         return Needs(kind="failed", detail=safe_line(agent.gave_up, 400), since=ended)
-    if stuck := _unattended_over(agent):
+    if stuck := _stuck(agent):
         return Needs(kind="failed", detail=safe_line(stuck, 400))
-    if (cut_off := to_reopen(agent)) is not None and agent.settings.resume == "ask":
-        return Needs(kind="resume", detail=safe_line(cut_off, 400))
+    if (interrupted := to_reopen(agent)) is not None and agent.settings.resume == "ask":
+        return Needs(kind="resume", detail=safe_line(interrupted, 400))
     if (limit := usage_limited(agent)) is not None:
         return Needs(
             kind="usage_limit",
@@ -57,45 +54,45 @@ def need(agent: Agent, monotonic: float) -> Needs | None:
             since=heard_at(agent, conduct.since),
             resets_at=_time(limit.resets),
         )
-    # A handoff that is under way has a deadline, and goes on without the agent's turn.
+    # An open handoff has a deadline and continues without the agent's turn.
     over = conduct.turn is not Turn.WORKING and agent.handoff is None
     if conduct.broken and (over or conduct.broken.error in _REFUSED):
-        words = _broken(conduct.broken)
-        return Needs(kind="failed", detail=words, since=heard_at(agent, conduct.since))
+        detail = _broken(conduct.broken)
+        return Needs(kind="failed", detail=detail, since=heard_at(agent, conduct.since))
     return None
 
 
-def _unattended_over(agent: Agent) -> str | None:
-    """That nothing goes on by itself here any more: a failed swap, or a loop without rounds."""
+def _stuck(agent: Agent) -> str | None:
+    """Why nothing continues without the user: a failed handoff, or a loop without iterations."""
     if agent.handoff is not None or agent.session_state.conduct.turn is Turn.WORKING:
         return None
     revived = agent.progress.revived
-    if revived is not None and agent.alive and not _spoken_to(agent, revived.at):
+    if revived is not None and agent.alive and not _was_prompted(agent, revived.at):
         return (
             f"no new session started ({revived.why.rstrip('.')}); this is the old one, reopened. "
-            f"Send it a prompt to go on, or try again: cockpit handoff {agent.name}"
+            f"Send it a prompt to continue, or try again: cockpit handoff {agent.name}"
         )
     return agent.progress.loop_over
 
 
-def _spoken_to(agent: Agent, since: float) -> bool:
-    """Whether a person gave it a prompt after that, in steady seconds."""
+def _was_prompted(agent: Agent, since: float) -> bool:
+    """Whether the user sent a prompt after `since`, in steady seconds."""
     return any(at > since for at, _ in agent.session_state.user_prompts)
 
 
 def _unreadable(agent: Agent) -> str:
     path = agent.session.transcript if agent.session else None
     unreadable = agent.session_state.reading.unreadable
-    words = (
-        f"its transcript {unreadable}: {path}. Its context is not known, and"
-        " nothing is handed off by itself. Put the file back, or start the agent again:"
+    detail = (
+        f"its transcript {unreadable}: {path}. Its context is unknown, so there is no automatic"
+        " handoff. Put the file back, or start the agent again:"
         f" cockpit stop {agent.name}, then cockpit start {agent.name}"
     )
-    return safe_line(words, 600)
+    return safe_line(detail, 600)
 
 
 def _broken(broken: TurnBroken) -> str:
-    """What the API answered in place of the work, and what comes next."""
+    """The error of the API, and the next step."""
     if broken.error in _REFUSED:
         return f"the API refused: {broken.error}"
     why = safe_line(broken.detail or broken.error, 200).rstrip(".")
@@ -113,7 +110,7 @@ def _dialog(dialog: DialogOpened, since: str | None) -> Needs:
 
 
 def heard_at(agent: Agent, at: float | None) -> str | None:
-    """What a witness dated, as the wall clock has it."""
+    """Steady seconds as a wall clock time."""
     return rfc3339(at - agent.ahead) if at else None
 
 
@@ -130,29 +127,29 @@ def _question(agent: Agent, monotonic: float) -> Needs | None:
         case Reviewing(snoozed_until=until, snoozed_tokens=None) if (
             until is None or until <= monotonic
         ):
-            words = "the handoff document waits for your approval" + _ends_too(agent)
-            return Needs(kind="review", detail=words, since=_asked_since(agent))
+            detail = "the handoff document waits for your approval" + _ended_work(agent)
+            return Needs(kind="review", detail=detail, since=_asked_since(agent))
         case _:
             return None
 
 
 def _hand_off(agent: Agent) -> Needs:
-    """The question; for an automatic agent with what stopped it from going by itself."""
+    """The question; for an automatic agent also why it is asked."""
     due, because = _due(agent, agent.progress.details.due), agent.progress.details.because
     since = _asked_since(agent)
     asked_because = f"; asked because {because.words}" if because else ""
-    words = safe_line(f"{due}{asked_because}{_ends_too(agent)}", 390)
+    why = safe_line(f"{due}{asked_because}{_ended_work(agent)}", 390)
     kind: NeedKind = "breaker" if because and because.kind == "breaker" else "handoff"
-    return Needs(kind=kind, detail=f"hand off? {words}", since=since, due=words)
+    return Needs(kind=kind, detail=f"hand off? {why}", since=since, due=why)
 
 
-def _ends_too(agent: Agent) -> str:
-    words = ended_work_text(agent)
-    return f"; {words}" if words else ""
+def _ended_work(agent: Agent) -> str:
+    text = ended_work_text(agent)
+    return f"; {text}" if text else ""
 
 
 def _due(agent: Agent, words: str) -> str:
-    """Why a handoff is due: what the context holds, unless it is for something else."""
+    """Why a handoff is due: a limit, the loop, or the share of the context that is used."""
     reason = agent.handoff.plan.reason if agent.handoff else "threshold"
     if reason == "limit":
         return f"its session is at its limit ({words})" if words else "its session is at its limit"
@@ -163,7 +160,7 @@ def _due(agent: Agent, words: str) -> str:
 
 
 def phase_since(record: HandoffRecord) -> str:
-    """When the handoff came into its phase."""
+    """When the handoff entered its phase."""
     return record.details.phase_since or rfc3339(record.created)
 
 

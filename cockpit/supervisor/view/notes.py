@@ -1,7 +1,4 @@
-"""What is worth a word beside an agent's state, where the state alone does not say why.
-
-Pure: looks at an agent, changes nothing.
-"""
+"""The note on an agent's row, where the state alone does not say enough. Pure."""
 
 from __future__ import annotations
 
@@ -10,11 +7,11 @@ from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.predicates import to_reopen, writers_failed
 
 UNREAD_AFTER_TURNS = 3
-"""Turns after which a successor that has not read its document says so on its row."""
+"""Turns after which the row says that a new session has not read its document."""
 
 
 def note(agent: Agent) -> str | None:
-    """Why the agent is in its state, where the state alone does not say."""
+    """Why the agent is in its state; None if the state says enough."""
     if agent.handoff and not agent.progress.blocked and (failed := writers_failed(agent)):
         return failed
     if agent.handoff and agent.progress.blocked:
@@ -23,66 +20,66 @@ def note(agent: Agent) -> str | None:
         return safe_line(agent.start.setup or agent.troubles.worktree or "", 400)
     if agent.troubles.watching:
         return safe_line(agent.troubles.watching, 300)
-    if (words := to_reopen(agent)) is not None:
-        return safe_line(words, 400)
+    if (interrupted := to_reopen(agent)) is not None:
+        return safe_line(interrupted, 400)
     if agent.exit is not None and agent.record.wanted:
         again = (
             f"Continue in its session: cockpit start {agent.name} --resume {agent.record.session}"
         )
-        told = f"{agent.exit}. {agent.exit.last_lines} {agent.record.note or ''}"
-        words = " ".join(told.split())
-        return safe_line(f"{words} {again}" if agent.session_state.replied else words, 400)
+        parts = f"{agent.exit}. {agent.exit.last_lines} {agent.record.note or ''}"
+        text = " ".join(parts.split())
+        return safe_line(f"{text} {again}" if agent.session_state.replied else text, 400)
     if unread(agent):
         return "this session has not read its handoff document yet"
-    return "; ".join(_asides(agent)) or None
+    return "; ".join(_remarks(agent)) or None
 
 
-def _asides(agent: Agent) -> list[str]:
-    """What is worth knowing beside an agent's state, the most lasting first."""
+def _remarks(agent: Agent) -> list[str]:
+    """Further remarks about the agent, the longest lasting first."""
     late = agent.session_state.compaction.too_late
-    words = f"it compacted automatically, {late}: too late for a handoff" if late else None
-    told = (
+    compacted = f"it compacted automatically, {late}: too late for a handoff" if late else None
+    remarks = (
         _no_record(agent),
         _too_large(agent),
         _no_terminal(agent),
         agent.record.note,
         warning(agent),
         agent.progress.waits,
-        words,
+        compacted,
     )
-    return [safe_line(each, 300) for each in told if each]
+    return [safe_line(remark, 300) for remark in remarks if remark]
 
 
 def warning(agent: Agent) -> str | None:
-    """The hooks that failed last, and have not gone well since."""
+    """The hooks that failed last and have not succeeded since."""
     return safe_line("; ".join(list(agent.troubles.hooks.values())[-2:]), 300) or None
 
 
 def _no_record(agent: Agent) -> str | None:
-    """A process was found again whose record says nothing, and nobody heard of it since."""
+    """A remark if the process was found after a restart and its transcript says nothing."""
     session_state = agent.session_state
-    unheard = (
+    unknown = (
         session_state.began_at is None
         and not session_state.replied
         and session_state.conduct.prompts == 0
     )
-    if not (agent.alive and unheard and agent.runtime.has_readings):
+    if not (agent.alive and unknown and agent.runtime.has_readings):
         return None
-    return "it was found again without a record: what it did before is unknown"
+    return "it was found running without a record: what it did before is unknown"
 
 
 def _too_large(agent: Agent) -> str | None:
-    """Lines of the transcript that were not read; what the context holds may be among them."""
+    """A remark about lines of the transcript that were too large to read."""
     count = agent.session_state.reading.too_large
     if not count:
         return None
     lines = (
         "1 line of its transcript was" if count == 1 else f"{count} lines of its transcript were"
     )
-    told = f"{lines} too large to read"
+    text = f"{lines} too large to read"
     if agent.session_state.reading.reading_lost and agent.session_state.gauge.tokens is None:
-        told += ", perhaps a reply: its context is unknown until the next one"
-    return told
+        text += ", perhaps a reply: its context is unknown until the next one"
+    return text
 
 
 def _no_terminal(agent: Agent) -> str | None:
@@ -96,7 +93,7 @@ def _no_terminal(agent: Agent) -> str | None:
 
 
 def unread(agent: Agent) -> bool:
-    """A successor that went on for some turns without looking at its document."""
+    """Whether a new session worked for some turns without reading its document."""
     document = agent.must_read
     if document is None or agent.session_state.conduct.turns < UNREAD_AFTER_TURNS:
         return False

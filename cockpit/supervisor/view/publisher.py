@@ -1,7 +1,7 @@
-"""What listeners see: the rows as they were last told, and who has to be told what changed.
+"""Publishes rows to the listeners of `/v1/watch` when they change.
 
-A change is told at most every `QUICK` seconds for each row; many changes at once are one. A row
-that only grew older is not told: its age is the listener's to count.
+A row is sent at most every `QUICK` seconds; changes in between are sent together. A row of which
+only the age changed is not sent: listeners count the age.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from cockpit.wire.status import AgentStatus, State
 from cockpit.wire.stream import AgentChanged, AgentForgotten
 
 QUICK = 0.02
+"""Seconds."""
 
 
 class RowPublisher:
@@ -29,30 +30,31 @@ class RowPublisher:
     ) -> None:
         self._clock = clock
         self._agents = agents
-        self._told: dict[str, AgentStatus] = {}
+        self._sent: dict[str, AgentStatus] = {}
         self._dirty: dict[str, Agent] = {}
         self._wake = asyncio.Event()
         self._listeners: set[Listener] = set()
         self.event_log = event_log
 
     def rows(self) -> list[AgentStatus]:
-        """Every row, as of now."""
+        """All current rows."""
         return [self.row(agent) for agent in self._agents()]
 
     def row(self, agent: Agent) -> AgentStatus:
         return row(agent, self._clock.steady(), self._clock.monotonic())
 
     def state_of(self, agent: Agent) -> State:
-        """The agent's state, as its row has it."""
+        """The agent's state, as on its row."""
         return state(agent, need(agent, self._clock.monotonic()))
 
     def changed(self, agent: Agent) -> None:
-        """Something about this agent may look different now."""
+        """Send the agent's row soon, if it changed."""
         self._dirty[agent.name] = agent
         self._wake.set()
 
     def forgotten(self, name: str) -> None:
-        self._told.pop(name, None)
+        """Tell listeners that an agent was removed."""
+        self._sent.pop(name, None)
         self._dirty.pop(name, None)
         for listener in tuple(self._listeners):
             listener.send(AgentForgotten(name=name))
@@ -66,29 +68,29 @@ class RowPublisher:
         self._listeners.discard(listener)
 
     async def run(self) -> None:
-        """Tell what changed, for ever."""
+        """Send changed rows, until cancelled."""
         while True:
             await self._wake.wait()
             self._wake.clear()
             dirty, self._dirty = self._dirty, {}
             for agent in dirty.values():
-                self._tell(agent)
+                self._send(agent)
             await asyncio.sleep(QUICK)
 
-    def _tell(self, agent: Agent) -> None:
+    def _send(self, agent: Agent) -> None:
         if not self._listeners:
-            self._told.pop(agent.name, None)
+            self._sent.pop(agent.name, None)
             return
         now = self.row(agent)
-        before = self._told.get(agent.name)
-        self._told[agent.name] = now
+        before = self._sent.get(agent.name)
+        self._sent[agent.name] = now
         if before is not None and _without_age(before) == _without_age(now):
             return
         for listener in tuple(self._listeners):
             listener.send(AgentChanged(agent=now))
 
     def close(self) -> None:
-        """Let every listener end."""
+        """End every listener."""
         for listener in tuple(self._listeners):
             with suppress(asyncio.QueueFull):
                 listener.close()

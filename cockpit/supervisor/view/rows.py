@@ -1,8 +1,7 @@
-"""An agent as the row that everybody sees: its state and numbers, as `wire.status` has them.
+"""Builds an agent's row: its state and numbers, as in `wire.status`. Pure.
 
-Pure: looks at an agent and a time, changes nothing. When several states hold, the order is
-needs_you, handing_off, starting, working, idle; what cannot be known is null. What the user has
-to do is `needs`, what is worth a word beside the state is `notes`.
+If several states apply, the order is needs_you, handing_off, starting, working, idle. Unknown
+values are null. `needs` has what the user must do, `notes` the remarks beside the state.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ from cockpit.wire.status import (
 LONGEST_GOAL = 200
 """Characters of a goal on a row."""
 LONGEST_ASKED = 2000
-"""Characters of a prompt that are looked at for it."""
+"""Characters of a prompt that are read for its goal."""
 
 
 def row(agent: Agent, now: float, monotonic: float) -> AgentStatus:
@@ -85,22 +84,22 @@ def row(agent: Agent, now: float, monotonic: float) -> AgentStatus:
 
 
 def goal(agent: Agent) -> str | None:
-    """What the agent was asked to do, in one line; None where nobody knows."""
+    """What the agent was asked to do, in one line without secrets; None if unknown."""
     asked = (agent.job.prompt if agent.job else None) or agent.session_state.reading.collector.goal
     return _shown(asked[:LONGEST_ASKED]) if asked else None
 
 
 @lru_cache(maxsize=1000)
 def _shown(asked: str) -> str:
-    """Rows are made many times a second, and their goals stay the same."""
+    """Redact a goal. Cached, because rows are built many times a second."""
     return safe_line(Redactor().redact(asked).text, LONGEST_GOAL)
 
 
 def state(agent: Agent, needs: Needs | None) -> State:
-    """The one word for the row."""
+    """The state of the row; `needs` is what `need` returned for it."""
     if needs is not None:
         return "needs_you"
-    # A question that was put off leaves the agent to its work.
+    # While a question is snoozed, the agent has its normal state.
     if agent.handoff and not isinstance(agent.handoff.state, Asked | Reviewing | Ended):
         return "handing_off"
     if agent.start.setup:
@@ -155,7 +154,7 @@ def context(agent: Agent, now: float) -> ContextStatus:
 
 
 def background(agent: Agent) -> list[BackgroundStatus]:
-    """What runs in the background, as everybody is told."""
+    """Background tasks for the row, at most 20."""
     if not agent.alive:
         return []
     return [
@@ -171,7 +170,7 @@ def background(agent: Agent) -> list[BackgroundStatus]:
 
 
 def marks_status(marks: Marks | None) -> MarksStatus:
-    """Where the bands begin, as everybody is told."""
+    """The thresholds of the bands for the row."""
     if marks is None:
         return MarksStatus()
     return MarksStatus(
@@ -183,7 +182,7 @@ def marks_status(marks: Marks | None) -> MarksStatus:
 
 
 def _turns_left(agent: Agent, marks: Marks | None, compacts_at: int | None) -> int | None:
-    """API calls to the act point; above it, to the CLI's own compaction."""
+    """Estimated API calls until the act threshold; above it, until the CLI compacts."""
     tokens = agent.session_state.gauge.tokens
     if tokens is None or marks is None:
         return None
@@ -192,18 +191,18 @@ def _turns_left(agent: Agent, marks: Marks | None, compacts_at: int | None) -> i
 
 
 def handoff(agent: Agent) -> HandoffStatus | None:
-    """The handoff that is under way, if one is."""
-    flight, record = agent.handoff, agent.handoff_record
-    if flight is None or record is None or isinstance(flight.state, Ended):
+    """The handoff that is under way; None if there is none."""
+    current, record = agent.handoff, agent.handoff_record
+    if current is None or record is None or isinstance(current.state, Ended):
         return None
     return HandoffStatus(
         id=record.id,
-        reason=flight.plan.reason,
-        phase=PHASES[type(flight.state)],
+        reason=current.plan.reason,
+        phase=PHASES[type(current.state)],
         since=phase_since(record),
         detail=_detail(agent),
-        document=flight.document.path if flight.document else record.details.draft_facts,
-        writer=flight.document.writer if flight.document else None,
+        document=current.document.path if current.document else record.details.draft_facts,
+        writer=current.document.writer if current.document else None,
     )
 
 
@@ -224,7 +223,7 @@ def _detail(agent: Agent) -> str | None:
             return "the agent writes the document" if writer == "agent" else f"writer: {writer}"
         case Starting(attempt=attempt) if attempt > 1:
             most = len(agent.handoff.plan.successors)
-            return f"the start before it failed; start {attempt} of {most} follows"
+            return f"the last start failed; start {attempt} of {most} follows"
         case Confirming(attempt=attempt):
             return "waiting for the new session's first reply" + _nth(attempt)
         case Reviving(why=why):

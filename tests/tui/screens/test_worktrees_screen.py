@@ -53,7 +53,7 @@ def test_each_worktree_with_what_stands_against_removing_it(fly: Fly) -> None:
 def gone(client: MemoryClient, verb: RemoveWorktree) -> Done:
     client.trees = [each for each in client.trees if each.directory != verb.tree]
     kept = "refs/cockpit/salvage/api/1"
-    return Done(message=f"Removed {verb.tree}; all of it is kept: {kept}", text=kept)
+    return Done(message=f"Removed {verb.tree}; all of it is saved: {kept}", text=kept)
 
 
 def test_removing_takes_two_different_keys_and_tells_how_to_have_it_back(fly: Fly) -> None:
@@ -141,13 +141,13 @@ def test_a_refusal_stands_at_the_worktree_until_it_is_looked_at_again(fly: Fly) 
         client.refuse(
             RemoveWorktree,
             NotNow("/r/.worktrees/api is not removed", "- process 7 works in it\x1b[2J\n  End it",
-                   "Nothing was touched."),
+                   "Nothing was changed."),
         )  # fmt: skip
         async with fly(client) as flight:
             await flight.press("W")
             await flight.reads("x removes it")
             await flight.press("x", "y")
-            await flight.reads("is not removed", "process 7 works in it", "Nothing was touched.")
+            await flight.reads("is not removed", "process 7 works in it", "Nothing was changed.")
             assert "\x1b" not in flight.text()
             await flight.press("r")
             await flight.reads("x removes it")

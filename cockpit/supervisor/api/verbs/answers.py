@@ -1,7 +1,7 @@
-"""The user's answers to the question of a handoff: yes, no, later.
+"""The user's answers to the question of a handoff: approve, refuse, snooze.
 
-An answer is for what the user saw, and for nothing that came after it. Each answers `Done`, or
-raises `NotNow` and has changed nothing.
+An answer applies only to what the user saw. Each method returns `Done`, or raises `NotNow` and has
+changed nothing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from cockpit.wire.verbs import Approve, Done, Refuse, Snooze
 
 
 class Answers:
-    """Answers `Approve`, `Refuse` and `Snooze`."""
+    """Performs `Approve`, `Refuse` and `Snooze`."""
 
     def __init__(
         self,
@@ -42,18 +42,18 @@ class Answers:
         self._changed = changed
 
     async def approve(self, asked: Approve) -> Done:
-        """Yes to the question that stands."""
+        """Approve the open question."""
         agent = self._questioned(asked.name, asked.handoff)
         assert agent.handoff is not None
         first = isinstance(agent.handoff.state, Asked)
         if asked.sha256 is not None and not first:
             await self._same_document(agent, asked.sha256)
         await self._engine.approve(agent, asked.sha256, straight=asked.straight)
-        words = "the agent is asked for the document" if first else "the swap begins"
-        return Done(message=f"Approved: {words} ({agent.name})", name=agent.name)
+        step = "the agent is asked for the document" if first else "a new session is started"
+        return Done(message=f"Approved: {step} ({agent.name})", name=agent.name)
 
     async def refuse(self, asked: Refuse) -> Done:
-        """No to the question that stands, or to a handoff that has ended nothing yet."""
+        """Refuse the open question, or a handoff that has not ended the old session yet."""
         agent = self._fleet.agent(asked.name)
         if agent.handoff is not None and isinstance(agent.handoff.state, Confirming):
             return await self.give_up(agent)
@@ -65,13 +65,13 @@ class Answers:
         await self._engine.apply(agent, Declined())
         if not agent.alive:
             again = f"cockpit start {agent.name} --resume {agent.record.session}"
-            words = f"Refused: {agent.name} is not running. Continue in its session: {again}"
-            return Done(message=words, name=agent.name)
-        words = "; you are asked again after it compacted" if asked.compact else ""
-        return Done(message=f"Refused: {agent.name} keeps its session{words}", name=agent.name)
+            message = f"Refused: {agent.name} is not running. Continue in its session: {again}"
+            return Done(message=message, name=agent.name)
+        then = "; you are asked again after it compacted" if asked.compact else ""
+        return Done(message=f"Refused: {agent.name} keeps its session{then}", name=agent.name)
 
     async def give_up(self, agent: Agent) -> Done:
-        """A new session that has not answered yet is ended, and the old one comes back."""
+        """End a new session that has not replied yet, and reopen the old one."""
         await self._engine.apply(agent, Declined())
         self._changed(agent)
         return Done(message=f"{agent.name}: the old session is reopened", name=agent.name)
@@ -82,16 +82,16 @@ class Answers:
         if asked.percent is not None:
             tokens = _later_by(agent, asked.percent)
             await self._engine.apply(agent, Snoozed(None, tokens))
-            words = f"at {tokens // 1000}k tokens"
+            when = f"at {tokens // 1000}k tokens"
         else:
             until = self._dependencies.clock.monotonic() + asked.seconds
             await self._engine.apply(agent, Snoozed(until))
-            words = f"in {asked.seconds / 60:.0f} min"
+            when = f"in {asked.seconds / 60:.0f} min"
         self._changed(agent)
-        return Done(message=f"Asked again {words} ({agent.name})", name=agent.name)
+        return Done(message=f"Asking again {when} ({agent.name})", name=agent.name)
 
     def _questioned(self, name: str, handoff: str | None) -> Agent:
-        """The agent whose handoff has a question standing. Raises `NotNow`."""
+        """The agent, if its handoff has an open question. Raises `NotNow` otherwise."""
         agent = self._fleet.agent(name)
         if agent.handoff is None or not isinstance(agent.handoff.state, Asked | Reviewing):
             raise _no_question(agent)
@@ -99,24 +99,24 @@ class Answers:
         return agent
 
     async def _same_document(self, agent: Agent, seen: str) -> None:
-        """A yes is only for the document that the user read, edits of the user's own included."""
+        """Raise `NotNow` unless the document, with the user's edits, is the one that was read."""
         assert agent.handoff_record is not None
         text = await self._history.document(agent.handoff_record.id)
         if hashlib.sha256(text.encode()).hexdigest() != seen.lower():
             raise NotNow(
                 f"The handoff document of {agent.name} has changed since it was shown",
                 "Nothing was approved, and nothing was ended.",
-                f"Read it as it is now, then answer: cockpit show {agent.handoff_record.id[:8]}",
+                f"Read it again, then answer: cockpit show {agent.handoff_record.id[:8]}",
             )
 
 
 def _later_by(agent: Agent, percent: float) -> int:
-    """The tokens at which so much more of the window is used. Raises `NotNow`."""
+    """The tokens at which `percent` more of the window is used. Raises `NotNow`."""
     reading = agent.session_state.gauge.reading
     if reading.tokens is None or not reading.window:
         raise NotNow(
-            f"The context usage is unknown for {agent.name} is",
-            "So a percentage cannot be reached.",
+            f"The context usage of {agent.name} is unknown",
+            "So a percentage cannot be used.",
             f"Give a time instead: cockpit snooze {agent.name} 10m",
         )
     return reading.tokens + int(reading.window * percent / 100)
@@ -133,10 +133,10 @@ def _no_question(agent: Agent) -> NotNow:
 
 
 def _same_handoff(agent: Agent, seen: str | None) -> None:
-    """An answer is only for the question that the user saw."""
+    """Raise `NotNow` if the user answered another question."""
     if seen is not None and agent.handoff_record is not None and agent.handoff_record.id != seen:
         raise NotNow(
-            f"{agent.name} now asks something else",
+            f"{agent.name} is asking something else now",
             "The handoff that you answered is over.",
             "Check its status, then answer again.",
         )

@@ -12,7 +12,7 @@ from cockpit.wire.verbs import (
 )
 
 UNREAD = 1.0
-"""Seconds for which a dialog that the user has just been led to takes no key."""
+"""Seconds for which a dialog ignores keys after the user was taken to it."""
 
 
 class Attaching:
@@ -23,12 +23,12 @@ class Attaching:
         self._fleet = fleet
 
     async def __call__(self, asked: Attach) -> Done:
-        """Where the agent's pane is."""
+        """Return the agent's pane and the socket of its tmux server."""
         agent = self._fleet.agent(asked.name)
         if agent.record.pane is None:
             raise NotNow(
                 f"{agent.name} has no pane",
-                "Its terminal is gone; the agent keeps running without one."
+                "Its terminal was closed; the agent keeps running without one."
                 if agent.alive
                 else "The agent was not started yet, or its window was closed.",
                 f"End it first: cockpit stop {agent.name}"
@@ -37,7 +37,7 @@ class Attaching:
             )
         asks = agent.session_state.conduct.turn is Turn.DIALOG
         if agent.alive and (agent.troubles.dialog or asks):
-            # The key that led here, pressed twice or held, would answer a question nobody has read.
+            # A repeated key press would answer a question that the user has not read.
             await self._dependencies.panes.hold_keys(agent.record.pane, UNREAD)
         socket = str(self._dependencies.places.tmux_socket)
         return Done(

@@ -1,4 +1,4 @@
-"""Calling a handoff off, so that its agent can be ended or taken back."""
+"""Cancels a handoff, so that its agent can be stopped or undone."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cockpit.supervisor.handoff.engine import Engine
 
 
 async def call_off(engine: Engine, agent: Agent) -> None:
-    """Raises `NotNow` where its old session is being replaced already; see `Engine.apply`."""
+    """Cancel the handoff, if any. Raises `NotNow` if the old session is already being replaced."""
     if agent.handoff is None:
         return
     await engine.apply(agent, CalledOff("you ended the handoff"))

@@ -23,5 +23,5 @@ class Continuing:
         """Start a new agent from a handoff document."""
         agent = await self._continuation.continue_from(asked)
         self._changed(agent)
-        words = f"{agent.name} goes on from {asked.document} in {agent.directory}"
-        return Done(message=words, name=agent.name, pane=agent.record.pane)
+        message = f"{agent.name} continues from {asked.document} in {agent.directory}"
+        return Done(message=message, name=agent.name, pane=agent.record.pane)

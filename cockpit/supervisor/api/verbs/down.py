@@ -1,4 +1,4 @@
-"""`cockpit down`: end the supervisor, and the agents where it is asked to."""
+"""`cockpit down`: end the supervisor, and with `--agents` also the agents."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.handoff.engine import Engine
 from cockpit.supervisor.lifetime import Lifetime
 from cockpit.supervisor.sessions.setup import WorktreeSetup
-from cockpit.supervisor.sessions.stop import Stopper, handoff_stays
+from cockpit.supervisor.sessions.stop import Stopper, handoff_not_cancelled
 from cockpit.wire.verbs import (
     Done,
     Down,
@@ -44,7 +44,7 @@ class EndingAll:
     async def __call__(self, asked: Down) -> Done:
         """End the supervisor; with `agents`, first the agents and their tmux server.
 
-        Raises `Failed`, and stays, where an agent could not be ended.
+        Raises `Failed`, and keeps running, if an agent could not be ended.
         """
         self._life.ending = True
         if asked.agents:
@@ -54,16 +54,16 @@ class EndingAll:
                 self._life.ending = False
                 raise
             await self._dependencies.panes.stop_server()
-            words = f"The agents and the supervisor were stopped{unwritten}"
+            message = f"The agents and the supervisor were stopped{unwritten}"
         else:
             alive = sum(agent.alive for agent in self._fleet)
-            going = "1 agent keeps running" if alive == 1 else f"{alive} agents keep running"
-            words = f"The supervisor was stopped; {going}"
+            running = "1 agent keeps running" if alive == 1 else f"{alive} agents keep running"
+            message = f"The supervisor was stopped; {running}"
         self._life.ended.set()
-        return Done(message=words)
+        return Done(message=message)
 
     async def _end_all(self) -> str:
-        """End every agent; what could not be written down, to be added to the answer."""
+        """End every agent. Returns a sentence if this could not be saved, else an empty text."""
 
         async def one(agent: Agent) -> str:
             async with self._locks.hold(agent.name, "being stopped"):
@@ -71,11 +71,11 @@ class EndingAll:
 
         async def end_it(agent: Agent) -> str:
             await self._setup.call_off(agent)
-            # First, because a handoff would start another session for the one that is ended.
+            # First, because a handoff would start a new session for the ended one.
             try:
                 await self._engine.abandon(agent, "cockpit down --agents")
             except Hindered as full:
-                raise handoff_stays(agent, full) from full
+                raise handoff_not_cancelled(agent, full) from full
             return await self._stopper.end_for_user(agent)
 
         ended = await asyncio.gather(*(one(agent) for agent in self._fleet), return_exceptions=True)
@@ -89,5 +89,5 @@ class EndingAll:
                 "See which: cockpit status. Then again: cockpit down --agents",
             )
         if any(ended):
-            return ". That they were stopped could not be written down: the disk takes nothing"
+            return ". The stops could not be saved: the disk is not writable"
         return ""

@@ -1,6 +1,6 @@
-"""`cockpit done`: the user says for an agent that its job is done, as its completion marker would.
+"""`cockpit done`: mark an agent's job as done, like its completion marker.
 
-It holds until the agent is given another prompt, and over restarts.
+This lasts until the agent gets another prompt, also across restarts.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from cockpit.wire.verbs import Done, Finish
 
 
 class Completion:
-    """Answers `Finish`."""
+    """Performs `Finish`."""
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class Completion:
         self._changed = changed
 
     async def finish(self, asked: Finish) -> Done:
-        """Call an agent's job done. A handoff that has ended nothing yet is called off."""
+        """Mark the job as done. Cancels a handoff that has not ended the old session yet."""
         agent = self._fleet.agent(asked.name)
         _check(agent)
         assert agent.session is not None
@@ -53,14 +53,14 @@ class Completion:
         agent.marked_done_at = now
         if agent.alive:
             self._attention.look(agent)
-        elif not self._attention.has_told_of_end(agent):
-            self._attention.tell_done(agent)
+        elif not self._attention.has_reported_done(agent):
+            self._attention.record_done(agent)
         self._changed(agent)
-        return Done(message=f"{agent.name} is done with its job", name=agent.name)
+        return Done(message=f"{agent.name} is marked as done", name=agent.name)
 
 
 def _check(agent: Agent) -> None:
-    """Raise `NotNow` where nothing is done yet, or something is under way."""
+    """Raise `NotNow` if the agent has no session, is between two, or is busy."""
     if agent.session is None:
         raise NotNow(
             f"{agent.name} was never started",

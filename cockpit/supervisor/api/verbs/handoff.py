@@ -31,7 +31,7 @@ class HandingOff:
         self._triggers = triggers
 
     async def __call__(self, asked: Handoff) -> Done:
-        """Begin a handoff by hand: no question first; a review unless the agent is automatic."""
+        """Begin a handoff on request: without a question, with a review unless in mode auto."""
         agent = self._fleet.agent(asked.name)
         if agent.session is None or agent.job is None:
             raise NotNow(
@@ -55,15 +55,17 @@ class HandingOff:
             if asked.now:
                 await self._engine.apply(agent, Hurried(now))
             message = f"Handing off {agent.name}: its question is approved"
-            return Done(message=message + cut_off_words(agent, hurried=asked.now))
+            return Done(message=message + interruption_clause(agent, hurried=asked.now))
         if asked.now and agent.handoff is not None and is_revocable(agent.handoff):
-            message = f"Hurrying the handoff of {agent.name}" + cut_off_words(agent, hurried=True)
+            message = f"Hurrying the handoff of {agent.name}" + interruption_clause(
+                agent, hurried=True
+            )
             if isinstance(agent.handoff.state, Reviewing):
                 message += f"; it waits for your review: cockpit approve {agent.name}"
             await self._engine.apply(agent, Hurried(now))
             await self._engine.look(agent)
             return Done(message=message, name=agent.name)
-        cut_off = cut_off_words(agent, hurried=asked.now)
+        interrupts = interruption_clause(agent, hurried=asked.now)
         review = agent.settings.mode != "auto" or because is not None
         record = await self._engine.begin(
             agent,
@@ -75,15 +77,15 @@ class HandingOff:
             given=given,
         )
         await self._engine.look(agent)
-        then = "you review the document before anything is ended" if review else "it goes by itself"
-        message = f"Handing off {agent.name}{cut_off}; {then}"
+        then = "you review the document before anything is ended" if review else "it is automatic"
+        message = f"Handing off {agent.name}{interrupts}; {then}"
         return Done(message=message, name=agent.name, document=record.id)
 
     def _guarded(self, agent: Agent) -> HeldBack | None:
-        """What the user is asked before a handoff that the agent wants; None to go on.
+        """Why the user is asked before a handoff that the agent wants; None if not asked.
 
-        Raises `NotNow` where none may begin: the guards of automatic handoffs hold here too, and
-        an agent cannot answer a question that was put to its user.
+        Raises `NotNow` if none may begin: the guards of automatic handoffs apply here too, and an
+        agent cannot answer a question to its user.
         """
         held = agent.progress.details.because
         if agent.handoff is not None and held:
@@ -109,20 +111,22 @@ class HandingOff:
         ]
         lines += [f"note: {why}"] if why else []
         lines += (
-            [words.removeprefix("; ")] if (words := cut_off_words(agent, hurried=asked.now)) else []
+            [clause.removeprefix("; ")]
+            if (clause := interruption_clause(agent, hurried=asked.now))
+            else []
         )
         return Done(message="\n".join(lines), name=agent.name, text=text)
 
 
-def cut_off_words(agent: Agent, *, hurried: bool) -> str:
-    """What a handoff that does not wait breaks off; empty for one that does."""
+def interruption_clause(agent: Agent, *, hurried: bool) -> str:
+    """A clause with what a hurried handoff interrupts; empty if it is not hurried."""
     if not hurried:
         return ""
     session_state = agent.session_state
     tools = [safe_line(tool, 80) for tool in session_state.reading.running.names]
-    agents = [safe_line(each, 80) for each in session_state.conduct.subagents.values()]
+    agents = [safe_line(name, 80) for name in session_state.conduct.subagents.values()]
     ends = [f"the running tool {tool}" for tool in tools]
-    ends += [f"the subagent {each}" for each in agents]
+    ends += [f"the subagent {name}" for name in agents]
     if not ends and session_state.conduct.turn is Turn.WORKING:
         ends = [f"its turn ({safe_line(session_state.conduct.activity or 'it thinks', 80)})"]
     return f"; this interrupts {', '.join(ends)}" if ends else ""

@@ -1,4 +1,4 @@
-"""`cockpit load`: read a configuration file and take up its agents."""
+"""`cockpit load`: read a configuration file and update its agents."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Loading:
         self._changed = changed
 
     async def __call__(self, asked: Load) -> Done:
-        """Read a file and take up its agents; a file that does not read changes nothing."""
+        """Read a file and update its agents. An invalid file changes nothing."""
         config = Path(asked.config) if asked.config else None
         loaded = await self._fleet.reload(config, named=asked.named)
         for agent in self._fleet:

@@ -13,11 +13,11 @@ from cockpit.supervisor.sessions.lifecycle import refuse_if_opening
 from cockpit.wire.verbs import Done
 
 Perform = Callable[[Any], Awaitable[Done]]
-"""Answers one verb of `wire.verbs`: `Done`, or a `CockpitError` and nothing changed unsaid."""
+"""Performs one verb of `wire.verbs`. Returns `Done` or raises `CockpitError`."""
 
 
 class OneAtATime:
-    """What changes an agent looks at it after those before it; nobody changes it meanwhile."""
+    """Makes verbs that change the same agent run one after the other."""
 
     def __init__(self, fleet: Fleet, locks: AgentLocks, life: Lifetime) -> None:
         self._fleet = fleet
@@ -25,11 +25,11 @@ class OneAtATime:
         self._life = life
 
     def __call__(self, doing: str, perform: Perform, *, same_session: bool = False) -> Perform:
-        """The verb under its agent's lock; `doing` is what others who wait are told.
+        """Wrap a verb so that it holds its agent's lock; `doing` is shown to others who wait.
 
-        With `same_session` it is refused where another session began while it waited: it was
-        meant for the one before. Raises `NotNow` where something else keeps the agent, at once if
-        hooks before a session do: one of them may be who asks.
+        With `same_session` it is refused if another session began while it waited. Raises `NotNow`
+        if the lock stays taken; at once while hooks before a session run, because the caller may be
+        one of these hooks.
         """
 
         async def locked(asked: Any) -> Done:

@@ -17,11 +17,11 @@ from cockpit.wire.verbs import (
 )
 
 ACCEPTED_WITHIN = 8.0
-"""Seconds for an idle agent to take a prompt that was pasted."""
+"""Seconds in which an idle agent must accept a pasted prompt."""
 
 
 class Sending:
-    """Performs `Send`; holds the lock of the agent while it types."""
+    """Performs `Send`. Holds the agent's lock while it types."""
 
     def __init__(self, dependencies: Dependencies, fleet: Fleet, locks: AgentLocks) -> None:
         self._dependencies = dependencies
@@ -29,17 +29,17 @@ class Sending:
         self._locks = locks
 
     async def __call__(self, asked: Send) -> Done:
-        """Paste a prompt into the live composer, submit it, and see it taken."""
+        """Paste a prompt into the composer, submit it, and wait until it is accepted."""
         if not asked.text.strip():
             raise BadUsage("There is nothing to send", hint="Give the prompt as an argument.")
         async with self._locks.hold(asked.name, "being sent a prompt", patience=PATIENCE):
-            agent = self._living(asked.name)
+            agent = self._running(asked.name)
             conduct = agent.session_state.conduct
             _refuse_dialog(agent)
             prompts, idle = await self._type(agent, asked.text)
         if not agent.runtime.has_readings or not idle:
-            words = "Sent" if not agent.runtime.has_readings else "Queued for the end of its turn"
-            return Done(message=f"{words}: {agent.name}", name=agent.name)
+            result = "Sent" if not agent.runtime.has_readings else "Queued for the end of its turn"
+            return Done(message=f"{result}: {agent.name}", name=agent.name)
         if not await _until(lambda: conduct.prompts > prompts, ACCEPTED_WITHIN):
             raise Failed(
                 f"{agent.name} did not accept the prompt",
@@ -49,11 +49,11 @@ class Sending:
         return Done(message=f"{agent.name} accepted the prompt", name=agent.name)
 
     async def _type(self, agent: Agent, text: str) -> tuple[int, bool]:
-        """Paste and submit, under the agent's lock; prompts before it, and whether it was idle."""
+        """Paste and submit. Returns the prompts so far, and whether the agent was idle."""
         panes, pane, process = self._dependencies.panes, agent.record.pane, agent.process
         conduct = agent.session_state.conduct
 
-        def look_again() -> None:
+        def check_again() -> None:
             if not agent.alive or agent.process != process:
                 raise NotNow(
                     f"{agent.name} ended before the prompt was sent",
@@ -64,11 +64,11 @@ class Sending:
 
         assert pane is not None
         await self._check_composer(agent)
-        look_again()
+        check_again()
         prompts, idle = conduct.prompts, conduct.turn is not Turn.WORKING
         await panes.paste(pane, text)
         await asyncio.sleep(0.3)
-        look_again()
+        check_again()
         await panes.press(pane, "Enter")
         return prompts, idle
 
@@ -82,7 +82,7 @@ class Sending:
                 f"Send or clear it there: cockpit attach {agent.name}",
             )
 
-    def _living(self, name: str) -> Agent:
+    def _running(self, name: str) -> Agent:
         agent = self._fleet.agent(name)
         if not agent.alive or agent.record.pane is None:
             raise NotNow(
@@ -94,7 +94,7 @@ class Sending:
 
 
 def _refuse_dialog(agent: Agent) -> None:
-    """Raise `NotNow` where text would answer a question instead of being a prompt."""
+    """Raise `NotNow` while a dialog is open: the text would answer it."""
     if agent.session_state.conduct.turn is Turn.DIALOG or agent.troubles.dialog:
         raise NotNow(
             f"{agent.name} is asking a question in its pane",

@@ -13,7 +13,7 @@ from cockpit.supervisor.sessions.lifecycle import (
     refuse_if_alive,
     refuse_if_handing_off,
 )
-from cockpit.supervisor.sessions.plan import company_words
+from cockpit.supervisor.sessions.plan import neighbours_text
 from cockpit.supervisor.sessions.start import Starter
 from cockpit.wire.verbs import (
     Done,
@@ -54,16 +54,18 @@ class Starting:
             raise
         self._changed(agent)
         if agent.start.setup:
-            words = f"{name} starts when its worktree is set up: {agent.record.worktree}"
-            return Done(message=words, name=name)
-        beside = [other.name for other in self._starter.neighbours(agent)]
-        words = f"; {company_words(beside)}" if beside else ""
+            message = f"{name} starts when its worktree is set up: {agent.record.worktree}"
+            return Done(message=message, name=name)
+        others = [other.name for other in self._starter.neighbours(agent)]
+        warning = f"; {neighbours_text(others)}" if others else ""
         return Done(
-            message=f"Started {name} in {agent.directory}{words}", name=name, pane=agent.record.pane
+            message=f"Started {name} in {agent.directory}{warning}",
+            name=name,
+            pane=agent.record.pane,
         )
 
     def _forget_if_unknown(self, agent: Agent) -> None:
-        """A start that failed leaves no row of an agent that no file names and that never flew."""
+        """After a failed start: remove an agent that is in no file and was never started."""
         if agent.record.config_file is None and agent.record.session is None:
             self._fleet.forget(agent)
             self._forgotten(agent.name)

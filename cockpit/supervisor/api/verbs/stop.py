@@ -12,7 +12,7 @@ from cockpit.supervisor.api.verbs.calling_off import call_off
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.handoff.engine import Engine
 from cockpit.supervisor.sessions.setup import WorktreeSetup
-from cockpit.supervisor.sessions.stop import Stopper, handoff_stays
+from cockpit.supervisor.sessions.stop import Stopper, handoff_not_cancelled
 from cockpit.wire.verbs import (
     Done,
     Stop,
@@ -40,27 +40,27 @@ class Stopping:
         self._changed = changed
 
     async def __call__(self, asked: Stop) -> Done:
-        """End an agent; its worktree stays, and so does everything it wrote."""
+        """End an agent. Its worktree and everything it wrote stay."""
         agent = self._fleet.agent(asked.name)
         if await self._setup.call_off(agent):
-            words = f"The start of {agent.name} was called off; its worktree stays"
-            self._dependencies.event_log.record("agent.not_started", words, agent.name)
-            return Done(message=words, name=agent.name)
+            message = f"The start of {agent.name} was cancelled; its worktree stays"
+            self._dependencies.event_log.record("agent.not_started", message, agent.name)
+            return Done(message=message, name=agent.name)
         try:
             await call_off(self._engine, agent)
         except Hindered as full:
-            raise handoff_stays(agent, full) from full
+            raise handoff_not_cancelled(agent, full) from full
         if agent.gave_up:
             agent.change(gave_up=None)
-            with suppress(Hindered):  # told again after a restart, and no more
+            with suppress(Hindered):  # only shown again after a restart
                 self._dependencies.store.save_agent(agent.record)
             self._changed(agent)
         if agent.record.session is None or (not agent.alive and not agent.record.wanted):
             return Done(message=f"{agent.name} was not running", name=agent.name)
         unwritten = await self._stopper.end_for_user(agent)
         if not unwritten:
-            self._stopper.tell_stopped(agent)
+            self._stopper.record_stop(agent)
         self._changed(agent)
-        words = f" ({agent.record.worktree})" if agent.record.worktree else ""
-        message = f"Stopped {agent.name}; its worktree stays{words}{unwritten}"
+        where = f" ({agent.record.worktree})" if agent.record.worktree else ""
+        message = f"Stopped {agent.name}; its worktree stays{where}{unwritten}"
         return Done(message=message, name=agent.name)

@@ -1,4 +1,4 @@
-"""`cockpit undo`: go back to the session before."""
+"""`cockpit undo`: go back to the previous session."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ class GoingBack:
         self._changed = changed
 
     async def __call__(self, asked: Undo) -> Done:
-        """End this session and reopen the one before it, with everything it knew."""
+        """End this session and reopen the previous one."""
         agent = self._fleet.agent(asked.name)
         if agent.handoff is not None and isinstance(agent.handoff.state, Confirming):
             return await self._answers.give_up(agent)
-        self._undo.previous(agent)  # refused before anything else is called off
+        self._undo.previous(agent)  # raises before a handoff is cancelled
         await call_off(self._engine, agent)
         before = await self._undo.undo(agent)
         self._changed(agent)
