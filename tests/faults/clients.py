@@ -47,6 +47,8 @@ class Clients:
         """The document of a handoff that is done, once there is one."""
         self.wrong: list[str] = []
         self.asked = 0
+        self.refusal = ""
+        """The last one, in words; empty after a verb that was done."""
 
     async def ask(self) -> None:
         """Ask for as long as they do."""
@@ -69,11 +71,13 @@ class Clients:
         except TimeoutError:
             self.wrong.append(f"{verb.verb} was not answered within a minute")
         except CockpitError as refused:
+            self.refusal = f"{refused.title}: {refused.detail}"
             if INSIDE in refused.title:
                 self.wrong.append(f"{refused.title}: {refused.detail}")
-        except OSError:
-            pass  # the supervisor was killed
+        except OSError as lost:
+            self.refusal = f"no answer: {lost}"  # the supervisor was killed
         else:
+            self.refusal = ""
             return True
         return False
 

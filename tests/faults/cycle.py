@@ -259,7 +259,8 @@ class Flight:
                 # What a verb did must still be so a moment later.
                 await asyncio.sleep(10 * LOOK)
                 if not done:
-                    self.flown.wrong.append(f"{verb.verb} was not done in {LIVENESS:.0f} s")
+                    words = f"{verb.verb} was not done in {LIVENESS:.0f} s"
+                    self.flown.wrong.append(f"{words}; the last answer: {clients.refusal}")
                 self.flown.wrong += await self._unsettled(lives_then)
             self.flown.wrong += asked_in_order(self.places, self.witness, self._nursery.deeds())
         except TimeoutError:
@@ -301,12 +302,8 @@ class Flight:
             if await clients.one(self.client, verb):
                 return True
             row = await self.row()
-            if (
-                row is not None
-                and row.handoff is None
-                and (row.pid is not None) is (verb.verb == "start")
-            ):
-                return True  # so it is already
+            if row is not None and _is_so(row, started=verb.verb == "start"):
+                return True
             await asyncio.sleep(LOOK)
         return False
 
@@ -463,3 +460,13 @@ def fly(cycle: Cycle, template: Path, bin_folder: Path, nursery: Nursery, *, kee
             kept.append(home)
             flown.kept = home
     return flown
+
+
+def _is_so(row: AgentStatus, *, started: bool) -> bool:
+    """Whether the agent is as the verb would leave it.
+
+    A start past the act mark asks about a handoff at once, and that question waits for an answer.
+    """
+    if started:
+        return row.pid is not None and (row.handoff is None or row.state == "needs_you")
+    return row.pid is None and row.handoff is None
