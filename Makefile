@@ -3,8 +3,11 @@
 # make bench  what it costs, beside its goals and beside others: cockpit/docs/performance.md
 # make faults kill the supervisor, fill its disk, break it, at every point of a handoff
 # make mutants break what must never break, one thing at a time: each must be noticed
+# make docs   build the documentation site in build/docs
+# make wheel  build the sdist and the wheel in dist, install the wheel away from here, and try it
+# make release  the same, if this commit can be released; prints the steps that are left
 #
-# Both set up what they need first. PYTHON names the interpreter to use.
+# Each sets up what it needs first. PYTHON names the interpreter to use.
 
 PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13 python3.14; do \
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo "$$p"; break; }; done)
@@ -13,7 +16,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 WORKERS ?= 2
 
-.PHONY: demo test check bench faults mutants tracer branches setup programs lock clean
+.PHONY: demo test check bench faults mutants tracer branches docs wheel release setup programs lock clean
 
 demo: setup
 	@$(BIN)/cockpit demo
@@ -53,6 +56,16 @@ branches: setup
 		tests/core/test_permission.py tests/core/test_git_settings.py $(RECOVERY:%=tests/supervisor/test_%.py)
 	@$(BIN)/coverage report
 
+docs: setup $(VENV)/.ready-docs
+	@$(BIN)/python -m tests.packaging.site
+
+# Neither uploads anything.
+wheel: setup $(VENV)/.ready-release
+	@$(BIN)/python -m tests.packaging.release --only-build
+
+release: setup $(VENV)/.ready-release
+	@$(BIN)/python -m tests.packaging.release
+
 setup: programs $(READY)
 
 $(READY): pyproject.toml requirements.lock
@@ -62,6 +75,11 @@ $(READY): pyproject.toml requirements.lock
 	@$(BIN)/pip install --quiet --disable-pip-version-check --constraint requirements.lock hatchling editables
 	@$(BIN)/pip install --quiet --disable-pip-version-check --constraint requirements.lock --no-build-isolation --editable '.[dev]'
 	@touch $(READY)
+
+# What only `make docs` or `make release` needs.
+$(VENV)/.ready-%: $(READY)
+	@$(BIN)/pip install --quiet --disable-pip-version-check --constraint requirements.lock --no-build-isolation --editable '.[$*]'
+	@touch $@
 
 # What pip cannot bring. As root on Debian it is installed; otherwise it is named. What only some
 # journeys go through is installed where CI says that the machine is nobody's. With CI set, so is
@@ -88,8 +106,8 @@ programs:
 	fi
 
 # Exact versions of what is installed now, with no address of where it came from.
-lock: setup
-	@$(BIN)/pip freeze --exclude-editable > requirements.lock
+lock: setup $(VENV)/.ready-docs $(VENV)/.ready-release
+	@$(BIN)/pip freeze --exclude-editable | LC_ALL=C sort -f > requirements.lock
 
 clean:
 	rm -rf $(VENV) .bench build dist .mypy_cache .ruff_cache .pytest_cache

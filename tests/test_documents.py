@@ -1,4 +1,4 @@
-"""What the documents say is true: keys, commands, names, links, and nothing of one machine."""
+"""What the documents say is true: keys, commands, names, and nothing of one machine."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ GUIDE_TO_KEYS = HOUSE / "cockpit" / "docs" / "keys.md"
 KEYS = re.compile(r"<!-- keys: .*? -->\n(.*?)<!-- end of keys -->", re.DOTALL)
 FIRST_KEYS = re.compile(r"<!-- first keys: .*? -->\n(.*?)<!-- end of first keys -->", re.DOTALL)
 COMMAND_LINE = re.compile(r"(?:^|[`$|(] ?|; |&& )cockpit ((?:[a-z][a-z-]* ?)*)", re.MULTILINE)
-LINK = re.compile(r"\]\(([^)\s]+)\)")
 PICTURE = re.compile(r"!\[([^]]*)\]\(")
 CODE = re.compile(r"```.*?```|`[^`\n]+`", re.DOTALL)
 PATH = re.compile(r"`((?:core|ports|wire|config|client|adapters|supervisor|tui|cli|demo)/[\w/.]*)`")
@@ -68,26 +67,6 @@ def test_every_command_that_is_named_exists(document: Path) -> None:
                 unknown.append(f"{first} {rest}")
 
     assert unknown == []
-
-
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_every_link_leads_somewhere(document: Path) -> None:
-    links = [link for link in LINK.findall(document.read_text()) if "://" not in link]
-
-    assert [link for link in links if not leads_somewhere(document, link)] == []
-
-
-def leads_somewhere(document: Path, link: str) -> bool:
-    """A file that there is, and in it the heading that is named."""
-    place, _, anchor = link.partition("#")
-    file = document.parent / place if place else document
-    return file.exists() and (not anchor or anchor in anchors(file))
-
-
-def anchors(file: Path) -> set[str]:
-    """What the headings of a page are called in a link to them."""
-    headings = re.findall(r"^#+ (.+)$", file.read_text(), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", title).strip().lower().replace(" ", "-") for title in headings}
 
 
 def test_every_picture_in_the_readme_says_what_it_is() -> None:
