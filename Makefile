@@ -57,6 +57,7 @@ branches: setup
 	@$(BIN)/coverage report
 
 docs: setup $(VENV)/.ready-docs
+	@$(BIN)/pytest tests/packaging/check_site.py
 	@$(BIN)/python -m tests.packaging.site
 
 # Neither uploads anything.

@@ -26,12 +26,20 @@ _FORGE = MarkdownIt("gfm-like", {"linkify": False})
 
 
 def build(source: Path, site: Path) -> bool:
-    """Build `site` from the pages in `source`, and print what is wrong; replaces the folder."""
-    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--clean"]
-    command += ["--config-file", str(source.parent / "mkdocs.yml"), "--site-dir", str(site)]
+    """Build `site` from the pages in `source`, and print what is wrong; replaces the folder.
+
+    Writes the configuration beside `source`.
+    """
+    config = source.parent / "mkdocs.yml"
+    shutil.copyfile(CONFIG, config)
+    # Not with --quiet: it drops the warnings before --strict can count them.
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--clean"]
+    command += ["--config-file", str(config), "--site-dir", str(site)]
     # The notice is about the end of the theme's maintenance, in May 2027; mkdocs.yml says so too.
     quiet = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
-    if subprocess.run(command, check=False, env=quiet).returncode:
+    done = subprocess.run(command, check=False, env=quiet, capture_output=True, text=True)
+    if done.returncode:
+        print(done.stderr, end="", file=sys.stderr)
         return False
     problems = [
         f"{page.relative_to(source)}: {problem}"
@@ -73,7 +81,6 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="cockpit-docs-") as folder:
         source = Path(folder, "docs")
         pages.write(source)
-        shutil.copyfile(CONFIG, Path(folder, "mkdocs.yml"))
         if not build(source, site):
             print("The site has errors. Correct the pages above, and run again.", file=sys.stderr)
             return 1
