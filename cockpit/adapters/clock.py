@@ -1,4 +1,4 @@
-"""The machine's time: the only place that asks for it."""
+"""The machine's clock. No other module reads the time."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from cockpit.adapters.process.process_table import boot_id
 
 
 class SystemClock:
-    """The machine's own time."""
+    """The machine's clock."""
 
     def __init__(self) -> None:
         self._boot: str | None = None
         self.epoch = time.time() - since_boot()
-        """The unix time of this boot's beginning, as the wall clock has it now.
+        """Unix time of this boot, by the current wall clock.
 
-        Whoever keeps what was first found sets it, so that all supervisors of a boot agree.
-        """
+        A caller that has stored an earlier value sets it here, so that all supervisors of a boot
+        agree."""
 
     def now(self) -> datetime:
         return datetime.now(UTC)
 
     def monotonic(self) -> float:
-        """Time asleep (suspend) does not count, so a deadline never passes while nobody ran."""
+        """Seconds without suspend, so that a deadline does not pass while the machine sleeps."""
         return time.monotonic()
 
     def steady(self) -> float:
@@ -40,5 +40,5 @@ class SystemClock:
 
 
 def since_boot() -> float:
-    """Seconds since the machine began, asleep or not where the kernel counts that."""
+    """Seconds since boot, including suspend where the kernel counts it."""
     return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))

@@ -1,14 +1,15 @@
-"""Another machine's supervisor, reached by a command that runs a command there.
+"""Reach another machine's supervisor, through a command that runs a command there.
 
-`connect` and `cockpit dial-stdio`, as one argument vector: no shell of ours reads it. (`ssh` joins
-the words that follow its host with spaces and has the login shell there read them, so only fixed
-words, and names that were checked, are ever put after `connect`.) A line is one such process; its
-standard input and output are one socket, whose other end is ours. What it says on standard error
-is kept and becomes the reason when the line breaks. It knows nothing of HTTP.
+The process runs `connect` and `cockpit dial-stdio`, as one argument vector without a local shell.
+`ssh` joins the words after the host with spaces, and the remote login shell reads them. So only
+fixed words and checked names are put after `connect`.
 
-The process has no terminal and may open no window, so that it cannot ask for a password over a
-screen that is drawn. `ssh` is told so too: it would try empty passwords, at every call, until the
-host or its guard locks the user out.
+A connection is one such process; its stdin and stdout are one socket, whose other end is ours. Its
+error output is the reason when the connection breaks. Knows nothing about HTTP.
+
+The process has no terminal and may not open a window, so it cannot ask for a password on top of the
+screen. `ssh` is told not to ask either: it would try empty passwords at every call, until the host
+locks the user out.
 """
 
 from __future__ import annotations
@@ -28,19 +29,19 @@ from cockpit.core.safetext import quoted, safe_line
 
 DIAL = ("cockpit", "dial-stdio")
 ITSELF_SECONDS = 1.0
-"""How long a process may take to end by itself once its line is cut."""
+"""Seconds that a process has to end by itself after its connection is closed."""
 TERM_SECONDS = 1.0
 LAST_WORDS = 4096
-"""Bytes of standard error that are looked at: the end of it."""
+"""Bytes of standard error that are read, from its end."""
 
 NO_SUPERVISOR = 4
-"""Exit code of `dial-stdio` where nobody answers."""
+"""Exit code of `dial-stdio` without a supervisor."""
 NOT_FOUND = (126, 127)
-"""Exit codes of a shell, and of `env`, for a program that is not there or cannot be run."""
+"""Exit codes of a shell, and of `env`, for a program that is missing or cannot be run."""
 
 
 class FarHost:
-    """A configured host: `name` is the user's word for it."""
+    """A configured host; `name` is the user's name for it."""
 
     def __init__(self, name: str, connect: Sequence[str], attach: Sequence[str] = ()) -> None:
         self.name = name
@@ -48,7 +49,9 @@ class FarHost:
         self._attach = tuple(attach)
 
     def dial(self) -> FarLine:
-        """A new line. Raises `ProgramMissing` and `Failed` when the command cannot be started."""
+        """Open a connection. Raises `ProgramMissing` and `Failed` if the command cannot be
+        started.
+        """
         ours, theirs = socket.socketpair()
         words = os.memfd_create("words", os.MFD_CLOEXEC)
         try:
@@ -68,16 +71,16 @@ class FarHost:
         return FarLine(self, ours, process, words)
 
     def _silently(self) -> tuple[str, ...]:
-        """`connect`, for when nobody can answer."""
+        """Return `connect` without interactive questions."""
         if PurePath(self.connect[0]).name == "ssh":
             return (self.connect[0], "-oBatchMode=yes", *self.connect[1:])
         return self.connect
 
     def attach_command(self, agent: AgentName) -> list[str]:
-        """The argument vector that shows an agent's pane there in the caller's terminal.
+        """Return the argument vector that shows a remote agent's pane in the caller's terminal.
 
-        Without an `attach` of its own a host is reached as by `connect`, and `ssh` is told to
-        have a terminal there.
+        Without an `attach` command of its own, a host is reached with `connect`, and `ssh` gets a
+        terminal there.
         """
         argv = self._attach or self.connect
         if not self._attach and PurePath(argv[0]).name == "ssh":
@@ -85,11 +88,13 @@ class FarHost:
         return [*argv, "cockpit", "attach", agent, "--aside"]
 
     def command(self, *words: str) -> list[str]:
-        """The argument vector that runs `cockpit` there; only fixed words, see above."""
+        """Return the argument vector that runs `cockpit` there; accepts only fixed words, see
+        above.
+        """
         return [*self.connect, "cockpit", *words]
 
     def by_hand(self, *words: str) -> str:
-        """The command that runs `cockpit` there, as it would be typed here."""
+        """Return the command that runs `cockpit` there, as the user would type it here."""
         return shlex.join(self.command(*words))
 
     def _not_started(self, error: OSError) -> CockpitError:
@@ -103,7 +108,7 @@ class FarHost:
 
 
 class FarLine:
-    """One process that carries one exchange."""
+    """One process for one request."""
 
     slow_to_end = True
 
@@ -116,7 +121,7 @@ class FarLine:
         self._words: int | None = words
 
     def broken(self, said: bytes = b"") -> CockpitError:
-        """The reason, from its exit code and last words; waits a moment for both."""
+        """Return the reason, from exit code and error output; waits a moment for both."""
         host, words = self._host, self._last_words
         if said:
             return NoSupervisor(
@@ -166,7 +171,7 @@ class FarLine:
         )
 
     def end(self) -> None:
-        """Cut the line, and see the process and what it began out: by itself, TERM, KILL."""
+        """Close the connection and end the process group: by itself, TERM, then KILL."""
         with contextlib.suppress(OSError):
             self.channel.shutdown(socket.SHUT_RDWR)
         self.channel.close()
@@ -180,7 +185,7 @@ class FarLine:
             self._words = None
 
     def _signal(self, number: signal.Signals) -> None:
-        # Not waited for yet, so the group's number is still its own.
+        # Not waited for yet, so the group's number is still valid.
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._process.pid, number)
 
@@ -191,7 +196,7 @@ class FarLine:
             return None
 
     def _last_words(self) -> list[str]:
-        """The last lines of its standard error, safe to be shown."""
+        """Return the last lines of its standard error, safe to show."""
         if self._words is None:
             return []
         size = os.fstat(self._words).st_size
@@ -202,7 +207,7 @@ class FarLine:
 
 
 def _unreachable_there(words: list[str]) -> str:
-    """What `cockpit` said there of a supervisor that runs and is not reached; empty otherwise."""
+    """Return the remote message that a running supervisor is unreachable; empty otherwise."""
     title = words[0].removeprefix("cockpit: ") if words else ""
     return title if title.startswith("A supervisor runs ") else ""
 

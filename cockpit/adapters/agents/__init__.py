@@ -1,4 +1,4 @@
-"""Everything that knows one CLI, a module each; `runtime` is where a kind is added."""
+"""Adapters for agent CLIs, one module each. To add a runtime, extend `runtime`."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ NOT_YET = frozenset({"codex", "gemini"})
 
 
 def runtime(name: str, state: Path) -> Runtime:
-    """The runtime of that name, with its files below `state`.
+    """Return the runtime of that name; its files go below `state`.
 
-    One that is planned refuses to be started. Raises `BadUsage` for one that is not known.
+    A planned runtime refuses every start. Raises `BadUsage` for an unknown name.
     """
     if name == "claude":
         from cockpit.adapters.agents.claude.runtime import Claude

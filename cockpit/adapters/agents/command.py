@@ -1,4 +1,4 @@
-"""Any program as an agent: it gets a pane and a row, and tells nothing about itself."""
+"""The runtime `command`: any program as an agent, with a pane and a row but no reports."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from cockpit.ports.runtimes import Aside, Presence, Program, Report, SessionOrde
 
 SHELL = "/bin/sh"
 PROMPT_FILE = "{prompt_file}"
-"""In a command: the path of a private file with the prompt, which is no argument then."""
+"""Placeholder in a command for the path of a private file with the prompt."""
 
 
 class Command:
-    """Runs an order's `command`. There is no record, no reading and nobody to answer."""
+    """Runs an order's `command`. It has no transcript and no reading, and answers no requests."""
 
     name = "command"
     has_readings = False
@@ -30,16 +30,15 @@ class Command:
         self._state = state
 
     def program(self, environment: Mapping[str, str]) -> Program:
-        """Nothing can be probed before the order names its command; see `launch`."""
+        """Probes nothing: only the order names the command; see `launch`."""
         return Program(Path(SHELL), version="")
 
     def launch(self, order: SessionOrder, program: Program) -> Launch:
-        """The order's argument vector; a prompt is its last argument.
+        """Return the order's argument vector with the prompt as the last argument.
 
-        Where the vector names `{prompt_file}`, the prompt is in that file instead; the file is
-        empty when there is no prompt.
-
-        Raises `BadUsage` without a command, `ProgramMissing` when its first word is no program.
+        If the vector contains `{prompt_file}`, the prompt is in that file instead; without a prompt
+        the file is empty. Raises `BadUsage` without a command, and `ProgramMissing` if its first
+        word is not a program.
         """
         if not order.command:
             raise BadUsage(
@@ -136,7 +135,7 @@ class Command:
 
 
 def _resolved(order: SessionOrder) -> str:
-    """The program's path, looked up as the pane would: its PATH, relative to its directory."""
+    """Return the program's path, found as in the pane: on its PATH, relative to its directory."""
     word = order.command[0]
     local = order.directory / word if "/" in word else None
     found = shutil.which(str(local) if local else word, path=order.environment.get("PATH"))

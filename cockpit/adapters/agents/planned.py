@@ -1,4 +1,4 @@
-"""A CLI that a file may name and that cannot be flown yet: its row says so when it is started."""
+"""A CLI that a configuration may name but that cockpit does not support yet."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cockpit.ports.runtimes import Program
 
 
 class Planned(Command):
-    """Takes its place among the agents, so that one of its kind keeps no other from flying."""
+    """Refuses every start, so that an agent of this kind does not prevent others from starting."""
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -1,9 +1,9 @@
-"""Who may look at a screen that is served to a browser.
+"""Decide who may use a screen that is served to a browser.
 
-A loopback port is open to every program and every user of this machine, and to every page that
-the user's browser shows. So it takes a token, which stands in the address once and is a cookie
-afterwards; the names of this machine only, because a page of others may have its own name lead
-here; and a socket only for our own page. Listens to nothing, knows no library.
+A loopback port is open to every program and user of this machine, and to every page in the user's
+browser. So a token is required, which is in the address once and then in a cookie. Only this
+machine's names are accepted as `Host`, because another site's name may resolve to this machine; and
+only our own page may open the socket. Listens to nothing, uses no library.
 """
 
 from __future__ import annotations
@@ -16,39 +16,41 @@ from urllib.parse import urlsplit
 
 
 class Door:
-    """Decides of one server, for as long as it runs; its secrets die with it."""
+    """Checks requests to one server; its secrets are valid while it runs."""
 
     def __init__(self, bound: str) -> None:
-        """`bound` is the address that is listened at."""
+        """`bound` is the address that the server listens on."""
         self.token = secrets.token_urlsafe(32)
-        """Stands in the address that the user opens."""
+        """Part of the address that the user opens."""
         self.key = secrets.token_urlsafe(32)
-        """What the browser keeps instead; not to be had from the address."""
+        """The value of the cookie; it cannot be derived from the address."""
         self._wide = not is_loopback(bound)
         self._names = {bound.lower(), socket.gethostname().lower()} if self._wide else set()
 
     def knows(self, host: str) -> bool:
-        """Whether a request's `Host` names this machine. Any port: it may have been forwarded."""
+        """Return whether a request's `Host` names this machine; any port, because it may be
+        forwarded.
+        """
         name = _name(f"//{host}")
         if name is None:
             return False
         return is_loopback(name) or name in self._names or (self._wide and _is_address(name))
 
     def is_ours(self, origin: str, host: str) -> bool:
-        """Whether a page that came from `origin` came from us."""
+        """Return whether a page of this `origin` is ours."""
         return bool(host) and origin.lower() == f"http://{host}".lower()
 
     def opens(self, token: str) -> bool:
-        """Whether the address had the right token."""
+        """Return whether the address had the right token."""
         return _same(token, self.token)
 
     def remembers(self, key: str) -> bool:
-        """Whether the browser was let in before."""
+        """Return whether the cookie is valid."""
         return _same(key, self.key)
 
 
 def is_loopback(address: str) -> bool:
-    """Whether only this machine itself can come to that address, or name of one."""
+    """Return whether only this machine can connect to that address or name."""
     if address.lower() == "localhost":
         return True
     try:
@@ -66,7 +68,7 @@ def _is_address(name: str) -> bool:
 
 
 def _name(url: str) -> str | None:
-    """The host of a URL in small letters; None where there is none that makes sense."""
+    """Return the host of a URL in lower case; None for an invalid one."""
     try:
         parts = urlsplit(url)
         parts.port  # noqa: B018 (raises for what is no port)

@@ -1,5 +1,7 @@
-"""The page around the terminal in a browser: ours, because textual-serve's asks a font server of
-somebody else's for letters. Asks nobody but us for anything.
+"""The page around the terminal in a browser.
+
+It replaces textual-serve's page, which loads fonts from another server. This one requests nothing
+from elsewhere.
 """
 
 from __future__ import annotations
@@ -52,24 +54,25 @@ onload = async (event) => {
 };
 addEventListener("focus", toTerminal);
 """
-"""textual-serve's page wants a click before it takes keys; this one takes them at once. And it
-measures the letters once, so they have to be there, or all rows are counted in those of another
-font and the last ones are below the window."""
+"""textual-serve's page takes keys only after a click; this one focuses the terminal at once.
+
+The terminal measures the font once, so the font must be loaded first: otherwise it counts rows of
+another font, and the last rows are below the window."""
 
 NOT_LET_IN = "Open the whole address that `cockpit serve` printed; it has a token in it.\n"
 
 
 def page(title: str, host: str, font_size: int) -> str:
-    """The page for a browser that knows us by this name and port."""
+    """Return the page for a browser that reached us under this name and port."""
     return _PAGE.format(title=html.escape(title), host=html.escape(host), font_size=font_size)
 
 
 def headers(host: str) -> dict[str, str]:
-    """What every answer carries: nothing from elsewhere, in nobody's frame, kept by nobody."""
+    """Headers of every answer: no foreign resources, no framing, no caching."""
     policy = (
         "default-src 'none'",
         "script-src 'self'",
-        "style-src 'self' 'unsafe-inline'",  # the terminal makes its own, from our colours
+        "style-src 'self' 'unsafe-inline'",  # the terminal sets inline styles, from our colours
         "font-src 'self'",
         "img-src 'self' data:",
         f"connect-src 'self' ws://{host}",

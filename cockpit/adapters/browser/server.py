@@ -1,9 +1,8 @@
-"""A program in a browser, by textual-serve: each tab has a process of its own, and nobody comes in
-without the token.
+"""Serve a program to browsers with textual-serve: one process per tab, access only with the token.
 
-textual-serve brings the terminal in the page and the words between the two; this brings the door
-in front, our page, an end that leaves no process, and no shell. What the program is, is the
-caller's affair; it must speak as `browser_tab` does.
+textual-serve brings the terminal in the page and its protocol. This module adds the access check,
+our page, and an end that leaves no process; no shell is used. The caller chooses the program, which
+must speak the protocol of `tab.py`.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from cockpit.adapters.browser.page import KEYS, NOT_LET_IN, headers, page
 from cockpit.core.errors import Failed
 
 TABS = 16
-"""Tabs at once; more is a mistake or an attack."""
+"""Maximum open tabs; more are a mistake or an attack."""
 PATIENCE = 3.0
 """Seconds that a tab's process has to end by itself."""
 FONT_SIZE = 16
@@ -33,12 +32,12 @@ _Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class Tab(AppService):
-    """One tab's process."""
+    """The process of one tab."""
 
     argv: Sequence[str] = ()
 
     async def _open_app_process(self, width: int = 80, height: int = 24) -> Process:
-        # A session of its own: a Ctrl-C in the server's terminal is for the server to hear.
+        # In a session of its own: Ctrl-C in the server's terminal is for the server only.
         self._process = await asyncio.create_subprocess_exec(
             *self.argv,
             stdin=PIPE,
@@ -51,12 +50,12 @@ class Tab(AppService):
         return self._process
 
     async def ended(self) -> None:
-        """Until the process has nothing more to say."""
+        """Wait until the process closes its output."""
         if self._task is not None:
             await asyncio.wait([self._task])
 
     async def end(self) -> None:
-        """Have the process end, and see that it has. Twice is the same as once."""
+        """End the process and wait for it. Idempotent."""
         process = self._process
         if process is None:
             return
@@ -74,7 +73,7 @@ class Browser(Server):
     """The server of one program."""
 
     def __init__(self, argv: Sequence[str], title: str, bound: str, port: int) -> None:
-        """`bound` and `port` are where it will listen; port 0 is any that is free."""
+        """`bound` and `port` are what it will listen on; port 0 is any free port."""
         super().__init__("", host=bound, port=port, title=title, public_url="")
         self._argv = tuple(argv)
         self._bound = bound
@@ -82,9 +81,10 @@ class Browser(Server):
         self._open: dict[Tab, web.WebSocketResponse] = {}
 
     async def run(self, told: Callable[[str], None]) -> None:
-        """Serve until SIGINT or SIGTERM; `told` gets the address once somebody can come in.
+        """Serve until SIGINT or SIGTERM; `told` gets the address once the server accepts
+        connections.
 
-        Raises `Failed` when the port cannot be had.
+        Raises `Failed` if the port is not available.
         """
         over = asyncio.Event()
         loop = asyncio.get_running_loop()
@@ -127,12 +127,14 @@ class Browser(Server):
 
     @property
     def _cookie(self) -> str:
-        """With the port in it: a browser has one drawer for all ports of a machine."""
+        """Name of the cookie, with the port: browsers share cookies between ports."""
         return f"cockpit-{self.port}"
 
     @web.middleware
     async def _guard(self, request: web.Request, handler: _Handler) -> web.StreamResponse:
-        """Nobody passes who was not let in; whoever has the token is, and comes back without."""
+        """Refuse requests without token or cookie; a request with the token gets the cookie and a
+        redirect.
+        """
         if not self.door.knows(request.host):
             return web.Response(status=403, text="This is not a name of this machine.\n")
         if request.path == "/" and self.door.opens(request.query.get("token", "")):
@@ -162,7 +164,7 @@ class Browser(Server):
         return web.Response(text=KEYS, content_type="text/javascript")
 
     async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
-        """One tab, until it is closed or its program ends."""
+        """Serve one tab, until it is closed or its program ends."""
         if not self.door.is_ours(request.headers.get("Origin", ""), request.host):
             raise web.HTTPForbidden(text="Only our own page may do this.\n")
         if len(self._open) >= TABS:
@@ -196,7 +198,7 @@ class Browser(Server):
             await asyncio.gather(listening, ended, return_exceptions=True)
 
     async def _listen_to(self, socket: web.WebSocketResponse, tab: Tab) -> None:
-        # A browser that says what makes no sense is one that is let go of.
+        # Close the connection of a browser that sends invalid messages.
         with suppress(ValueError, TypeError, KeyError, IndexError, AssertionError, AttributeError):
             await self._process_messages(socket, tab)
 

@@ -1,9 +1,8 @@
-"""One browser tab as a terminal: what textual-serve says on our standard input goes to a program
-on a pseudo-terminal, and back.
+"""Run one browser tab as a terminal: connect textual-serve's protocol on stdin to a
+pseudo-terminal.
 
-The program is a tmux client, so a tab is a terminal like every other: the same screen, `F12`, an
-agent's own pane. It ends with the tab, and the tab with it. Waits for whatever comes next and
-does nothing meanwhile.
+The program is a tmux client, so a tab behaves like any other terminal: the same screen, `F12`, and
+panes of agents. The program ends with the tab, and the tab with the program.
 """
 
 from __future__ import annotations
@@ -19,17 +18,17 @@ import termios
 from collections.abc import Iterator, Mapping, Sequence
 
 READY = b"__GANGLION__\n"
-"""What textual-serve waits for before it takes a program for one of its own."""
+"""textual-serve waits for this line before it accepts the program."""
 LONGEST = 1 << 20
-"""Bytes of one packet; pasted text comes as one, and nothing else is long."""
+"""Maximum bytes of one packet; pasted text comes as one packet."""
 PATIENCE = 1.0
-"""Seconds that the program has to end once its terminal is gone."""
+"""Seconds that the program has to end after its terminal is closed."""
 _CHUNK = 65_536
 _HEADER = 5
 
 
 def run(argv: Sequence[str], environment: Mapping[str, str], size: tuple[int, int]) -> int:
-    """Run the program until it ends or the tab does; its exit code. `size` is columns, rows."""
+    """Run the program until it or the tab ends; return its exit code. `size` is columns, rows."""
     os.write(1, READY)
     pid, terminal = pty.fork()
     if not pid:
@@ -38,24 +37,24 @@ def run(argv: Sequence[str], environment: Mapping[str, str], size: tuple[int, in
     try:
         _join(terminal)
     finally:
-        os.close(terminal)  # to the program that is a terminal that was hung up
+        os.close(terminal)  # the program sees its terminal hang up
         code = _reaped(pid)
     return code
 
 
 def packet(kind: bytes, payload: bytes) -> bytes:
-    """`D` for data, `M` for a message in JSON."""
+    """Return a packet: `D` for data, `M` for a message in JSON."""
     return kind + len(payload).to_bytes(4, "big") + payload
 
 
 class Packets:
-    """Cuts a stream into packets, wherever the stream was cut itself."""
+    """Splits a stream into packets."""
 
     def __init__(self) -> None:
         self._held = b""
 
     def feed(self, data: bytes) -> Iterator[tuple[bytes, bytes]]:
-        """The packets that are whole now. Raises `ValueError` for one that is too long."""
+        """Return the packets that are complete. Raises `ValueError` for one that is too long."""
         self._held += data
         while len(self._held) >= _HEADER:
             length = int.from_bytes(self._held[1:_HEADER], "big")
@@ -68,18 +67,18 @@ class Packets:
 
 
 def _reaped(pid: int) -> int:
-    """The exit code of our child, which is ended if it does not hear that it was hung up."""
+    """Return the exit code of our child; ends it if it ignores the hangup."""
     handle = os.pidfd_open(pid)
     try:
         if not select.select([handle], [], [], PATIENCE)[0]:
-            os.kill(pid, signal.SIGKILL)  # ours until it is waited for: no other has its number
+            os.kill(pid, signal.SIGKILL)  # the pid stays ours until the child is waited for
     finally:
         os.close(handle)
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
 def _join(terminal: int) -> None:
-    """Carry bytes both ways until one side has no more to say."""
+    """Copy bytes in both directions until one side ends."""
     packets = Packets()
     while True:
         ready, _, _ = select.select([0, terminal], [], [])
@@ -93,7 +92,7 @@ def _from_program(terminal: int) -> bool:
     try:
         data = os.read(terminal, _CHUNK)
     except OSError:
-        data = b""  # so the kernel says that nobody has the terminal open any more
+        data = b""  # EIO: no process has the terminal open any more
     _say(packet(b"D", data) if data else packet(b"M", b'{"type": "exit"}'))
     return bool(data)
 
@@ -111,7 +110,7 @@ def _from_tab(packets: Packets, terminal: int) -> bool:
 
 
 def _told(message: Mapping[str, object], terminal: int) -> bool:
-    """Take up a message; whether the tab goes on."""
+    """Handle a message; return whether the tab goes on."""
     if message.get("type") == "resize":
         columns, rows = message.get("width"), message.get("height")
         if isinstance(columns, int) and isinstance(rows, int):
@@ -128,7 +127,7 @@ def _say(data: bytes) -> None:
     try:
         _write(1, data)
     except BrokenPipeError:
-        return  # the server is gone; its end of our standard input says so next
+        return  # the server has ended; standard input reports its end next
 
 
 def _write(handle: int, data: bytes) -> None:

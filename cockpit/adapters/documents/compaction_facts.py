@@ -1,6 +1,7 @@
-"""Documents of facts that are kept of a session right before its CLI compacts it.
+"""Fact documents that are saved right before a CLI compacts its session.
 
-One folder below the state folder; the newest few of each session stay. Calls block on the disk.
+All are in one folder below the state folder; each session keeps its newest few. Calls block on the
+disk.
 """
 
 from __future__ import annotations
@@ -12,19 +13,19 @@ from cockpit.adapters.files import guarded_folder
 from cockpit.core.errors import Failed
 
 KEPT = 5
-"""Of each session."""
+"""Documents kept for each session."""
 _SESSION = re.compile(r"[A-Za-z0-9-]{1,64}")
 
 
 class CompactionDocuments:
-    """The documents of one cockpit."""
+    """The compaction documents of one cockpit."""
 
     def __init__(self, folder: Path) -> None:
-        """The folder is made when first needed."""
+        """The folder is created on first use."""
         self._folder = folder.absolute()
 
     def keep(self, session: str, at: float, text: str) -> Path:
-        """Put a document durably on the disk; `at` is Unix seconds. Raises `OSError`."""
+        """Write a document durably; `at` is in Unix seconds. Raises `OSError`."""
         if not _SESSION.fullmatch(session):
             raise Failed(f"{session!a} is not the id of a session")
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -36,7 +37,7 @@ class CompactionDocuments:
         return path
 
     def forget(self, oldest: float) -> None:
-        """Remove what was written before then; Unix seconds."""
+        """Remove documents written before a time, in Unix seconds."""
         for path in self._folder.glob("*.md"):
             if path.stat().st_mtime < oldest:
                 path.unlink(missing_ok=True)

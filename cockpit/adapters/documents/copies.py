@@ -1,6 +1,6 @@
-"""Our own copies of handoff documents, which outlive their worktrees.
+"""Cockpit's own copies of handoff documents, which outlive the worktrees.
 
-Each is named by its handoff. How long they are kept is the caller's to say.
+Each is named by its handoff. The caller decides how long copies are kept.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from cockpit.core.errors import BadUsage
 from cockpit.core.safetext import safe_line
 
 ARCHIVE = "archive"
-"""The folder among the copies for those of finished jobs."""
+"""Subfolder for the copies of finished jobs."""
 
 _ID = re.compile(r"[A-Za-z0-9-]{1,64}")
 
@@ -23,21 +23,21 @@ class Copies:
     """The copies of one cockpit; every call blocks on the disk."""
 
     def __init__(self, folder: Path) -> None:
-        """The folder is made when first needed."""
+        """The folder is created on first use."""
         self._folder = folder.absolute()
 
     def path(self, handoff: str) -> Path:
-        """Where the copy of a handoff's document is, or will be."""
+        """Return the present or future path of a handoff's copy."""
         return self._folder / f"{checked(handoff)}.md"
 
     def archived(self, handoff: str) -> Path:
-        """Where the copy is once its job is over."""
+        """Return the path of the copy after its job has ended."""
         return self._folder / ARCHIVE / f"{checked(handoff)}.md"
 
     def archive(self, handoff: str) -> Path | None:
-        """Move a copy to those of finished jobs; its place, or None if there is no copy.
+        """Move a copy into the archive; return its path, or None without a copy.
 
-        Twice is the same as once: whoever was cut short syncs what was moved. Raises `OSError`.
+        Idempotent: a second call syncs a move that was interrupted. Raises `OSError`.
         """
         copy, place = self.path(handoff), self.archived(handoff)
         if copy.is_file():
@@ -46,23 +46,23 @@ class Copies:
             copy.replace(place)
         if not place.is_file():
             return None
-        # In this order, so that no power cut leaves it in neither folder.
+        # In this order, so that after a power cut at least one folder has the copy.
         guarded_folder.sync(place.parent)
         guarded_folder.sync(self._folder)
         return place
 
     def forget(self, handoff: str) -> None:
-        """Remove a copy, wherever it is; the document in the worktree stays. Raises `OSError`."""
+        """Remove a copy from both folders; the document in the worktree stays. Raises `OSError`."""
         for path in (self.path(handoff), self.archived(handoff)):
             path.unlink(missing_ok=True)
 
     def all(self) -> list[Path]:
-        """Every copy that is kept, of open jobs and of finished ones."""
+        """Return all copies, of open and finished jobs."""
         found = [*self._folder.glob("*.md"), *(self._folder / ARCHIVE).glob("*.md")]
         return sorted(path for path in found if not path.name.startswith("draft-"))
 
     def clear_strays(self, named: Set[str], oldest: float) -> None:
-        """Remove copies and drafts of facts that no handoff of these ids has, once so old.
+        """Remove copies and fact drafts of unknown handoffs that are older than a time.
 
         `oldest` is in Unix seconds.
         """
@@ -72,7 +72,7 @@ class Copies:
                 path.unlink(missing_ok=True)
 
     def keep(self, handoff: str, data: bytes) -> None:
-        """Write a copy durably, in the place of an older one. Raises `OSError`."""
+        """Write a copy durably, replacing an older one. Raises `OSError`."""
         copy = self.path(handoff)
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with guarded_folder.opened(self._folder.resolve()) as descriptor:
@@ -80,7 +80,7 @@ class Copies:
 
 
 def checked(handoff: str) -> str:
-    """The id as it is, since it becomes the name of a file. Raises `BadUsage`."""
+    """Return the id unchanged, checked for use as a file name. Raises `BadUsage`."""
     if not _ID.fullmatch(handoff):
         raise BadUsage(f"{safe_line(handoff)} is not the id of a handoff")
     return handoff

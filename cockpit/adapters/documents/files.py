@@ -1,8 +1,7 @@
-"""Handoff documents as files: where the agent drafts, and where a document is kept.
+"""Handoff documents as files: the agent's draft and the sealed document.
 
-A document is durable before anybody is told its path. Foreign drafts are read through one
-descriptor, and only if they are what they seem: a plain file of our own user, with one name.
-What a document says is `core.document`'s business, not this file's.
+A document is on disk before its path is given to anything. Drafts are read through one descriptor,
+and only from a regular file of our own user with one link. `core.document` parses the content.
 """
 
 from __future__ import annotations
@@ -29,45 +28,47 @@ FOLDER = ".cockpit/handoffs"
 NOTICE = "HANDOFF_PENDING.md"
 MOST_IN_A_SECOND = 100
 LARGEST_SEALED = 16 * LARGEST
-"""Bytes of a document that was sealed: what cockpit adds to a draft included."""
+"""Maximum bytes of a sealed document, including what cockpit adds to a draft."""
 LONGEST_FRONT = 32_768
-"""Bytes of a document that its front matter is looked for in."""
+"""Maximum bytes of a document in which its front matter is searched."""
 
 Signature = tuple[int, int, int]
-"""Inode, bytes and nanoseconds: whoever sees the same one twice sees a file at rest."""
+"""Inode, size and modification time in nanoseconds; equal signatures mean that the file did not
+change."""
 
 
 @dataclass(frozen=True, slots=True)
 class DraftSeen:
-    """How a draft looked at one moment."""
+    """The state of a draft at one moment."""
 
     signature: Signature | None = None
-    """None where there is none (yet), or only an older one."""
+    """None if there is no draft yet."""
     text: str | None = None
-    """UTF-8, what is broken replaced; control bytes still in it."""
+    """UTF-8 with invalid bytes replaced; control characters are still in it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sealed:
-    """A document that is durably on disk, twice."""
+    """A document that is durably on disk, with its copy."""
 
     path: Path
     copy: Path
     sha256: str
-    """Of the bytes of either."""
+    """Of the bytes of both."""
 
 
 class Documents:
     """The documents of one cockpit; every call blocks on the disk."""
 
     def __init__(self, copies: Path) -> None:
-        """`copies` is the folder in the state directory; it is made when first needed."""
+        """`copies` is the folder in the state directory; it is created on first use."""
         self.copies = Copies(copies)
 
     def draft_path(self, worktree: Path, handoff: str, folder: str = FOLDER) -> Path:
-        """Where the agent is to write: the folder is made, and nothing stands there yet.
+        """Return where the agent has to write its draft; creates the folder, removes an existing
+        file.
 
-        Absolute and without links, so that it is the same file for everybody.
+        The path is absolute and without symbolic links, so every process sees the same file.
         """
         place = _place(worktree, folder)
         path = place / f"draft-{checked(handoff)[:8]}.md"
@@ -81,9 +82,10 @@ class Documents:
         return path
 
     def look_at_draft(self, path: Path) -> DraftSeen:
-        """The draft as it stands. Its name is new with each handoff, so none is of an older one.
+        """Return the current state of the draft.
 
-        Raises `Failed` for what is no plain file of our own, and for one that is too long.
+        Each handoff has a draft of its own. Raises `Failed` if it is not a regular file of ours, or
+        too long.
         """
         try:
             with guarded_folder.opened(path.parent) as folder:
@@ -94,12 +96,14 @@ class Documents:
             raise _failed("The draft of the handoff document cannot be read", path, error) from None
 
     def discard_draft(self, path: Path) -> None:
-        """Remove a draft whose document is sealed. Twice is the same as once."""
+        """Remove a draft whose document is sealed. Idempotent."""
         with suppress(OSError, Failed), guarded_folder.opened(path.parent) as folder:
             os.unlink(path.name, dir_fd=folder)
 
     def by_hash(self, folder: Path) -> dict[str, Path]:
-        """The documents of a worktree's folder by the SHA-256 of their bytes; no odd files."""
+        """Return the documents in a worktree's folder by SHA-256; files that cannot be read safely
+        are skipped.
+        """
         found: dict[str, Path] = {}
         with suppress(OSError):
             for path in sorted(folder.glob("handoff-*.md")):
@@ -112,10 +116,11 @@ class Documents:
     def seal(
         self, worktree: Path, handoff: str, text: str, created: datetime, folder: str = FOLDER
     ) -> Sealed:
-        """Write a document and its copy, durably; the copy first.
+        """Write a document and its copy durably, the copy first.
 
-        Never overwrites another document: a name that is taken gets a number. What was sealed for
-        this handoff already is replaced, so a crash in between can be repeated. Raises `Failed`.
+        Never overwrites another document: a name that is taken gets a number. A document that this
+        handoff has sealed already is replaced, so a seal that crashed can be repeated. Raises
+        `Failed`.
         """
         place = _place(worktree, folder)
         data = text.encode("utf-8", "replace")
@@ -131,7 +136,7 @@ class Documents:
         return self._sealed(place / name, handoff, data)
 
     def reseal(self, path: Path, handoff: str, text: str) -> Sealed:
-        """Put another text in the place of a sealed document: an edit, or renewed facts."""
+        """Replace the text of a sealed document, after an edit or with newer facts."""
         data = text.encode("utf-8", "replace")
         try:
             self.copies.keep(handoff, data)
@@ -142,14 +147,14 @@ class Documents:
         return self._sealed(path, handoff, data)
 
     def is_copied(self, path: Path, handoff: str) -> bool:
-        """Whether a document is what our copy of it says."""
+        """Return whether a document equals our copy of it."""
         with suppress(OSError):
             data = self.copies.path(handoff).read_bytes()
             return self.is_intact(path, hashlib.sha256(data).hexdigest())
         return False
 
     def copy_again(self, path: Path, handoff: str, sha256: str) -> None:
-        """Make our copy anew from a document that has this hash. Raises `Hindered`."""
+        """Write our copy again, from a document with this hash. Raises `Hindered`."""
         try:
             data = path.read_bytes()
             if hashlib.sha256(data).hexdigest() == sha256:
@@ -158,9 +163,9 @@ class Documents:
             raise _failed("The copy of the handoff document could not be written", path, error)
 
     def put_back(self, worktree: Path, path: Path, handoff: str) -> Path | None:
-        """Put our copy in the place of a document; where the file lies now that was there.
+        """Restore a document from our copy; return where the file that was there is now.
 
-        Raises `Failed`, and then what was there may be aside.
+        Raises `Failed`; the file that was there may then already be moved.
         """
         aside = f"changed-{path.name}"
         try:
@@ -176,16 +181,17 @@ class Documents:
         return path.with_name(aside) if aside else None
 
     def is_intact(self, path: Path, sha256: str) -> bool:
-        """Whether the bytes on disk are the sealed ones."""
+        """Return whether the bytes on disk are the sealed ones."""
         try:
             return hashlib.sha256(read_file(path, LARGEST_SEALED)).hexdigest() == sha256
         except OSError:
             return False
 
     def read(self, path: Path) -> str:
-        """The text of a document that the user named, or that was sealed.
+        """Return the text of a document that the user named, or that was sealed.
 
-        Links are followed: it is the user's word. Raises `BadUsage` for what cannot be one.
+        Follows symbolic links, because the user chose the path. Raises `BadUsage` for an unsuitable
+        file.
         """
         try:
             data = read_file(path, LARGEST + 1, cut=True, any_owner=True)
@@ -202,10 +208,9 @@ class Documents:
         return data.decode("utf-8", "replace")
 
     def read_own(self, path: Path) -> str:
-        """The text of a document that is to be kept as an agent's: of our own plain file alone.
+        """Return the text of a document to be kept as an agent's; only from a regular file of ours.
 
-        A link, or a file with a second name, may show what the user never meant to hand on.
-        Raises `BadUsage` with the reason.
+        A symbolic or hard link might expose another file. Raises `BadUsage` with the reason.
         """
         shown = safe_line(str(path))
         try:
@@ -228,7 +233,7 @@ class Documents:
         return data.decode("utf-8", "replace")
 
     def leave_notice(self, worktree: Path, text: str, folder: str = FOLDER) -> Path:
-        """Write `HANDOFF_PENDING.md`, in the place of an older one."""
+        """Write `HANDOFF_PENDING.md`, replacing an older one."""
         place = _place(worktree, folder)
         data = plain(text).encode()
         try:
@@ -239,7 +244,7 @@ class Documents:
         return place / NOTICE
 
     def withdraw_notice(self, worktree: Path, folder: str = FOLDER) -> None:
-        """Remove the notice once a successor runs. Twice is the same as once."""
+        """Remove the notice once a successor runs. Idempotent."""
         with suppress(OSError, Failed):
             place = _place(worktree, folder)
             with guarded_folder.opened(place) as descriptor:
@@ -250,13 +255,13 @@ class Documents:
 
 
 def document_name(created: datetime, number: int = 1) -> str:
-    """`handoff-YYYY-MM-DD-HHMMSS.md`, in UTC; a second one of that second gets `-2`."""
+    """Return `handoff-YYYY-MM-DD-HHMMSS.md`, in UTC; another one of the same second gets `-2`."""
     stamp = created.astimezone(UTC).strftime("%Y-%m-%d-%H%M%S")
     return f"handoff-{stamp}.md" if number == 1 else f"handoff-{stamp}-{number}.md"
 
 
 def _place(worktree: Path, folder: str) -> Path:
-    """The folder of a worktree's documents; refuses one that would lie outside."""
+    """Return the folder of a worktree's documents; refuses one outside the worktree."""
     inner = Path(folder)
     if inner.is_absolute() or ".." in inner.parts or not inner.parts:
         raise BadUsage(
@@ -281,7 +286,7 @@ def _place(worktree: Path, folder: str) -> Path:
 
 
 def _seen(folder: int, name: str) -> DraftSeen:
-    """Look before opening: to open a device can already be an act."""
+    """Check a file before it is opened: opening a device can have an effect."""
     before = os.stat(name, dir_fd=folder, follow_symlinks=False)
     _refuse_odd(before)
     descriptor = open_file(name, dir_fd=folder, follow_links=False)
@@ -294,7 +299,7 @@ def _seen(folder: int, name: str) -> DraftSeen:
 
 
 def _oddity(found: os.stat_result) -> str | None:
-    """Why a file is not taken; None for a plain one of our own, with one name."""
+    """Return why a file is refused; None for a regular file of ours with one link."""
     if stat.S_ISLNK(found.st_mode):
         return "It is not a plain file: it is a symbolic link."
     if not stat.S_ISREG(found.st_mode):
@@ -319,7 +324,7 @@ def _refuse_odd(found: os.stat_result) -> None:
 
 
 def _sealed_before(folder: int, handoff: str) -> str | None:
-    """The document that this handoff has already, by its own front matter."""
+    """Return the document that this handoff already has, found by its front matter."""
     for name in os.listdir(folder):
         if not (name.startswith("handoff-") and name.endswith(".md")):
             continue
@@ -337,7 +342,7 @@ def _ident(folder: int, name: str) -> str:
 
 
 def _write_new(folder: int, created: datetime, data: bytes) -> str:
-    """Under the first name that is free, or that holds these very bytes already."""
+    """Write under the first name that is free, or that already holds the same bytes."""
     for number in range(1, MOST_IN_A_SECOND):
         name = document_name(created, number)
         try:
@@ -345,7 +350,7 @@ def _write_new(folder: int, created: datetime, data: bytes) -> str:
         except FileExistsError:
             if not _holds(folder, name, data):
                 continue
-            # It may be from before a crash, and its folder not synced.
+            # It may be from before a crash, with its folder not synced.
             guarded_folder.write_durably(folder, name, data, replace=True)
         return name
     raise Failed("The handoff document could not be named", "All names of this second are taken.")

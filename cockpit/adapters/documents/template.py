@@ -1,9 +1,9 @@
-"""A user's own template for the body of a handoff document.
+"""Render the body of a handoff document with the user's own template.
 
-The built-in layout is `core.composition`'s; a template gets its sections and lays them out anew.
-Sandboxed in a process of its own, bounded in time, memory and size, with nothing but strings and
-numbers to work on: no file, no attribute of ours, no other template. What it makes must still be a
-handoff document, or the built-in one stands.
+`core.composition` has the built-in layout; a template gets its sections. It runs sandboxed in a
+process of its own, with limits on time, memory and size, and gets only strings and numbers: no
+files, no attributes, no other templates. If the result is not a valid handoff document, the
+built-in layout is used.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LARGEST_TEMPLATE = 64 * 1024
 
 
 def laid_out(text: str, template: Path) -> tuple[str, str | None]:
-    """A composed document in the user's layout, or as it was together with why.
+    """Return a composed document in the user's layout, or unchanged with a complaint.
 
     The complaint is one line for the user, and names the template.
     """
@@ -36,12 +36,12 @@ def laid_out(text: str, template: Path) -> tuple[str, str | None]:
 
 
 def render(text: str, template: Path) -> str:
-    """A composed document in the user's layout; its front matter stays ours.
+    """Return a composed document in the user's layout; the front matter stays unchanged.
 
-    A template sees each section under its title in small letters with underscores (`goal`,
-    `current_task`, …; `None.` where there is none), `sections` (title to text), `others`, and
-    `front` (the front matter). `goal` is the request itself; `goal_section` holds it quoted.
-    Raises `BadConfig`.
+    A template gets each section under its title in lower case with underscores (`goal`,
+    `current_task`, …; `None.` if there is none), `sections` (title to text), `others`, and `front`
+    (the front matter). `goal` is the request itself; `goal_section` holds it quoted. Raises
+    `BadConfig`.
     """
     document = read(text)
     body = plain(_rendered(_source(template), document, template)).strip("\n")

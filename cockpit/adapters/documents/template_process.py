@@ -1,8 +1,10 @@
-"""Rendering one template in a process of its own, which this module also is (`python -m`).
+"""Render one template in a process of its own; run as a module (`python -m`).
 
-A sandboxed template may still loop, or make gigabytes of one expression: time, memory and size are
-the kernel's to bound, and a process can be ended. Reads a `source` and `values` as JSON on standard
-input, and prints JSON: a `text`, or an `error` with its `line`.
+A sandboxed template can still loop, or produce gigabytes. The kernel limits its time, memory and
+size, and a process can be killed.
+
+Reads `source` and `values` as JSON from standard input. Prints JSON: a `text`, or an `error` with
+its `line`.
 """
 
 from __future__ import annotations
@@ -18,16 +20,16 @@ from typing import Any
 from cockpit.core.safetext import safe_line
 
 SECONDS = 10.0
-"""Until the process is ended, whatever the machine is busy with."""
+"""Seconds until the process is killed."""
 CPU_SECONDS = 3
 MEMORY = 512 * 1024 * 1024
 """Bytes of address space; rendering a document needs a tenth of it."""
 _JSON_EXPANDS = 6
-"""Bytes that one character may take as JSON."""
+"""Maximum bytes of one character as JSON."""
 
 
 class Unrendered(Exception):
-    """Why a template made nothing, in words, and the line of it where that is known."""
+    """Why a template could not be rendered, and its line if known."""
 
     def __init__(self, why: str, line: int | None = None) -> None:
         super().__init__(why)
@@ -36,7 +38,7 @@ class Unrendered(Exception):
 
 
 def rendered(source: str, values: Mapping[str, Any], largest: int) -> str:
-    """What the template makes of the values, at most `largest` characters. Raises `Unrendered`."""
+    """Return the rendered template, at most `largest` characters. Raises `Unrendered`."""
     limits = {"cpu": CPU_SECONDS, "memory": MEMORY, "largest": largest}
     order = json.dumps({"source": source, "values": values, **limits}).encode()
     with tempfile.TemporaryFile() as made:
@@ -59,7 +61,7 @@ def rendered(source: str, values: Mapping[str, Any], largest: int) -> str:
     try:
         answer = json.loads(said)
     except ValueError:
-        # The kernel ended it: by a signal, or because there was no memory even for saying so.
+        # The kernel killed it, or there was no memory left to report the error.
         why = f"it took more than {CPU_SECONDS} s of processor time, or {MEMORY >> 20} MB of memory"
         raise Unrendered(f"{why} (exit code {done.returncode})") from None
     if "text" not in answer:
@@ -95,7 +97,7 @@ def main() -> None:
     """Carry out the order on standard input."""
     order = json.load(sys.stdin)
     largest = order["largest"]
-    # Sizes of files too: the answer goes to one.
+    # Also limits file sizes: the answer is written to a file.
     bounds = {
         resource.RLIMIT_CPU: order["cpu"],
         resource.RLIMIT_AS: order["memory"],

@@ -1,4 +1,4 @@
-"""Have a whole file system survive a power cut."""
+"""Sync whole file systems to disk."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
 def sync_file_systems(folders: Iterable[Path]) -> None:
-    """Write out everything on the file systems of these folders. Raises `OSError`. Blocks.
+    """Sync the file systems of these folders. Raises `OSError`. Blocks.
 
-    Where the system can sync only all of them at once (macOS), it is asked for that.
+    Where the system can only sync all file systems at once (macOS), it syncs all.
     """
     done: set[int] = set()
     for folder in folders:

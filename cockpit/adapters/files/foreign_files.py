@@ -1,9 +1,8 @@
-"""Open and read files whose path an agent, a repository or a worktree can name.
+"""Open and read files whose path an agent, a repository or a worktree can choose.
 
 Such a path may lead to a named pipe, a device, a socket, another user's file or a sparse file of a
-terabyte. Only a regular file of ours (or of root's) is opened, never blocking, and never more than
-a stated number of bytes is read. A file system that hangs is another matter: run these calls
-through `bounded_calls`, off the event loop.
+terabyte. Only a regular file of our user or root is opened, without blocking, and reads are
+limited. A file system may still hang: run these calls through `bounded_calls`, off the event loop.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ _KINDS = {
 
 
 class NotPlain(OSError):
-    """The path leads to something other than a regular file of ours, or to one that is too large.
+    """The path is not a regular file of ours, or the file is too large.
 
     `strerror` is a clause that can follow the path: "is a named pipe, not a file".
     """
@@ -44,9 +43,9 @@ def open_file(
 ) -> int:
     """Open a regular file for reading; the caller closes the descriptor.
 
-    Looks before it opens, because opening a device can have an effect, and again afterwards,
-    because the path may lead elsewhere by then. `any_owner` is for a path that the user typed.
-    Raises `NotPlain`, or the `OSError` of the file system.
+    Checks before opening, because opening a device can have an effect, and again afterwards,
+    because the path may have changed. Use `any_owner` for a path that the user typed. Raises
+    `NotPlain`, or the file system's `OSError`.
     """
     _check(path, os.stat(path, dir_fd=dir_fd, follow_symlinks=follow_links), any_owner)
     flags = _FLAGS if follow_links else _FLAGS | os.O_NOFOLLOW
@@ -67,9 +66,9 @@ def opened(
     follow_links: bool = True,
     any_owner: bool = False,
 ) -> Iterator[BinaryIO]:
-    """Open a regular file for reading; one larger than `most` bytes is refused.
+    """Open a regular file for reading; refuse one larger than `most` bytes.
 
-    Without `most` the caller bounds what is read of it.
+    Without `most` the caller limits what it reads.
     """
     descriptor = open_file(path, follow_links=follow_links, any_owner=any_owner)
     with os.fdopen(descriptor, "rb") as file:
@@ -86,9 +85,9 @@ def read_file(
     follow_links: bool = True,
     any_owner: bool = False,
 ) -> bytes:
-    """Read a regular file of at most `most` bytes.
+    """Return a regular file's content, at most `most` bytes.
 
-    A longer one raises `NotPlain`, or with `cut` gives its beginning.
+    For a longer file, raises `NotPlain`, or returns its beginning with `cut`.
     """
     with opened(path, follow_links=follow_links, any_owner=any_owner) as file:
         data = file.read(most + 1)
@@ -100,13 +99,13 @@ def read_file(
 
 
 def read_text(path: str | Path, most: int, *, cut: bool = False, follow_links: bool = True) -> str:
-    """Read a regular file as UTF-8; bytes that are not are replaced."""
+    """Return a regular file's text; bytes that are not UTF-8 are replaced."""
     data = read_file(path, most, cut=cut, follow_links=follow_links)
     return data.decode("utf-8", "replace")
 
 
 def is_file(path: str | Path) -> bool:
-    """Whether `open_file` would open it, links followed. Never raises."""
+    """Return whether `open_file` would open the path, following links. Never raises."""
     try:
         _check(path, Path(path).stat(), any_owner=False)
     except (OSError, ValueError):

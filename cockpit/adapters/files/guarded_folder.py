@@ -1,8 +1,7 @@
-"""A folder reached without following a link, and files written there whole, durably and privately.
+"""Open folders without following links, and write files atomically, durably and privately.
 
-An agent works as the same user and may have put anything in the place of a folder or a file. So
-a folder is walked to from the root, each step refusing a link, and from then on named by its
-descriptor. Knows nothing of documents.
+An agent runs as the same user, and may replace any folder or file. So a folder is opened step by
+step from the root, refusing links, and then used by its descriptor. Knows nothing about documents.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from cockpit.core.errors import Failed
 from cockpit.core.safetext import safe_line
 
 STALE_SECONDS = 3600
-"""After which a temporary file has no owner any more: two cockpits may share a folder."""
+"""Age from which a temporary file counts as abandoned; two cockpits may share a folder."""
 
 _STEP = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
@@ -30,11 +29,11 @@ _NO_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.EMLINK, errno.ENOSYS, errno.EA
 
 @contextmanager
 def opened(folder: Path, *, make_below: Path | None = None) -> Iterator[int]:
-    """A descriptor of a folder whose absolute path holds no link.
+    """Open a folder whose absolute path contains no symbolic link.
 
-    With `make_below`, a parent of it, what is missing under that parent is made, mode 0700.
-    Raises `Failed` for a link, a foreign owner or anything that is not a folder, and
-    `FileNotFoundError` for a folder that is not there.
+    With `make_below`, a parent of the folder, missing folders below that parent are created with
+    mode 0700. Raises `Failed` for a link, another owner or anything that is not a folder, and
+    `FileNotFoundError` for a missing folder.
     """
     made_from = len(make_below.parts) if make_below is not None else len(folder.parts)
     at = os.open("/", _STEP)
@@ -54,11 +53,11 @@ def opened(folder: Path, *, make_below: Path | None = None) -> Iterator[int]:
 
 
 def write_durably(folder: int, name: str, data: bytes, *, replace: bool) -> None:
-    """Write a file of mode 0600 so that a power cut leaves all of it or nothing.
+    """Write a file of mode 0600, so that a power cut leaves all of it or nothing.
 
-    The bytes are synced before the file gets its name, and the folder after. Without `replace`
-    a name that is taken raises `FileExistsError`. Raises `OSError`, and then the file is not to
-    be relied on, nor is a second sync of it; write it again.
+    The bytes are synced before the file gets its name, and the folder after. Without `replace`, a
+    name that is taken raises `FileExistsError`. After an `OSError` write the file again: a second
+    sync does not make it reliable.
     """
     temporary = f".{name}.{secrets.token_hex(6)}.tmp"
     descriptor = os.open(temporary, _NEW_FILE, 0o600, dir_fd=folder)
@@ -77,7 +76,7 @@ def write_durably(folder: int, name: str, data: bytes, *, replace: bool) -> None
 
 
 def sync(folder: Path) -> None:
-    """Have the names in a folder survive a power cut. Raises `OSError`, also for a link."""
+    """Sync the names in a folder to disk. Raises `OSError`, also for a link."""
     descriptor = os.open(folder, _FOLDER | os.O_NOFOLLOW)
     try:
         os.fsync(descriptor)
@@ -86,7 +85,7 @@ def sync(folder: Path) -> None:
 
 
 def sweep(folder: int) -> None:
-    """Remove temporary files that a crash left, once they are old enough to be nobody's."""
+    """Remove temporary files that a crash left, once they are old enough."""
     for name in os.listdir(folder):
         if not (name.startswith(".") and name.endswith(".tmp")):
             continue
@@ -97,7 +96,10 @@ def sweep(folder: int) -> None:
 
 
 def _give_name(folder: int, temporary: str, name: str, *, replace: bool) -> None:
-    """Move into place. A hard link refuses a taken name in the same instant; a rename cannot."""
+    """Move a file into place.
+
+    A hard link fails atomically if the name is taken; a rename cannot.
+    """
     if replace:
         os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
         return
@@ -123,7 +125,7 @@ def _step(at: int, part: str, folder: Path, *, make: bool) -> int:
     with suppress(FileExistsError):
         os.mkdir(part, 0o700, dir_fd=at)
     made = _enter(at, part, folder)
-    # Whatever the umask took away; a descriptor of this kind can only be named through /proc.
+    # Restore the mode against the umask; such a descriptor only has a path in /proc.
     Path(f"/proc/self/fd/{made}").chmod(0o700)
     parent = os.open(".", _FOLDER, dir_fd=at)
     try:
@@ -141,7 +143,7 @@ def _enter(at: int, part: str, folder: Path) -> int:
 
 
 def _keep_others_out(descriptor: int, folder: Path) -> None:
-    """Nobody else may put anything there; who may look is the business of whoever made it."""
+    """Refuse another user's folder; remove write permission for other users."""
     found = os.fstat(descriptor)
     if found.st_uid != os.geteuid() and os.geteuid() != 0:
         raise Failed(

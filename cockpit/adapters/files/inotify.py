@@ -1,8 +1,8 @@
-"""Being told at once when a file appears in a folder or in one of its sub-folders.
+"""Notify when a file appears in a folder or one of its subfolders.
 
-Only names that a rename puts there count, because that is how complete files arrive. Where the
-kernel gives no inotify (other systems, exhausted limits) it looks four times a second instead.
-It does not say which file: the caller looks, and may find that there is nothing new.
+Only names created by a rename count, because complete files arrive that way. Without inotify (other
+systems, exhausted limits) it polls four times a second. It does not report which file: the caller
+looks, and may find nothing new.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _HEAD = struct.Struct("iIII")
 
 
 def watch_folder(folder: Path, call: Callable[[], None]) -> Callable[[], None]:
-    """Call on the running event loop when something arrived; answers how to stop."""
+    """Call on the running event loop when a file arrived; return a function that stops it."""
     try:
         watch = _Inotify(folder)
     except OSError:
@@ -49,22 +49,22 @@ def watch_folder(folder: Path, call: Callable[[], None]) -> Callable[[], None]:
 
 
 class Event(NamedTuple):
-    """Something that was reported."""
+    """One inotify event."""
 
     watch: int
-    """As `Watch.add` answered; -1 where it is not known."""
+    """As returned by `Watch.add`; -1 if unknown."""
     mask: int
     name: str
-    """In the folder; empty where it is the folder itself."""
+    """Name in the folder; empty for the folder itself."""
 
     @property
     def lost(self) -> bool:
-        """More happened than was kept."""
+        """Whether the kernel dropped events."""
         return bool(self.mask & _QUEUE_OVERFLOWED)
 
 
 class Watch:
-    """One inotify descriptor. Raises `OSError` where there is none to be had."""
+    """One inotify descriptor. Raises `OSError` where the kernel has none."""
 
     def __init__(self) -> None:
         self._libc = _libc()
@@ -73,7 +73,7 @@ class Watch:
             raise OSError(ctypes.get_errno(), "inotify_init1")
 
     def add(self, folder: Path, mask: int) -> int:
-        """Watch a folder; once more is the same watch. Raises `OSError`."""
+        """Watch a folder; a second call returns the same watch. Raises `OSError`."""
         watch: int = self._libc.inotify_add_watch(
             self.descriptor, os.fsencode(folder), mask | _ONLY_FOLDERS
         )
@@ -82,7 +82,7 @@ class Watch:
         return watch
 
     def events(self) -> list[Event]:
-        """Take what has been reported."""
+        """Return the events since the last call."""
         try:
             said = os.read(self.descriptor, 65536)
         except OSError:
@@ -102,7 +102,7 @@ class Watch:
 
 
 class _Inotify(Watch):
-    """Over a folder and its sub-folders, one level deep."""
+    """Watches a folder and its subfolders, one level deep."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__()
@@ -115,7 +115,7 @@ class _Inotify(Watch):
             raise
 
     def read(self) -> bool:
-        """Take what has been reported; whether any of it is of interest."""
+        """Read the events; return whether any of them matters."""
         of_interest = new_folders = False
         for watch, mask, _ in self.events():
             new_folders |= bool(mask & (_IS_FOLDER | _QUEUE_OVERFLOWED)) and watch in (
@@ -124,7 +124,7 @@ class _Inotify(Watch):
             )
             of_interest |= bool(mask & (_MOVED_TO | _QUEUE_OVERFLOWED)) and watch != self._root
         if new_folders:
-            # What arrived in a new folder before it was watched is found by looking.
+            # Files that arrived in a new folder before it was watched are found by looking.
             self._add_folders()
         return of_interest or new_folders
 
@@ -141,7 +141,7 @@ def _libc() -> ctypes.CDLL:
 
 
 def poll_folder(folder: Path, call: Callable[[], None]) -> Callable[[], None]:
-    """The same by looking at the folders' own times, which change with every name in them."""
+    """Like `watch_folder`, by polling the folders' modification times."""
     loop = asyncio.get_running_loop()
     last = _times(folder)
     timer: asyncio.TimerHandle
@@ -150,7 +150,7 @@ def poll_folder(folder: Path, call: Callable[[], None]) -> Callable[[], None]:
         nonlocal last, timer
         now = _times(folder)
         timer = loop.call_later(POLL_SECONDS, look)
-        # Two changes within one tick of the clock leave the same time.
+        # Two changes within one clock tick leave the same time.
         fresh = time.time_ns() - 2 * POLL_SECONDS * 1e9
         if now != last or any(changed > fresh for changed in now.values()):
             last = now

@@ -1,8 +1,8 @@
-"""Being told when one of a few files may be another one: written, replaced, gone, or there at last.
+"""Notify when one of a few files may have changed: written, replaced, removed or created.
 
-Through the folders that hold them, because an editor puts a new file in the place of the old one;
-a link is watched at both ends. Where the kernel gives no inotify it looks every two seconds. It
-says neither which file nor what of it: the caller reads, and may find that nothing has changed.
+Watches their folders, because editors replace the file; a symbolic link is watched at both ends.
+Without inotify it polls every two seconds. It reports neither the file nor the change: the caller
+reads, and may find no change.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _ANY = _CLOSED_AFTER_WRITING | _MODE | _MOVED | _CAME_OR_WENT
 
 
 def watch_files(files: Sequence[Path], call: Callable[[], None]) -> Callable[[], None]:
-    """Call on the running event loop when one of them may be another; answers how to stop."""
+    """Call on the running event loop when a file may have changed; return a stop function."""
     try:
         return _by_inotify(files, call)
     except OSError:
@@ -47,7 +47,7 @@ def _by_inotify(files: Sequence[Path], call: Callable[[], None]) -> Callable[[],
     def readable() -> None:
         events = watch.events()
         if any(event.name in names.get(event.watch, ()) or event.lost for event in events):
-            look_there()  # a folder may have come, or a link lead elsewhere
+            look_there()  # a folder may have been created, or a link may point elsewhere
             call()
 
     def stop() -> None:
@@ -61,14 +61,14 @@ def _by_inotify(files: Sequence[Path], call: Callable[[], None]) -> Callable[[],
 
 
 def _ends(file: Path) -> Iterator[Path]:
-    """The file by its name, and where a link leads."""
+    """Return the file's own path, and the path that a link leads to."""
     yield file
     if (target := Path(os.path.realpath(file))) != file:
         yield target
 
 
 def _nearest(file: Path) -> tuple[Path, str]:
-    """The folder that is there, and the name in it that is waited for."""
+    """Return the nearest existing folder, and the name in it to wait for."""
     name = file.name
     for folder in file.parents:
         if folder.is_dir():
@@ -78,7 +78,7 @@ def _nearest(file: Path) -> tuple[Path, str]:
 
 
 def poll_files(files: Sequence[Path], call: Callable[[], None]) -> Callable[[], None]:
-    """The same by looking at their times."""
+    """Like `watch_files`, by polling modification times."""
     loop = asyncio.get_running_loop()
     last = [_stamp(file) for file in files]
     timer: asyncio.TimerHandle

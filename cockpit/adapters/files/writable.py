@@ -1,4 +1,4 @@
-"""Whether files can be written in a folder, asked without writing any."""
+"""Check whether files can be written in a folder, without writing one."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 LEAST_BYTES = 1_000_000
-"""Less free space than this is a full disk: a document and a line in the database need more."""
+"""With less free space the disk counts as full: a document and a database row need more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """Why nothing can be written there, and what to do."""
+    """Why nothing can be written in a folder, and how to fix it."""
 
     why: str
     """A clause that can follow the folder's name."""
@@ -20,7 +20,7 @@ class Obstacle:
 
 
 def obstacle(folder: Path) -> Obstacle | None:
-    """What keeps files from being written; None if nothing does, or if there is no such folder."""
+    """Return what prevents writing; None if nothing does, or if the folder does not exist."""
     try:
         found = os.statvfs(folder)
         may_write = os.access(folder, os.W_OK | os.X_OK)

@@ -1,8 +1,8 @@
-"""Running git without letting a repository run anything, wait for anybody, or lock anything.
+"""Run git so that a repository cannot run programs, wait for input, or take locks.
 
-A repository's configuration can name programs for the most innocent questions. git reads a copy
-without them (`git_seal`), settings with fixed names are switched off besides, what a surrounding
-git left in the environment is dropped, and every call has a deadline. Knows nothing of worktrees.
+A repository's configuration can name programs that even harmless commands run. git reads a copy
+without them (`sealed_config.py`), some settings are overridden, variables of a surrounding git are
+dropped, and every call has a deadline. Knows nothing about worktrees.
 """
 
 from __future__ import annotations
@@ -42,18 +42,20 @@ QUIET = {
     "safe.bareRepository": "explicit",
     "submodule.recurse": "false",
 }
-"""Settings that outrank the repository's own."""
+"""Settings that override the repository's own."""
 
 DURABLE = {**QUIET, "core.fsync": "all", "core.fsyncMethod": "fsync"}
-"""For what writes objects and references that something is deleted on account of."""
+"""Settings for calls that write objects and references on which a deletion relies."""
 
 UNREPLACED = {
     "GIT_NO_REPLACE_OBJECTS": "1",
-    # What is no folder has no file in it; git says nothing of one that is not there.
+    # A path that is not a folder contains no file; git does not warn about a missing one.
     "GIT_GRAFT_FILE": f"{os.devnull}/none",
 }
-"""Variables under which an object is what its hash says: `refs/replace` and grafts, which anybody
-who writes to the repository can add, show another one in its place."""
+"""Variables that switch off `refs/replace` and grafts.
+
+Anyone who can write to the repository can add these, and they show another object in place of the
+real one."""
 
 ALONE = {
     **UNREPLACED,
@@ -68,12 +70,13 @@ ALONE = {
 }
 
 UNSEALED = ("rev-parse", "check-ref-format", "config", "worktree")
-"""Verbs that git carries out under the repository's own configuration: they answer or write down
-where things are, and look at no file's content. `worktree add` is only called without a checkout.
-Besides `QUIET` nothing is needed to keep them from running something (see SECURITY.md)."""
+"""Verbs that git runs under the repository's own configuration: they report or record paths,
+and read no file content. `worktree add` is only called without a checkout. `QUIET` is enough to
+keep them from running programs (see SECURITY.md)."""
 
 NARROWING = ("GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM")
-"""What is kept of the surrounding git's variables: how far up it looks for a repository."""
+"""Variables of a surrounding git that are kept: they limit how far up git looks for a
+repository."""
 
 NOTHING: Mapping[str, str] = {}
 
@@ -82,14 +85,14 @@ INSTALL_HINT = "Install it (Debian: apt-get install git; macOS: xcode-select --i
 
 @dataclass(frozen=True, slots=True)
 class GitAnswer:
-    """How a call ended."""
+    """The result of a call."""
 
     status: int
     output: bytes
     error: str
-    """Made safe to show, one line."""
+    """One line, safe to show."""
     cut: bool = False
-    """There was more output than was asked for."""
+    """The output was longer than requested."""
 
     @property
     def ok(self) -> bool:
@@ -97,7 +100,7 @@ class GitAnswer:
 
     @property
     def line(self) -> str:
-        """The output as the one line it is, byte for byte (undecodable bytes escaped)."""
+        """The output as one line; undecodable bytes are escaped."""
         return os.fsdecode(self.output.removesuffix(b"\n"))
 
 
@@ -113,25 +116,25 @@ class _Asked:
     settings: Mapping[str, str] = field(default_factory=lambda: QUIET)
     variables: Mapping[str, str] = field(default_factory=lambda: NOTHING)
     folder: Path | None = None
-    """git's folder for the files in `directory`, where git is not to look for it."""
+    """git's folder for the files in `directory`; None lets git search for it."""
     given: bytes = b""
-    """What git reads from its standard input."""
+    """Standard input of git."""
 
     def words(self, *, bare: bool) -> list[str]:
-        """Everything behind the program and its own options; `bare` allows a bare repository."""
+        """Arguments after the program and its own options; `bare` allows a bare repository."""
         said = [word for name, value in self.settings.items() for word in ("-c", f"{name}={value}")]
-        # Safe for a bare repository that somebody laid here: all that it could name is off.
+        # Safe for a foreign bare repository: everything that it could configure is switched off.
         said += ["--git-dir=."] if bare and is_bare(self.directory) else []
         return [*said, *self.arguments]
 
     @property
     def verb(self) -> str:
-        """What git is asked to do."""
+        """The git verb."""
         return next((word for word in self.arguments if not word.startswith("-")), "")
 
 
 class GitCommand:
-    """How git is called. Safe to use from many tasks at once."""
+    """Runs git. Safe to use from many tasks at once."""
 
     def __init__(
         self, environment: Mapping[str, str], program: str = "git", private: Path | None = None
@@ -139,18 +142,18 @@ class GitCommand:
         self.environment = environment
         self.program = program
         self.private = private
-        """A folder that only we write to; None is the system's for temporary files."""
+        """A folder that only we write to; None is the system's folder for temporary files."""
         self._snapshots = Snapshots(self._ask)
 
     async def snapshot(self, directory: Path, folder: Path | None = None) -> Snapshot | None:
-        """The settings that count for a directory; None where git finds no repository.
+        """Return the settings that apply to a directory; None outside a repository.
 
-        Raises `Failed` where they cannot be read.
+        Raises `Failed` if they cannot be read.
         """
         return await asyncio.to_thread(self._snapshot, directory, folder)
 
     async def places(self, directory: Path) -> Places | None:
-        """What git calls the repository of a directory; None where it finds none."""
+        """Return where the repository of a directory is; None outside a repository."""
         found = await self.snapshot(directory)
         return found.places if found else None
 
@@ -158,10 +161,11 @@ class GitCommand:
     def sealed(
         self, directory: Path, folder: Path | None = None, *, bare: bool = False
     ) -> Iterator[dict[str, str]]:
-        """Variables for git, or what calls git, under which a repository names no program.
+        """Yield variables under which git, or a program that calls git, runs no program of the
+        repository.
 
-        Empty where git finds no repository. With `bare`, git looks at no file of the worktree,
-        nor into submodules. Blocks. Raises as `run`.
+        Empty outside a repository. With `bare`, git reads neither the worktree's files nor
+        submodules. Blocks. Raises as `run`.
         """
         snapshot = self._snapshot(directory, folder)
         if snapshot is None:
@@ -183,7 +187,7 @@ class GitCommand:
         return self._snapshots.of(directory)
 
     def _ask(self, directory: Path, words: Sequence[str]) -> tuple[int, bytes, str]:
-        # Without settings of ours: they would be listed among those of the repository.
+        # Without `QUIET`: the listing would contain those settings.
         answer = self._call(_Asked(directory, tuple(words), NOTHING), 10.0)
         return answer.status, answer.output, answer.error
 
@@ -197,12 +201,11 @@ class GitCommand:
         folder: Path | None = None,
         given: bytes = b"",
     ) -> GitAnswer:
-        """Run git in a directory. A refusal of git's is an answer, not an error.
+        """Run git in a directory. An error of git is an answer, not an exception.
 
-        With `folder`, git's own for the files in `directory`, git does not look for it; git reads
-        `given` from its standard input. Raises
-        `Failed` past the deadline (seconds) or when the directory cannot be entered, and
-        `ProgramMissing`.
+        With `folder`, git's own folder for the files in `directory`, git does not search for it.
+        `given` is git's standard input. Raises `Failed` after the deadline (in seconds) or if the
+        directory cannot be entered, and `ProgramMissing`.
         """
         asked = _Asked(directory, arguments, settings, variables, folder, given)
         return await asyncio.to_thread(self._call, asked, deadline)
@@ -210,9 +213,9 @@ class GitCommand:
     async def beginning(
         self, directory: Path, *arguments: str, most: int, deadline: float = 10.0
     ) -> GitAnswer:
-        """As `run`, for output that may be without end: git is ended after `most` bytes of it.
+        """As `run`, for output without a limit: git is ended after `most` bytes.
 
-        A cut answer is `ok`; one that failed carries no words of git's.
+        A truncated answer is `ok`; a failed one does not contain git's error.
         """
         return await asyncio.to_thread(self._begin, _Asked(directory, arguments), most, deadline)
 
@@ -226,9 +229,9 @@ class GitCommand:
         folder: Path,
         deadline: float,
     ) -> Taken:
-        """As `run`, for output of any length: what `taking` makes of it while git writes it.
+        """As `run`, for output of any length: return what `taking` makes of it while git writes.
 
-        How git ended is not told; `taking` notices output that ends too early.
+        git's exit code is not returned; `taking` has to notice output that ends too early.
         """
         asked = _Asked(directory, arguments, QUIET, variables, folder, given)
         return await asyncio.to_thread(self._read, asked, taking, deadline)
@@ -304,7 +307,7 @@ class GitCommand:
 
     @contextmanager
     def _started(self, asked: _Asked, errors: int) -> Iterator[subprocess.Popen[bytes] | None]:
-        """None where git finds no repository to seal: then it is not run at all."""
+        """Return None if git finds no repository to seal; git is then not run."""
         if asked.verb in UNSEALED:
             with self._process(asked, errors, NOTHING) as process:
                 yield process
@@ -351,7 +354,7 @@ class GitCommand:
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    """The whole group: what git has started would hold the pipes open."""
+    """Kill the whole group: child processes of git would keep the pipes open."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
 
@@ -365,7 +368,7 @@ def _too_late(asked: _Asked, deadline: float) -> Failed:
 
 
 def is_bare(directory: Path) -> bool:
-    """Whether a folder looks like a bare repository itself."""
+    """Return whether a folder looks like a bare repository."""
     return (directory / "HEAD").is_file() and all(
         (directory / name).is_dir() for name in ("objects", "refs")
     )

@@ -1,6 +1,6 @@
-"""References that keep the commits of a session, so that they outlive their branch.
+"""References that keep a session's commits after their branch is deleted.
 
-A reference is made once and never moved. They lie where nothing is pushed from or fetched to.
+A reference is created once and never moved. Its namespace is neither pushed nor fetched.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from cockpit.core.safetext import safe_line
 
 REFERENCES = "refs/cockpit/keep"
 NOBODY = ""
-"""The old value of a reference that must not be there yet."""
+"""As the old value: the reference must not exist yet."""
 
 
 class GitKeeping:
-    """Keeps one commit at a time."""
+    """Keeps commits, one reference at a time."""
 
     def __init__(self, command: GitCommand, look: GitLook) -> None:
         self.command = command
         self.look = look
 
     async def keep(self, directory: Path, agent: str, label: str) -> str | None:
-        """The reference that holds what is checked out; None before the first commit.
+        """Create a reference to HEAD and return its name; None before the first commit.
 
-        Twice is as once: one that is there stays on the commit that it has.
+        Idempotent: an existing reference stays on its commit.
         """
         head = await self.look.head(directory)
         if head is None:
@@ -42,5 +42,5 @@ class GitKeeping:
 
 
 def reference_part(text: str) -> str:
-    """A part of a reference's name that git takes, whatever the text is."""
+    """Return a valid part of a reference's name for any text."""
     return re.sub(r"[^a-z0-9-]+", "-", text).strip("-") or "worktree"

@@ -1,6 +1,6 @@
-"""Bringing files that git does not have, such as `.env`, from a checkout into a new worktree.
+"""Copy untracked files, such as `.env`, from a checkout into a new worktree.
 
-Nothing is overwritten, no link leads out of the repository, and nothing is run.
+Nothing is overwritten, no link leads out of the repository, and no program is run.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from cockpit.core.safetext import safe_line
 
 
 def bring(source: Path, target: Path, names: tuple[str, ...]) -> list[str]:
-    """Copy what these names lead to, files or folders; answers those that were copied.
+    """Copy files or folders by name; return the names that were copied.
 
-    What is not in `source`, or is in `target` already, is passed over. Raises `Failed`.
+    Skips names that `source` does not have or `target` already has. Raises `Failed`.
     """
     return [name for name in names if _bring(source, target, name)]
 

@@ -1,8 +1,8 @@
-"""Making a worktree, or adopting the one that is there. Removes nothing and overwrites nothing.
+"""Create a worktree, or adopt an existing one.
 
-Each worktree that is made here is locked with a reason, so that no other tool takes it away, and
-has a note in git's own folder for it: whose it is, where it began, and whether its setup is done.
-The note is written last, so one without it was not finished, and is.
+Removes and overwrites nothing. Each worktree created here is locked with a reason, so that no other
+tool removes it. A note in git's folder for it records its agent, its base, and whether its setup is
+done. The note is written last: a worktree without one is unfinished, and is completed.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ from cockpit.ports.worktrees import Home, Made, Worktree
 CHECKOUT_DEADLINE = 300.0
 """Seconds to fill a new worktree: a large one on a slow disk takes minutes."""
 LOCKED = "cockpit made this for"
-"""How the reason begins with which our worktrees are locked."""
+"""Prefix of the lock reason of cockpit's worktrees."""
 NOTE = "cockpit.json"
 LARGEST_NOTE = 65_536
 
 
 class GitWorktrees:
-    """Worktrees of any repository, made and adopted."""
+    """Creates and adopts worktrees of any repository."""
 
     def __init__(self, command: GitCommand, look: GitLook) -> None:
         self.command = command
         self.look = look
 
     async def home(self, directory: Path) -> Home | None:
-        """The main checkout, also for a directory inside a worktree of it; None outside."""
+        """Return the main checkout, also for a directory in one of its worktrees; None outside."""
         common = await self.look.common(directory)
         if common is None:
             return None
@@ -52,12 +52,13 @@ class GitWorktrees:
         bare = await self.command.run(common, "rev-parse", "--is-bare-repository")
         if bare.line != "true":
             return Home(common.parent if common.name == ".git" else common, within=within)
-        # A bare repository may lie hidden beside its worktrees, with a `.git` that points at it.
+        # A bare repository may be a hidden folder beside its worktrees, with a `.git` file pointing
+        # at it.
         pointed = (common.parent / ".git").is_file()
         return Home(common.parent if pointed else common, bare=True, within=within)
 
     async def foresee(self, repository: Path, directory: Path, branch: str, base: str) -> bool:
-        """Look at all that `ensure` looks at before it makes anything."""
+        """Make all checks of `ensure` without creating anything."""
         await self._refuse_git_folder(repository, directory)
         await self._check_branch(repository, branch)
         if await self._occupied(directory):
@@ -72,9 +73,10 @@ class GitWorktrees:
     async def ensure(
         self, repository: Path, directory: Path, branch: str, base: str, agent: str, job: str
     ) -> Worktree:
-        """An empty folder at the path is filled. `base` is any commit; empty means HEAD.
+        """Create or adopt a worktree; an empty folder at the path is filled.
 
-        Both paths are absolute. Refuses a directory in a folder of git's, wherever it was written.
+        `base` is any commit; empty means HEAD. Both paths are absolute. Refuses a path inside a git
+        folder, in any spelling.
         """
         await self._refuse_git_folder(repository, directory)
         await self._check_branch(repository, branch)
@@ -118,9 +120,9 @@ class GitWorktrees:
         return Worktree(directory, branch, created=False, made=made)
 
     async def _refuse_git_folder(self, repository: Path, directory: Path) -> None:
-        """Raises `BadUsage` where files of a checkout would become files of git's.
+        """Raise `BadUsage` if a checkout would write into a git folder.
 
-        Also for one that is there: its index and its files would be used from inside.
+        Also for an existing worktree: its index and files would be inside that folder.
         """
         common = await self.look.common(repository)
         found = await asyncio.to_thread(git_folder_around, directory, also=common)
@@ -132,7 +134,7 @@ class GitWorktrees:
             )
 
     async def _refuse_hooks(self, repository: Path) -> None:
-        """Raises `Failed` where the configuration defines hooks: git has no switch for those."""
+        """Raise `Failed` if the configuration defines hooks: git cannot switch those off."""
         snapshot = await self.command.snapshot(repository)
         hooks = configured_hooks(snapshot.settings) if snapshot else ()
         if hooks:
@@ -146,7 +148,7 @@ class GitWorktrees:
             )
 
     async def _fill(self, repository: Path, directory: Path) -> None:
-        """Check everything out, as `git worktree add` would. The folder is empty."""
+        """Check out all files, as `git worktree add` would. The folder is empty."""
         answer = await self.command.run(
             directory, "read-tree", "-m", "-u", "HEAD", deadline=CHECKOUT_DEADLINE
         )
@@ -155,7 +157,7 @@ class GitWorktrees:
             raise _not_whole(directory, "Its files could not be written.", answer, step)
 
     async def _finish(self, repository: Path, directory: Path, folder: Path) -> None:
-        """Fill a worktree whose making was cut off; what is there is left as it is."""
+        """Complete a worktree whose creation was interrupted; existing files are not changed."""
         if await asyncio.to_thread((folder / "index").exists):
             return
         for words in (("read-tree", "HEAD"), ("checkout-index", "--all", "--quiet")):
@@ -185,7 +187,8 @@ class GitWorktrees:
             ) from error
 
     async def _check_branch(self, repository: Path, branch: str) -> None:
-        # A leading dash is a valid reference and an invalid branch: it would be an option.
+        # A leading dash is valid in a reference but not in a branch: git would read it as an
+        # option.
         valid = not branch.startswith("-") and (
             await self.command.run(repository, "check-ref-format", f"refs/heads/{branch}")
         )
@@ -207,7 +210,7 @@ class GitWorktrees:
             raise Failed(f"{directory} cannot be read", str(error.strerror)) from error
 
     async def _check_adoptable(self, repository: Path, directory: Path, branch: str) -> None:
-        """Raises `Failed` unless the folder is a worktree of this repository on this branch."""
+        """Raise `Failed` unless the folder is a worktree of this repository on this branch."""
         shown = safe_line(str(directory))
         if not await self._ours(repository, directory):
             raise Failed(
@@ -223,7 +226,7 @@ class GitWorktrees:
             )
 
     async def _ours(self, repository: Path, directory: Path) -> bool:
-        """Whether a worktree of this repository begins at the directory."""
+        """Return whether a worktree of this repository starts at the directory."""
         if not await asyncio.to_thread(directory.is_dir):
             return False
         common = await self.look.common(directory)
@@ -238,7 +241,7 @@ class GitWorktrees:
         return (await self.command.run(repository, "show-ref", "--verify", "--quiet", name)).ok
 
     async def _check_free(self, repository: Path, branch: str) -> None:
-        """Raises `Failed` when another worktree has the branch."""
+        """Raise `Failed` if another worktree has the branch checked out."""
         for fields in await registered(self.command, repository):
             if fields.get("branch") == f"refs/heads/{branch}":
                 raise Failed(
@@ -267,7 +270,9 @@ class GitWorktrees:
         )
 
     async def _base(self, repository: Path, base: str) -> str:
-        """The full name of the branch that a worktree begins at; empty if it is none."""
+        """Return the full name of the branch that a worktree starts from; empty if it is not a
+        branch.
+        """
         asked = ["rev-parse", "--symbolic-full-name", "--verify", "-q", base]
         words = asked if base else ["symbolic-ref", "-q", "HEAD"]
         answer = await self.command.run(repository, *words)
@@ -275,7 +280,7 @@ class GitWorktrees:
 
     async def _add(self, repository: Path, agent: str, words: tuple[str, ...]) -> GitAnswer:
         async def add(*locked: str) -> GitAnswer:
-            # Without its files: those are written under `git_seal`, and this is not.
+            # Without its files: those are written with sealed settings, and this call runs without.
             arguments = ("worktree", "add", "--quiet", "--no-checkout", *locked, *words)
             return await self.command.run(repository, *arguments, deadline=CHECKOUT_DEADLINE)
 
@@ -283,7 +288,7 @@ class GitWorktrees:
         answer = await add("--lock", "--reason", reason)
         if answer.status != USAGE:
             return answer
-        # Before git 2.33 the reason cannot be given at once.
+        # git before 2.33 cannot lock with a reason here.
         answer = await add()
         if answer.ok:
             where = words[-2]
@@ -300,7 +305,7 @@ def _not_whole(directory: Path, why: str, answer: GitAnswer, step: str | None = 
 
 
 def read_note(folder: Path) -> Made | None:
-    """What was written down of a worktree, by git's folder for it."""
+    """Return the note about a worktree, from git's folder for it."""
     try:
         held = json.loads(read_file(folder / NOTE, LARGEST_NOTE))
         texts = {name: str(held[name]) for name in ("agent", "job", "base", "commit")}
@@ -310,7 +315,7 @@ def read_note(folder: Path) -> Made | None:
 
 
 def lock(folder: Path) -> str | None:
-    """Why a worktree is locked, by git's folder for it; None when it is not."""
+    """Return why a worktree is locked, from git's folder for it; None if it is not."""
     try:
         return read_text(folder / "locked", LARGEST_NOTE, cut=True).strip()
     except OSError:

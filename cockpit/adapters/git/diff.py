@@ -1,7 +1,7 @@
-"""How a worktree differs from a commit: counts, new files and the text, none of it without end.
+"""Compare a worktree with a commit: counts, new files and text, all limited.
 
-Nothing that a repository names is run for it: no external diff, no conversion to text, no filter
-of the repository's own. Where only a program could tell, it says that it does not know.
+No program that the repository names is run: no external diff, no text conversion, no filter of its
+own. Where only such a program could tell, the result is unknown.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from cockpit.core.safetext import safe_line
 from cockpit.ports.worktrees import ChangedFile, Diff
 
 LARGEST = 400_000
-"""Bytes of text."""
+"""Maximum bytes of text."""
 MOST_FILES = 500
-"""Changed ones, and as many untracked ones."""
+"""Maximum changed files, and as many untracked ones."""
 LARGEST_LIST = 1_000_000
 DEADLINE = 20.0
 
@@ -29,7 +29,7 @@ _ALONE = (
     "-l200", f"-O{os.devnull}", "--submodule=short",
     "--ignore-submodules=dirty",
 )  # fmt: skip
-"""What a repository's own settings would otherwise decide."""
+"""Options that override what the repository's own settings would decide."""
 _TEXT = ("--unified=3", "--inter-hunk-context=0", "--src-prefix=a/", "--dst-prefix=b/")
 _UNTRACKED = (
     "ls-files", "--others", "--exclude-standard", "--directory", "--no-empty-directory", "-z",
@@ -37,14 +37,14 @@ _UNTRACKED = (
 
 
 class GitDiff:
-    """Differences of one directory at a time."""
+    """Compares one directory at a time."""
 
     def __init__(self, look: GitLook) -> None:
         self._look = look
         self._command = look.command
 
     async def of(self, directory: Path, since_commit: str | None) -> Diff:
-        """Against the commit if it is known here, else against HEAD, else against nothing.
+        """Compare with the commit if it is known here, else with HEAD, else with nothing.
 
         Raises only `ProgramMissing`.
         """
@@ -88,7 +88,7 @@ class GitDiff:
         return await self._look.head(root)
 
     async def _nothing(self, root: Path) -> str:
-        """The tree without files, in the repository's own kind of hash."""
+        """Return the empty tree, in the repository's hash algorithm."""
         answer = await self._command.run(root, "hash-object", "-t", "tree", "--stdin")
         return answer.line
 
@@ -100,7 +100,7 @@ class GitDiff:
 
 
 def _counted(output: bytes) -> list[ChangedFile]:
-    """`added TAB removed TAB path NUL`; a renamed file has an empty path and then two of them."""
+    """Parse `added TAB removed TAB path NUL`; a renamed file has an empty path, then two paths."""
     fields = iter(output.split(b"\0")[:-1])
     found = []
     for field in fields:

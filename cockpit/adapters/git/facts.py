@@ -1,6 +1,7 @@
-"""What git says of a directory: looked up without locks and without running what it names.
+"""Look up facts about a directory with git, without locks and without running the repository's
+programs.
 
-Where that is impossible it says that it does not know. Changes nothing, ever.
+Where that is impossible the fact is unknown. Changes nothing.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ STATUS_LINES = 200
 COMMITS = 20
 FILES = 200
 NAMES = 64 * 1024
-"""Bytes of the names of files that are read."""
+"""Maximum bytes of file names."""
 OPERATIONS = {
     "rebase-merge": "rebase",
     "rebase-apply": "rebase",
@@ -36,7 +37,7 @@ LOCKS = ("index.lock", "HEAD.lock")
 
 
 class GitLook:
-    """Questions about one directory at a time."""
+    """Looks up one directory at a time."""
 
     def __init__(self, command: GitCommand, clock: Clock) -> None:
         self.command = command
@@ -45,7 +46,7 @@ class GitLook:
     async def facts(
         self, directory: Path, *, since: datetime | None = None, since_commit: str | None = None
     ) -> GitFacts:
-        """Each field is what could be had. Raises only `ProgramMissing`."""
+        """Return the facts; unknown ones are None or empty. Raises only `ProgramMissing`."""
         try:
             places = await self.command.places(directory)
             if places is None or places.top is None:
@@ -80,17 +81,17 @@ class GitLook:
         return (await self.command.run(repository, "cat-file", "-e", name)).ok
 
     async def head(self, directory: Path) -> str | None:
-        """The full hash; None before the first commit and outside a repository."""
+        """Return the full hash of HEAD; None before the first commit and outside a repository."""
         answer = await self.command.run(directory, "rev-parse", "--verify", "-q", "HEAD")
         return answer.line if answer.ok else None
 
     async def branch(self, directory: Path) -> str | None:
-        """As git spells it; None when detached."""
+        """Return the branch as git spells it; None if detached."""
         answer = await self.command.run(directory, "symbolic-ref", "-q", "HEAD")
         return answer.line.removeprefix("refs/heads/") if answer.ok else None
 
     async def _status(self, directory: Path) -> tuple[bool, tuple[str, ...]]:
-        """Whether it could be asked, and the lines."""
+        """Return whether the status is known, and its lines."""
         if await self.names_programs(directory):
             return False, ()
         answer = await self.command.run(
@@ -100,7 +101,7 @@ class GitLook:
             "-z",
             "--no-renames",
             "--untracked-files=normal",
-            # What is inside a submodule is asked by a git of its own, with its own settings.
+            # Each submodule is asked by its own git call, with its own settings.
             "--ignore-submodules=dirty",
             deadline=30.0,
         )
@@ -110,21 +111,21 @@ class GitLook:
         return True, tuple(safe_line(one.decode("utf-8", "replace"), 500) for one in entries)
 
     async def names_programs(self, directory: Path) -> bool:
-        """Whether changed files can only be compared with a filter that the repository defines.
+        """Return whether comparing changed files needs a filter that the repository defines.
 
-        It is not run, so the comparison would be of something else.
+        The filter is not run, so the comparison would use different content.
         """
         return bool(await repository_filters(self.command, directory))
 
     async def git_folder(self, directory: Path) -> Path | None:
-        """The folder of this worktree's own state; None outside a repository."""
+        """Return git's folder for this worktree; None outside a repository."""
         places = await self.command.places(directory)
         return places.folder if places else None
 
     async def _commits(
         self, directory: Path, since: datetime | None, since_commit: str | None
     ) -> tuple[Commit, ...]:
-        """Since the commit if it is known here, else since the time, else none."""
+        """Return commits since the commit if it is known here, else since the time, else none."""
         if since_commit and await self.known(directory, since_commit):
             bounds = [f"{since_commit}..HEAD"]
         elif since is not None:
@@ -140,7 +141,7 @@ class GitLook:
         return tuple(Commit(*pair) for pair in zip(fields[::2], fields[1::2], strict=False))
 
     async def _committed(self, directory: Path, since_commit: str | None) -> tuple[str, ...]:
-        """Two trees are compared: no file of the worktree is looked at, and nothing is run."""
+        """Compare two trees: no file of the worktree is read, and no program is run."""
         if since_commit is None or not await self.known(directory, since_commit):
             return ()
         answer = await self.command.beginning(
@@ -151,12 +152,12 @@ class GitLook:
         )
         if not answer.ok:
             return ()
-        # What follows the last NUL is nothing, or a name that was cut.
+        # The last part after a NUL is empty, or a name that was cut off.
         names = answer.output.split(b"\0")[:-1][:FILES]
         return tuple(safe_line(name.decode("utf-8", "replace"), 500) for name in names)
 
     async def busy(self, directory: Path) -> str | None:
-        """A git operation in progress there; None also where git gives no answer."""
+        """Return the git operation in progress; None also if git does not answer."""
         try:
             return self._busy(await self.git_folder(directory))
         except CockpitError:
@@ -175,16 +176,18 @@ class GitLook:
         return ", ".join(found) or None
 
     async def is_top(self, directory: Path) -> bool:
-        """Whether a worktree begins exactly here."""
+        """Return whether a worktree starts exactly here."""
         places = await self.command.places(directory)
         return bool(places and places.top and real(places.top) == real(directory))
 
     async def common(self, directory: Path) -> Path | None:
-        """The folder that all worktrees of the repository share; None outside a repository."""
+        """Return the folder that all worktrees of the repository share; None outside a
+        repository.
+        """
         places = await self.command.places(directory)
         return places.common if places else None
 
 
 def real(path: Path) -> Path:
-    """Where a path leads to, every link followed."""
+    """Return the path with all links resolved."""
     return Path(os.path.realpath(path))

@@ -1,8 +1,8 @@
-"""The filters that only a repository's own configuration defines.
+"""Find filters that only the repository's own configuration defines.
 
-A filter is a program that git runs on a file's content. One that the user's own configuration
-names (git-lfs, mostly) is the user's, and runs. One of the repository's never does (`git_seal`);
-here is asked which those are, to say so.
+A filter is a program that git runs on file content. Filters from the user's configuration (mostly
+git-lfs) run. Those of the repository never do (`sealed_config.py`); this module lists them for the
+message.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from cockpit.core.safetext import safe_line
 async def repository_filters(
     command: GitCommand, directory: Path, folder: Path | None = None
 ) -> tuple[str, ...]:
-    """Their names in order, made safe to show; none where git finds no repository.
+    """Return their names in order, safe to show; none outside a repository.
 
-    `folder` is as in `GitCommand.run`. Raises `Failed` where it cannot be known.
+    `folder` is as in `GitCommand.run`. Raises `Failed` if they cannot be determined.
     """
     snapshot = await command.snapshot(directory, folder)
     names = git_settings.foreign_filters(snapshot.settings) if snapshot else ()

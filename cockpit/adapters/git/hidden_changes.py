@@ -1,6 +1,6 @@
-"""Files that git was told not to look at, and that differ from the commit all the same.
+"""Count changed files that the index tells git to ignore (`assume-unchanged`, `skip-worktree`).
 
-The repository's own index stays as it is: git is asked again with a copy, kept outside of it.
+The repository's own index is not changed: git is asked with a copy of it in another folder.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from cockpit.adapters.git.command import GitCommand
 from cockpit.adapters.git.scratch import scratch
 
 AT_ONCE = 200
-"""Names on one command line of git."""
+"""Maximum names on one git command line."""
 LISTING = ("ls-files", "-v", "-z")
-"""How git is asked for what `commands` reads."""
+"""The git command whose output `commands` parses."""
 
 
 def commands(listed: bytes, where: Path) -> Iterator[tuple[str, ...]]:
-    """What git is to be told so that it looks at them again, in its own arguments.
+    """Return git arguments that make git look at these files again.
 
-    `listed` is its answer to `LISTING`. A file that is not checked out at all, as in a sparse
-    checkout, stays as the index has it.
+    `listed` is git's answer to `LISTING`. A file that is not checked out at all, as in a sparse
+    checkout, stays ignored.
     """
     entries = [entry.partition(" ") for entry in os.fsdecode(listed).split("\0")]
     assumed = [name for tag, _, name in entries if tag.islower()]
@@ -36,10 +36,10 @@ def commands(listed: bytes, where: Path) -> Iterator[tuple[str, ...]]:
 
 
 async def overlooked(command: GitCommand, directory: Path, folder: Path) -> int | None:
-    """How many there are; None where git gives no answer.
+    """Return the number of such files; None if git does not answer.
 
-    `folder` is git's own for this worktree. Content goes through filters: ask only where the
-    repository itself names none.
+    `folder` is git's own for this worktree. Content passes filters: call this only if the
+    repository defines none.
     """
     listed = await command.run(directory, *LISTING, deadline=60.0)
     told = await asyncio.to_thread(lambda: list(commands(listed.output, directory)))

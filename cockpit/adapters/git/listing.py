@@ -1,6 +1,7 @@
-"""What is known of each linked worktree of a repository: whose, how dirty, how far from its base.
+"""Describe each linked worktree of a repository: its agent, its changes, and its distance from the
+base.
 
-Looks only. What cannot be asked without running the repository's programs is None.
+Read-only. A value that cannot be determined without running the repository's programs is None.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ from cockpit.core.errors import CockpitError
 from cockpit.ports.worktrees import Made, Tree
 
 PAPERS = ".cockpit"
-"""The folder of our own documents, of which there are copies."""
+"""Folder of cockpit's own documents, of which there are copies."""
 GITLINK = b"160000 "
 
 
 class GitTrees:
-    """Looks at the worktrees of one repository at a time."""
+    """Lists the worktrees of one repository at a time."""
 
     def __init__(self, command: GitCommand, look: GitLook) -> None:
         self.command = command
@@ -36,7 +37,7 @@ class GitTrees:
         self._own = GitOwnState(command)
 
     async def all_of(self, repository: Path) -> list[Tree]:
-        """In git's order, the main checkout left out. Raises `Failed` if git cannot list them."""
+        """Return the linked worktrees in git's order. Raises `Failed` if git cannot list them."""
         common = await self.look.common(repository)
         if common is None:
             return []
@@ -46,7 +47,9 @@ class GitTrees:
         return list(await asyncio.gather(*(self._seen(tree, folders) for tree in trees)))
 
     async def _seen(self, tree: Tree, folders: dict[Path, Path]) -> Tree:
-        """What cannot be looked at is not known; it keeps no other from being listed."""
+        """Return a worktree's state; what cannot be read is unknown, and does not hide other
+        worktrees.
+        """
         try:
             return await self._described(tree, folders)
         except (CockpitError, OSError, ValueError):
@@ -73,7 +76,7 @@ class GitTrees:
             return replace(tree, changed=None, untracked=None, alone=None)
 
     async def _only_here(self, tree: Tree, folder: Path) -> int | None:
-        """What goes with git's folder for it."""
+        """Return what would be lost with git's folder for the worktree."""
         try:
             state = await self._own.read(tree, folder)
             found = await self._own.only_there(tree, folder, state)
@@ -82,7 +85,7 @@ class GitTrees:
         return found.count + len(found.objects)
 
     async def _staged(self, tree: Tree, folder: Path) -> int | None:
-        """Files in its index that differ from its commit."""
+        """Return the number of files in the index that differ from the commit."""
         if not await asyncio.to_thread((folder / "index").exists):
             return 0
         against_head = ("diff-index", "--cached", "--name-only", "-z", "HEAD")
@@ -91,7 +94,9 @@ class GitTrees:
         return len(set(answer.output.split(b"\0")) - {b""}) if answer.ok else None
 
     async def _modules(self, folder: Path) -> tuple[str, ...]:
-        """Submodules that go with the worktree, and have what no remote has."""
+        """Return submodules that would be removed with the worktree and have commits that no
+        remote has.
+        """
         found = await asyncio.to_thread(_kept_modules, folder / "modules")
         words = ("rev-list", "--count", "--all", "--reflog", "HEAD", "--not", "--remotes")
         alone = []
@@ -148,7 +153,9 @@ class GitTrees:
         return os.fsdecode(answer.output).split("\0")[:-1] if answer.ok else None
 
     async def _distance(self, tree: Tree) -> tuple[int | None, int | None]:
-        """Commits that are nowhere else, and those of the base that are missing here."""
+        """Return the number of commits that exist nowhere else, and of base commits missing
+        here.
+        """
         if tree.head is None:
             return 0, None
         base = tree.made.base if tree.made and tree.made.base else await self._default(tree)
@@ -165,7 +172,7 @@ class GitTrees:
         return alone, behind
 
     async def _default(self, tree: Tree) -> str:
-        """What the main checkout is on."""
+        """Return the branch of the main checkout."""
         answer = await self.command.run(tree.repository, "symbolic-ref", "-q", "HEAD")
         return answer.line if answer.ok else ""
 
@@ -179,7 +186,9 @@ class GitTrees:
         return int(answer.line) if answer.ok and answer.line.isdigit() else None
 
     async def examine(self, tree: Tree) -> Tree:
-        """With what is inside, and without what the main checkout has just the same."""
+        """Return the state of one worktree, with its contents, without files equal to the main
+        checkout's.
+        """
         if tree.missing:
             return tree
         listed = await self.command.run(tree.directory, "ls-files", "--stage", "-z")
@@ -202,12 +211,12 @@ def _tree(fields: dict[str, str], repository: Path) -> Tree:
 
 
 def _folders(common: Path) -> dict[Path, Path]:
-    """Where each worktree is -> git's own folder for it."""
+    """Return git's own folder for each worktree, by path."""
     found = {}
     for pointer in (common / "worktrees").glob("*/gitdir"):
         try:
             told = Path(os.fsdecode(read_file(pointer, 8192)).strip())
-            # A newer git may write it as seen from the folder that it is in.
+            # A newer git may write it relative to the folder it is in.
             found[Path(os.path.normpath(pointer.parent / told)).parent] = pointer.parent
         except OSError:
             continue
@@ -215,12 +224,12 @@ def _folders(common: Path) -> dict[Path, Path]:
 
 
 def own_folder(common: Path, directory: Path) -> Path | None:
-    """git's own folder for the worktree that is, or was, at a path."""
+    """Return git's own folder for the worktree that is, or was, at a path."""
     return _folders(common).get(directory)
 
 
 def _kept_modules(top: Path) -> list[Path]:
-    """Repositories of submodules, those inside others too."""
+    """Return the repositories of submodules, including nested ones."""
     found = []
     for folder, names, files in os.walk(top):
         if "HEAD" in files and "objects" in names:
@@ -238,7 +247,7 @@ def _examined(tree: Tree, links: list[str]) -> Tree:
 
 
 def _size(path: Path) -> int:
-    """Bytes of a file, or of all files in a folder; links are not followed."""
+    """Return the bytes of a file, or of all files in a folder; links are not followed."""
     files = [path]
     if path.is_dir() and not path.is_symlink():
         files = [Path(folder) / name for folder, _, names in os.walk(path) for name in names]
@@ -250,7 +259,7 @@ def _size(path: Path) -> int:
 
 
 def _repositories(top: Path) -> list[Path]:
-    """Folders below with a `.git` of their own; links are not followed."""
+    """Return folders below with a `.git` of their own; links are not followed."""
     found = []
     for folder, names, files in os.walk(top):
         path = Path(folder)

@@ -1,8 +1,9 @@
-"""What only git's own folder for one worktree refers to: it is lost when that folder is deleted.
+"""Read what only git's own folder for one worktree refers to; it is lost when that folder is
+deleted.
 
-A worktree has its own HEAD, its log, references (`refs/worktree`, `refs/bisect`, `refs/rewritten`,
-`ORIG_HEAD`, `MERGE_HEAD` and others) and its own index. Commits, files and trees that are named
-there may be named nowhere else.
+A worktree has its own HEAD with its reflog, references (`refs/worktree`, `refs/bisect`,
+`refs/rewritten`, `ORIG_HEAD`, `MERGE_HEAD` and others) and index. They may name commits, files and
+trees that nothing else names.
 """
 
 from __future__ import annotations
@@ -26,40 +27,40 @@ from cockpit.ports.worktrees import Tree
 
 HASH = re.compile(rb"(?<![0-9a-f])(?:[0-9a-f]{64}|[0-9a-f]{40})(?![0-9a-f])")
 FOLDERS = ("logs", "refs", "rebase-merge", "rebase-apply", "sequencer")
-"""Folders in git's own for a worktree that name commits or hold work. `modules` is not among them:
-those are repositories, and looked at as such."""
+"""Subfolders that name commits or hold work. `modules` is left out: those are repositories, and
+are checked as such."""
 POINTERS = ("commondir", "gitdir", "locked", "config.worktree")
 NOT_READ = ("index", "sharedindex.", "cockpit", ".cockpit")
-"""How names begin of what is kept another way, or is ours."""
+"""Name prefixes of files that are kept in another way, or are cockpit's own."""
 MOST = 64_000_000
-"""Bytes of these files that are read: a log of a hundred thousand entries has a quarter of it."""
+"""Maximum bytes of these files; a reflog of a hundred thousand entries has a quarter of it."""
 REFERENCES = ("refs/worktree", "refs/bisect", "refs/rewritten")
 SHARED = ("--single-worktree", *(f"--exclude={name}/*" for name in REFERENCES), "--all")
-"""Options of `rev-list` for all that stays: references that worktrees share, and the main HEAD."""
+"""Options of `rev-list` for everything that stays: shared references and the main HEAD."""
 PARENTS = 500
-"""Parents of one commit; more are put into several."""
+"""Maximum parents of one commit; more are split over several commits."""
 SIDES = ("", "the common ancestor's side", "our side", "their side")
 
 
 @dataclass(frozen=True, slots=True)
 class OwnState:
-    """What is in git's folder for a worktree, at one moment."""
+    """The content of git's folder for a worktree at one moment."""
 
     files: dict[bytes, bytes]
-    """Name -> content; the index and what cockpit put there left out."""
+    """Content by name, without the index and cockpit's files."""
     index: str
-    """A digest of the index."""
+    """Digest of the index."""
 
     @property
     def hashes(self) -> list[str]:
-        """Every object that is named there, in order, once."""
+        """Return every object named there, in order, without duplicates."""
         texts = self.files.values()
         found = (one.group().decode() for text in texts for one in HASH.finditer(text))
         return [one for one in dict.fromkeys(found) if one.strip("0")]
 
     @property
     def busy(self) -> bool:
-        """Whether an operation is half done: its files hold work themselves."""
+        """Whether a git operation is unfinished: its files then hold work."""
         heads = {name.split(b"/")[0] for name in self.files}
         return any(os.fsencode(name) in heads for name in OPERATIONS)
 
@@ -69,22 +70,24 @@ class OnlyThere:
     """What would be lost with git's folder for a worktree."""
 
     commits: tuple[str, ...] = ()
-    """Those that no other reaches; all before them are kept with them."""
+    """Commits that no other commit reaches; keeping them keeps their ancestors."""
     count: int = 0
-    """Of all such commits."""
+    """Number of all such commits, including ancestors."""
     objects: tuple[tuple[str, str], ...] = ()
-    """Kind and hash of what is no commit."""
+    """Kind and hash of objects that are not commits."""
 
 
 class GitOwnState:
-    """Looks into git's folder of one worktree at a time."""
+    """Reads git's folder of one worktree at a time."""
 
     def __init__(self, command: GitCommand) -> None:
         self.command = command
         self._bytes = GitBytes(command)
 
     async def read(self, tree: Tree, folder: Path) -> OwnState:
-        """Raises `Failed` if any of it cannot be read, or it is larger than anything real."""
+        """Return the state. Raises `Failed` if a file cannot be read, or if the folder is
+        unrealistically large.
+        """
         try:
             return await asyncio.to_thread(_read, folder)
         except OSError as error:
@@ -95,9 +98,9 @@ class GitOwnState:
             ) from error
 
     async def only_there(self, tree: Tree, folder: Path, state: OwnState) -> OnlyThere:
-        """What no branch, tag, remote or other reference holds, nor another worktree's HEAD.
+        """Return what no branch, tag, remote or other reference has, nor another worktree's HEAD.
 
-        The commit that is checked out is not among them. Raises `Failed`.
+        The commit that is checked out is left out. Raises `Failed`.
         """
         commits, others = await self._sorted(tree, folder, await self._named(folder, state))
         if not commits:
@@ -116,13 +119,13 @@ class GitOwnState:
         return OnlyThere(tips, len(lines), tuple(others))
 
     async def _named(self, folder: Path, state: OwnState) -> list[str]:
-        """By its files, and as git itself reads references and log, however it stores them."""
+        """Return names from the files, and from git's own output, whatever the storage format."""
         told = []
         for words in (
             ("rev-list", "--walk-reflogs", "HEAD"),
             ("for-each-ref", "--format=%(objectname)", *REFERENCES),
         ):
-            # The first one fails before the first commit; then there is nothing in it.
+            # The first call fails before the first commit; then there is nothing to read.
             answer = await self.command.run(folder, *words, folder=folder, deadline=60.0)
             told += answer.output.decode("ascii").split()
         return list(dict.fromkeys([*state.hashes, *told]))
@@ -130,7 +133,7 @@ class GitOwnState:
     async def _sorted(
         self, tree: Tree, folder: Path, hashes: list[str]
     ) -> tuple[list[str], list[tuple[str, str]]]:
-        """The commits among them, and the kind and hash of the others that git has."""
+        """Return the commits among them, and the kind and hash of other objects that git has."""
         commits, others = [], []
         for kind, held in await self._kinds(tree, folder, hashes):
             if kind == "commit":
@@ -172,7 +175,9 @@ class GitOwnState:
     # Keeping
 
     async def entries(self, apart: Apart, state: OwnState, only: OnlyThere) -> dict[bytes, Entry]:
-        """The files and the objects that are no commits, for a tree; git has them afterwards."""
+        """Return entries of a tree for the files and the non-commit objects; git has them
+        afterwards.
+        """
         found: dict[bytes, Entry] = {}
         for name, content in state.files.items():
             found[b"git/" + name] = (FILE, await self._written(apart, content))
@@ -199,7 +204,7 @@ class GitOwnState:
         return answer.line
 
     async def staged(self, apart: Apart) -> list[tuple[str, str]]:
-        """Trees of what is in the index, each with what it is; several in a conflict."""
+        """Yield trees of the index, each with its meaning; a conflict has several."""
         written = await self._bytes.run(apart, apart.folder, "write-tree")
         if written.ok:
             return [(written.line, "Staged")]
@@ -217,7 +222,7 @@ class GitOwnState:
 
 
 def in_portions(commits: tuple[str, ...]) -> Iterable[tuple[str, ...]]:
-    """So many at once that one commit can have them as its parents."""
+    """Split into groups small enough to be the parents of one commit."""
     return (commits[start : start + PARENTS] for start in range(0, len(commits), PARENTS))
 
 
@@ -227,7 +232,7 @@ def _read(folder: Path) -> OwnState:
     left = MOST
     for name, path in sorted(files.items()):
         try:
-            if path.is_symlink():  # as git once wrote HEAD
+            if path.is_symlink():  # the format in which git once wrote HEAD
                 found[name] = os.fsencode(path.readlink())
                 continue
             found[name] = read_file(path, left, follow_links=False)
@@ -238,7 +243,7 @@ def _read(folder: Path) -> OwnState:
 
 
 def index_digest(path: Path) -> str:
-    """Of an index; empty where there is none. Raises `OSError`. Blocks."""
+    """Return the digest of an index; empty without one. Raises `OSError`. Blocks."""
     digest = hashlib.sha256()
     try:
         with opened(path) as file:

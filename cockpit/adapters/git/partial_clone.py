@@ -1,4 +1,4 @@
-"""What to do where a partial clone does not have a file: cockpit fetches none by itself."""
+"""The next step when a partial clone lacks a file's content; cockpit does not fetch it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cockpit.core.safetext import safe_line
 async def missing_files_step(
     command: GitCommand, repository: Path, answer: GitAnswer
 ) -> str | None:
-    """The next step, if git failed because objects of a partial clone were not fetched."""
+    """Return the next step if git failed because a partial clone lacks objects."""
     if answer.ok or "promisor" not in answer.error:
         return None
     snapshot = await command.snapshot(repository)

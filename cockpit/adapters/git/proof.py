@@ -1,8 +1,8 @@
-"""Make sure that a repository holds what was kept, before what it was kept of is deleted.
+"""Prove that a repository holds a saved worktree, before the original is deleted.
 
-To git an object is there if a file has its name: it writes none again, though that file may be
-empty, or lie in a folder that is about to be deleted. So each object of a salvage is read back from
-the repository's own store, hashed again, and forced to the disk with everything around it.
+git treats an object as present if a file has its name, and does not write it again. That file may
+be empty, or in a folder that is about to be deleted. So each saved object is read back from the
+repository's own store, hashed again, and synced to disk.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ from cockpit.core.safetext import safe_line
 from cockpit.ports.worktrees import Tree
 
 LARGEST_LIST = 1_000_000
-"""Bytes of a list of alternates."""
+"""Maximum bytes of a list of alternates."""
 DEEPEST = 6
-"""Lists of alternates that lead to others; git follows five."""
+"""Maximum depth of alternates; git follows five."""
 STORED = re.compile(r"/\S*/objects/")
 BLOCK = 1 << 20
 
 
 @dataclass(slots=True)
 class _Read:
-    """What came back of some objects."""
+    """What was read back of some objects."""
 
     missing: list[str] = field(default_factory=list)
     damaged: str | None = None
 
 
 class GitProof:
-    """Proves one salvage at a time."""
+    """Checks one saved worktree at a time."""
 
     def __init__(self, command: GitCommand) -> None:
         self.command = command
@@ -52,10 +52,10 @@ class GitProof:
     async def hold(
         self, tree: Tree, apart: Apart, reference: str, commits: Sequence[str], going: list[Path]
     ) -> None:
-        """Raises `Failed` unless the reference and all it needs survive a power cut.
+        """Raise `Failed` unless the reference and everything it needs would survive a power cut.
 
         `commits` are those whose every file is needed. `going` are the folders that are about to be
-        deleted. What only an alternate has is copied into the repository.
+        deleted. Objects that only an alternate has are copied into the repository.
         """
         common = apart.folder.parent.parent
         try:
@@ -92,7 +92,7 @@ class GitProof:
     async def _needed(
         self, tree: Tree, apart: Apart, reference: str, commits: Sequence[str]
     ) -> list[str]:
-        """Everything in the commits, and all before them that nothing else keeps."""
+        """Return everything in the commits, and in ancestors that nothing else keeps."""
         found: dict[str, None] = {}
         for words in (
             ("--no-walk", *commits),
@@ -116,7 +116,9 @@ class GitProof:
     async def _read_back(
         self, tree: Tree, apart: Apart, common: Path, names: list[str]
     ) -> list[str]:
-        """Those that the repository's own store has not. Raises `Failed` for a damaged one."""
+        """Return the objects missing from the repository's own store. Raises `Failed` for a
+        damaged one.
+        """
         missing: list[str] = []
         async with scratch(self.command.private) as own:
             store = await asyncio.to_thread(_own_store, own, common)
@@ -141,7 +143,7 @@ class GitProof:
         return missing
 
     async def _copy(self, tree: Tree, apart: Apart, common: Path, names: list[str]) -> None:
-        """Into a pack of the repository's own, from wherever git has them."""
+        """Copy objects into a pack of the repository, from wherever git has them."""
         answer = await self.command.run(
             apart.folder,
             *("pack-objects", "--quiet", str(common / "objects" / "pack" / "pack")),
@@ -155,7 +157,7 @@ class GitProof:
 
 
 def _not_held(tree: Tree, why: str, following: str) -> Failed:
-    # git reaches the objects by a folder of ours, which nobody knows.
+    # git reads the objects through a private folder whose path nothing else knows.
     why = STORED.sub(".git/objects/", why)
     return Failed(
         f"The repository does not hold all of {safe_line(str(tree.directory))}",
@@ -172,7 +174,7 @@ def _mending(tree: Tree) -> str:
 
 
 def _hashed(names: Sequence[str], output: IO[bytes]) -> _Read:
-    """Each object by its answer of `cat-file --batch`, hashed again."""
+    """Yield each object from the output of `cat-file --batch`, hashed again."""
     read = _Read()
     for name in names:
         told = output.readline().split()
@@ -196,13 +198,13 @@ def _is_whole(output: IO[bytes], name: str, kind: bytes, size: int) -> bool:
 
 
 def object_digest(name: str, kind: bytes, size: int) -> hashlib._Hash:
-    """What hashes the content that follows; `name` tells by its length which hash it is."""
+    """Return a hash for the content; the length of `name` selects the algorithm."""
     head = b"%s %d\0" % (kind, size)
     return hashlib.sha256(head) if len(name) == 64 else hashlib.sha1(head, usedforsecurity=False)
 
 
 def _own_store(own: Path, common: Path) -> Path:
-    """The repository's objects without those of alternates."""
+    """Return the repository's objects without those of alternates."""
     store = own / "objects"
     store.mkdir()
     with os.scandir(common / "objects") as listed:
@@ -213,7 +215,7 @@ def _own_store(own: Path, common: Path) -> Path:
 
 
 def _leading_into(common: Path, going: list[Path]) -> str | None:
-    """What of a repository's objects and references lies in one of the folders."""
+    """Return objects and references of a repository that are inside one of the folders."""
     gone = [Path(os.path.realpath(folder)) for folder in going]
 
     def inside(path: Path) -> bool:
@@ -228,14 +230,14 @@ def _leading_into(common: Path, going: list[Path]) -> str | None:
 
 
 def _links(top: Path) -> Iterator[Path]:
-    """Symbolic links below a folder; those to folders are not followed."""
+    """Yield symbolic links below a folder; links to folders are not followed."""
     for folder, _, _ in os.walk(top):
         with os.scandir(folder) as listed:
             yield from (Path(one.path) for one in listed if one.is_symlink())
 
 
 def _alternates(objects: Path, depth: int = 0) -> Iterator[Path]:
-    """Other stores that git reads too, and theirs."""
+    """Return the alternate object stores, recursively."""
     try:
         lines = read_file(objects / "info" / "alternates", LARGEST_LIST).splitlines()
     except FileNotFoundError:
@@ -243,7 +245,7 @@ def _alternates(objects: Path, depth: int = 0) -> Iterator[Path]:
     for line in lines:
         if not line or line.startswith(b"#"):
             continue
-        # In double quotes only where the path has odd bytes.
+        # git quotes a path only if it contains special bytes.
         text = line[1:-1].decode("unicode_escape").encode("latin-1") if line[:1] == b'"' else line
         store = objects / os.fsdecode(text)
         yield store

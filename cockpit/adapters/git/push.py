@@ -1,10 +1,12 @@
-"""Pushing one branch, and opening a pull request for it with the `gh` program.
+"""Push a branch, and open a pull request for it with the `gh` program.
 
-Never by force, never a hook, and never a program that the repository's own configuration names:
-where it names one, nothing is pushed and the user gets the command. What the user's own
-configuration names (a credential helper, an ssh command) is used. Nobody is asked for a password.
-A remote that is a folder of this machine is pushed to as well, where it has no hooks: git would
-run them here, as the user.
+Never with force, never with a hook, and never with a program that the repository's own
+configuration names. If it names one, nothing is pushed and the user gets the command. Programs of
+the user's own configuration (a credential helper, an ssh command) are used. No password is asked
+for.
+
+A remote folder on this machine is pushed to only if it has no hooks: git would run them here, as
+the user.
 """
 
 from __future__ import annotations
@@ -37,15 +39,15 @@ DEADLINE = 180.0
 CARRIED = ("https", "http", "ssh")
 FOLDER = ("file",)
 WITHOUT = ("core.sshCommand", "protocol.allow")
-"""What forbids to reach anybody."""
+"""Settings of `QUIET` that forbid every transport."""
 BY_HAND = "By hand: "
 FAR = re.compile(r"(?:https?|ssh|git\+ssh|ssh\+git)://|(?!\w+::)[^/:]+:(?!//)", re.IGNORECASE)
-"""How an address begins that leads to another machine; the second form is `user@host:path`."""
+"""How the address of another machine starts; the second form is `user@host:path`."""
 HOOKS = (
     "pre-receive", "update", "post-receive", "post-update", "reference-transaction",
     "proc-receive", "push-to-checkout",
 )  # fmt: skip
-"""What git would run in the repository that is pushed to."""
+"""Hooks that git would run in the repository that is pushed to."""
 RECEIVING = {
     "core.hooksPath": os.devnull,
     "core.fsmonitor": "false",
@@ -53,18 +55,18 @@ RECEIVING = {
     "receive.autogc": "false",
     "receive.denyCurrentBranch": "refuse",
 }
-"""Settings for git in a folder that is pushed to: it runs nothing and touches no worktree."""
+"""Settings for git in the local repository that is pushed to: no programs, no worktree changes."""
 ADDRESS = re.compile(r"https?://\S+")
 
 
 class GitPush:
-    """What leaves this machine of a repository."""
+    """Pushes branches and opens pull requests."""
 
     def __init__(self, command: GitCommand) -> None:
         self.command = command
 
     async def push(self, directory: Path, branch: str) -> str:
-        """The remote is the branch's own, `remote.pushDefault`, `origin`, or the only one."""
+        """Push a branch to its own remote, `remote.pushDefault`, `origin`, or the only remote."""
         remote = await self._remote(directory, branch)
         name = f"refs/heads/{branch}"
         plain = ["git", "-C", str(directory), "push", remote, branch]
@@ -110,7 +112,9 @@ class GitPush:
         raise Failed(title, f"Remotes: {shown}.", hint)
 
     async def _allowed(self, directory: Path, plain: Sequence[str]) -> tuple[Setting, ...]:
-        """The settings that count. Raises `Failed` where the repository's decide too much."""
+        """Return the settings in effect. Raises `Failed` if the repository's own decide too
+        much.
+        """
         snapshot = await self.command.snapshot(directory)
         if snapshot is None:
             raise Failed("Nothing was pushed", f"{directory} is in no git repository.")
@@ -126,7 +130,7 @@ class GitPush:
         return snapshot.settings
 
     async def _is_folder(self, directory: Path, remote: str, plain: Sequence[str]) -> bool:
-        """Whether the remote is on this machine. Raises `Failed` where it has hooks."""
+        """Return whether the remote is on this machine. Raises `Failed` if it has hooks."""
         listed = await self.command.run(directory, "remote", "get-url", "--push", "--all", remote)
         addresses = [one for one in os.fsdecode(listed.output).split("\n") if one]
         folders = [one for one in addresses if not FAR.match(one)]
@@ -150,12 +154,14 @@ class GitPush:
         return True
 
     def _paths(self, address: str) -> list[str]:
-        """What git may take for the folder: it decodes a `file://` address, and knows `~/`."""
+        """Yield the paths that git may use for the folder: it decodes `file://` addresses and
+        expands `~/`.
+        """
         plain = address.removeprefix("file://")
         return [self._at_home(path) for path in dict.fromkeys((plain, unquote(plain)))]
 
     async def _hook(self, remote: Path) -> str:
-        """A hook that a push into this folder would run; empty where there is none."""
+        """Return a hook that a push into this folder would run; empty if there is none."""
         for place in (remote, remote.with_name(f"{remote.name}.git")):
             if await asyncio.to_thread(place.is_file):
                 return f"{place} is a file, which may name any folder"
@@ -175,12 +181,12 @@ class GitPush:
         return ""
 
     def _at_home(self, text: str) -> str:
-        """git's `~/` is the home folder of whom git runs for."""
+        """Expand `~/` as git does: the home folder of the user that git runs as."""
         home = self.command.environment.get("HOME", "")
         return f"{home}{text[1:]}" if text.startswith("~/") and home else text
 
     async def open_pull_request(self, directory: Path, branch: str, base: str) -> str:
-        """Title and text are the subjects of its commits; a prompt is nobody else's business."""
+        """Open a pull request; title and text are commit subjects, because prompts are private."""
         words = await self._request(directory, branch, base)
         if not words:
             raise Failed(
@@ -198,12 +204,12 @@ class GitPush:
         raise Failed("No pull request was opened", safe_line(said or printed, 300), shown)
 
     async def pull_request_by_hand(self, directory: Path, branch: str, base: str) -> str:
-        """The command for a shell; empty where there is nothing to propose."""
+        """Return the command for a shell; empty if there is nothing to propose."""
         words = await self._request(directory, branch, base)
         return by_hand(["gh", *words], directory).removeprefix(BY_HAND) if words else ""
 
     async def _request(self, directory: Path, branch: str, base: str) -> list[str]:
-        """What `gh` is to be told; nothing for a branch without commits of its own."""
+        """Return the arguments of `gh`; empty for a branch without commits of its own."""
         subjects = await self._subjects(directory, branch, base)
         if not subjects:
             return []
@@ -212,7 +218,7 @@ class GitPush:
         return words + (["--base", base] if base else [])
 
     async def _subjects(self, directory: Path, branch: str, base: str) -> list[str]:
-        """Oldest first, of the commits that are not in the base."""
+        """Return the subjects of commits that are not in the base, oldest first."""
         own = f"refs/heads/{branch}"
         apart = await self._beginning(directory, own, base)
         which = [own, *(["--not", apart] if apart else [])]
@@ -225,7 +231,7 @@ class GitPush:
         return [safe_line(subject, 200).strip() or branch for subject in found]
 
     async def _beginning(self, directory: Path, own: str, base: str) -> str:
-        """What the branch is compared with: its base, or else where its worktree began."""
+        """Return the base to compare with, or else where the worktree started."""
         folder = await self.command.run(directory, "rev-parse", "--absolute-git-dir")
         made = await asyncio.to_thread(read_note, Path(folder.line)) if folder.ok else None
         noted = (made.base, made.commit) if made is not None else ()
@@ -238,12 +244,14 @@ class GitPush:
         return ""
 
     def _gh(self, argv: Sequence[str], directory: Path) -> tuple[int, str, str]:
-        # `gh` asks git for a status, and a status goes into submodules under their own settings.
+        # `gh` runs `git status`, which enters submodules under their own settings.
         with self.command.sealed(directory, bare=True) as seal:
             return _call(argv, directory, {**self._environment(), **seal})
 
     def _environment(self) -> dict[str, str]:
-        """What `gh` gets: its git is as careful as ours where it looks at the worktree."""
+        """Return the environment of `gh`, whose git has the same restrictions as ours in the
+        worktree.
+        """
         kept = {
             name: value
             for name, value in self.command.environment.items()
@@ -260,13 +268,13 @@ class GitPush:
 
 
 def by_hand(words: Sequence[str], directory: Path | None = None) -> str:
-    """The command as the user may paste it into a shell."""
+    """Return the command, quoted for a shell."""
     place = f"cd {shlex.quote(str(directory))} && " if directory else ""
     return safe_line(f"{BY_HAND}{place}{shlex.join(words)}", 1000)
 
 
 def _reaching(settings: Sequence[Setting], carried: Sequence[str]) -> dict[str, str]:
-    """Settings under which git reaches another machine by the user's own ssh, asking nobody."""
+    """Return settings with which git uses the user's own ssh without asking for input."""
     allowed = {f"protocol.{name}.allow": "always" for name in carried}
     quiet = {name: value for name, value in QUIET.items() if name not in WITHOUT}
     own = own_value(settings, b"core.sshcommand")
@@ -275,7 +283,7 @@ def _reaching(settings: Sequence[Setting], carried: Sequence[str]) -> dict[str, 
 
 
 def _executable_hook(folders: Sequence[Path]) -> Path | None:
-    """The first program that git would run as a hook of what is pushed to it."""
+    """Return the first hook in these folders that git would run."""
     for folder in folders:
         for name in HOOKS:
             if os.access(folder / name, os.X_OK):
@@ -284,7 +292,7 @@ def _executable_hook(folders: Sequence[Path]) -> Path | None:
 
 
 def _why(answer: GitAnswer) -> str:
-    """The last that git said, and what it said of the reference."""
+    """Return git's last error line, and its line about the reference."""
     lines = os.fsdecode(answer.output).split("\n")
     refused = [line for line in lines if line.startswith("!")]
     return safe_line(" ".join([*refused, answer.error]), 400)
@@ -293,7 +301,7 @@ def _why(answer: GitAnswer) -> str:
 def _call(
     argv: Sequence[str], directory: Path, environment: Mapping[str, str]
 ) -> tuple[int, str, str]:
-    """Run `gh` to its end, within the deadline."""
+    """Run `gh` with a deadline."""
     try:
         process = subprocess.Popen(
             argv,

@@ -1,9 +1,8 @@
-"""Put the files of a folder into git byte for byte, and compare them with what git holds.
+"""Store the files of a folder in git byte for byte, and compare them with what git holds.
 
-`git add` changes bytes on the way in: attributes convert line endings and encodings, shorten `$Id$`
-and run filters. Here each file is written as a blob as it lies on the disk, and the tree is built
-from those hashes. Our own code walks the folder, so that no index flag and no ignore rule hides a
-file.
+`git add` changes content: attributes convert line endings and encodings, shorten `$Id$` and run
+filters. Here each file is written as a blob unchanged, and the tree is built from those hashes. Our
+own code lists the folder, so no index flag and no ignore rule hides a file.
 """
 
 from __future__ import annotations
@@ -21,9 +20,9 @@ from cockpit.core.errors import Failed
 from cockpit.core.safetext import safe_line
 
 DEADLINE = 300.0
-"""Seconds for one call of git: a few thousand files on a slow disk."""
+"""Seconds for one git call: a few thousand files on a slow disk."""
 AT_ONCE = 4000
-"""Files that one call of git reads."""
+"""Maximum files for one git call."""
 FILE, PROGRAM, LINK, GITLINK = "100644", "100755", "120000", "160000"
 EVERY_NAME = {
     **DURABLE,
@@ -31,7 +30,7 @@ EVERY_NAME = {
     "core.protectHFS": "false",
     "core.protectNTFS": "false",
 }
-"""git refuses names that are dangerous on other systems; here a file of that name is kept."""
+"""git refuses names that are dangerous on other systems; these settings allow them."""
 
 LISTING = ("ls-tree", "-r", "-z", "--full-tree")
 
@@ -41,22 +40,22 @@ Entry = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Apart:
-    """With what git looks at a worktree's files while they are kept."""
+    """How git accesses a worktree's files while they are saved."""
 
     folder: Path
-    """git's own for the worktree."""
+    """git's own folder for the worktree."""
     index: Path
-    """A copy in a folder of ours: who may write to git's folder could change one there."""
+    """A copy in a private folder: others may write to git's folder."""
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a folder holds."""
+    """The content of a folder."""
 
     entries: dict[bytes, Entry]
-    """Name -> mode and hash of each file and symbolic link."""
+    """Mode and hash of each file and symbolic link, by name."""
     nested: tuple[bytes, ...] = ()
-    """Folders that are repositories of their own; what is in them is in no entry."""
+    """Folders that are repositories of their own; their content is not in `entries`."""
 
 
 @dataclass(slots=True)
@@ -75,9 +74,10 @@ class GitBytes:
     async def content(
         self, apart: Apart, where: Path, left_out: Sequence[str] = (), *, write: bool
     ) -> Content:
-        """Everything below `where`, ignored files too; with `write`, git has it afterwards.
+        """Return everything below `where`, including ignored files; with `write`, also store it in
+        git.
 
-        Without: `.git` at the top, `left_out`, empty folders, and what has no bytes (sockets,
+        Left out: `.git` at the top, `left_out`, empty folders, and files without content (sockets,
         named pipes, devices). Raises `Failed` if anything cannot be read.
         """
         skipped = {os.fsencode(name.rstrip("/")) for name in left_out} | {b".git"}
@@ -127,10 +127,10 @@ class GitBytes:
         nested: tuple[bytes, ...] = (),
         where: Path | None = None,
     ) -> str:
-        """The hash of a tree of these entries, all of whose objects git has.
+        """Write a tree of these entries and return its hash; git has all their objects.
 
-        `below` is put in first, and gives way where the two cannot both be. For each of `nested`,
-        in `where`, the commit that it is on is noted. Raises `Failed`.
+        `below` is put in first, and replaced where both have a path. For each of `nested`, in
+        `where`, its current commit is recorded. Raises `Failed`.
         """
         async with scratch(self.command.private) as own:
             given = Apart(apart.folder, own / "index")
@@ -144,7 +144,7 @@ class GitBytes:
                 self._held(await self.run(given, where or apart.folder, *add))
             tree = self._held(await self.run(given, apart.folder, "write-tree")).line
             listed = self._held(await self.run(given, apart.folder, *LISTING, tree))
-        # git leaves out some names without failing, such as a link named .gitmodules.
+        # git silently leaves out some names, such as a link named .gitmodules.
         held = dict(tree_entries(listed.output))
         lost = next((name for name, entry in entries.items() if held.get(name) != entry), None)
         if lost is not None:
@@ -159,7 +159,7 @@ class GitBytes:
         return answer
 
     async def run(self, apart: Apart, where: Path, *words: str, given: bytes = b"") -> GitAnswer:
-        """Git with the index of `apart`, under settings that take every name."""
+        """Run git with the index of `apart`, under settings that allow every name."""
         return await self.command.run(
             where,
             *words,
@@ -180,7 +180,7 @@ def unkept(where: Path, why: str) -> Failed:
 
 
 def staged(listed: bytes) -> Iterator[tuple[bytes, str, int, Entry]]:
-    """Name, tag, stage and entry of each line of `git ls-files -t --stage -z`."""
+    """Yield name, tag, stage and entry of each line of `git ls-files -t --stage -z`."""
     for line in listed.split(b"\0")[:-1]:
         told, _, name = line.partition(b"\t")
         tag, mode, held, stage = told.decode("ascii").split()
@@ -188,7 +188,7 @@ def staged(listed: bytes) -> Iterator[tuple[bytes, str, int, Entry]]:
 
 
 def tree_entries(listed: bytes) -> Iterator[tuple[bytes, Entry]]:
-    """Name and entry of each line of the answer to `LISTING`."""
+    """Yield name and entry of each line of the output of `LISTING`."""
     for line in listed.split(b"\0")[:-1]:
         told, _, name = line.partition(b"\t")
         mode, _, held = told.decode("ascii").split()
@@ -196,7 +196,7 @@ def tree_entries(listed: bytes) -> Iterator[tuple[bytes, Entry]]:
 
 
 def quoted(path: bytes) -> bytes:
-    """A path as git reads it where each line is one, whatever bytes are in it."""
+    """Quote a path for git input with one path per line, whatever bytes it has."""
     plain = b"".join(
         bytes((one,)) if 32 <= one < 127 and one not in b'"\\' else b"\\%03o" % one for one in path
     )

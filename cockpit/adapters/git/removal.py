@@ -1,10 +1,10 @@
-"""Taking a worktree away so that nothing in it can be lost.
+"""Remove a worktree without losing anything in it.
 
-First its files go into a commit of their own, byte for byte, together with what is staged and with
-what only git's own folder for the worktree refers to; a reference keeps all of it. Then the folder
-is moved aside, so that nobody gets in any more, and compared with that commit, which is read back.
-Only what is the same is deleted; what is not is put back. Branches stay. Whether a worktree may be
-removed at all is decided by the caller.
+First its files are saved in a commit, byte for byte, together with the index and with what only
+git's own folder for the worktree refers to; a reference keeps all of it. Then the folder is moved
+aside, so that no program uses it any more, and compared with that commit, which is read back. Only
+equal files are deleted; otherwise the folder is moved back. Branches stay. The caller decides
+whether a worktree may be removed.
 """
 
 from __future__ import annotations
@@ -58,17 +58,17 @@ US = {
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """What was put away of a worktree."""
+    """What was saved of a worktree."""
 
     content: Content
     state: OwnState
     reference: str | None
     commits: tuple[str, ...] = ()
-    """Those that were made for it; the last is what the reference names."""
+    """Commits made for it; the reference names the last."""
 
 
 class GitRemoval:
-    """Salvages and removes one worktree at a time."""
+    """Saves and removes one worktree at a time."""
 
     def __init__(self, command: GitCommand, look: GitLook) -> None:
         self.command = command
@@ -78,14 +78,14 @@ class GitRemoval:
         self._proof = GitProof(command)
 
     async def salvage(self, tree: Tree, left_out: tuple[str, ...]) -> str | None:
-        """The reference that holds it now; None where there is neither commit nor file."""
+        """Return the reference that now holds it; None if it has neither commit nor file."""
         async with self._apart(tree) as apart:
             kept = await self._keep(tree, apart, left_out, whole=False)
             await self._hold(tree, apart, kept.reference, kept.commits)
             return kept.reference
 
     async def remove(self, tree: Tree, objection: Objection, left_out: tuple[str, ...]) -> Removed:
-        """See `ports.worktrees`. A removal that was cut off is undone or finished first."""
+        """See `ports.worktrees`. Undoes or finishes an earlier removal that was interrupted."""
         async with self._apart(tree) as apart:
             if finished := await self._resume(tree, apart):
                 return finished
@@ -97,10 +97,10 @@ class GitRemoval:
             await self._unregister(tree, apart, kept.reference, kept.state)
         return Removed(kept.reference)
 
-    # A removal that was cut off
+    # An interrupted removal
 
     async def _resume(self, tree: Tree, apart: Apart) -> Removed | None:
-        """What is left of an earlier removal is put back or deleted; None where nothing is."""
+        """Move back or delete what an interrupted removal left; None if there is nothing."""
         await self._put_back_old(tree, apart)
         record = await asyncio.to_thread(read_record, apart.folder, tree.directory)
         if record is None:
@@ -121,7 +121,7 @@ class GitRemoval:
         return Removed(record.reference or None)
 
     async def _delete_rest(self, tree: Tree, apart: Apart, record: RemovalRecord) -> None:
-        """Delete what is left, if every file of it is in what was kept."""
+        """Delete what is left if all of it was saved."""
         aside = record.folder(tree.directory)
         rest = await self._bytes.content(apart, aside, record.left_out, write=False)
         words = (*LISTING, record.reference)
@@ -134,13 +134,15 @@ class GitRemoval:
         await asyncio.to_thread(_delete, aside)
 
     async def _put_back_old(self, tree: Tree, apart: Apart) -> None:
-        """What a version of cockpit without notes left has this one name, and points to git's."""
+        """Move back a folder that an older version of cockpit, without records, left under this
+        name.
+        """
         aside = tree.directory.with_name(f".{tree.directory.name}.removing")
         if tree.missing and await asyncio.to_thread(_points_to, aside, apart.folder):
             await asyncio.to_thread(aside.rename, tree.directory)
             raise _was_cut_off(tree)
 
-    # Taking away
+    # Removal
 
     async def _take_away(
         self,
@@ -197,7 +199,7 @@ class GitRemoval:
         commits: tuple[str, ...],
         *aside: Path,
     ) -> None:
-        """Raises `Failed` unless all that was kept is in the repository, and on its disk."""
+        """Raise `Failed` unless the repository has everything that was saved, synced to disk."""
         if reference:
             going = [tree.directory, apart.folder, *aside]
             await self._proof.hold(tree, apart, reference, commits, going)
@@ -205,10 +207,10 @@ class GitRemoval:
     async def _unregister(
         self, tree: Tree, apart: Apart, reference: str | None, state: OwnState | None = None
     ) -> None:
-        """Delete git's folder for a worktree that is gone, as `git worktree prune` would.
+        """Delete git's folder for a deleted worktree, as `git worktree prune` would.
 
-        No git is run: `git worktree remove` looks at what has come to be at the path, and deletes
-        it. Raises `NotNow` if there is anything, or git's folder is no longer in `state`.
+        Does not run git: `git worktree remove` would delete whatever is at the path by then. Raises
+        `NotNow` if something is there, or if git's folder is no longer in `state`.
         """
         why = None
         if await asyncio.to_thread(os.path.lexists, tree.directory):
@@ -223,15 +225,16 @@ class GitRemoval:
             )
         await asyncio.to_thread(_forget, apart.folder)
 
-    # Keeping
+    # Saving
 
     async def _keep(
         self, tree: Tree, apart: Apart, left_out: tuple[str, ...], *, whole: bool
     ) -> _Kept:
-        """All of it as one commit, whose parents are the commit it is on and all that is elsewhere.
+        """Save everything in one commit, whose parents are HEAD and the commits for everything
+        else.
 
-        Those are what is staged and what only git's own folder keeps. With `whole`, a repository
-        inside is refused.
+        Those hold the index, and what only git's own folder refers to. With `whole`, a nested
+        repository is refused.
         """
         state = await self._own.read(tree, apart.folder)
         if await asyncio.to_thread(index_digest, apart.index) != state.index:
@@ -274,7 +277,7 @@ class GitRemoval:
     async def _staged(
         self, tree: Tree, apart: Apart, known: tuple[str, str]
     ) -> list[tuple[str, str]]:
-        """Trees of the index that are neither of the known ones."""
+        """Yield trees of the index that differ from the known ones."""
         if not await asyncio.to_thread(apart.index.exists):
             return []
         empty = await self._bytes.tree(apart, {})
@@ -282,7 +285,9 @@ class GitRemoval:
         return [one for one in found if one[0] not in (*known, empty)]
 
     async def _own_commit(self, tree: Tree, apart: Apart, state: OwnState) -> str | None:
-        """One that has everything before it which only git's own folder keeps, and its files."""
+        """Write a commit with the files, and with everything that only git's own folder keeps
+        as parents.
+        """
         only = await self._own.only_there(tree, apart.folder, state)
         if not (only.commits or only.objects or state.busy):
             return None
@@ -296,7 +301,9 @@ class GitRemoval:
     async def _not_checked_out(
         self, tree: Tree, apart: Apart, content: Content
     ) -> dict[bytes, Entry]:
-        """Files that the index has and the folder need not: sparse ones, and empty submodules."""
+        """Return files that the index has and the folder may lack: sparse ones, and empty
+        submodules.
+        """
         words = ("ls-files", "-t", "--stage", "-z")
         answer = self._held(tree, await self._bytes.run(apart, apart.folder, *words))
         listed = [one for one in staged(answer.output) if one[2] == 0]
@@ -333,7 +340,7 @@ class GitRemoval:
         return self._held(tree, await self.command.run(tree.repository, *words)).line
 
     async def _refer(self, tree: Tree, commit: str | None) -> str | None:
-        """A new reference to the commit, by owner and time."""
+        """Create a new reference to the commit, named by owner and time."""
         if commit is None:
             return None
         agent = reference_part(tree.made.agent if tree.made else "")
@@ -365,7 +372,9 @@ class GitRemoval:
             yield apart
 
     async def _folder(self, tree: Tree) -> Path:
-        """git's own for the worktree. Raises `Failed` unless its `.git` file names just that."""
+        """Return git's own folder. Raises `Failed` unless the worktree's `.git` file names
+        exactly that.
+        """
         common = await self.look.common(tree.repository)
         folder = common and await asyncio.to_thread(own_folder, common, tree.directory)
         if folder is None:
@@ -406,7 +415,7 @@ def _left(aside: Path, record: RemovalRecord, why: str) -> NotNow:
 
 
 def _points_to(directory: Path, folder: Path) -> bool:
-    """Whether the `.git` of a worktree is a file that names this folder of git's."""
+    """Return whether the `.git` of a worktree is a file that names this git folder."""
     try:
         text = read_file(directory / ".git", 8192, follow_links=False)
     except OSError:
@@ -427,18 +436,18 @@ def _put_back(aside: Path, directory: Path) -> None:
 
 
 def _copy_index(apart: Apart) -> None:
-    """What the real index knows; a worktree may have none."""
+    """Copy the real index; a worktree may have none."""
     with suppress(FileNotFoundError):
         shutil.copy2(apart.folder / "index", apart.index)
 
 
 def _forget(folder: Path) -> None:
-    """Delete git's folder for a worktree; what a crash leaves, `git worktree prune` deletes."""
+    """Delete git's folder for a worktree; `git worktree prune` deletes what a crash leaves."""
     try:
         for name in ("locked", "gitdir"):
             (folder / name).unlink(missing_ok=True)
         shutil.rmtree(folder)
-        with suppress(OSError):  # Another worktree's folder is there.
+        with suppress(OSError):  # It now belongs to another worktree.
             folder.parent.rmdir()
     except OSError as error:
         raise Failed(
@@ -449,7 +458,7 @@ def _forget(folder: Path) -> None:
 
 
 def _delete(folder: Path) -> None:
-    """Everything in it, folders that forbid it too; links are not followed."""
+    """Delete a folder and its content, including read-only folders; links are not followed."""
 
     def allow(function: object, path: str, _: object) -> None:
         Path(path).parent.chmod(0o700)

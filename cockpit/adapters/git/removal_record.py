@@ -1,7 +1,7 @@
-"""What a removal notes before it moves a worktree's folder, so that the next one knows its own.
+"""Record the moved folder before a worktree is removed, so that a later removal recognises it.
 
-The note lies in git's folder for the worktree and goes with it. It names the folder beside the
-worktree and which one it is on the disk: another folder with that name is never touched.
+The record is in git's folder for the worktree and is deleted with it. It names the moved folder and
+its identity on disk: another folder of that name is never touched.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ LARGEST = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class RemovalRecord:
-    """One removal that was begun."""
+    """One removal in progress."""
 
     aside: str
-    """The name of the folder that the worktree was moved to, beside where it was."""
+    """Name that the worktree's folder was moved to, in its parent folder."""
     device: int
     inode: int
     reference: str = ""
-    """What holds all of it."""
+    """The reference that holds all of it."""
     left_out: tuple[str, ...] = ()
     deleting: bool = False
-    """It was compared, and is being deleted; before that it is put back."""
+    """It was compared and is being deleted; before that, it is moved back."""
 
     def folder(self, directory: Path) -> Path:
         return directory.with_name(self.aside)
 
     def is_at(self, path: Path) -> bool:
-        """Whether the folder there is the one that was moved."""
+        """Return whether the folder there is the one that was moved."""
         try:
             found = path.lstat()
         except OSError:
@@ -50,7 +50,9 @@ class RemovalRecord:
 
 
 def new_record(directory: Path, reference: str, left_out: tuple[str, ...]) -> RemovalRecord:
-    """For a folder that is about to be moved, with a name beside it that nothing has."""
+    """Return a record for a folder that is about to be moved, with an unused name in its parent
+    folder.
+    """
     found = directory.lstat()
     while os.path.lexists(
         aside := directory.with_name(f".{directory.name}.removing-{secrets.token_hex(6)}")
@@ -60,7 +62,7 @@ def new_record(directory: Path, reference: str, left_out: tuple[str, ...]) -> Re
 
 
 def write_record(folder: Path, record: RemovalRecord) -> None:
-    """Forced to the disk: the folder is moved only after that. Raises `OSError`."""
+    """Write the record, synced; the folder is moved only after that. Raises `OSError`."""
     write_private(folder / NAME, json.dumps(asdict(record)).encode())
     for path in (folder / NAME, folder):
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -71,7 +73,7 @@ def write_record(folder: Path, record: RemovalRecord) -> None:
 
 
 def read_record(folder: Path, directory: Path) -> RemovalRecord | None:
-    """The note for the worktree that was at `directory`; None where there is none of ours."""
+    """Return the record for the worktree that was at `directory`; None without one of ours."""
     try:
         held = json.loads(read_file(folder / NAME, LARGEST, follow_links=False))
         record = RemovalRecord(

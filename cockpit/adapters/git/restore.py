@@ -1,8 +1,7 @@
 """Write the files of a commit into a folder, byte for byte as git holds them.
 
-`git checkout`, `git restore` and `git archive` change bytes on the way out: attributes convert line
-endings and encodings, expand `$Id$` and run filters. What was kept as it lay on the disk comes back
-only without them.
+`git checkout`, `git restore` and `git archive` change content: attributes convert line endings and
+encodings, expand `$Id$` and run filters.
 """
 
 from __future__ import annotations
@@ -21,9 +20,9 @@ from cockpit.core.errors import BadUsage, Failed
 from cockpit.core.safetext import safe_line
 
 AT_ONCE = 32_000_000
-"""Bytes of files that one call of git gives; a larger file is given alone."""
+"""Maximum bytes of files for one git call; a larger file gets its own call."""
 SMALLEST = 512
-"""What each file counts at least, so that a call has not too many empty ones."""
+"""Minimum bytes counted for a file, so that a call does not have too many small ones."""
 DEADLINE = 300.0
 
 
@@ -36,15 +35,16 @@ class _Blob:
 
 
 class GitRestore:
-    """Reads commits of one repository at a time."""
+    """Restores commits of one repository at a time."""
 
     def __init__(self, command: GitCommand) -> None:
         self.command = command
 
     async def restore(self, repository: Path, reference: str, folder: Path) -> int:
-        """The number of files written. `folder` is new, empty, or has a `.git` and nothing else.
+        """Restore the files and return their number.
 
-        A submodule's folder is made and left empty. Overwrites nothing. Raises `CockpitError`.
+        `folder` is new, empty, or has only a `.git`. A submodule becomes an empty folder.
+        Overwrites nothing. Raises `CockpitError`.
         """
         words = ("rev-parse", "--verify", "-q", "--end-of-options", f"{reference}^{{tree}}")
         tree = await self.command.run(repository, *words)
@@ -64,7 +64,7 @@ class GitRestore:
         top = await asyncio.to_thread(_opened, folder)
         try:
             await asyncio.to_thread(_make_folders, top, [one.name for one in modules])
-            # Links last; besides, no step to a file follows one.
+            # Links come last; no path to a file follows one in any case.
             for some in (*_portions(files), *_portions(links)):
                 given = "\n".join(one.held for one in some).encode() + b"\n"
                 answer = self._held(
@@ -90,7 +90,7 @@ class GitRestore:
 
 
 def _opened(folder: Path) -> int:
-    """A descriptor of the folder, made if missing. Raises `BadUsage` for a link, or files in it."""
+    """Open the folder, created if missing. Raises `BadUsage` for a link, or if it has files."""
     try:
         above = os.open(folder.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
@@ -116,7 +116,7 @@ def _opened(folder: Path) -> int:
 
 
 def _inner(above: int, name: bytes) -> int:
-    """A folder in an open one, made if missing. Raises `OSError` for a link."""
+    """Open a folder in an open one, created if missing. Raises `OSError` for a link."""
     with suppress(FileExistsError):
         os.mkdir(name, dir_fd=above)
     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -125,7 +125,7 @@ def _inner(above: int, name: bytes) -> int:
 
 @contextmanager
 def _folder(top: int, parts: list[bytes]) -> Iterator[int]:
-    """A folder below an open one, each step of the way made if missing, and none through a link."""
+    """Open a folder below an open one, creating missing parts and following no link."""
     at = os.dup(top)
     try:
         for part in parts:
@@ -138,7 +138,7 @@ def _folder(top: int, parts: list[bytes]) -> Iterator[int]:
 
 
 def _check_names(blobs: list[_Blob]) -> None:
-    """git itself never writes such names; a tree that somebody else made may have them."""
+    """Raise for names that git itself never writes; a foreign tree may have them."""
     links = {one.name for one in blobs if one.mode == LINK}
     for one in blobs:
         parts = one.name.split(b"/")
@@ -177,7 +177,9 @@ def _make_folders(top: int, names: list[bytes]) -> None:
 
 
 def _write(top: int, blobs: list[_Blob], output: bytes) -> None:
-    """Each file by its answer of `cat-file --batch`. Raises `Failed` for one that git has not."""
+    """Write each file from the output of `cat-file --batch`. Raises `Failed` for one that git
+    lacks.
+    """
     at = 0
     for one in blobs:
         end = output.find(b"\n", at)

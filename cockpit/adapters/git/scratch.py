@@ -1,6 +1,6 @@
-"""Private folders for the time of a call of git, for configurations and indexes of ours.
+"""Temporary private folders for one git call, for configurations and indexes.
 
-A folder is deleted when its call is over; what a killed supervisor left, by the next one.
+A folder is deleted after its call; the next supervisor deletes what a killed one left.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ PREFIX = "cockpit-git-"
 
 
 def make_scratch(private: Path | None) -> Path:
-    """A new folder, to be deleted by the caller, in `private`, which is made if missing.
+    """Create a folder in `private`, which is created if missing; the caller deletes it.
 
     None is the system's folder for temporary files. Raises `OSError`. Blocks.
     """
@@ -27,7 +27,7 @@ def make_scratch(private: Path | None) -> Path:
 
 @asynccontextmanager
 async def scratch(private: Path | None) -> AsyncIterator[Path]:
-    """The same, deleted after the block."""
+    """Like `make_scratch`, deleted after the block."""
     folder = await asyncio.to_thread(make_scratch, private)
     try:
         yield folder
@@ -36,7 +36,7 @@ async def scratch(private: Path | None) -> AsyncIterator[Path]:
 
 
 def prune_scratch(private: Path) -> int:
-    """Delete what killed calls left in `private`; how many there were. Blocks.
+    """Delete what killed calls left in `private`; return their number. Blocks.
 
     Only for the one process that uses `private`, before its first call.
     """
@@ -44,6 +44,6 @@ def prune_scratch(private: Path) -> int:
     with suppress(OSError):
         found = [path for path in private.iterdir() if path.name.startswith(PREFIX)]
     for path in found:
-        # The links in it to a repository are deleted, and never followed.
+        # Links to a repository are deleted, never followed.
         shutil.rmtree(path, ignore_errors=True)
     return len(found)

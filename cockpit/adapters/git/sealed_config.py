@@ -1,10 +1,10 @@
-"""Running git under a copy of the repository's configuration that can name no program.
+"""Run git with a copy of the repository's configuration that can name no program.
 
-A check of the configuration before git runs would not do: whoever can write to `.git/config` can
-change it between the check and git's own look. So git is pointed (`GIT_COMMON_DIR`) at a private
-folder that has a configuration of ours and links to the repository's objects and references.
-However the repository's files change meanwhile, git does not read them. For the same reason the
-answers kept here may be old without being dangerous: an old copy names no program either.
+A check before git runs could be raced: whoever can write to `.git/config` can change it between the
+check and git's own read. So `GIT_COMMON_DIR` points git at a private folder with our own
+configuration and links to the repository's objects and references. git does not read the
+repository's files, whatever happens to them. For the same reason a cached copy may be old without
+being dangerous: it names no program either.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ from cockpit.core.git_settings import Setting
 LINKED = (
     "objects", "refs", "packed-refs", "reftable", "info", "logs", "shallow", "worktrees", "lfs",
 )  # fmt: skip
-"""What git needs of the folder that all worktrees share. `config`, `hooks` and the old `remotes`
-and `branches` are not among it. `lfs` is linked even if missing, so that git-lfs fails rather than
-stores a file's content where it would be deleted."""
+"""What git needs of the folder that all worktrees share, without `config`, `hooks` and the old
+`remotes` and `branches`. `lfs` is linked even if it is missing, so that git-lfs fails instead of
+storing content in a folder that will be deleted."""
 ALWAYS = ("objects", "refs", "packed-refs", "lfs")
 MOST = 200
-"""Directories whose settings are remembered."""
+"""Maximum directories whose settings are cached."""
 
 Asking = Callable[[Path, Sequence[str]], tuple[int, bytes, str]]
-"""Runs git in a directory with these words; status, output, error. Blocks."""
+"""Runs git in a directory with these arguments; returns status, output, error. Blocks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where a repository keeps what belongs to a directory."""
+    """The folders of the repository that a directory belongs to."""
 
     folder: Path
     """git's folder for this worktree."""
     common: Path
     """The folder that all worktrees share."""
     top: Path | None
-    """Where the worktree begins; None for a bare repository."""
+    """Top of the worktree; None for a bare repository."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,23 +56,23 @@ class Snapshot:
 
     @property
     def whole(self) -> bool:
-        """Whether all of the repository's settings come from the two files of its own."""
+        """Whether all of the repository's settings come from its own two files."""
         return not any(
             one.section in (b"include", b"includeif") for one in self.settings if not one.own
         )
 
 
 class Snapshots:
-    """Settings by directory, looked up again when a file of the repository changed."""
+    """Settings by directory, read again when a file of the repository changes."""
 
     def __init__(self, ask: Asking) -> None:
         self._ask = ask
         self._kept: dict[Path, tuple[object, Snapshot]] = {}
 
     def of(self, directory: Path) -> Snapshot | None:
-        """None where git finds no repository. Raises `Failed` when it cannot be read. Blocks.
+        """Return the settings; None outside a repository. Raises `Failed` if they cannot be read.
 
-        Costs no process when nothing changed.
+        Blocks. Starts no process if nothing changed.
         """
         kept = self._kept.get(directory)
         if kept is not None and _signature(directory, kept[1].places) == kept[0]:
@@ -90,7 +90,9 @@ class Snapshots:
         return snapshot
 
     def at(self, where: Path, folder: Path) -> Snapshot:
-        """Of the files in `where`, with git's folder for them given. Raises `Failed`. Blocks."""
+        """Return the settings of the files in `where`, given git's folder for them. Raises
+        `Failed`. Blocks.
+        """
         option = (f"--git-dir={folder}",)
         status, output, said = self._ask(where, (*option, "rev-parse", "--git-common-dir"))
         if status:
@@ -99,7 +101,7 @@ class Snapshots:
         return Snapshot(places, self._settings(where, option))
 
     def _places(self, directory: Path) -> Places | None:
-        """What git calls the repository of a directory; git checks who owns it, too."""
+        """Return where the repository of a directory is; git also checks its owner."""
         status, folder, _ = self._ask(directory, ("rev-parse", "--absolute-git-dir"))
         if status:
             return None
@@ -109,7 +111,7 @@ class Snapshots:
             return None
         found = None if no_top else Path(_line(top))
         if found is not None and not os.path.lexists(found / ".git"):
-            return None  # core.worktree names a folder that is no checkout of anything
+            return None  # core.worktree names a folder that is not a checkout
         return Places(Path(_line(folder)), _real(directory, common), found)
 
     def _settings(self, directory: Path, options: Sequence[str]) -> tuple[Setting, ...]:
@@ -128,11 +130,11 @@ class Snapshots:
 def sealed(
     snapshot: Snapshot, private: Path | None, *, bare: bool = False
 ) -> Iterator[dict[str, str]]:
-    """Variables under which git reads the snapshot in place of the repository's configuration.
+    """Yield variables under which git reads the snapshot instead of the repository's configuration.
 
-    They hold inside the block. With `bare`, git looks at no file of the worktree either. `private`
-    is a folder that only we write to, made if missing; None is the system's for temporary files.
-    Raises `OSError`.
+    They are valid inside the block. With `bare`, git reads no file of the worktree either.
+    `private` is a folder that only we write to, created if missing; None is the system's for
+    temporary files. Raises `OSError`.
     """
     seal = make_scratch(private)
     places = snapshot.places
@@ -152,7 +154,7 @@ def sealed(
 
 
 def _signature(directory: Path, places: Places) -> tuple[object, ...]:
-    """What the files say that decide which repository it is, and its settings."""
+    """Return the state of the files that decide the repository and its settings."""
     top = places.top or directory
     above = [up for up in (directory, *directory.parents) if up == top or top in up.parents]
     files = [up / ".git" for up in above or [top]]
@@ -166,7 +168,7 @@ def _stamp(path: Path) -> tuple[int, ...] | None:
     except OSError:
         return None
     own = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
-    # The time of a folder changes with every file in it; that it is the same folder is enough.
+    # A folder's time changes with every file in it; its identity is enough.
     return own[:2] if path.is_dir() else own
 
 

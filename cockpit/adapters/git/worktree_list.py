@@ -1,6 +1,6 @@
-"""Which worktrees git knows of a repository, as `git worktree list` says.
+"""List the worktrees of a repository with `git worktree list`.
 
-A worktree's path may hold line feeds, so the fields are asked for with a NUL behind each.
+A worktree's path may contain line feeds, so fields are separated by NUL.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from cockpit.core.errors import Failed
 from cockpit.core.safetext import safe_line
 
 USAGE = 129
-"""How git ends when it does not know an option; `-z` came with git 2.36."""
+"""git's exit code for an unknown option; `-z` came with git 2.36."""
 
 
 async def registered(command: GitCommand, repository: Path) -> list[dict[str, str]]:
-    """The fields of each worktree, in git's order: the main checkout first.
+    """Return the fields of each worktree, in git's order: the main checkout first.
 
     `worktree` is the path; `HEAD` and `branch` may be missing. Raises `Failed`.
     """
@@ -33,5 +33,5 @@ async def registered(command: GitCommand, repository: Path) -> list[dict[str, st
         )
     blocks = os.fsdecode(answer.output).split(end + end)
     listed = [dict(line.partition(" ")[::2] for line in block.split(end)) for block in blocks]
-    # A block without a path is what an older git writes of one with a line feed in its path.
+    # An older git writes a block without a path for a path that contains a line feed.
     return [fields for fields in listed if fields.get("worktree")]

@@ -1,7 +1,7 @@
-"""Worktrees: `ports.worktrees.Worktrees` over real git, put together.
+"""Implement `ports.worktrees.Worktrees` with git.
 
-What git says of a directory is looked up in `git_look`; worktrees are made in `git_worktrees`,
-listed in `git_trees`, and taken away in `git_removal`. Nothing here resets, cleans or forces.
+`facts.py` looks up facts, `creation.py` creates worktrees, `listing.py` lists and `removal.py`
+removes them. Nothing here resets, cleans or forces.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from cockpit.ports.clock import Clock
 from cockpit.ports.worktrees import Diff, GitFacts, Home, Objection, Removed, Tree, Worktree
 
 LARGEST_EXCLUDE = 4_000_000
-"""Bytes of an exclude file that are read."""
+"""Maximum bytes of an exclude file."""
 
 
 class Git:
@@ -47,7 +47,7 @@ class Git:
         clock: Clock | None = None,
         private: Path | None = None,
     ) -> None:
-        """`private` is a folder that only we write to, for the time of a call of git."""
+        """`private` is a folder that only we write to, for temporary files of git calls."""
         own = os.environ if environment is None else environment
         self.command = GitCommand(own, program, private)
         self.look = GitLook(self.command, clock or SystemClock())
@@ -61,7 +61,9 @@ class Git:
     async def facts(
         self, directory: Path, *, since: datetime | None = None, since_commit: str | None = None
     ) -> GitFacts:
-        """Commits since the commit if it is known here, else since the time, else none."""
+        """Return facts with commits since the commit if it is known here, else since the time,
+        else none.
+        """
         return await self.look.facts(directory, since=since, since_commit=since_commit)
 
     async def diff(self, directory: Path, *, since_commit: str | None = None) -> Diff:
@@ -89,7 +91,7 @@ class Git:
         agent: str = "",
         job: str = "",
     ) -> Worktree:
-        """See `git_worktrees`. Both paths are absolute; an empty `base` means HEAD."""
+        """See `creation.py`. Both paths are absolute; an empty `base` means HEAD."""
         return await self._making.ensure(repository, directory, branch, base, agent, job)
 
     async def bring(self, repository: Path, directory: Path, names: tuple[str, ...]) -> list[str]:
@@ -113,7 +115,7 @@ class Git:
         return await self._removal.remove(tree, objection, left_out)
 
     async def restore(self, repository: Path, reference: str, folder: Path) -> int:
-        """See `git_restore`."""
+        """See `restore.py`."""
         return await GitRestore(self.command).restore(repository, reference, folder)
 
     async def keep(self, directory: Path, agent: str, label: str) -> str | None:
@@ -129,9 +131,10 @@ class Git:
         return await self._push.pull_request_by_hand(directory, branch, base)
 
     async def keep_out(self, directory: Path, pattern: str) -> None:
-        """For a worktree this is the main repository's file. Nothing where there is no repository.
+        """Add a pattern to the exclude file; for a worktree, to the main repository's.
 
-        Raises `BadUsage` for a pattern of more than one line, `Failed` when it cannot be written.
+        Does nothing outside a repository. Raises `BadUsage` for a pattern of several lines, and
+        `Failed` if the file cannot be written.
         """
         if not pattern or re.search(r"[\0\r\n]", pattern):
             raise BadUsage(f"{pattern!a} cannot be a line of info/exclude")
@@ -147,7 +150,7 @@ class Git:
 def exclude(path: Path, pattern: str) -> None:
     """Add a line to an exclude file unless it is there. Raises `Failed`.
 
-    What is there stays byte for byte, and the file keeps its mode and owner.
+    The rest stays unchanged, and the file keeps its mode and owner.
     """
     try:
         path.parent.mkdir(exist_ok=True)

@@ -1,10 +1,11 @@
-"""Answers laid ready for an agent's hooks, printed by the reporter.
+"""Prepare answers for an agent's hooks; the reporter prints them.
 
-`verdicts/<agent>/<group>/` holds an answer for each of one or several events, of which only the
-first that happens is answered. Whoever renames the folder away owns it: the reporter to print the
-answer, we to take it back. So an answer reaches the agent at most once, and a withdrawal says
-truthfully whether it came in time. The reporter also prints a file `verdicts/<agent>/<event>`;
-nothing here writes one.
+`verdicts/<agent>/<group>/` holds an answer for each of one or several events; only the first of
+these events is answered. Whoever renames the folder owns it: the reporter to print the answer, the
+supervisor to withdraw it. So an answer reaches the agent at most once, and a withdrawal reports
+correctly whether it came in time.
+
+The reporter also prints a file `verdicts/<agent>/<event>`; cockpit no longer writes one.
 """
 
 from __future__ import annotations
@@ -24,21 +25,21 @@ from cockpit.core.errors import Failed
 from cockpit.core.ids import AgentName
 
 ASK = "ask"
-"""The group of what the agent is asked; no event of a CLI has this name."""
+"""Group of the request to the agent; no CLI event has this name."""
 FACTS = "facts"
-"""The group of what a session is told again after a compaction."""
+"""Group of what a session is told again after a compaction."""
 
 PERMIT = "permit"
-"""The file that names the one that may be written; no event of a CLI has this name."""
+"""File that names the one file that may be written; no CLI event has this name."""
 
 SEAL = "seal"
-"""The file for which a compaction waits until it is gone or another."""
+"""A compaction waits until this file is removed or replaced."""
 
 _EVENT = re.compile(r"[A-Za-z]{1,40}")
 
 
 class Verdicts:
-    """The verdict files below one state folder."""
+    """The prepared answers below one state folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -46,9 +47,9 @@ class Verdicts:
     def ask(
         self, agent: AgentName, answers: Mapping[str, Mapping[str, Any]], group: str = ASK
     ) -> None:
-        """Lay an answer ready for each event; the first that happens takes them all.
+        """Prepare an answer for each event; the first event takes them all.
 
-        It takes the place of an earlier one of its group that was not delivered.
+        Replaces an earlier answer of its group that was not delivered.
         """
         if strange := [event for event in answers if not _EVENT.fullmatch(event)]:
             raise Failed(f"{strange[0]!a} is not the name of a hook's event")
@@ -63,13 +64,13 @@ class Verdicts:
         temporary.rename(folder / group)
 
     def withdraw_ask(self, agent: AgentName, group: str = ASK) -> bool:
-        """Take a group back; False if it was delivered already, or never made."""
+        """Withdraw a group; False if it was already delivered, or never prepared."""
         return _take(self.folder / agent / group)
 
     def permit(self, agent: AgentName, path: str) -> None:
         """Allow the agent's CLI to write this one file without a dialog, until `forbid`.
 
-        Idempotent. A path that does not fit one line is not allowed.
+        Idempotent. A path of more than one line is not allowed.
         """
         if "\n" in path or "\r" in path:
             self.forbid(agent)
@@ -80,18 +81,20 @@ class Verdicts:
         write_private(folder / PERMIT, f"{path}\n{quoted}\n".encode())
 
     def forbid(self, agent: AgentName) -> None:
-        """Take that back. Idempotent."""
+        """Withdraw the permission. Idempotent."""
         with suppress(FileNotFoundError):
             (self.folder / agent / PERMIT).unlink()
 
     def hold_compaction(self, agent: AgentName, supervisor: int) -> None:
-        """Have the agent's next compaction wait, while this process lives, until `release`."""
+        """Make the agent's next compaction wait until `release_compaction`, while this process
+        lives.
+        """
         folder = self.folder / agent
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         write_private(folder / SEAL, f"{supervisor} {secrets.token_hex(8)}\n".encode())
 
     def release_compaction(self, agent: AgentName) -> bool:
-        """Let it go on; False if it was not held."""
+        """Let the compaction continue; False if it was not held."""
         return _take(self.folder / agent / SEAL)
 
 
@@ -103,7 +106,7 @@ def _write(path: Path, answer: Mapping[str, Any]) -> None:
 
 
 def _take(path: Path) -> bool:
-    """Rename it away, and only then remove it; False if somebody else was first."""
+    """Rename the folder, then remove it; False if another process was first."""
     taken = path.with_name(f".{path.name}.withdrawn.{os.getpid()}")
     try:
         path.rename(taken)

@@ -1,8 +1,8 @@
-"""The folder where reporters leave what an agent's CLI said at its hooks.
+"""Read the spool: the folder in which reporters leave what a CLI reported at its hooks.
 
-Reads, orders and removes reports; `reporter.sh` writes them. It does not know what an event
-means, and never raises for what stands in a report: a report that cannot be understood is put
-aside, a long one that was cut is read as far as it goes.
+Reads, orders and removes reports; `reporter.sh` writes them. Does not interpret events, and never
+raises because of a report: an invalid report is moved aside, and a truncated one is read as far as
+possible.
 """
 
 from __future__ import annotations
@@ -25,27 +25,29 @@ from cockpit.core.ids import NAME_PATTERN, AgentName
 from cockpit.ports.runtimes import Signal
 
 STATUS_LINE = "StatusLine"
-"""The event under which status-line reports are told; hooks use the CLI's own names."""
+"""The event of status-line reports; hooks use the CLI's own names."""
 
 REPORT_BYTES = 131_072
-"""What the reporter keeps of one report; a file of this size was cut."""
+"""Maximum bytes that the reporter keeps of a report; a file of this size was truncated."""
 
 BAD_KEPT = 20
-"""Reports that could not be understood, kept for a look."""
+"""Number of invalid reports that are kept for inspection."""
 
 AT_ONCE = 512
-"""Entries of one agent's folder that one call looks at. Reporters leave at most 256 reports; more
-come from something else, and are taken in pieces, so that they hold up nobody else."""
+"""Maximum entries of one agent's folder per call.
+
+Reporters leave at most 256 reports; more come from elsewhere and are taken in parts, so that they
+do not delay other agents."""
 
 ABANDONED_SECONDS = 60.0
-"""A temporary file older than this belongs to a reporter that was killed."""
+"""Age from which a temporary file belongs to a reporter that was killed."""
 
 _NAME = re.compile(r"(?P<pid>\d+)-(?P<event>[A-Za-z]{1,40})(?P<verdict>\.verdict)?\+*\.json")
 
 
 @dataclass(frozen=True, slots=True)
 class _Report:
-    """One file in the spool, as it was listed."""
+    """One file in the spool."""
 
     path: Path
     agent: AgentName
@@ -53,11 +55,11 @@ class _Report:
     verdict: bool
     pid: int
     written: int
-    """Nanoseconds since 1970: the time of the last write."""
+    """Time of the last write, in nanoseconds since 1970."""
 
 
 class Spool:
-    """The spool of one state folder: a sub-folder for each agent."""
+    """The spool of one state folder: a subfolder for each agent."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -65,17 +67,17 @@ class Spool:
         self._wake: Callable[[], None] = _nothing
 
     def prepare(self, agent: AgentName) -> Path:
-        """Make the agent's folder; reporters do nothing without it. Twice is the same as once."""
+        """Create the agent's folder; reporters do nothing without it. Idempotent."""
         folder = self.folder / agent
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         return folder
 
     def take(self) -> list[Signal]:
-        """The reports since the last call, in the order of writing, and remove them.
+        """Return and remove the reports since the last call, in order of writing.
 
-        Where more than `AT_ONCE` files lie in a folder the rest is left for the next call, and
-        whoever asked `on_change` is called at once. The latest status line of an agent is among
-        them when it changed; its file stays.
+        If a folder holds more than `AT_ONCE` files, the rest is left for the next call, and the
+        `on_change` callback is called at once. Includes an agent's latest status line if it
+        changed; its file stays.
         """
         reports: list[_Report] = []
         for agent, folder in self._agents():
@@ -89,7 +91,7 @@ class Spool:
         return signals
 
     def latest_status(self, agent: AgentName) -> Signal | None:
-        """The last status-line report of an agent, or None if there is none."""
+        """Return the last status-line report of an agent, or None."""
         path = self.folder / agent / "status"
         try:
             written = path.lstat().st_mtime_ns
@@ -101,9 +103,9 @@ class Spool:
         return Signal(agent, STATUS_LINE, payload, at=written / 1e9)
 
     def on_change(self, call: Callable[[], None]) -> Callable[[], None]:
-        """Call on the running event loop whenever a report was left; answers how to stop.
+        """Call on the running event loop when a report arrives; return a function that stops it.
 
-        Several reports may come as one call; a call may come without any.
+        Several reports may cause one call; a call may come without a report.
         """
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._wake = call
@@ -123,7 +125,7 @@ class Spool:
             payload = understood(_bounded(report.path))
         except NotPlain:
             with suppress(OSError):
-                _remove(report.path)  # no reporter made it, and it would be looked at for ever
+                _remove(report.path)  # no reporter made it, and it would be found again each time
             return None
         except OSError:
             return None
@@ -157,14 +159,14 @@ class Spool:
 
 
 def _nothing() -> None:
-    """Nobody asked to be told of reports."""
+    """Default callback."""
 
 
 def _reports(agent: AgentName, folder: Path) -> tuple[list[_Report], bool]:
-    """What lies in one agent's folder, oldest first, and whether there is more.
+    """Return the reports in one agent's folder, oldest first, and whether there are more.
 
-    Clears what killed reporters left, and files that no reporter names so: they would take the
-    room that the reporter counts.
+    Removes files that killed reporters left, and files with other names: they would count against
+    the reporter's limit.
     """
     found: list[_Report] = []
     removed = 0
@@ -195,7 +197,7 @@ def _reports(agent: AgentName, folder: Path) -> tuple[list[_Report], bool]:
                 _remove(Path(entry.path))
                 removed += 1
     found.sort(key=lambda report: (report.written, report.pid))
-    # Without progress the next look would find the same, so nobody is called for it.
+    # Nothing was removed, so the next call would find the same: no callback.
     return found, len(entries) == AT_ONCE and bool(found or removed)
 
 
@@ -207,12 +209,12 @@ def _remove(path: Path) -> None:
 
 
 def _bounded(path: Path) -> bytes:
-    """A regular file's content, as much of it as a reporter would ever write."""
+    """Return a regular file's content, up to the maximum size of a report."""
     return read_file(path, REPORT_BYTES, cut=True, follow_links=False)
 
 
 def understood(content: bytes) -> Mapping[str, Any] | None:
-    """The report as an object, or None if not even its beginning is one."""
+    """Return the report as an object; None if even its beginning is invalid."""
     text = content.decode("utf-8", "replace")
     try:
         whole = json.loads(text)
@@ -222,7 +224,7 @@ def understood(content: bytes) -> Mapping[str, Any] | None:
 
 
 def salvaged(text: str) -> dict[str, Any]:
-    """The top-level fields that stand complete at the beginning of a cut object."""
+    """Return the top-level fields that are complete at the beginning of a truncated object."""
     decoder = json.JSONDecoder()
     fields: dict[str, Any] = {}
     place = text.find("{") + 1
@@ -237,7 +239,7 @@ def salvaged(text: str) -> dict[str, Any]:
         if value is None:
             break
         after = _skipped(text, value[1])
-        # A number at the very end may have lost its last digits.
+        # A number at the very end may lack its last digits.
         if text[after : after + 1] not in (",", "}"):
             break
         fields[name[0]] = value[0]
@@ -253,7 +255,7 @@ def _value(decoder: json.JSONDecoder, text: str, place: int) -> tuple[Any, int] 
 
 
 def _skipped(text: str, place: int) -> int:
-    """The next place that is not JSON's white space."""
+    """Return the next position that is not JSON white space."""
     while text[place : place + 1] in (" ", "\t", "\n", "\r") and place < len(text):
         place += 1
     return place

@@ -1,9 +1,9 @@
-"""Posts a message to an address that the user wrote, and believes nothing on the way there.
+"""Post a message to a user's address, with protection against redirects and rebinding.
 
-The name is resolved once, every address of it is checked, and the connection goes to one that was
-checked. No redirect, no proxy of the environment; 5 s to connect, 10 s in all; of the answer only
-its head is read, and as much more as somebody wants to know. The address itself is never told to
-anybody: it may be a secret. Tries once; when to try again is decided elsewhere.
+The name is resolved once, all its addresses are checked, and the connection goes to a checked
+address. No redirects, no proxy from the environment; 5 s to connect, 10 s in total. Of the answer
+only the head is read, and as much of the body as the caller asks for. The address may be a secret
+and is never logged or shown. Tries once; the caller decides about retries.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Resolve = Callable[[str, int], Awaitable[list[str]]]
 
 
 async def resolve(host: str, port: int) -> list[str]:
-    """Every address of a name."""
+    """Return every address of a name."""
     found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
@@ -45,13 +45,13 @@ async def post(
     total: float = TOTAL_SECONDS,
     heard: int = 0,
 ) -> Answer:
-    """Post once, within `total` seconds. What goes wrong is in the answer; never raises for it.
+    """Post once, within `total` seconds. Never raises for a failure; the answer contains it.
 
-    Of what is answered to a message that was taken, the first `heard` bytes are in it too.
+    After success the answer has the first `heard` bytes of the body.
     """
     import httpx2
 
-    # Its log lines name the whole address.
+    # Its log lines contain the whole address.
     for name in ("httpx2", "httpcore2"):
         logging.getLogger(name).setLevel(logging.WARNING)
     try:
@@ -96,7 +96,7 @@ async def _send(
 
 
 async def _first(response: httpx2.Response, most: int) -> bytes:
-    """As much of the body; less where it ends or breaks off, for the message was taken already."""
+    """Return the beginning of the body, possibly cut short: the message was already accepted."""
     import httpx2
 
     found = b""
@@ -109,7 +109,7 @@ async def _first(response: httpx2.Response, most: int) -> bytes:
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds, if the answer says a number; a date is not worth a second clock."""
+    """Return the seconds of a `Retry-After` header; a date is ignored."""
     try:
         seconds = float(headers.get("retry-after", ""))
     except ValueError:
@@ -118,7 +118,9 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def _refusal(scheme: str, addresses: list[Address], allow_private: bool) -> str:
-    """Why nothing is sent there; empty if it may be. One bad address of many is enough."""
+    """Return why the address is refused; empty if it is allowed. One forbidden IP address is
+    enough.
+    """
     private = [each for each in addresses if not is_public(each)]
     if not addresses:
         return "the name has no address"

@@ -1,6 +1,6 @@
-"""Reading who started a process: itself and everybody above it, with the marks that they carry.
+"""Find the ancestors of a process, with the markers in their environments.
 
-A process can take the marks out of its own environment, and not out of that of its parents.
+A process can remove the markers from its own environment, but not from that of its parents.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ MARKS = (
 
 
 def ancestry(pid: int, boot: str | None = None) -> list[Ancestor]:
-    """The process, its parent, and so on up; empty for a process that is not there.
+    """Return the process, its parent, and so on; empty for a process that does not exist.
 
-    `boot` saves reading the kernel's boot id.
+    Passing `boot` saves reading the kernel's boot id.
     """
     boot = boot or process_table.boot_id()
     found: dict[int, Ancestor] = {}
@@ -49,9 +49,9 @@ def ancestry(pid: int, boot: str | None = None) -> list[Ancestor]:
 
 
 def started_by_tmux(above: Sequence[Ancestor], socket: Path) -> Ancestor | None:
-    """The process, of a caller and those above it, that the tmux server of this socket started.
+    """Return the caller or its ancestor that the tmux server of this socket started.
 
-    None for a caller outside that server, and for one that this very process started.
+    None for a caller outside that server, and for one that this process started.
     """
     wanted = os.path.realpath(socket)
     for start in tmux_starts(above):
@@ -62,19 +62,19 @@ def started_by_tmux(above: Sequence[Ancestor], socket: Path) -> Ancestor | None:
 
 @dataclass(frozen=True, slots=True)
 class TmuxStart:
-    """A process that a tmux server started, and what that server was started with."""
+    """A process that a tmux server started, and the server's arguments."""
 
     process: Ancestor
     socket: str
-    """What stands behind `-S`."""
+    """The argument of `-S`."""
     config: str
-    """What stands behind `-f`; empty for nothing."""
+    """The argument of `-f`; empty if not given."""
 
 
 def tmux_starts(above: Sequence[Ancestor]) -> Iterator[TmuxStart]:
-    """Every tmux server above a caller that has `-S` on its command line, the nearest first.
+    """Return every tmux server above a caller that has `-S` on its command line, the nearest first.
 
-    Ends at this very process.
+    Stops at this process.
     """
     for below, one in pairwise(above):
         if one.process.pid == os.getpid():

@@ -1,8 +1,8 @@
-"""Blocking calls on daemon threads, each waited for only so long.
+"""Run blocking calls on daemon threads, with a time limit for each.
 
-A thread that hangs in a system call cannot be ended. It is left behind, what was still to be done
-goes to another thread, and at most `MOST_HUNG` may hang at once. Daemon threads, so that none of
-them keeps the process from ending.
+A thread that hangs in a system call cannot be ended. It is abandoned, the remaining calls move to
+another thread, and at most `MOST_HUNG` threads may hang at once. Daemon threads do not keep the
+process from exiting.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
 
 PATIENCE = 1.0
-"""Seconds that one look at a file may take until the others are looked at without it."""
+"""Seconds that one file may take before the others continue without it."""
 MOST_HUNG = 64
-"""Threads that may hang at once; each takes some kilobytes."""
+"""Maximum hanging threads; each takes some kilobytes."""
 _FORGET_SECONDS = 60.0
 
 
 class BoundedCalls:
-    """A few threads that come and go; see `ports.slow_calls.SlowCalls`."""
+    """A small pool of threads; see `ports.slow_calls.SlowCalls`."""
 
     def __init__(self, patience: float = PATIENCE, most_hung: int = MOST_HUNG) -> None:
         self.patience = patience
@@ -38,7 +38,7 @@ class BoundedCalls:
 
     @property
     def hanging(self) -> int:
-        """How many calls have not returned that nobody waits for any more."""
+        """Return the number of abandoned calls that have not returned."""
         return sum(not job.done for job in self._hung.values())
 
     async def each(self, calls: Mapping[K, Callable[[], T]]) -> dict[K, T | Exception]:
@@ -56,7 +56,7 @@ class BoundedCalls:
         await self._run(jobs, self.patience)
         for job in jobs:
             if job.done:
-                self._hung.pop(job.key, None)  # it came just after it was given up
+                self._hung.pop(job.key, None)  # its result came just after the timeout
             answers[cast(K, job.key)] = job.result if job.done else job.no_answer()
         self._forget_old()
         return answers
@@ -76,7 +76,7 @@ class BoundedCalls:
         return cast(T, job.result)
 
     async def _run(self, jobs: Sequence[_Job], patience: float) -> None:
-        """Until each is done or hangs; what hangs is noted."""
+        """Run the jobs until each is done or hangs; record hanging ones."""
         while jobs:
             if self.hanging >= self._most_hung:
                 return
@@ -95,11 +95,11 @@ class BoundedCalls:
                 worker.inbox.put(None)
                 raise
             if not batch.over:
-                worker.inbox.put(None)  # it ends when the call returns, if it ever does
+                worker.inbox.put(None)  # ends when the call returns, if ever
             jobs = batch.left()
 
     def _forget_old(self) -> None:
-        """Drop answers that came too late and that nobody asked for again."""
+        """Drop late answers that were not asked for again."""
         now = time.monotonic()
         for key, job in list(self._hung.items()):
             if job.done and now - job.ended > _FORGET_SECONDS:
@@ -135,7 +135,7 @@ class _Job:
 
 
 class _Batch:
-    """Jobs that one thread does in order, until it is told to give up."""
+    """Jobs that one thread runs in order, until it is abandoned."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, jobs: Sequence[_Job]) -> None:
         self._loop = loop
@@ -147,7 +147,7 @@ class _Batch:
         self.over = False
 
     def run(self) -> None:
-        """On the thread."""
+        """Run the jobs; called on the thread."""
         for place, job in enumerate(self._jobs):
             with self._lock:
                 if self._given_up:
@@ -159,7 +159,7 @@ class _Batch:
             self.over = True
         try:
             self._loop.call_soon_threadsafe(self._ended.set)
-        except RuntimeError:  # the loop has been closed meanwhile
+        except RuntimeError:  # the loop was closed in the meantime
             return
 
     async def ended_within(self, seconds: float) -> bool:
@@ -172,7 +172,7 @@ class _Batch:
         return True
 
     def give_up(self, patience: float) -> _Job | None:
-        """Leave the thread with the call it is in, if that takes too long; that call."""
+        """Abandon the thread if its call takes too long; return that call."""
         with self._lock:
             if self.over or self._at < 0:
                 return None
@@ -183,17 +183,17 @@ class _Batch:
             return None
 
     def cancel(self) -> None:
-        """Begin no further call."""
+        """Start no further call."""
         with self._lock:
             self._given_up = True
 
     def left(self) -> Sequence[_Job]:
-        """What was not begun."""
+        """Return the jobs that were not started."""
         return () if self.over else self._jobs[self._at + 1 :]
 
 
 class _Worker(threading.Thread):
-    """Does batches until it is sent None."""
+    """Runs batches until it receives None."""
 
     def __init__(self) -> None:
         super().__init__(name="cockpit-files", daemon=True)

@@ -1,7 +1,7 @@
-"""What `asyncio.to_thread` runs on: daemon threads, so that a call that hangs hinders nobody.
+"""Run `asyncio.to_thread` calls on daemon threads, so that a hanging call blocks nothing else.
 
-The standard pool has a handful of threads and joins every one at the end: a few calls that hang in
-a file system would stop all the others, and keep the process from ending for ever.
+The standard pool has few threads and joins all of them at exit: a few calls that hang in a file
+system would block every other call, and keep the process from exiting.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ T = TypeVar("T")
 
 MOST = 64
 LAST_SECONDS = 3.0
-"""Given to running calls when the loop closes: a document may be being written."""
+"""Seconds for running calls when the loop closes: one may be writing a document."""
 
 
 class DaemonThreads(ThreadPoolExecutor):
-    """An executor for `loop.set_default_executor`, which takes a `ThreadPoolExecutor` only."""
+    """An executor for `loop.set_default_executor`, which accepts only a `ThreadPoolExecutor`."""
 
     def __init__(self, most: int = MOST) -> None:
         super().__init__(max_workers=1)
@@ -33,7 +33,7 @@ class DaemonThreads(ThreadPoolExecutor):
         self._closed = False
 
     def submit(self, call: Callable[..., T], /, *args: Any, **more: Any) -> Future[T]:
-        """Run it on a thread that is free, or on a new one."""
+        """Run the call on an idle thread, or on a new one."""
         task = _Task(lambda: call(*args, **more))
         with self._guard:
             if self._closed:
@@ -53,9 +53,9 @@ class DaemonThreads(ThreadPoolExecutor):
         return cast("Future[T]", task.future)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End the threads that are free, and wait a moment for the calls that are running.
+        """End the idle threads, and wait a moment for running calls.
 
-        A call that hangs is left to its daemon thread.
+        A call that hangs keeps its daemon thread.
         """
         with self._guard:
             if wait:
@@ -80,7 +80,7 @@ class DaemonThreads(ThreadPoolExecutor):
 
 
 class _Task:
-    """A call and the future that tells of it."""
+    """A call and its future."""
 
     def __init__(self, call: Callable[[], Any]) -> None:
         self.future: Future[Any] = Future()

@@ -1,8 +1,8 @@
-"""How many files this process may have open, and the limit that its children get.
+"""Set the limit of open files, for this process and for the programs it starts.
 
-The supervisor raises its own soft limit: with the usual 1,024 a program that opens connections
-could leave it none. Programs that it starts get the limit back that it was started with: with more,
-those that use `select` break, and some close every possible descriptor at their start.
+The supervisor raises its own soft limit: with the usual 1,024, a program that opens many
+connections could use it up. Programs that it starts get the original limit: a higher one breaks
+programs that use `select`, and slows down those that close every possible descriptor.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 MOST_OPEN = 65_536
-"""The limit that is taken where the hard limit is higher, or none."""
+"""Used where the hard limit is higher, or where there is none."""
 _AS_BEFORE = 'ulimit -S -n "$0"; exec "$@"'
 
 _given: int | None = None
 
 
 def raise_limit() -> int:
-    """Raise the soft limit to the hard one, at most `MOST_OPEN`; the limit now. Idempotent."""
+    """Raise the soft limit to the hard one, at most `MOST_OPEN`; return the limit. Idempotent."""
     global _given
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MOST_OPEN if hard == resource.RLIM_INFINITY else min(hard, MOST_OPEN)
     if soft == resource.RLIM_INFINITY or soft >= wanted:
         return soft
-    with suppress(OSError, ValueError):  # macOS has another limit of its own below
+    with suppress(OSError, ValueError):  # macOS has another, lower limit
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
         _given = soft
         return wanted
@@ -35,14 +35,14 @@ def raise_limit() -> int:
 
 
 def with_given_limit(argv: Sequence[str]) -> list[str]:
-    """The argument vector that runs a program under the limit that this process was given."""
+    """Return an argument vector that runs a program under the original limit of this process."""
     if _given is None:
         return list(argv)
     return ["/bin/sh", "-c", _AS_BEFORE, str(_given), *argv]
 
 
 def out_of_descriptors() -> bool:
-    """Whether this process can open no further file."""
+    """Return whether this process has reached its limit of open files."""
     try:
         os.close(os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC))
     except OSError as refused:

@@ -1,7 +1,7 @@
-"""What agents get in their environment, or their hooks, apart from all that is shown or passed on.
+"""Private files with the environments of agents and hooks.
 
-A database or a log is sent along with a question one day; these files are not, and hold what the
-user's configuration holds. One private file an agent, and none for an agent without any.
+The environment may contain secrets and is stored apart from the database and the logs, which people
+attach to bug reports. One file per agent that has an environment.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from cockpit.core.ids import AgentName
 
 
 class Environments:
-    """A folder of them; it is made when first needed."""
+    """A folder of such files; created on first use."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def keep(self, agent: AgentName, table: Mapping[str, str]) -> None:
-        """Write down an agent's table, in the place of an older one. Raises `OSError`."""
+        """Write an agent's environment, replacing an older one. Raises `OSError`."""
         if not table:
             self.forget(agent)
         elif table != self.recall(agent):
@@ -31,7 +31,7 @@ class Environments:
             write_private(self._path(agent), json.dumps(dict(table)).encode())
 
     def recall(self, agent: AgentName) -> dict[str, str]:
-        """An agent's table; empty if it has none, or none that reads."""
+        """Return an agent's environment; empty without a valid file."""
         with suppress(OSError, ValueError):
             held = json.loads(self._path(agent).read_bytes())
             if isinstance(held, dict):
@@ -39,7 +39,7 @@ class Environments:
         return {}
 
     def forget(self, agent: AgentName) -> None:
-        """Remove an agent's table. Twice is the same as once."""
+        """Remove an agent's file. Idempotent."""
         self._path(agent).unlink(missing_ok=True)
 
     def _path(self, agent: AgentName) -> Path:

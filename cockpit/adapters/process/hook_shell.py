@@ -1,9 +1,8 @@
-"""Runs the program of a shell hook: an argument vector, one line of JSON on its input, no shell.
+"""Run the program of a shell hook: an argument vector, one line of JSON on stdin, no shell.
 
-It gets few variables, a session of its own, and a marker by which everything it starts is found.
-When its time is up, or it has ended, whoever carries the marker is ended beside: the caller waits
-for none of that. Its output is read as it comes and kept up to a bound. Decides nothing of what
-follows from it.
+It gets few variables, a session of its own, and a marker by which all its processes are found.
+After its end or its timeout, processes with the marker are ended in the background; the caller does
+not wait. Its output is read continuously and kept up to a limit. The caller decides what follows.
 """
 
 from __future__ import annotations
@@ -25,15 +24,15 @@ from cockpit.adapters.process.descriptors import with_given_limit
 from cockpit.ports.processes import Processes, ProcessId
 
 KEPT = 65_536
-"""Bytes that are kept of what a hook prints, on each of its two outputs."""
+"""Maximum bytes kept of each of a hook's two outputs."""
 FLOOD = 8_000_000
-"""Bytes after which a hook that goes on printing is ended."""
+"""Bytes of output after which a hook is ended."""
 PATIENCE = 0.4
 """Seconds between TERM and KILL."""
 PASSED_ON = frozenset(
     {"PATH", "HOME", "LANG", "LANGUAGE", "TZ", "USER", "LOGNAME", "TMPDIR", "SSH_AUTH_SOCK"}
 )
-"""What a hook gets of the supervisor's environment, besides LC_*, XDG_* and what is cockpit's."""
+"""Variables of the supervisor that a hook gets, besides LC_*, XDG_* and cockpit's own."""
 
 
 Heard = Callable[[bytes], None]
@@ -41,22 +40,22 @@ Heard = Callable[[bytes], None]
 
 @dataclass(frozen=True, slots=True)
 class ShellRun:
-    """How a hook's program went."""
+    """The result of a hook's program."""
 
     seconds: float
     exit_code: int | None = None
-    """Negative for a signal; None when it was never started or had to be ended."""
+    """Negative for a signal; None if it was never started or had to be ended."""
     output: bytes = b""
     complaint: bytes = b""
-    """What it printed on its error output."""
+    """Its error output."""
     problem: str = ""
-    """Why it counts as failed; empty when it went well."""
+    """Why it failed; empty if it succeeded."""
 
 
 def hook_environment(
     environment: Mapping[str, str], more: Mapping[str, str], marker: str
 ) -> dict[str, str]:
-    """The variables that pass, ours, and the marker that all its processes will carry."""
+    """Return the hook's environment, with the marker that all its processes will carry."""
     passed = {
         name: value
         for name, value in environment.items()
@@ -66,7 +65,7 @@ def hook_environment(
 
 
 class ShellHooks:
-    """Runs programs, and knows those that are still being ended."""
+    """Runs hook programs, and ends their remaining processes."""
 
     def __init__(
         self,
@@ -78,9 +77,9 @@ class ShellHooks:
         self._processes = processes
         self._environment = environment
         self._running = running
-        """A folder with one empty file for each marker in use, for whoever comes after us."""
+        """A folder with one empty file per marker in use, for the next supervisor."""
         self._kind = mark
-        """What a marker begins with: `hook` acts for the user, anything else does not."""
+        """Prefix of the marker: `hook` acts for the user, any other prefix does not."""
         self._ending: set[asyncio.Task[None]] = set()
 
     async def run(
@@ -93,9 +92,9 @@ class ShellHooks:
         timeout: float,
         heard: Heard | None = None,
     ) -> ShellRun:
-        """Run it to its end, or to its time limit in seconds. Never raises for what it does.
+        """Run it to its end, or to its time limit in seconds. Never raises for a failure.
 
-        `heard` gets what it prints, on both outputs, as it comes.
+        `heard` gets its output as it arrives, from both streams.
         """
         started = time.monotonic()
         marker = self._mark()
@@ -155,7 +154,7 @@ class ShellHooks:
     def _end_beside(
         self, process: asyncio.subprocess.Process, identity: ProcessId | None, marker: str
     ) -> None:
-        """Whoever is left is ended while the caller goes on."""
+        """End the remaining processes in the background."""
         task = asyncio.get_running_loop().create_task(self._end(process, identity, marker))
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)
@@ -170,7 +169,7 @@ class ShellHooks:
         self._unmark(marker)
 
     def _mark(self) -> str:
-        """A new marker, written down before anything carries it."""
+        """Create a marker and record it, before a process carries it."""
         marker = f"{self._kind}-{secrets.token_hex(8)}"
         if self._running is not None:
             with suppress(OSError):
@@ -184,7 +183,7 @@ class ShellHooks:
                 (self._running / marker).unlink(missing_ok=True)
 
     async def sweep(self) -> None:
-        """End what hooks of a predecessor that was killed have left; before any run of our own."""
+        """End what hooks of a killed supervisor left; call this before the first run."""
         if self._running is None or not self._running.is_dir():
             return
         for file in sorted(self._running.glob("*-*")):
@@ -192,15 +191,15 @@ class ShellHooks:
             self._unmark(file.name)
 
     async def close(self) -> None:
-        """Wait until everybody is ended; at most a few seconds."""
+        """Wait until all processes are ended; a few seconds at most."""
         while self._ending:
             await asyncio.gather(*tuple(self._ending), return_exceptions=True)
 
 
 class Drain:
-    """The reading end of a hook's output: keeps the beginning, counts the rest and drops it.
+    """The reading end of a hook's output: keeps the beginning, counts and drops the rest.
 
-    The hook's grandchildren may hold the other end for ever; nobody waits for them.
+    The hook's grandchildren may keep the other end open; nothing waits for them.
     """
 
     def __init__(self, heard: Heard | None = None) -> None:
@@ -213,7 +212,7 @@ class Drain:
         self.flooded = asyncio.Event()
 
     def begin(self) -> None:
-        """Read as it comes; the writing end is the hook's alone from here on."""
+        """Start reading; from now on only the hook has the writing end."""
         os.close(self.writing)
         self.writing = -1
         asyncio.get_running_loop().add_reader(self._reading, self._read)
@@ -240,7 +239,7 @@ class Drain:
             asyncio.get_running_loop().remove_reader(self._reading)
 
     def finish(self) -> None:
-        """Take what is there still, and close. Twice is the same as once."""
+        """Read what is left and close. Idempotent."""
         while self._reading >= 0 and self.seen <= FLOOD and self._read():
             pass
         self.close()
@@ -256,7 +255,7 @@ class Drain:
 async def _wait(
     process: asyncio.subprocess.Process, drains: tuple[Drain, Drain], timeout: float
 ) -> str:
-    """Until it ends, floods or runs out of time; the problem in words, if one of the latter."""
+    """Wait until it ends, prints too much or times out; return the problem, if any."""
     loop = asyncio.get_running_loop()
     ended = loop.create_task(process.wait())
     floods = [loop.create_task(drain.flooded.wait()) for drain in drains]
@@ -274,7 +273,7 @@ async def _wait(
 
 
 def _input(told: str) -> IO[bytes]:
-    """A file without a name, so that a hook that never reads keeps nobody waiting."""
+    """Return an unnamed file as input, so that a hook that never reads blocks nothing."""
     stdin = tempfile.TemporaryFile()  # noqa: SIM115  the caller closes it
     stdin.write(told.encode("utf-8", "replace"))
     stdin.seek(0)
@@ -292,7 +291,9 @@ def _ended(code: int | None) -> str:
 def _limited(
     command: Sequence[str], directory: Path, environment: Mapping[str, str]
 ) -> Sequence[str]:
-    """The command under the given limit; as it is if nothing can be run, for the error's sake."""
+    """Return the command under the given limit; unchanged if it cannot be run, so that the
+    error names the command.
+    """
     program, path = command[0] if command else "", environment.get("PATH", os.defpath)
     found = str(directory / program) if "/" in program else shutil.which(program, path=path)
     runs = found is not None and Path(found).is_file() and os.access(found, os.X_OK)
@@ -310,9 +311,9 @@ def _not_started(error: OSError, directory: Path) -> str:
 
 
 def keep_output(path: Path, run: ShellRun, clean: Mapping[str, str]) -> None:
-    """Write what a hook printed to its own file, 0600, in place of the last time's.
+    """Write a hook's output to its own file, 0600, replacing the last output.
 
-    `clean` holds the texts by heading, secrets taken out. A disk that refuses loses the file only.
+    `clean` holds the texts by heading, without secrets. A disk error loses only this file.
     """
     with suppress(OSError):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -1,7 +1,7 @@
-"""Writing down what to start in a pane, for `launcher.py` to read.
+"""Write what to start in a pane, for `launcher.py` to read.
 
-An order is a file of NUL-terminated fields, so that every byte of a prompt or a variable arrives
-as it was. Nothing in it is ever an argument of the multiplexer or read by a shell. Starts nothing.
+An order is a file of NUL-terminated fields, so that every byte of a prompt or a variable is
+preserved. No part of it becomes a tmux argument or is read by a shell. Starts no process.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from cockpit.core.redaction import Redactor, secret_values
 from cockpit.ports.panes import Launch
 
 LONGEST_ARGUMENT = 120_000
-"""Bytes. Linux refuses an argument of 128 KB, and it says so nowhere that a user would see."""
+"""Maximum bytes of an argument. Linux refuses 128 KB, without a message that the user would see."""
 
 LONGEST_PIECE = 20_000
-"""Bytes of a file that is mentioned: Claude Code leaves out one of more than 25,000 tokens."""
+"""Maximum bytes of a mentioned file: Claude Code leaves out files of more than 25,000 tokens."""
 
 MOST_LINES = 1_000
-"""Lines of a file that is mentioned: Claude Code cuts one at 2,000."""
+"""Maximum lines of a mentioned file: Claude Code truncates at 2,000."""
 
 _LINE_END = re.compile(rb"\n")
 
@@ -39,16 +39,16 @@ LAUNCHER = Path(__file__).with_name("launcher.py")
 
 
 class LaunchOrders:
-    """A private folder of orders. Prompts that are no arguments go where their launch says."""
+    """A private folder of orders. Prompt files are written to the folder that the launch names."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def command(self, launch: Launch, *, kept_as: str | None = None) -> list[str]:
-        """Write the order; answer the argument vector that carries it out, once.
+        """Write the order; return the argument vector that carries it out once.
 
         `kept_as` names an order that stays and can be carried out again. Raises `BadUsage` for a
-        launch that no process can be started with, `Hindered` when it cannot be written.
+        launch that no process can be started with, and `Hindered` if it cannot be written.
         """
         self._make(self.folder)
         name = kept_as or secrets.token_hex(8)
@@ -58,7 +58,7 @@ class LaunchOrders:
         return [sys.executable, "-I", "-S", str(LAUNCHER), *keep, str(path)]
 
     def sweep(self, *, older_than: float = 0.0) -> None:
-        """Remove what launches left more than so many seconds ago, once nothing of them lives."""
+        """Remove the files of launches older than `older_than` seconds."""
         youngest = time.time() - older_than
         for pattern in ("*.order", "prompt-*.md", ".*.tmp"):
             for path in self.folder.glob(pattern):
@@ -88,10 +88,10 @@ class LaunchOrders:
             yield self._prompt(launch.prompt, launch)
 
     def _prompt(self, prompt: str, launch: Launch) -> bytes:
-        """A sentence that names private files with the prompt, or the prompt itself.
+        """Return a sentence that names private files with the prompt, or the prompt itself.
 
-        Every user of the machine can read a process's arguments, so a prompt is one only where
-        the program cannot be given files.
+        Every user of the machine can read a process's arguments, so the prompt is an argument only
+        if the program cannot be given files.
         """
         raw = _bytes(prompt)
         is_long = len(raw) > LONGEST_ARGUMENT
@@ -137,9 +137,9 @@ def _is_secret(launch: Launch) -> bool:
 
 
 def _pieces(prompt: bytes) -> Iterator[bytes]:
-    """The prompt in pieces that are short enough to be mentioned, cut at the ends of lines.
+    """Split the prompt at line ends into pieces short enough to be mentioned.
 
-    A line that is too long by itself is cut between two characters.
+    A line that is too long is split between two characters.
     """
     while prompt:
         end = min(len(prompt), LONGEST_PIECE)
@@ -159,7 +159,7 @@ def _between_characters(text: bytes, end: int) -> int:
 
 
 def field(text: str) -> bytes:
-    """One field of an order, byte for byte as the operating system means it."""
+    """Return one field of an order in the file system's encoding."""
     raw = text.encode("utf-8", "surrogateescape")
     if b"\0" in raw:
         raise BadUsage("A NUL byte cannot be passed to a program", repr(text[:60]))

@@ -1,9 +1,9 @@
-"""What stands in a pane before the agent does, run as `python -I -S launcher.py ORDER`.
+"""Start an agent in its pane, run as `python -I -S launcher.py ORDER`.
 
-Reads an order (see `launch_order`), goes to its directory, takes its leases, and becomes the agent:
-same process, exactly the ordered environment. What goes wrong is printed, so that the pane shows
-it: 127 no such program, 126 it cannot be run, 125 refused. Imports nothing of ours, because it
-runs without the package on its path, and runs no shell.
+Reads an order (see `launch_order`), enters its directory, takes its leases, and replaces itself
+with the agent: same process, exactly the ordered environment. Errors are printed to the pane: 127
+program not found, 126 it cannot be run, 125 refused. Imports nothing of cockpit, because it runs
+without the package on its path, and runs no shell.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ import time
 MAGIC = b"cockpit-order-2"
 REFUSED, NOT_RUNNABLE, NOT_FOUND = 125, 126, 127
 LEASE_DESCRIPTOR = 10
-"""The lease sits at or above this number, out of the way of shells' own descriptors."""
+"""Leases use descriptors from this number on, which shells do not use."""
 TRIES, BETWEEN_TRIES = 10, 0.03
-"""How often, and how many seconds apart, a lease is tried."""
+"""Number of attempts for a lease, and the seconds between them."""
 
 
 class Refused(Exception):
-    """The agent was not started; the message is for the user, the number is the exit code."""
+    """The agent was not started; has a message for the user and the exit code."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
@@ -31,7 +31,7 @@ class Refused(Exception):
 
 
 def read_order(path: str, keep: bool) -> list[bytes]:
-    """The NUL-terminated fields of an order; the file is gone afterwards unless kept."""
+    """Return the NUL-terminated fields of an order; deletes the file unless it is kept."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError as error:
@@ -48,7 +48,7 @@ def read_order(path: str, keep: bool) -> list[bytes]:
 
 
 def enter(directory: bytes) -> None:
-    """Go to the directory; refuse to run anywhere but exactly there."""
+    """Change to the directory; refuse if the result is not exactly that directory."""
     try:
         os.chdir(directory)
     except OSError as error:
@@ -61,14 +61,13 @@ def enter(directory: bytes) -> None:
 
 
 def take_lease(path: bytes, owner: bytes, *, shared: bool = False) -> None:
-    """Lock the lease for this process and what it becomes, or refuse.
+    """Lock the lease for this process and the agent that replaces it, or refuse.
 
-    One that is shared and cannot even be opened is nobody's: whoever needs it alone could not
-    have opened it either.
+    A shared lease that cannot be opened is skipped: nothing else could lock it exclusively either.
     """
     try:
         opened = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        # Duplicated without close-on-exec: the lock lasts as long as anybody has it open.
+        # Duplicated without close-on-exec: the lock lasts as long as a process has it open.
         held = fcntl.fcntl(opened, fcntl.F_DUPFD, LEASE_DESCRIPTOR)
         os.close(opened)
     except OSError as error:
@@ -81,7 +80,7 @@ def take_lease(path: bytes, owner: bytes, *, shared: bool = False) -> None:
 
 
 def wait_for(held: int, path: bytes, kind: int) -> None:
-    """Lock it. Somebody who only looks at it holds it for a moment, so it is tried a few times."""
+    """Lock it, in a few attempts: a process that only checks it holds it for a moment."""
     why: str | None = None
     for attempt in range(TRIES):
         try:
@@ -101,8 +100,8 @@ def wait_for(held: int, path: bytes, kind: int) -> None:
 
 
 def become(argv: list[bytes], environment: dict[bytes, bytes]) -> None:
-    """Turn into the program. Returns only by raising `Refused`."""
-    # Python ignores these two, and what is ignored stays so in the program.
+    """Replace this process with the program. Returns only by raising `Refused`."""
+    # Python ignores these two signals, and the program would inherit that.
     for name in ("SIGPIPE", "SIGXFSZ"):
         signal.signal(getattr(signal, name), signal.SIG_DFL)
     name = shown(argv[0])
@@ -117,7 +116,7 @@ def become(argv: list[bytes], environment: dict[bytes, bytes]) -> None:
 
 
 def shown(raw: bytes) -> str:
-    """Bytes as one printable line."""
+    """Return bytes as one printable line."""
     text = raw.decode("utf-8", "replace")
     return "".join(letter if letter.isprintable() else "?" for letter in text[:300])
 

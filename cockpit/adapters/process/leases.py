@@ -1,7 +1,7 @@
-"""The kernel locks that let one agent live in an agent, and one in a worktree: where, and by whom.
+"""Find the leases, the file locks of agents and worktrees, and their holders.
 
-The launcher takes them (`launcher.py`), and the agent and its children hold them for as long as
-one of them lives. Here they are only looked at; nothing is locked for longer than a look.
+The launcher takes them (`launcher.py`); the agent and its children hold them while one of them
+lives. This module only checks them, and locks nothing for longer than a check.
 """
 
 from __future__ import annotations
@@ -15,27 +15,29 @@ from cockpit.adapters.files.foreign_files import read_file
 from cockpit.adapters.process.process_table import keepers
 
 NAME = "cockpit.lease"
-"""The lock of a worktree, in the folder that git keeps for that worktree alone."""
+"""Name of a worktree's lock, in git's own folder for that worktree."""
 _LONGEST_WORD = 4096
 
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Who took the lock last, by its own word; a child may hold it after that one is gone."""
+    """Who took the lock last, as recorded in it; a child may still hold it after that process
+    ended.
+    """
 
     pid: int | None = None
     agent: str | None = None
     run: str | None = None
     """The marker of its processes."""
     keepers: tuple[int, ...] = ()
-    """Who has it open now, as far as that can be seen: that one, or what it left behind."""
+    """Processes that have it open now, as far as they are visible."""
 
 
 def worktree_lease(directory: Path) -> Path | None:
-    """Where the lock of the linked worktree lies that the directory is in; None for any other.
+    """Return the lock of the linked worktree that contains the directory; None for any other.
 
-    Read from the files that git documents, so that no process has to be started: `.git` is a file
-    that names the worktree's own folder, and that folder has a `commondir`.
+    Reads the files that git documents, and starts no process: `.git` is a file that names the
+    worktree's own folder, and that folder has a `commondir`.
     """
     here = Path(os.path.realpath(directory))
     for folder in (here, *here.parents):
@@ -61,9 +63,9 @@ def _named_in(mark: Path, folder: Path) -> Path | None:
 
 
 def holder(lease: Path, *, shared: bool = False) -> Holder | None:
-    """Who keeps the lock from being had, or from being shared; None if nobody does.
+    """Return who prevents the lock from being taken, or from being shared; None if it is free.
 
-    A lock that cannot be looked at counts as free: the kernel decides when it is taken.
+    A lock that cannot be checked counts as free: the kernel decides when it is taken.
     """
     try:
         handle = os.open(lease, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
@@ -86,7 +88,7 @@ def _keepers(handle: int) -> tuple[int, ...]:
 
 
 def _read(raw: bytes) -> Holder:
-    """`PID AGENT MARKER`, as the launcher wrote it; what is not there is not known."""
+    """Parse `PID AGENT MARKER`, written by the launcher; missing parts are unknown."""
     words = raw.decode("ascii", "replace").split()
     pid = int(words[0]) if words and words[0].isdigit() else None
     agent, run = (words[place] if len(words) > place else None for place in (1, 2))

@@ -1,4 +1,4 @@
-"""Who is at the other end of a unix socket, as the kernel knows it."""
+"""Identify the process at the other end of a unix socket."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Peer(NamedTuple):
 
 
 def peer_of(connected: socket.socket) -> Peer:
-    """The peer when the connection was made; it may have ended since. Raises `OSError`."""
+    """Return the peer at the time of connecting; it may have ended since. Raises `OSError`."""
     raw = connected.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
     pid, uid, _ = _CREDENTIALS.unpack(raw)
     return Peer(pid, uid)

@@ -1,6 +1,6 @@
-"""What the machine says of its processes, one question at a time. Signals nobody.
+"""Read the machine's process table. Sends no signals.
 
-Reads /proc, which is exact and cheap; where there is none, asks psutil.
+Reads /proc, which is exact and cheap; without it, uses psutil.
 """
 
 from __future__ import annotations
@@ -17,28 +17,28 @@ PSEUDO_TERMINALS = range(136, 144)
 """Major device numbers of /dev/pts."""
 CONSOLES = 4
 GONE = " (deleted)"
-"""What the kernel puts behind the name of a file that has none any more."""
+"""Suffix of the kernel for the name of a deleted file."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProcessEntry:
-    """One process as it is now."""
+    """One process at this moment."""
 
     pid: int
     parent: int
     started: int
-    """Clock ticks after boot; hundredths of a second since 1970 where there is no /proc."""
+    """Clock ticks after boot; without /proc, hundredths of a second since 1970."""
     ended: bool
-    """It is a zombie: over, and not yet collected by its parent."""
+    """It is a zombie: it has ended, and its parent has not collected it yet."""
 
 
 def entry(pid: int) -> ProcessEntry | None:
-    """The process of that pid, or None."""
+    """Return the process of that pid, or None."""
     return _entry_of_proc(pid) if HAS_PROC else _entry_of_psutil(pid)
 
 
 def pids() -> list[int]:
-    """Everybody, in no order."""
+    """Return all pids, in no order."""
     if HAS_PROC:
         return [
             int(name)
@@ -49,7 +49,7 @@ def pids() -> list[int]:
 
 
 def carries(pid: int, variable: bytes) -> bool:
-    """Whether the process started with this `NAME=value`; False for what may not be read."""
+    """Return whether the process started with this `NAME=value`; False if that cannot be read."""
     if HAS_PROC:
         raw = _read(f"/proc/{pid}/environ")
         return raw is not None and variable in raw.split(b"\0")
@@ -63,14 +63,14 @@ def carries(pid: int, variable: bytes) -> bool:
 
 
 def variable(pid: int, name: bytes) -> bytes | None:
-    """The value that a process was started with; None where that cannot be read."""
+    """Return a variable's value when the process started; None if that cannot be read."""
     held = (_read(f"/proc/{pid}/environ") or b"").split(b"\0")
     found = [entry.partition(b"=")[2] for entry in held if entry.startswith(name + b"=")]
     return found[0] if found else None
 
 
 def variables(pid: int, names: Collection[str]) -> dict[str, str]:
-    """Those of these variables that a process was started with; empty where it may not be read."""
+    """Return these variables as the process started with them; empty if they cannot be read."""
     if HAS_PROC:
         held = (_read(f"/proc/{pid}/environ") or b"").split(b"\0")
         pairs = (os.fsdecode(one).partition("=") for one in held)
@@ -84,7 +84,7 @@ def variables(pid: int, names: Collection[str]) -> dict[str, str]:
 
 
 def terminal(pid: int) -> str:
-    """A process's controlling terminal, such as `pts/3`; empty for none."""
+    """Return a process's controlling terminal, such as `pts/3`; empty for none."""
     raw = _read(f"/proc/{pid}/stat")
     if not raw:
         return ""
@@ -96,13 +96,13 @@ def terminal(pid: int) -> str:
 
 
 def arguments(pid: int) -> tuple[str, ...]:
-    """A process's command line; empty where it cannot be read."""
+    """Return a process's command line; empty if it cannot be read."""
     raw = _read(f"/proc/{pid}/cmdline") or b""
     return tuple(os.fsdecode(one) for one in raw.rstrip(b"\0").split(b"\0")) if raw else ()
 
 
 def directory(pid: int) -> Path | None:
-    """Where a process works now; None where that cannot be read."""
+    """Return a process's working directory; None if it cannot be read."""
     try:
         return Path(f"/proc/{pid}/cwd").readlink()
     except OSError:
@@ -110,15 +110,15 @@ def directory(pid: int) -> Path | None:
 
 
 def name(pid: int) -> str | None:
-    """What the kernel calls the program that it runs, at most 15 characters; foreign text."""
+    """Return the kernel's name of the program, at most 15 characters; untrusted text."""
     raw = _read(f"/proc/{pid}/comm")
     return None if raw is None else raw.decode("utf-8", "replace").rstrip("\n")
 
 
 def written_below(pid: int, top: Path) -> Path | None:
-    """A file below a folder that the process has open for writing, if there is one.
+    """Return a file below a folder that the process has open for writing; None if there is none.
 
-    None too for a process that may not be looked at: another user's, as a rule.
+    Also None for a process that may not be inspected, usually another user's.
     """
     folder, prefix = f"/proc/{pid}/fd", f"{top}/"
     try:
@@ -143,7 +143,7 @@ def _writes(pid: int, number: str) -> bool:
 
 
 def keepers(device: int, inode: int) -> list[int]:
-    """Who has this file open, of those that may be looked at; nobody is known without /proc."""
+    """Return the visible processes that have this file open; empty without /proc."""
     if not HAS_PROC:
         return []
     return sorted(pid for pid in pids() if (device, inode) in _open_files(pid))
@@ -164,7 +164,7 @@ def _open_files(pid: int) -> Iterator[tuple[int, int]]:
 
 
 def boot_id() -> str:
-    """The kernel's boot id; where there is none, the second it booted."""
+    """Return the kernel's boot id; without one, the second of the boot."""
     try:
         return (PROC / "sys/kernel/random/boot_id").read_text().strip()
     except OSError:
@@ -172,7 +172,7 @@ def boot_id() -> str:
 
 
 def _psutil() -> Any:
-    """Only asked for where there is no /proc."""
+    """Import psutil; only used without /proc."""
     import psutil  # type: ignore[import-untyped]
 
     return psutil
@@ -198,9 +198,9 @@ def _entry_of_proc(pid: int) -> ProcessEntry | None:
     raw = _read(f"/proc/{pid}/stat")
     if not raw:
         return None
-    # The name in parentheses may hold anything, parentheses and spaces too.
+    # The name in parentheses may contain anything, parentheses and spaces too.
     fields = raw[raw.rindex(b")") + 2 :].split()
-    # A leader that has ended while another thread runs on looks like a zombie and is none.
+    # A leader that has ended while another thread runs looks like a zombie but is none.
     ended = fields[0] in (b"X", b"x") or (fields[0] == b"Z" and int(fields[17]) <= 1)
     return ProcessEntry(pid, int(fields[1]), int(fields[19]), ended)
 

@@ -1,8 +1,8 @@
-"""Processes: recognised beyond doubt, waited for, and ended for good.
+"""Identify processes, wait for their end, and end them.
 
-A pid alone is never signalled: the identity is compared while a pidfd holds the process, so that
-a number that was given to somebody else in between is left alone. On Linux the kernel says when a
-process ends; elsewhere it is asked four times a second.
+A pid alone is never signalled: the identity is compared while a pidfd holds the process, so a
+reused pid is not signalled. On Linux the kernel reports the end of a process; elsewhere it is
+polled four times a second.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from cockpit.ports.processes import Ancestor, Ending, Occupant, Origin, ProcessI
 
 MARKER_VARIABLE = "COCKPIT_RUN"
 POLL = 0.25
-"""Seconds between two looks where the kernel cannot tell us."""
+"""Seconds between two polls, where the kernel does not report ends."""
 KILL_PATIENCE = 2.0
-"""Seconds after KILL; who is still there then hangs in the kernel."""
+"""Seconds after KILL; a process that still exists then hangs in the kernel."""
 ROUNDS = 5
-"""How often stragglers are looked for: one may be born while its parent is ended."""
+"""How often remaining processes are searched: a parent may start one while it is ended."""
 
 
 class LocalProcesses:
@@ -37,13 +37,13 @@ class LocalProcesses:
 
     @property
     def _boot(self) -> str:
-        """This start of the machine; it stays the same as long as we run."""
+        """The id of this boot; constant while this process runs."""
         if self._boot_id is None:
             self._boot_id = process_table.boot_id()
         return self._boot_id
 
     def identify(self, pid: int) -> ProcessId | None:
-        """The process that has this pid now; None if there is none, or only a zombie."""
+        """Return the identity of a pid's process; None if there is none, or only a zombie."""
         entry = process_table.entry(pid)
         if entry is None or entry.ended:
             return None
@@ -53,21 +53,24 @@ class LocalProcesses:
         return self.identify(process.pid) == process
 
     def marked(self, marker: str) -> list[ProcessId]:
-        """Everybody but ourselves; an empty marker marks nobody."""
+        """Return all processes with the marker except our own; none for an empty marker."""
         if not marker:
             return []
         variable = os.fsencode(f"{MARKER_VARIABLE}={marker}")
         me = os.getpid()
         found = []
         for pid in process_table.pids():
-            # Who it is comes first: a pid that changes hands after that is not signalled.
+            # Identity first: a pid that is reused after this is not signalled.
             identity = self.identify(pid) if pid != me else None
             if identity is not None and process_table.carries(pid, variable):
                 found.append(identity)
         return found
 
     def occupants(self, directories: Collection[Path]) -> dict[Path, list[Occupant]]:
-        """Everybody but ourselves, by pid."""
+        """Return the processes that use each folder, by pid, except our own.
+
+        A process uses a folder if it works in it, or has a file below it open for writing.
+        """
         tops = {directory: Path(os.path.realpath(directory)) for directory in directories}
         found: dict[Path, list[Occupant]] = {directory: [] for directory in directories}
         for pid in sorted(process_table.pids()) if tops else ():
@@ -98,7 +101,7 @@ class LocalProcesses:
         return Origin(marker.decode("ascii", "replace"), directory)
 
     def signal(self, process: ProcessId, number: int) -> bool:
-        """Signal exactly this process; False if it is not there any more, or not ours."""
+        """Signal exactly this process; False if it has ended or is not ours."""
         with self._held(process) as descriptor, suppress(ProcessLookupError, PermissionError):
             if descriptor is None:
                 return False
@@ -122,7 +125,7 @@ class LocalProcesses:
         return True
 
     def on_exit(self, process: ProcessId, call: Callable[[], None]) -> Callable[[], None]:
-        """For one that has ended already, `call` comes at the next turn of the loop."""
+        """For a process that has already ended, `call` runs in the next turn of the loop."""
         loop = asyncio.get_running_loop()
         if not self._has_pidfd:
             return self._poll_exit(loop, process, call)
@@ -147,7 +150,7 @@ class LocalProcesses:
         return forget
 
     async def end(self, process: ProcessId | None, marker: str, *, patience: float = 6.0) -> Ending:
-        """The process itself first; who is left with its marker has no more than 2 s to end."""
+        """End the process first; others with its marker get at most 2 s to end."""
         killed, survivors = False, list[ProcessId]()
         if process is not None:
             killed, survivors = await self._end_all([process], patience)
@@ -171,10 +174,10 @@ class LocalProcesses:
     async def _end_all(
         self, processes: list[ProcessId], patience: float
     ) -> tuple[bool, list[ProcessId]]:
-        """Whether KILL was needed, and who is there even so."""
+        """End all; return whether KILL was needed, and the processes that remain."""
         for process in processes:
             self.signal(process, signal.SIGTERM)
-            # A stopped process gets no signal but this one, until it goes on.
+            # A stopped process receives only this signal until it continues.
             self.signal(process, signal.SIGCONT)
         left = await self._left(processes, patience)
         if not left:
@@ -184,7 +187,7 @@ class LocalProcesses:
         return True, await self._left(left, KILL_PATIENCE)
 
     async def _left(self, processes: list[ProcessId], patience: float) -> list[ProcessId]:
-        """Who is not gone after at most `patience` seconds."""
+        """Return the processes that remain after at most `patience` seconds."""
         end = time.monotonic() + patience
         left = []
         for process in processes:
@@ -194,7 +197,9 @@ class LocalProcesses:
 
     @contextmanager
     def _held(self, process: ProcessId) -> Iterator[int | None]:
-        """A pidfd of exactly this process (-1 where there are none), or None if it is gone."""
+        """Return a pidfd of exactly this process (-1 without pidfd support), or None if it has
+        ended.
+        """
         if not self._has_pidfd:
             yield -1 if self.alive(process) else None
             return
@@ -225,7 +230,7 @@ class LocalProcesses:
 
 
 def has_pidfd() -> bool:
-    """Whether this kernel hands out descriptors of processes (Linux 5.3 and later)."""
+    """Return whether this kernel supports pidfds (Linux 5.3 and later)."""
     try:
         os.close(os.pidfd_open(os.getpid()))
     except (AttributeError, OSError):

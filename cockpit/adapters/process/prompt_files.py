@@ -1,7 +1,7 @@
-"""First prompts in private files, each in a folder of the session or job that it belongs to.
+"""First prompts in private files, in a folder per session or job.
 
-The database holds prompts without their secrets. What a session is told word for word is here until
-its CLI has it, and nowhere else. Launch orders write a session's files.
+The database holds prompts without secrets. The exact prompt is only here, until the CLI has read
+it. Launch orders write a session's files.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ PROMPTS = "prompts"
 """The folder, below the state folder."""
 _OF_A_JOB = "job.md"
 _LONGEST = 4_000_000
-"""Bytes of a kept prompt."""
+"""Maximum bytes of a stored prompt."""
 
 
 class KeptPrompts:
-    """All of them, below one private folder. Everything is idempotent."""
+    """All prompt files, below one private folder. All methods are idempotent."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def folder_of(self, owner: str) -> Path:
-        """Where the files of a session's run are, or of a job. It need not exist."""
+        """Return the folder of a session's run, or of a job. It may not exist."""
         return self._folder / owner
 
     def keep(self, job: str, prompt: str) -> None:
-        """Write down the prompt of a job whose session does not begin yet. Raises `Hindered`."""
+        """Store the prompt of a job whose session has not started. Raises `Hindered`."""
         try:
             make_private_folder(self.folder_of(job))
             write_private(self.folder_of(job) / _OF_A_JOB, prompt.encode("utf-8", "replace"))
@@ -44,14 +44,14 @@ class KeptPrompts:
             ) from refused
 
     def of_job(self, job: str) -> str | None:
-        """What `keep` wrote; None where nothing is."""
+        """Return what `keep` stored; None if there is nothing."""
         try:
             return read_text(self.folder_of(job) / _OF_A_JOB, _LONGEST)
         except OSError:
             return None
 
     def taken(self, owner: str, files: Iterable[str]) -> None:
-        """Remove those of the files that are this owner's: its CLI has read them."""
+        """Remove those of the files that belong to this owner: its CLI has read them."""
         folder = self.folder_of(owner)
         for file in map(Path, files):
             if file.parent == folder.absolute():
@@ -61,12 +61,12 @@ class KeptPrompts:
             folder.rmdir()
 
     def forget(self, owner: str | None) -> None:
-        """Remove every file of this owner's."""
+        """Remove every file of this owner."""
         if owner:
             _remove(self.folder_of(owner))
 
     def sweep(self, owners: Collection[str]) -> None:
-        """Remove what belongs to nobody of these."""
+        """Remove the files of all other owners."""
         with suppress(OSError):
             for folder in list(self._folder.iterdir()):
                 if folder.name not in owners:
@@ -74,7 +74,7 @@ class KeptPrompts:
 
 
 def make_private_folder(folder: Path) -> None:
-    """Make a folder and the one above it, 0700 each. Raises `OSError`."""
+    """Create a folder and its parent, 0700 each. Raises `OSError`."""
     for each in (folder.parent, folder):
         each.mkdir(mode=0o700, parents=True, exist_ok=True)
 

@@ -1,4 +1,4 @@
-"""Running the programs of a service manager (`systemctl`, `launchctl`), which answer at once."""
+"""Run the programs of a service manager (`systemctl`, `launchctl`)."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from cockpit.core.errors import Failed
 from cockpit.core.safetext import safe_line
 
 PATIENCE = 20.0
-"""Seconds for one answer."""
+"""Seconds for one command."""
 
 
 def run_all(commands: Sequence[Sequence[str]]) -> None:
-    """Run these one after another. Raises `Failed` at the first that fails."""
+    """Run the commands one after another. Raises `Failed` at the first failure."""
     for command in commands:
         done = answer_of(*command)
         if done.returncode != 0:
@@ -25,7 +25,7 @@ def run_all(commands: Sequence[Sequence[str]]) -> None:
 
 
 def answer_of(*command: str) -> subprocess.CompletedProcess[str]:
-    """Run it to its end; one that cannot be run, or does not end, has failed with its reason."""
+    """Run a command; one that cannot be run or does not end counts as failed, with the reason."""
     try:
         return subprocess.run(
             command,
@@ -41,6 +41,6 @@ def answer_of(*command: str) -> subprocess.CompletedProcess[str]:
 
 
 def words_of(done: subprocess.CompletedProcess[str]) -> str:
-    """What it printed, in one line."""
+    """Return the output as one line."""
     said = done.stdout.strip() or done.stderr.strip()
     return safe_line(" ".join(said.split()), 300)

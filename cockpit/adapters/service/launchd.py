@@ -1,4 +1,4 @@
-"""The supervisor as a launchd agent of the user (macOS): its property list, and asking launchd."""
+"""The supervisor as a launchd agent of the user (macOS): its property list and its state."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class LaunchdAgent:
     command: tuple[str, ...]
     kept: Mapping[str, str]
     log: Path
-    """Where the supervisor's first words go."""
+    """The supervisor's output before it opens its log."""
 
     kind = "launchd agent"
 
@@ -33,7 +33,7 @@ class LaunchdAgent:
         return self.folder / f"{LABEL}.plist"
 
     def text(self) -> str:
-        """The property list."""
+        """Return the property list."""
         return plistlib.dumps(
             {
                 "Label": LABEL,
@@ -43,10 +43,10 @@ class LaunchdAgent:
                     "COCKPIT_SERVICE": "cockpit service remove takes this away",
                 },
                 "RunAtLoad": True,
-                # Again after a crash, not after `cockpit down`.
+                # Restart after a crash, not after `cockpit down`.
                 "KeepAlive": {"SuccessfulExit": False},
                 "ThrottleInterval": 10,
-                # Agents live in a tmux server that the supervisor started: it must stay.
+                # Agents live in a tmux server that the supervisor started; launchd must not end it.
                 "AbandonProcessGroup": True,
                 "StandardOutPath": str(self.log),
                 "StandardErrorPath": str(self.log),
@@ -54,7 +54,7 @@ class LaunchdAgent:
         ).decode()
 
     def check(self) -> None:
-        """Raise `ProgramMissing` or `NotNow` where no launchd serves this user's desktop."""
+        """Raise `ProgramMissing` or `NotNow` if launchd does not manage this user's desktop."""
         if shutil.which("launchctl") is None:
             raise ProgramMissing(
                 "launchctl is not on this machine", "", "Start the supervisor by hand: cockpit up"
@@ -68,7 +68,9 @@ class LaunchdAgent:
             )
 
     def commands(self, *, start: bool) -> tuple[tuple[str, ...], ...]:
-        """Loading an agent starts it; where it must not start now, the next login loads it."""
+        """Return the commands that load the agent, which starts it; without `start`, the next
+        login does.
+        """
         return (("launchctl", "bootstrap", _domain(), str(self.path)),) if start else ()
 
     def before_removal(self) -> tuple[tuple[str, ...], ...]:
@@ -79,7 +81,7 @@ class LaunchdAgent:
         return ()
 
     def state(self) -> dict[str, str]:
-        """Whether launchd has loaded it."""
+        """Return whether launchd has loaded it."""
         done = answer_of("launchctl", "print", f"{_domain()}/{LABEL}")
         return {"loaded": "yes" if done.returncode == 0 else "no"}
 

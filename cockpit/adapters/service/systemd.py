@@ -1,6 +1,6 @@
-"""The supervisor as a systemd user service: its unit file, and asking systemd about it.
+"""The supervisor as a systemd user service: its unit file and its state.
 
-`systemctl` and `loginctl` are run as they are found on PATH, never with `sudo`.
+`systemctl` and `loginctl` are run from PATH, never with `sudo`.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ class SystemdUnit:
     """One user's unit."""
 
     folder: Path
-    """Where the user's units are: `~/.config/systemd/user`."""
+    """Folder of the user's units: `~/.config/systemd/user`."""
     command: tuple[str, ...]
-    """The argument vector that is the supervisor, in the foreground."""
+    """Argument vector of the supervisor in the foreground."""
     kept: Mapping[str, str]
-    """The environment that the supervisor is given beside systemd's own."""
+    """Variables of the supervisor in addition to systemd's."""
 
     kind = "systemd user unit"
 
@@ -34,7 +34,7 @@ class SystemdUnit:
         return self.folder / NAME
 
     def text(self) -> str:
-        """The unit. Raises `BadUsage` for a value that a unit file cannot hold."""
+        """Return the unit file. Raises `BadUsage` for a value that a unit file cannot hold."""
         environment = "".join(
             f"Environment={_quoted(f'{name}={value}')}\n" for name, value in self.kept.items()
         )
@@ -68,7 +68,7 @@ WantedBy=default.target
 """
 
     def check(self) -> None:
-        """Raise `ProgramMissing` or `NotNow` where no systemd serves this user."""
+        """Raise `ProgramMissing` or `NotNow` if systemd does not manage this user's services."""
         if shutil.which("systemctl") is None:
             raise ProgramMissing(
                 "systemctl is not on this machine",
@@ -84,27 +84,31 @@ WantedBy=default.target
             )
 
     def commands(self, *, start: bool) -> tuple[tuple[str, ...], ...]:
-        """What `install` runs after the file is written, in order."""
+        """Return the commands that `install` runs after the file is written, in order."""
         enable = ("systemctl", "--user", "enable", NAME)
         begin = (("systemctl", "--user", "start", NAME),) if start else ()
         return (("systemctl", "--user", "daemon-reload"), enable, *begin)
 
     def before_removal(self) -> tuple[tuple[str, ...], ...]:
-        """What `remove` runs before the file goes; what runs is not stopped."""
+        """Return the commands that `remove` runs before the file is deleted; nothing running is
+        stopped.
+        """
         return (("systemctl", "--user", "disable", NAME),)
 
     def after_removal(self) -> tuple[tuple[str, ...], ...]:
         return (("systemctl", "--user", "daemon-reload"),)
 
     def state(self) -> dict[str, str]:
-        """What systemd says of the unit, in its own words."""
+        """Return systemd's state of the unit, in its own words."""
         return {
             "enabled": words_of(answer_of("systemctl", "--user", "is-enabled", NAME)) or "unknown",
             "active": words_of(answer_of("systemctl", "--user", "is-active", NAME)) or "unknown",
         }
 
     def hint(self) -> str | None:
-        """What is missing for a start without a login; None where nothing is, or nobody knows."""
+        """Return what is missing to start without a login; None if nothing is, or if it is
+        unknown.
+        """
         if shutil.which("loginctl") is None:
             return None
         said = words_of(answer_of("loginctl", "show-user", "--property=Linger"))
@@ -119,7 +123,7 @@ WantedBy=default.target
 
 
 def _quoted(text: str) -> str:
-    """One word of a unit file, in which nothing is a specifier or a quote."""
+    """Quote one word of a unit file, so that it contains no specifier."""
     if not text.isprintable():
         raise BadUsage(f"A unit file cannot hold {text!a}")
     inner = text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")

@@ -1,1 +1,1 @@
-"""The supervisor's memory, in SQLite."""
+"""The supervisor's database, in SQLite."""

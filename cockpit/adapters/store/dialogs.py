@@ -1,7 +1,7 @@
-"""What the dialog asks that an agent stands at, in the supervisor's database.
+"""The text of each agent's open dialog, in the supervisor's database.
 
-A CLI tells it once, by a hook, while the dialog may stand for days. One row an agent, and none
-once its dialog is over.
+A CLI reports it once, by a hook, while the dialog may stay open for days. One row per agent with an
+open dialog.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class DialogTable:
         self._run = store._run
 
     def of(self, agent: str, session: str) -> tuple[DialogOpened, float] | None:
-        """What was asked in this session, and when it was heard, in steady seconds."""
+        """Return what was asked in this session, and when it was reported, in steady seconds."""
         row = self._run(
             "select kind, detail, tool, command, at from dialogs where agent = ? and session = ?",
             agent,
@@ -31,7 +31,7 @@ class DialogTable:
         return asked, float(row["at"])
 
     def keep(self, agent: str, session: str, asked: DialogOpened, at: float) -> None:
-        """This is what stands now. Secrets must be out of it already."""
+        """Store the open dialog. The text must be free of secrets."""
         self._run(
             "insert or replace into dialogs values (?, ?, ?, ?, ?, ?, ?)",
             agent,
@@ -44,5 +44,5 @@ class DialogTable:
         )
 
     def forget(self, agent: str) -> None:
-        """Nothing stands. Twice is as once."""
+        """Remove the dialog. Idempotent."""
         self._run("delete from dialogs where agent = ?", agent)

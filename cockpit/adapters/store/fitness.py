@@ -1,4 +1,4 @@
-"""Whether this Python's SQLite can do what the records ask of it; tried in memory, on no file."""
+"""Check in memory whether this Python's SQLite has the features that cockpit needs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from cockpit.adapters.store.migrations import cannot_search, make_searchable
 
 
 def check_sqlite(database: sqlite3.Connection | None = None) -> str:
-    """Its version. Raises `Failed` with what is missing. `database` is empty, and is closed."""
+    """Return its version. Raises `Failed` with what is missing. `database` must be empty, and
+    is closed.
+    """
     with closing(database or sqlite3.connect(":memory:")) as tried:
         try:
             make_searchable(tried)

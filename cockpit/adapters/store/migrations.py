@@ -1,7 +1,7 @@
-"""The shape of the database, as the list of steps that led to it.
+"""The database schema, as the list of its migrations.
 
-A step is never changed once it was released; a new shape is a new step. `user_version` holds the
-number of steps taken.
+A released migration is never changed; a new schema is a new migration. `user_version` holds the
+number of migrations applied.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Migration = Callable[[sqlite3.Connection], None]
 
 
 def m001_first(database: sqlite3.Connection) -> None:
-    """Seats, jobs, sessions, handoffs, latches and events."""
+    """Agents, jobs, sessions, handoffs, latches and events."""
     for statement in (
         """create table seats (
              name text primary key, settings text not null, config_file text,
@@ -51,12 +51,12 @@ def m001_first(database: sqlite3.Connection) -> None:
 
 
 def m002_ended(database: sqlite3.Connection) -> None:
-    """When a session was over."""
+    """When a session ended."""
     database.execute("alter table sessions add column ended real")
 
 
 def m003_outgoing(database: sqlite3.Connection) -> None:
-    """Messages that have not left yet."""
+    """Messages that were not sent yet."""
     database.execute(
         """create table outgoing (
              id text primary key, created real not null, agent text not null, kind text not null,
@@ -72,9 +72,9 @@ def m004_ending(database: sqlite3.Connection) -> None:
 
 
 def m005_search(database: sqlite3.Connection) -> None:
-    """What documents say, word by word; `indexed` is what of it is there, as of which sealing.
+    """Full-text index of documents; `indexed` records what is in it, by time of sealing.
 
-    It is filled from the files, after this and whenever a document was sealed.
+    It is filled from the files, after this and whenever a document is sealed.
     """
     database.execute(
         """create table indexed (
@@ -85,13 +85,13 @@ def m005_search(database: sqlite3.Connection) -> None:
 
 
 def make_searchable(database: sqlite3.Connection) -> None:
-    """The index of words. Raises `Failed` where this Python's SQLite cannot have one."""
+    """Create the full-text index. Raises `Failed` if this Python's SQLite has none."""
     try:
         database.execute(
             "create virtual table document_words using fts5(text, tokenize = 'trigram')"
         )
     except sqlite3.OperationalError as missing:
-        # Not a broken file, which would be put aside: another Python reads it.
+        # Not a damaged file, which would be moved aside: another Python can read it.
         raise cannot_search(missing) from missing
 
 
@@ -105,7 +105,7 @@ def cannot_search(missing: sqlite3.Error) -> Failed:
 
 
 def m006_threads(database: sqlite3.Connection) -> None:
-    """Where in a chat a job's messages go."""
+    """The chat thread of each job's messages."""
     database.execute(
         """create table threads (
              place text not null, job text not null, thread text not null,
@@ -114,12 +114,12 @@ def m006_threads(database: sqlite3.Connection) -> None:
 
 
 def m007_gave_up(database: sqlite3.Connection) -> None:
-    """Why nobody sits in a seat until the pilot acts."""
+    """Why an agent is not restarted until the user acts."""
     database.execute("alter table seats add column gave_up text")
 
 
 def m008_dialogs(database: sqlite3.Connection) -> None:
-    """What each agent's open dialog asks, until it is over."""
+    """The text of each agent's open dialog."""
     database.execute(
         """create table dialogs (
              agent text primary key, session text not null, at real not null, kind text not null,
@@ -128,7 +128,7 @@ def m008_dialogs(database: sqlite3.Connection) -> None:
 
 
 def m009_damaged(database: sqlite3.Connection) -> None:
-    """What could not be read of other tables, with its place there."""
+    """Unreadable values of other tables, with their location there."""
     database.execute(
         """create table damaged (
              at integer not null, place text not null, id text not null, why text not null,
@@ -137,7 +137,7 @@ def m009_damaged(database: sqlite3.Connection) -> None:
 
 
 def m010_compaction_points(database: sqlite3.Connection) -> None:
-    """Where a CLI compacts by itself, as far as it was seen."""
+    """Where a CLI compacts automatically, as observed."""
     database.execute(
         """create table compaction_points (
              key text primary key, passed integer, compacted integer) strict"""
@@ -145,14 +145,14 @@ def m010_compaction_points(database: sqlite3.Connection) -> None:
 
 
 def m011_handoffs_by_time(database: sqlite3.Connection) -> None:
-    """For pages of the history, which are read from the newest handoff."""
+    """An index for pages of the history, which start from the newest handoff."""
     database.execute("create index handoffs_by_time on handoffs(created, id)")
 
 
 def m012_prompts(database: sqlite3.Connection) -> None:
-    """Prompts without the secrets in them; earlier versions wrote them down word for word.
+    """Prompts without secrets; earlier versions stored them unchanged.
 
-    What was there is overwritten in the file, not only unlinked.
+    The old text is overwritten in the file, not only unlinked.
     """
     redactor = Redactor()
     database.execute("pragma secure_delete = on")
@@ -165,11 +165,11 @@ def m012_prompts(database: sqlite3.Connection) -> None:
 
 
 def _without_secrets(redactor: Redactor, settings: object) -> str | None:
-    """An agent's settings with another prompt; None where they can stay as they are."""
+    """Return an agent's settings with another prompt; None if they can stay unchanged."""
     try:
         held = json.loads(settings) if isinstance(settings, str) else None
     except ValueError:
-        return None  # a damaged row is put aside by whoever reads it
+        return None  # a damaged row is moved aside when it is read
     if not isinstance(held, dict):
         return None
     prompt = held.get("prompt")

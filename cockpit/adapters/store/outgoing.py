@@ -1,7 +1,7 @@
-"""Messages that have not left yet, in the supervisor's database.
+"""Messages that were not sent yet, in the supervisor's database.
 
-A row is laid in with the event that it tells of, in one transaction, so neither is without the
-other. Sends nothing, and knows nothing of when to try again.
+A message is stored in the same transaction as its event, so neither exists without the other. Sends
+nothing, and does not decide about retries.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from cockpit.adapters.store.store import Store
 from cockpit.ports.records import OutgoingRecord
 
 MOST = 1000
-"""Messages that are kept; a further one takes the place of the oldest."""
+"""Maximum stored messages; a further one replaces the oldest."""
 
 
 class OutgoingTable:
@@ -26,7 +26,7 @@ class OutgoingTable:
         self._run = store._run
 
     def add(self, message: OutgoingRecord) -> int:
-        """Lay a message in; answers how many old ones had to give way. Twice is as once."""
+        """Store a message; return the number of old ones that were dropped. Idempotent."""
         row = asdict(message)
         row |= {"hook": json.dumps(row["hook"]), "payload": json.dumps(row["payload"])}
         columns, marks = ", ".join(row), ", ".join("?" for _ in row)
@@ -42,19 +42,19 @@ class OutgoingTable:
         return dropped.rowcount
 
     def due(self, now: float) -> list[OutgoingRecord]:
-        """Those whose time has come, oldest first."""
+        """Return the messages that are due, oldest first."""
         rows = self._run(
             "select * from outgoing where next_at <= ? order by created, rowid limit 200", now
         )
         return _messages(rows.fetchall())
 
     def next_after(self, now: float) -> float | None:
-        """When the next one is due that is not due yet, in unix seconds; None for none."""
+        """Return when the next message becomes due, in unix seconds; None if there is none."""
         row = self._run("select min(next_at) from outgoing where next_at > ?", now).fetchone()
         return None if row[0] is None else float(row[0])
 
     def all_of(self, kind: str) -> list[OutgoingRecord]:
-        """Every one of a kind, due or not, oldest first."""
+        """Return all messages of a kind, oldest first."""
         rows = self._run("select * from outgoing where kind = ? order by created, rowid", kind)
         return _messages(rows.fetchall())
 
@@ -71,7 +71,7 @@ class OutgoingTable:
 
 
 def _messages(rows: Iterable[sqlite3.Row]) -> list[OutgoingRecord]:
-    """Those that read; a damaged one is passed over."""
+    """Return the readable messages; a damaged one is skipped."""
     found = []
     for row in rows:
         with suppress(ValueError):

@@ -1,8 +1,8 @@
-"""The words of documents, so that every one that was ever left can be found again.
+"""Full-text search over handoff documents.
 
-An index over what the documents say, kept beside the rows of their handoffs: it can be thrown away
-and made anew from the files. SQLite's FTS5 takes texts apart into runs of three characters, so any
-part of a word is found, in any script; shorter words are looked for in what the others leave.
+The index is stored beside the rows of the handoffs, and can be rebuilt from the files. SQLite's
+FTS5 splits text into trigrams, so any part of a word is found, in any script; words of fewer than
+three characters are matched against the results of the longer ones.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import NamedTuple
 from cockpit.adapters.store.store import Store
 
 SHORTEST = 3
-"""Characters of the shortest word that the index knows."""
+"""Characters of the shortest indexed word."""
 MOST = 200
-"""Documents that one search gives, the newest."""
+"""Maximum documents of one search, the newest first."""
 
 
 class Stale(NamedTuple):
-    """A handoff whose document is not in the index as it was last sealed."""
+    """A handoff whose document was sealed again after it was indexed, or never indexed."""
 
     handoff: str
     agent: str
@@ -29,7 +29,7 @@ class Stale(NamedTuple):
 
 
 class Hit(NamedTuple):
-    """A document that holds all the words."""
+    """A document that contains all the words."""
 
     handoff: str
     text: str
@@ -43,7 +43,7 @@ class SearchTable:
         self._run = store._run
 
     def stale(self) -> list[Stale]:
-        """What is to be read and put in, oldest first; nothing when all is as it was sealed."""
+        """Return the documents to index, oldest first; empty if the index is current."""
         rows = self._run(
             "select handoffs.id, agent, document, copy, handoffs.sha256 from handoffs "
             "left join indexed on indexed.handoff = handoffs.id "
@@ -53,7 +53,7 @@ class SearchTable:
         return [Stale(*row) for row in rows.fetchall()]
 
     def put(self, handoff: str, sha256: str, text: str) -> None:
-        """Lay a document's text in, in the place of an older one. Twice is as once."""
+        """Index a document's text, replacing an older one. Idempotent."""
         with self._store.transaction():
             self._run(
                 "insert into indexed(handoff, sha256) values (?, ?) "
@@ -66,13 +66,13 @@ class SearchTable:
             self._run("insert into document_words(rowid, text) values (?, ?)", number, text)
 
     def clear(self, handoff: str) -> None:
-        """Forget what a document says; it is not read again. Twice is as once."""
+        """Remove a document's text; it is not read again. Idempotent."""
         number = self._number(handoff)
         if number is not None:
             self._run("delete from document_words where rowid = ?", number)
 
     def find(self, wanted: Sequence[str], agent: str | None = None) -> list[Hit]:
-        """The documents that hold all of these words, newest first."""
+        """Return the documents that contain all of these words, newest first."""
         long = [word for word in wanted if len(word) >= SHORTEST]
         short = [word for word in wanted if len(word) < SHORTEST]
         conditions = ["(? is null or handoffs.agent = ?)"]
@@ -99,11 +99,11 @@ class SearchTable:
 
 
 def _quoted(word: str) -> str:
-    """A word as FTS5 takes it literally, whatever signs it has."""
+    """Quote a word, so that FTS5 takes it literally."""
     escaped = word.replace('"', '""')
     return f'"{escaped}"'
 
 
 def _plain(word: str) -> str:
-    """A word without the signs that mean something to LIKE."""
+    """Escape the characters of a word that have a meaning in LIKE."""
     return word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")

@@ -1,8 +1,8 @@
 """One SQLite file, one connection, one process: every write is durable when the call returns.
 
-WAL with `synchronous=FULL` costs a quarter of a millisecond a commit, so nothing is batched and
-nothing is lost. A file that cannot be read is put aside under another name and told of, never
-overwritten; a file from a newer cockpit is refused.
+WAL with `synchronous=FULL` costs a quarter of a millisecond per commit, so nothing is batched. A
+file that cannot be read is moved aside and reported, never overwritten; a file from a newer cockpit
+is refused.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from cockpit.ports.records import (
 )
 
 KEPT_EVENTS = 20_000
-"""Older events go when this many newer ones are there."""
+"""Events older than this many newer ones are deleted."""
 
 Record = TypeVar("Record", AgentRecord, JobRecord, SessionRecord, HandoffRecord)
 
@@ -38,9 +38,8 @@ _AS_JSON = {"settings", "record", "details", "data"}
 
 
 class Store:
-    """The supervisor's memory. Not for two processes, nor for two threads.
-
-    `open` comes first, `close` last.
+    """The supervisor's database, for one process and one thread. `open` comes first, `close`
+    last.
     """
 
     _database: sqlite3.Connection
@@ -50,14 +49,15 @@ class Store:
         self.put_aside: Path | None = None
         """Where an unreadable file was moved, if there was one."""
         self.refused: str | None = None
-        """Why a write was refused, until `try_to_write` goes well."""
+        """Why a write failed, until `try_to_write` succeeds."""
         self.rows_put_aside: list[DamagedRow] = []
-        """Rows that could not be read since this was opened: in `damaged`, out of their tables."""
+        """Rows that could not be read since this was opened: now in `damaged`, no longer in
+        their tables."""
 
     def open(self) -> Self:
-        """Open the database, or create it; an unreadable file is moved aside first.
+        """Open or create the database; an unreadable file is moved aside first.
 
-        Raises `Failed` for one of a newer version, and where nothing can be opened.
+        Raises `Failed` for one of a newer version, and if nothing can be opened.
         """
         try:
             self._database = _connect(self.path)
@@ -73,9 +73,9 @@ class Store:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All of it or nothing of it; may be nested, the outermost commits.
+        """Run a transaction; may be nested, the outermost commits.
 
-        Must not be left waiting: what others write meanwhile would be part of it.
+        Do not await inside it: what other tasks write meanwhile would be part of it.
         """
         if self._database.in_transaction:
             yield
@@ -85,13 +85,13 @@ class Store:
             yield
             self._run("commit")
         except BaseException:
-            # SQLite may have rolled back by itself, on a full disk for one.
+            # SQLite may have rolled back by itself, on a full disk for example.
             if self._database.in_transaction:
                 self._database.execute("rollback")
             raise
 
     def try_to_write(self) -> None:
-        """Write what is there already, to learn whether the disk takes it. Raises `Hindered`."""
+        """Write an existing value, to test whether the disk accepts writes. Raises `Hindered`."""
         with self.transaction():
             version = self._run("pragma user_version").fetchone()[0]
             self._run(f"pragma user_version = {int(version)}")
@@ -106,7 +106,7 @@ class Store:
         self._upsert("seats", "name", asdict(agent))
 
     def forget_agent(self, name: AgentName) -> None:
-        """Also its jobs that no session ever began; what was stays."""
+        """Delete an agent and its jobs that never had a session; its history stays."""
         with self.transaction():
             self._run("delete from seats where name = ?", name)
             self._run("delete from dialogs where agent = ?", name)
@@ -137,18 +137,18 @@ class Store:
         return self._one(SessionRecord, "select * from sessions where id = ?", session)
 
     def has_run(self, run: str) -> bool:
-        """Whether a session of ours was ever marked so."""
+        """Return whether a session of ours ever had this marker."""
         found = self._run("select 1 from sessions where run = ? limit 1", run)
         return found.fetchone() is not None
 
     def session_of_run(self, run: str) -> SessionRecord | None:
-        """The newest session whose processes carry this marker."""
+        """Return the newest session whose processes carry this marker."""
         return self._one(
             SessionRecord, "select * from sessions where run = ? order by created desc limit 1", run
         )
 
     def chain(self, job: JobId) -> list[SessionRecord]:
-        """The sessions of a job, in order."""
+        """Return the sessions of a job, in order."""
         return self._all(
             SessionRecord,
             "select * from sessions where job = ? order by number, created",
@@ -156,7 +156,7 @@ class Store:
         )
 
     def sessions_over(self, since: float) -> list[SessionRecord]:
-        """Those that have ended and began after a time, and keep a record."""
+        """Return ended sessions that began after a time and have a transcript."""
         return self._all(
             SessionRecord,
             "select * from sessions where state in ('handed_off', 'ended', 'undone') "
@@ -165,11 +165,11 @@ class Store:
         )
 
     def live_sessions(self) -> list[SessionRecord]:
-        """Those that are not known to be over, of all agents."""
+        """Return the sessions of all agents that are not known to have ended."""
         return self._all(SessionRecord, "select * from sessions where state = 'live'")
 
     def end_other_sessions(self, agent: AgentName, session: SessionId, at: float) -> None:
-        """Mark every session of the agent but this one as over: an agent has one at a time."""
+        """Mark every other session of the agent as ended: an agent has one at a time."""
         self._run(
             "update sessions set state = 'ended', ended = ? "
             "where agent = ? and id <> ? and state = 'live'",
@@ -188,7 +188,9 @@ class Store:
         return self._one(HandoffRecord, "select * from handoffs where id = ?", handoff)
 
     def handoffs_named(self, start: str) -> list[HandoffRecord]:
-        """Those whose id begins so, or whose document or copy has exactly this path."""
+        """Return handoffs whose id starts like this, or whose document or copy has exactly this
+        path.
+        """
         return self._all(
             HandoffRecord,
             "select * from handoffs where substr(id, 1, length(?1)) = ?1 or document = ?1 "
@@ -197,7 +199,7 @@ class Store:
         )
 
     def handoffs_with_copy(self) -> list[HandoffRecord]:
-        """Those whose document's copy is kept, oldest first."""
+        """Return handoffs with a copy of the document, oldest first."""
         return self._all(
             HandoffRecord, "select * from handoffs where copy is not null order by created"
         )
@@ -210,8 +212,8 @@ class Store:
     def newest_handoffs(
         self, agent: str | None, limit: int, before: str | None = None
     ) -> list[HandoffRecord]:
-        """Those of one agent or of all that are older than the handoff `before`, newest first."""
-        # Two statements: SQLite does not search an index for a row that may be null.
+        """Return the handoffs of one agent or all that are older than `before`, newest first."""
+        # Two statements: SQLite does not use an index for a condition that may be null.
         older = "and (created, id) < (select created, id from handoffs where id = ?2) "
         where = "(?1 is null or agent = ?1) " + (older if before is not None else "")
         return self._all(
@@ -227,7 +229,7 @@ class Store:
         return int(found.fetchone()[0])
 
     def handoffs_of(self, job: JobId, session: str) -> list[HandoffRecord]:
-        """The handoffs that one session began, oldest first."""
+        """Return the handoffs that one session started, oldest first."""
         return self._all(
             HandoffRecord,
             "select * from handoffs where job = ? and old_session = ? order by created",
@@ -248,13 +250,15 @@ class Store:
         )
 
     def open_handoffs(self) -> list[HandoffRecord]:
-        """Those that have not ended, oldest first: what a supervisor comes back to."""
+        """Return the handoffs that have not ended, oldest first; a restarted supervisor
+        continues them.
+        """
         return self._all(
             HandoffRecord, "select * from handoffs where ended is null order by created"
         )
 
     def last_ended(self, session: SessionId) -> HandoffRecord | None:
-        """The last handoff of this session, if it has ended."""
+        """Return the last handoff of this session, if it has ended."""
         found = self._one(
             HandoffRecord,
             "select * from handoffs where old_session = ? order by created desc limit 1",
@@ -263,11 +267,10 @@ class Store:
         return found if found is not None and found.ended is not None else None
 
     def swaps(self, agent: AgentName, since: float, but: str = "") -> int:
-        """Handoffs of this agent that ended a session after a time, those for a reason aside.
+        """Return how many of the agent's handoffs ended a session after a time, without reason `but`.
 
-        Also those that brought the same session back, since no other one would start.
-
-        `since` is in steady seconds, which a handoff keeps as `closed` among its details.
+        Includes those that reopened the same session because no new one would start. `since` is in
+        steady seconds, which a handoff stores as `closed` among its details.
         """
         row = self._run(
             "select count(*) from handoffs where agent = ? and outcome in ('done', 'revived') "
@@ -282,13 +285,13 @@ class Store:
     # Latches
 
     def compaction_point(self, key: str) -> SeenPoint:
-        """What was seen of where a CLI compacts."""
+        """Return where a CLI was observed to compact."""
         found = self._run("select passed, compacted from compaction_points where key = ?", key)
         row = found.fetchone()
         return SeenPoint(row["passed"], row["compacted"]) if row is not None else SeenPoint()
 
     def save_compaction_point(self, key: str, seen: SeenPoint) -> None:
-        """Keep it, in the place of what was kept."""
+        """Store it, replacing the old value."""
         self._run(
             "insert or replace into compaction_points(key, passed, compacted) values (?, ?, ?)",
             key,
@@ -297,16 +300,16 @@ class Store:
         )
 
     def latch(self, session: SessionId, name: str, at: float) -> bool:
-        """Set it; False if it was set already. Survives restarts, so nothing alarms twice."""
+        """Set the latch; False if it was already set. Stored, so that nothing is reported twice."""
         if self.latched(session, name) is not None:
-            return False  # asked after every reading: what stands is not written again
+            return False  # asked after every reading: an unchanged latch is not written again
         done = self._run(
             "insert or ignore into latches(session, name, at) values (?, ?, ?)", session, name, at
         )
         return done.rowcount == 1
 
     def latched(self, session: SessionId, name: str) -> float | None:
-        """When it was set; None if it is not."""
+        """Return when it was set; None if it is not."""
         row = self._run(
             "select at from latches where session = ? and name = ?", session, name
         ).fetchone()
@@ -317,7 +320,7 @@ class Store:
             self._run("delete from latches where session = ? and name = ?", session, name)
 
     def boot_epoch(self, boot: str, found: float) -> float:
-        """When this boot began, in unix seconds, as it was found first."""
+        """Return the stored start of this boot in unix seconds, as it was first determined."""
         self.latch(SessionId(""), f"boot.{boot}", found)
         held = self.latched(SessionId(""), f"boot.{boot}")
         return found if held is None else held
@@ -341,7 +344,7 @@ class Store:
         return EventRecord(number, at, AgentName(agent) if agent else None, kind, text, data)
 
     def events(self, after: int, limit: int) -> list[EventRecord]:
-        """Oldest first; `after=0` gives the newest `limit`."""
+        """Return events, oldest first; `after=0` returns the newest `limit`."""
         if after:
             sql = "select * from events where id > ?1 order by id limit ?2"
         else:
@@ -349,17 +352,19 @@ class Store:
         rows = self._run(sql, after, limit).fetchall()
         found = []
         for row in rows:
-            with suppress(DamagedValue):  # it stays where it is, and is told to nobody
+            with suppress(DamagedValue):  # it stays in its table, and is not returned
                 found.append(EventRecord(**_decoded(dict(row))))
         return found if after else found[::-1]
 
     def _run(self, sql: str, *values: Any) -> sqlite3.Cursor:
-        """Raises `Hindered` for what the disk does not take; nothing of it is written then."""
+        """Execute a statement. Raises `Hindered` if the disk fails; then nothing of it is
+        written.
+        """
         try:
             return self._database.execute(sql, values)
         except sqlite3.OperationalError as error:
             if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_ERROR:
-                raise  # a statement that makes no sense is no fault of the machine's
+                raise  # an invalid statement is a bug, not an error of the machine
             self.refused = f"{self.path}: {error}"
             raise Hindered(
                 "The database cannot be written",
@@ -371,7 +376,7 @@ class Store:
         return list(self._each(kind, sql, *values))
 
     def _each(self, kind: type[Record], sql: str, *values: Any) -> Iterator[Record]:
-        """Fetches every row at the first step, and decodes one at each."""
+        """Yield the rows, all fetched at the first step and decoded one by one."""
         names = {each.name for each in fields(kind)}
         for row in self._run(sql, *values).fetchall():
             held = {key: value for key, value in dict(row).items() if key in names}
@@ -384,9 +389,9 @@ class Store:
             yield kind(**decoded)
 
     def _put_row_aside(self, kind: type[Record], row: dict[str, Any], wrong: DamagedValue) -> None:
-        """Move one unreadable row out of the way of all others; nothing of it is thrown away.
+        """Move an unreadable row aside, so that other rows can be read; nothing of it is lost.
 
-        A job stays where it is and is passed over: its sessions refer to it.
+        A job stays in its table and is skipped: its sessions refer to it.
         """
         table, key = _TABLES[kind]
         agent = row.get("agent") or row.get("name") or ""
@@ -401,15 +406,15 @@ class Store:
                 *(table, damaged.id, damaged.why, json.dumps(content)),
             )
             if kind is not JobRecord:
-                # By its bytes: what does not decode equals no text that could be bound.
+                # By its bytes: an undecodable value equals no text that could be bound.
                 identity = getattr(row[key], "raw", None) or str(row[key]).encode()
                 self._run(f"delete from {table} where cast({key} as blob) = ?", identity)
         self.rows_put_aside.append(damaged)
 
     def _mended(self, kind: type[Record], row: dict[str, Any]) -> dict[str, Any]:
-        """The row without the damaged texts that it can do without; they are kept in `damaged`.
+        """Return the row without damaged optional texts, which are stored in `damaged`.
 
-        Raises `DamagedValue` for any other.
+        Raises `DamagedValue` if a required one is damaged.
         """
         optional = {each.name for each in fields(kind) if "None" in str(each.type)}
         bad = [name for name, value in row.items() if isinstance(value, Unreadable)]
@@ -451,21 +456,21 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class DamagedRow:
-    """A row that could not be read and was put aside."""
+    """A row that could not be read and was moved aside."""
 
     table: str
     id: str
     agent: str
-    """Whose it was, as far as that reads."""
+    """Its agent, as far as that can be read."""
     why: str
 
 
 class DamagedValue(ValueError):
-    """A stored value that does not read."""
+    """A stored value that cannot be read."""
 
 
 class Unreadable(str):
-    """A stored text whose bytes are no UTF-8, shown with escapes."""
+    """A stored text that is not UTF-8, shown with escapes."""
 
     raw: bytes
 
@@ -488,7 +493,7 @@ def _text(raw: bytes) -> str:
 
 
 def _decoded(row: dict[str, Any]) -> dict[str, Any]:
-    """The values of a row. Raises `DamagedValue`."""
+    """Return the values of a row. Raises `DamagedValue`."""
     decoded = {}
     for name, value in row.items():
         if isinstance(value, Unreadable):
@@ -551,7 +556,7 @@ def _migrate(database: sqlite3.Connection, path: Path) -> None:
 
 
 def _put_aside(path: Path) -> Path | None:
-    """Move a file that cannot be read to a name of its own, its journal with it."""
+    """Rename a file that cannot be read, together with its journal."""
     if not path.is_file() or path.is_symlink():
         return None
     number = 1

@@ -1,6 +1,6 @@
-"""Which thread of a chat each job's messages go to, in the supervisor's database.
+"""The chat thread for each job's messages, in the supervisor's database.
 
-A place is known by a hash of where it is, because an address may be a secret.
+A chat is identified by a hash of its address, because the address may be a secret.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from cockpit.adapters.store.store import Store
 
 MOST = 10_000
-"""Threads that are remembered; a further one takes the place of the oldest."""
+"""Maximum stored threads; a further one replaces the oldest."""
 
 
 class ThreadTable:
@@ -24,7 +24,7 @@ class ThreadTable:
         return None if row is None else str(row[0])
 
     def remember(self, place: str, job: str, thread: str) -> None:
-        """From now on it is this one."""
+        """Store the thread, replacing an older one."""
         self._run("insert or replace into threads values (?, ?, ?)", place, job, thread)
         self._run(
             "delete from threads where rowid in "
@@ -33,5 +33,5 @@ class ThreadTable:
         )
 
     def forget(self, place: str, job: str) -> None:
-        """It is there no more."""
+        """Remove the thread."""
         self._run("delete from threads where place = ? and job = ?", place, job)

@@ -30,7 +30,7 @@ INSTALL_HINT = "Install it (Debian: apt-get install tmux; macOS: brew install tm
 
 
 class ServerGone(PanesSilent):
-    """Nothing listens on the socket. The server may still run: its pid shows whether it does."""
+    """Nothing listens on the socket. The server may still run: its pid tells whether it does."""
 
 
 class NoSession(Failed):

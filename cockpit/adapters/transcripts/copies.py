@@ -1,7 +1,7 @@
-"""Our own copies of the records of sessions that are over: the CLI clears its own away.
+"""Compressed copies of the transcripts of ended sessions: the CLI deletes its own.
 
-Compressed, mode 0600, known secrets taken out; evidence of a chain, not something that a CLI could
-open again. A record that is too large leaves its facts instead, which the caller finds.
+Mode 0600, without known secrets. They document a chain; a CLI cannot resume from them. For a
+transcript that is too large, the caller supplies its facts instead.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from cockpit.adapters.files.foreign_files import opened
 from cockpit.adapters.files.private_file import write_private
 
 LARGEST = 20_000_000
-"""Bytes of a record that is kept whole; ten times less when compressed."""
+"""Maximum bytes of a transcript that is kept whole; compression makes it ten times smaller."""
 RECORD, FACTS = ".jsonl.gz", ".facts.json"
 
 _SESSION = re.compile(r"[A-Za-z0-9-]{1,64}")
@@ -26,20 +26,20 @@ _GZIP = zlib.MAX_WBITS | 16
 
 
 class KeptRecords:
-    """A folder of records; every call blocks on the disk."""
+    """A folder of copies; every call blocks on the disk."""
 
     def __init__(self, folder: Path) -> None:
-        """The folder is made when first needed."""
+        """The folder is created on first use."""
         self._folder = folder
 
     def path(self, session: str) -> Path | None:
-        """What is kept of a session; None if nothing is."""
+        """Return the path of what is kept of a session; None if nothing is."""
         return next((path for path in self._paths(session) if path.is_file()), None)
 
     def lines(self, kept: Path) -> Iterator[bytes]:
-        """A kept record as it was, line by line; none of one that left its facts alone.
+        """Yield the lines of a kept transcript; none if only its facts were kept.
 
-        Raises `OSError`, also for what was not compressed whole.
+        Raises `OSError`, also for an incomplete file.
         """
         if kept.name.endswith(RECORD):
             try:
@@ -49,7 +49,7 @@ class KeptRecords:
                 raise OSError(0, f"it is damaged: {error}") from error
 
     def is_current(self, session: str, transcript: Path) -> bool:
-        """Whether what is kept is of the transcript as it stands, or the transcript is gone."""
+        """Return whether the copy matches the transcript, or the transcript no longer exists."""
         try:
             written = transcript.stat().st_mtime_ns
         except OSError:
@@ -58,9 +58,9 @@ class KeptRecords:
         return kept is not None and kept.stat().st_mtime_ns == written
 
     def keep(self, session: str, transcript: Path, clean: Callable[[str], str]) -> bool:
-        """Keep a transcript, each line through `clean`; False for one that is too large.
+        """Keep a transcript, each line passed through `clean`; False if it is too large.
 
-        Raises `OSError`; nothing half is left.
+        Raises `OSError`; leaves no partial copy.
         """
         found = transcript.stat()
         if found.st_size > LARGEST:
@@ -72,17 +72,17 @@ class KeptRecords:
         return True
 
     def keep_facts(self, session: str, transcript: Path, facts: str) -> None:
-        """Keep what a record comes to, in the place of the record. Raises `OSError`."""
+        """Keep the facts of a transcript instead of the transcript. Raises `OSError`."""
         self._put(session, FACTS, facts.encode("utf-8", "replace"), transcript.stat())
 
     def forget(self, session: str) -> None:
-        """Remove what is kept of a session. Twice is the same as once."""
+        """Remove what is kept of a session. Idempotent."""
         for path in self._paths(session):
             with suppress(OSError):
                 path.unlink(missing_ok=True)
 
     def sessions(self) -> list[str]:
-        """Those of which something is kept."""
+        """Return the sessions of which something is kept."""
         names = (path.name for path in self._folder.glob("*") if not path.name.startswith("."))
         return sorted({name.partition(".")[0] for name in names})
 
@@ -98,7 +98,7 @@ class KeptRecords:
 
 
 def _cleaned(line: bytes, clean: Callable[[str], str]) -> bytes:
-    """Bytes that are no UTF-8 come through as they are."""
+    """Return the line cleaned; bytes that are not UTF-8 pass unchanged."""
     return clean(line.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
 
 

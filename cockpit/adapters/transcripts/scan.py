@@ -1,6 +1,6 @@
-"""Reads a whole transcript once, for sessions that are over and for the command line.
+"""Read a whole transcript once, for ended sessions and for the command line.
 
-Following a file that grows is `tail.py`.
+`tail.py` follows a file that grows.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from cockpit.adapters.transcripts.tail import LARGEST_FILE
 from cockpit.core.session import SessionEvent, Skipped
 
 BLOCK = 256 * 1024
-"""Small enough to stay in a core's cache: larger blocks are a third slower."""
+"""Fits a core's cache: larger blocks are a third slower."""
 
 
 def read_all(
@@ -33,11 +33,10 @@ def read_all(
     longest_line: int = LONGEST_LINE,
     any_owner: bool = False,
 ) -> None:
-    """Hand every event of a transcript to `feed`, in order; `any_owner`: of a file the user named.
+    """Pass every event of a transcript to `feed`, in order.
 
-    A last line without its newline is read too: a session that ended leaves none, and one that
-    is being written gives a torn record at worst. Raises `OSError` for a file that cannot be
-    read.
+    `any_owner` is for a file that the user named. A last line without newline is read too: an ended
+    session has none, and one that is being written at worst gives a torn record. Raises `OSError`.
     """
     with opened(path, any_owner=any_owner, most=LARGEST_FILE) as file:
         for line in _lines(file.fileno(), block, longest_line):
@@ -50,7 +49,7 @@ def read_all(
 
 
 def _lines(descriptor: int, block: int, longest: int) -> Iterator[bytes | Skipped]:
-    """Every line without its newline; `Skipped` for one that is too long to be held."""
+    """Yield every line without its newline; `Skipped` for one that is too long."""
     long = _LongLine(longest)
     while data := os.read(descriptor, block):
         lines = data.split(b"\n")
@@ -69,7 +68,7 @@ def _lines(descriptor: int, block: int, longest: int) -> Iterator[bytes | Skippe
 
 
 class _LongLine:
-    """A line in pieces, until it is too long: then only whether it may hold a reading is kept."""
+    """A line in pieces; once it is too long, only whether it may contain a reading is kept."""
 
     def __init__(self, longest: int) -> None:
         self._longest = longest
@@ -84,7 +83,7 @@ class _LongLine:
         return self._length > 0
 
     def add(self, piece: bytes) -> Skipped | None:
-        """Take the next piece; answers what is to be told of a line that is too long, once."""
+        """Add the next piece; return `Skipped` once if the line has become too long."""
         self._held.append(piece)
         self._length += len(piece)
         if self._length <= self._longest:
@@ -97,7 +96,7 @@ class _LongLine:
         return Skipped("too-long", self._reading) if changed else None
 
     def end(self) -> bytes | None:
-        """The whole line; None if there is none, or it was let go."""
+        """Return the whole line; None if it is empty or too long."""
         line = None if self._let_go or not self._length else b"".join(self._held)
         self._clear()
         return line

@@ -1,10 +1,9 @@
-"""Follows one growing transcript by its offset.
+"""Follow one growing transcript by its offset.
 
-Splits bytes into lines and hands each to a runtime's parser; what a line means is the parser's
-business. `fetch` reads the file and parses, and may run on any thread; `take` only notes how far
-that came. Each look has bounds on bytes and time, so that no agent's record holds up the others.
-Keeps no file open between looks. Only a line feed ends a line: other separators of Unicode are
-text.
+Splits bytes into lines and passes each to a runtime's parser. `fetch` reads and parses, and may run
+on any thread; `take` only stores how far it came. Each fetch is limited in bytes and time, so that
+one agent's transcript does not delay the others. No file stays open between fetches. Only a line
+feed ends a line: other Unicode separators are text.
 """
 
 from __future__ import annotations
@@ -25,14 +24,14 @@ from cockpit.adapters.transcripts.lines import (
 from cockpit.core.session import SessionEvent, Skipped
 
 POLL_BYTES = 256 * 1024
-"""Read in one look: its events are taken in one step of the event loop."""
+"""Bytes read per fetch: its events are taken in one step of the event loop."""
 LOOK_SECONDS = 0.1
-"""Parsing that one look may take; what is left is for the next one."""
+"""Seconds of parsing per fetch; the rest is left for the next one."""
 LARGEST_FILE = 4 * 1024**3
-"""A larger file is no transcript: the largest real ones have some hundred MB."""
+"""A larger file is not a transcript: the largest real ones have some hundred MB."""
 _HEAD_BYTES = 64
 _PIECES = 64
-"""Pieces of one line that are held until they are joined."""
+"""Maximum pieces of one line before they are joined."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,43 +40,43 @@ class _Place:
 
     read: int = 0
     partial: tuple[bytes, ...] = ()
-    """The beginning of a line whose end was not there yet."""
+    """The beginning of a line whose end was not written yet."""
     held: int = 0
     """Bytes in `partial`."""
     skipping: bool = False
-    """Inside a line that is too long: `partial` is only the end of what was let go."""
+    """Inside a line that is too long: `partial` is only the end of what was dropped."""
     reading: bool = False
-    """The line that is skipped may be a reply or a compaction."""
+    """The skipped line may be a reply or a compaction."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What one look at the file found."""
+    """The result of one fetch."""
 
     found: os.stat_result
     head: bytes
     start: int
-    """Where the look began in the file."""
+    """Offset in the file where the fetch began."""
     another: bool
-    """The file is not the one of the look before, so the look began at its beginning."""
+    """The file is not the one of the last fetch, so reading began at its start."""
     place: _Place
-    """How far it is read after this look."""
+    """How far it is read after this fetch."""
     events: tuple[SessionEvent | Skipped, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """The path leads to something that is not read, and why; a file that is missing is not that."""
+    """Why the path cannot be read; a missing file is not an error."""
 
     why: str
 
 
 class Tail:
-    """One transcript, read from where the last look ended.
+    """One transcript, read from where the last fetch ended.
 
-    A file that is not there (yet, or any more) is not an error: it gives nothing. When the file
-    was cut short or another one took its place, reading starts again from its beginning and
-    `restarts` grows by one: whoever counts must start again too.
+    A missing file gives no events and no error. If the file was truncated or replaced, reading
+    starts again at its beginning and `restarts` grows by one: the caller must then start counting
+    again.
     """
 
     def __init__(
@@ -91,11 +90,11 @@ class Tail:
     ) -> None:
         self.path = path
         self.restarts = 0
-        """Times that the file turned out to be another one; compare before and after `poll`."""
+        """How often the file was truncated or replaced; compare before and after `poll`."""
         self.behind = 0
-        """Bytes that were there at the last look and are still to be read."""
+        """Bytes that existed at the last fetch and are still to be read."""
         self.unreadable: str | None = None
-        """Why the path is not read, as a clause after its name; None where it is, or is missing."""
+        """Why the path is not read, as a clause after its name; None if it is read, or missing."""
         self._parse = parse
         self._longest_line = longest_line
         self._look_seconds = look_seconds
@@ -106,14 +105,14 @@ class Tail:
 
     @property
     def offset(self) -> int:
-        """Where the next complete line begins, in bytes: a later `Tail` can go on from here."""
+        """Byte offset of the next complete line: a later `Tail` can continue from here."""
         return self._place.read - self._place.held
 
     def poll(self, limit_bytes: int = POLL_BYTES) -> list[SessionEvent | Skipped]:
-        """What was added since the last look, at most `limit_bytes` of it (see `behind`).
+        """Return what was added since the last fetch, at most `limit_bytes` of it (see `behind`).
 
-        A last line without its newline is held back until that comes. Never raises for what is
-        wrong with the file; one that cannot be read gives nothing.
+        A last line without newline is held back until the newline arrives. Never raises because of
+        the file; one that cannot be read gives nothing.
         """
         return self.take(self.fetch(limit_bytes))
 
@@ -152,7 +151,7 @@ class Tail:
         return Fetched(found, head, place.read, another, after, tuple(events))
 
     def take(self, fetched: Fetched | Unreadable | None) -> list[SessionEvent | Skipped]:
-        """The events of what was fetched. Idempotent: what was taken already gives nothing."""
+        """Return the events of a fetch. Idempotent: a fetch taken before gives nothing."""
         if fetched is None:
             return []
         if isinstance(fetched, Unreadable):
@@ -163,7 +162,7 @@ class Tail:
         read = self._place.read
         if fetched.another:
             if same and fetched.head == self._head and read and found.st_size >= read:
-                return []  # two looks saw the same change
+                return []  # two fetches saw the same change
             self.restarts += 1
         elif fetched.start != read:
             return []
@@ -181,7 +180,7 @@ class Tail:
         return self._file != (found.st_dev, found.st_ino) or not head.startswith(self._head)
 
     def _parsed(self, place: _Place, data: bytes) -> tuple[_Place, list[SessionEvent | Skipped]]:
-        """The events of the lines that end in `data`, and how far they lead from `place`."""
+        """Return the events of the lines that end in `data`, and the new place after `place`."""
         events: list[SessionEvent | Skipped] = []
         until, begin = time.monotonic() + self._look_seconds, 0
         while (end := data.find(b"\n", begin)) >= 0:
@@ -196,7 +195,7 @@ class Tail:
     def _extended(
         self, place: _Place, piece: bytes, events: list[SessionEvent | Skipped]
     ) -> _Place:
-        """The place after more of the same line. What is too long is let go, not held."""
+        """Return the place after more of the same line; a line that is too long is dropped."""
         if not piece:
             return place
         read, held = place.read + len(piece), place.held + len(piece)

@@ -1,7 +1,7 @@
-"""Whether Claude Code's prompt box is empty, read from its screen.
+"""Read from the screen whether Claude Code's prompt box is empty.
 
-The one thing that neither hook nor record nor presence tells. Everything else about the session
-comes from those; nothing here decides whether the agent is busy.
+Hooks, transcript and session files do not contain this. Nothing here decides whether the agent is
+busy.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import re
 from cockpit.ports.panes import Screen
 
 PROMPT_SIGN = "❯"
-"""Stands in front of a prompt; another one means another kind of input, such as a shell line."""
+"""The prompt box starts with this sign; another sign means another kind of input, such as a shell
+line."""
 
 _SGR = re.compile(r"\x1b\[([0-9;:]*)m")
 _RULE = re.compile(r"─{8,}")
@@ -19,10 +20,10 @@ _PADDING = " \xa0"
 
 
 def composer_empty(screen: Screen) -> bool | None:
-    """True when the box holds nothing but a suggestion; None when no prompt box is to be seen.
+    """Return whether the box holds at most a suggestion; None if the screen shows no prompt box.
 
-    The box stands between the last two rules on the screen. While a dialog is open, something
-    else does.
+    The box is between the last two rules on the screen. While a dialog is open, the dialog is there
+    instead.
     """
     plain = [_SGR.sub("", line).rstrip() for line in screen.lines]
     rules = [row for row, line in enumerate(plain) if _RULE.match(line)]
@@ -35,7 +36,10 @@ def composer_empty(screen: Screen) -> bool | None:
 
 
 def _typed(line: str) -> str:
-    """What a person typed of a line. A suggestion is faint, but for its letter at the cursor."""
+    """Return what the user typed of a line.
+
+    A suggestion is faint, except for its letter at the cursor.
+    """
     strong = at_cursor = faint = ""
     style: set[str] = set()
     for place, piece in enumerate(_SGR.split(line)):
@@ -52,7 +56,7 @@ def _typed(line: str) -> str:
 
 
 def _styled(style: set[str], parameters: str) -> set[str]:
-    """The two styles that matter, after one SGR sequence; colours' numbers are passed over."""
+    """Return the two styles that matter after one SGR sequence; colour parameters are skipped."""
     style = set(style)
     numbers = iter(parameters.split(";"))
     for number in numbers:

@@ -1,7 +1,6 @@
-"""Whether a screen shows a dialog that stands before a session: trust, login, a first-run choice.
+"""Recognise the dialogs that come before a session: trust, login and first-run choices.
 
-These dialogs come before any hook runs, so the screen is the only witness. It is read for words
-to show the user, and nothing is ever typed into it.
+No hook has run at that point, so the screen is the only source. It is only read; nothing is typed.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _SGR = re.compile(r"\x1b\[[0-9;:]*m")
 
 
 def first_dialog(screen: Screen) -> str | None:
-    """What the dialog asks, in words with the next step; None if none is recognised."""
+    """Return what the dialog asks, with the next step; None if no dialog is recognised."""
     text = "\n".join(safe_line(_SGR.sub("", line), 400) for line in screen.lines)
     for pattern, words in _DIALOGS:
         if pattern.search(text):

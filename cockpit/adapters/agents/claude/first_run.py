@@ -1,7 +1,7 @@
-"""What Claude Code would ask on its first screens, read from its own file and never answered.
+"""Predict Claude Code's first-run dialogs from its own state file.
 
-The dialogs hold every hook back until a person has been through them, so `cockpit doctor` tells
-of them beforehand. Writing the answers would be deciding for the user.
+No hook runs until the user has answered these dialogs, so `cockpit doctor` reports them in advance.
+The file is never written: the answers are the user's to give.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ _LARGEST_BYTES = 50_000_000
 
 
 def state_file(environment: Mapping[str, str]) -> Path:
-    """Where the CLI keeps who was welcomed and which folders are trusted."""
+    """Return the file in which the CLI keeps onboarding and folder trust."""
     folder = environment.get("CLAUDE_CONFIG_DIR") or environment.get("HOME") or str(Path.home())
     return Path(folder) / ".claude.json"
 
 
 def open_questions(environment: Mapping[str, str], repository: Path | None) -> list[str]:
-    """The dialogs that would stand in a new pane: `onboarding`, `trust`; empty when none.
+    """Return the dialogs that a new pane would show: `onboarding`, `trust`.
 
-    `repository` is the root of the main checkout, which the CLI keys trust by; a parent that is
-    trusted covers it. None leaves trust out.
+    `repository` is the root of the main checkout, for which the CLI stores trust; a trusted parent
+    covers it. None skips the check for trust.
     """
     state = _state(state_file(environment))
     questions = [] if state.get("hasCompletedOnboarding") is True else ["onboarding"]
@@ -47,7 +47,7 @@ def _trusted(state: Mapping[str, Any], repository: Path) -> bool:
 
 
 def _state(file: Path) -> dict[str, Any]:
-    """The file's content; empty when it is not there or is no JSON object."""
+    """Return the file's content; empty if it is missing or is not a JSON object."""
     try:
         found = json.loads(read_file(file, _LARGEST_BYTES))
     except (OSError, ValueError):

@@ -1,9 +1,11 @@
-"""Having a session's own model write its handoff document without touching the session.
+"""Ask a copy of a session to write its handoff document; the session itself is not changed.
 
-The session is forked: the copy gets one question and no tools, and its answer is the draft. The
-original's record is only read. This is the one file that knows claude-agent-sdk; importing that
-takes two seconds and 68 MB, so the work is done in a process of its own, run as
-`python -m cockpit.adapters.agents.claude.fork` with an order as JSON on its standard input.
+The SDK forks the session. The copy gets one question and no tools, and its answer is the draft. The
+original transcript is only read.
+
+Only this file imports claude-agent-sdk. The import takes two seconds and 68 MB, so a separate
+process does the work: `python -m cockpit.adapters.agents.claude.fork`, with a JSON order on
+standard input.
 """
 
 from __future__ import annotations
@@ -23,9 +25,9 @@ from cockpit.core.safetext import safe_line
 from cockpit.ports.runtimes import Aside
 
 TURNS = 2
-"""One for the answer, one should the model begin with something else."""
+"""One turn for the answer, and one if the model begins with something else."""
 BUDGET_USD = 2.0
-"""A full context of a large model read once, uncached, and a long answer; not more."""
+"""Enough to read a large model's full context once, uncached, and to write a long answer."""
 LARGEST_ANSWER = 256 * 1024
 
 
@@ -37,15 +39,15 @@ class ForkOrder:
     directory: str
     question: str
     program: str
-    """The CLI, absolute: the one that the agent runs."""
+    """Absolute path of the CLI that the agent runs."""
     model: str = ""
     budget_usd: float = BUDGET_USD
     environment: dict[str, str] = field(default_factory=dict)
-    """Of the CLI, whole."""
+    """The complete environment of the CLI."""
 
 
 async def ask_a_fork(order: ForkOrder, deadline: float) -> Aside:
-    """The answer of a copy of the session. Raises `Failed`; leaves no process behind."""
+    """Return the answer of a copy of the session. Raises `Failed`; leaves no process behind."""
     process = await asyncio.create_subprocess_exec(
         *with_given_limit([sys.executable, "-P", "-m", __name__]),
         cwd=order.directory,
@@ -80,12 +82,12 @@ async def ask_a_fork(order: ForkOrder, deadline: float) -> Aside:
 
 
 def _own(environment: Mapping[str, str]) -> dict[str, str]:
-    """The agent's environment, and where Python finds us."""
+    """Return the agent's environment, extended so that Python finds this package."""
     return {**environment, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """End the helper and the CLI it started: they are one process group of their own."""
+    """End the process group of the child process and the CLI that it started."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, 9)
     await process.wait()
@@ -109,10 +111,10 @@ async def _answer(order: ForkOrder) -> Aside:
         tools=[],
         max_turns=TURNS,
         max_budget_usd=order.budget_usd,
-        # The repository's own settings would bring its hooks and servers to life.
+        # The repository's own settings would start its hooks and servers.
         setting_sources=[],
         strict_mcp_config=True,
-        # A copy is nobody's session to find again.
+        # Nobody resumes the copy, so it is not saved.
         extra_args={"no-session-persistence": None},
         env=order.environment,
     )
@@ -131,7 +133,7 @@ async def _answer(order: ForkOrder) -> Aside:
 
 
 def main() -> None:
-    """Read an order, print the answer as JSON; whatever goes wrong is one line and exit code 1."""
+    """Read an order and print the answer as JSON; print any failure as one line and return 1."""
     raw: dict[str, Any] = json.load(sys.stdin)
     try:
         said = asyncio.run(_answer(ForkOrder(**raw)))

@@ -1,8 +1,7 @@
-"""What a hook of Claude Code may answer, as the reporter prints it.
+"""Build the answers that a Claude Code hook may print.
 
-Builds answers; when they are given is the supervisor's business. Text that reaches the model is
-at most 10,000 characters: a longer one would be put into a file by the CLI, and only its
-beginning seen.
+The supervisor decides when to give them. Text for the model is at most 10,000 characters: the CLI
+writes a longer one to a file, and the model sees only its beginning.
 """
 
 from __future__ import annotations
@@ -16,14 +15,15 @@ INJECTED_CHARACTERS = 10_000
 CONTEXT_EVENTS = frozenset(
     {"SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "SubagentStart"}
 )
-"""Where added context reaches the model without being a refusal."""
+"""Events at which a hook can add context without blocking anything."""
 
 BLOCKABLE_EVENTS = frozenset({"Stop"})
-"""What we refuse; never `PreCompact`: a CLI whose request no longer fits could not go on."""
+"""Events that cockpit blocks. Never `PreCompact`: a CLI whose request no longer fits could not
+continue."""
 
 
 def additional_context(event: str, text: str) -> dict[str, Any]:
-    """Tell the model something at this event; mid-turn for `PostToolUse`."""
+    """Return an answer that adds context for the model; at `PostToolUse` it arrives mid-turn."""
     if event not in CONTEXT_EVENTS:
         raise Failed(f"{event!a} takes no added context")
     return {
@@ -32,7 +32,9 @@ def additional_context(event: str, text: str) -> dict[str, Any]:
 
 
 def block(event: str, reason: str) -> dict[str, Any]:
-    """Refuse what the event is about: at `Stop` the turn goes on, with the reason to read."""
+    """Return an answer that blocks the event; at `Stop` the turn continues and the model reads the
+    reason.
+    """
     if event not in BLOCKABLE_EVENTS:
         raise Failed(f"{event!a} cannot be refused")
     return {"decision": "block", "reason": _bounded(reason)}

@@ -1,9 +1,9 @@
-"""Claude Code's hooks as moments of a session.
+"""Parse Claude Code's hooks into hook events of a session.
 
-Which hook says what is read from CLI 2.1.330: `Stop` ends a turn of the main agent, `StopFailure`
-one that the API broke, `PermissionRequest` comes at once when a dialog opens and the
-`permission_prompt` notification some six seconds later. Hooks from inside a subagent carry an
-`agent_id` and say nothing of the main thread, its own start and end excepted.
+As of CLI 2.1.330: `Stop` ends a turn of the main agent, `StopFailure` a turn that an API error
+broke. `PermissionRequest` comes as soon as a dialog opens, the `permission_prompt` notification
+about six seconds later. Hooks from inside a subagent carry an `agent_id`; except for its start and
+end, they say nothing about the main thread.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ Payload = Mapping[str, Any]
 
 MOST_TASKS = 100
 LONGEST_COMMAND = 8000
-"""Characters that are kept of what a tool is to do."""
+"""Characters to keep of a tool's input."""
 
 
 def moments(signal: Signal) -> Sequence[Moment]:
-    """What the signal tells; nothing for events that tell nothing."""
+    """Return the events that a hook report contains; empty for hooks that carry no information."""
     translate = _BY_EVENT.get(signal.event)
     if translate is None or (signal.subagent and signal.event not in _OF_SUBAGENTS):
         return ()
@@ -58,7 +58,7 @@ def _line(payload: Payload, key: str, limit: int = 200) -> str:
 
 
 def tool_words(payload: Payload) -> str:
-    """A tool call in one line; paths under the session's directory lose that prefix."""
+    """Return a tool call as one line; paths below the session's directory are relative."""
     return activity(_tool(payload), _text(payload, "cwd") or None)
 
 
@@ -72,7 +72,7 @@ def _tool(payload: Payload) -> ToolUse:
 
 
 def _session_start(payload: Payload) -> Sequence[Moment]:
-    """Nothing where the id or the name of the record is none of the CLI's own."""
+    """Return nothing if the CLI cannot have made the session id or the transcript's name."""
     session, record = _text(payload, "session_id"), _text(payload, "transcript_path")
     if not is_session_id(session) or (record and reported_record(record, session) is None):
         return ()
@@ -131,7 +131,7 @@ def _broken(payload: Payload) -> Sequence[Moment]:
 
 
 def reset_in(detail: str) -> tuple[str, float | None]:
-    """A notice of a usage limit may end in `|` and the time at which it begins anew."""
+    """Return when a usage limit resets; a notice may end in `|` and that time."""
     words, bar, at = detail.rpartition("|")
     if bar and at.strip().isdigit() and len(at.strip()) == 10:
         return words.strip(), float(at)

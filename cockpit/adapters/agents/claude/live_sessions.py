@@ -1,7 +1,8 @@
-"""What Claude Code notes of its own live processes: `<config>/sessions/<pid>.json`.
+"""Read Claude Code's notes about its live processes: `<config>/sessions/<pid>.json`.
 
-The one place that tells of an interrupt and of an open dialog without a hook. It is read, never
-written, and only believed of the process that wrote it: a pid alone may be another process.
+Only these files report an interrupt or an open dialog without a hook. They are read and never
+written. A note counts only for the process that wrote it, because the pid may belong to another
+process now.
 """
 
 from __future__ import annotations
@@ -23,15 +24,17 @@ _ACTIVITIES = {
 }
 
 _SHELLS = {"shell": True, "idle": False}
-"""`shell` is `idle` while a shell runs in the background; subagents make it `busy` (2.1.330)."""
+"""States as of 2.1.330: `shell` is `idle` with a shell in the background; subagents make it `busy`.
+"""
 
 _NOTE_BYTES = 65_536
 
 
 def presence(config: Path, pid: int) -> Presence | None:
-    """The note of the process `pid`, or of a process it started (a wrapper script's CLI).
+    """Return the note of process `pid`, or of a process that it started (the CLI of a wrapper
+    script).
 
-    None when there is no note, or it is another process's.
+    None without a note, or if another process wrote it.
     """
     note = _live_note(config / "sessions" / f"{pid}.json")
     if note is None:
@@ -40,7 +43,7 @@ def presence(config: Path, pid: int) -> Presence | None:
 
 
 def live_sessions(config: Path) -> dict[SessionId, int]:
-    """Every session that a live process has open, with that process's pid."""
+    """Return every session that a live process has open, with the pid of that process."""
     return {
         SessionId(note["sessionId"]): int(note["pid"])
         for note in _notes(config)
@@ -60,7 +63,7 @@ def _presence(note: Mapping[str, Any]) -> Presence:
 
 
 def _notes(config: Path) -> Iterator[dict[str, Any]]:
-    """The notes of all live processes."""
+    """Yield the notes of all live processes."""
     try:
         paths = sorted((config / "sessions").glob("[0-9]*.json"))
     except OSError:
@@ -86,12 +89,12 @@ def _number(text: str) -> int | None:
 
 
 def _stat(pid: int) -> tuple[int, str] | None:
-    """Parent and start time (clock ticks after boot) of a process that has not ended."""
+    """Return a live process's parent pid and start time, in clock ticks after boot."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text(errors="replace")
     except OSError:
         return None
-    # The name in parentheses may hold anything, parentheses included.
+    # The name in parentheses may contain anything, parentheses included.
     fields = text.rpartition(")")[2].split()
     if len(fields) < 20 or fields[0] in ("Z", "X"):
         return None

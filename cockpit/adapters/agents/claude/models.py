@@ -1,7 +1,7 @@
-"""How large a Claude model's window is and where the CLI compacts, from names and environment.
+"""Look up a Claude model's context window, and where the CLI compacts.
 
-What 2.1.330 does by itself, for when neither status line nor transcript say it. The served
-catalogue of an account may differ: whatever is reported beats everything here.
+The values are those of CLI 2.1.330, from model names and environment. They apply only if neither
+status line nor transcript reports any: an account's own catalogue may differ.
 """
 
 from __future__ import annotations
@@ -55,22 +55,22 @@ _ON_COMPACTION = (
 )
 
 OUTPUT_RESERVE = 20_000
-"""The CLI keeps this much of the window free for its own summary (less if replies are shorter)."""
+"""Tokens of the window that the CLI reserves for its own summary; fewer if replies are shorter."""
 COMPACTION_MARGIN = 13_000
 
 
 def window(model: str | None, environment: Mapping[str, str]) -> Window:
-    """The window of a model by its name and the CLI's environment.
+    """Return a model's window from its name and the CLI's environment.
 
-    `[1m]` anywhere in the name asks for the large one. A model that is not in the table is
-    `ASSUMED` to have the small one, although the CLI itself credits it with the large one:
-    nothing is done by itself on an assumption.
+    `[1m]` anywhere in the name selects the large window. A model that is not in the table is
+    `ASSUMED` to have the small one, although the CLI assumes the large one: nothing is automated on
+    an assumption.
     """
     name = (model or "").lower()
     told = _positive(environment.get("CLAUDE_CODE_MAX_CONTEXT_TOKENS"))
     known = _known(name)
     if told is not None and (known is None or _is_set(environment, "DISABLE_COMPACT")):
-        # The CLI obeys this variable only where it does not know better or may not compact.
+        # The CLI uses this variable only for a window it does not know, or if it may not compact.
         return Window(told, Confidence.DERIVED)
     if known is None:
         return Window(DEFAULT_WINDOW, Confidence.ASSUMED)
@@ -80,9 +80,9 @@ def window(model: str | None, environment: Mapping[str, str]) -> Window:
 
 
 def compacts_at(window_tokens: int, environment: Mapping[str, str]) -> int | None:
-    """Tokens at which the CLI compacts by itself; None where that is switched off.
+    """Return the tokens at which the CLI compacts automatically; None if that is switched off.
 
-    The switch in the CLI's own settings files is not seen here.
+    Does not read the switch in the CLI's own settings files.
     """
     if _is_set(environment, "DISABLE_COMPACT") or _is_set(environment, "DISABLE_AUTO_COMPACT"):
         return None
@@ -98,7 +98,7 @@ def compacts_at(window_tokens: int, environment: Mapping[str, str]) -> int | Non
 
 
 def compaction_settings(environment: Mapping[str, str]) -> str:
-    """What the environment says about compaction, as one line: equal where it says the same."""
+    """Return the environment's compaction settings as one comparable line."""
     said = (f"{name}={value}" for name in _ON_COMPACTION if (value := environment.get(name)))
     return " ".join(said)[:500]
 

@@ -1,8 +1,8 @@
-"""The plugin that an agent's Claude Code is started with: `/cockpit:handoff` and its sister.
+"""Install the plugin that an agent's Claude Code loads: `/cockpit:handoff` and a second command.
 
-Copied into the state folder, so that running agents keep it however the package moves, together
-with a `cockpit` of this very installation, which the CLI puts on the PATH of its shells. It has
-no hooks: those are in the settings, and would otherwise run twice.
+The plugin is copied into the state folder, so that running agents keep it when the package moves. A
+`cockpit` script for this installation is added; the CLI puts it on the PATH of its shells. The
+plugin has no hooks: the settings have them, and they would run twice.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from cockpit.adapters.files.private_file import write_private
 
 SOURCE = Path(__file__).parents[3] / "plugin"
 OUR_OWN = "bin/cockpit"
-"""The one file that is not copied but made."""
+"""The only file that is generated instead of copied."""
 
 
 def install_plugin(state: Path) -> Path:
-    """Put the plugin where running agents find it; its folder. Writes only what differs."""
+    """Install the plugin where running agents find it; return its folder. Writes only changes."""
     folder = state / "plugin"
     state.mkdir(mode=0o700, parents=True, exist_ok=True)
     for name, content, mode in _files():
@@ -29,14 +29,14 @@ def install_plugin(state: Path) -> Path:
         if _is(path, content):
             continue
         for parent in [folder, *reversed(path.relative_to(folder).parents[:-1])]:
-            (folder / parent).mkdir(exist_ok=True, mode=0o700)  # parents=True would forget the mode
+            (folder / parent).mkdir(exist_ok=True, mode=0o700)  # parents=True would ignore the mode
         write_private(path, content)
         path.chmod(mode)
     return folder
 
 
 def launcher() -> str:
-    """A script that is this installation's `cockpit`, whatever PATH and directory it is run in."""
+    """Return a script that runs this installation's `cockpit` from any PATH and directory."""
     command = shlex.join([sys.executable, "-P", "-m", "cockpit"])
     return f'#!/bin/sh\nexec {command} "$@"\n'
 

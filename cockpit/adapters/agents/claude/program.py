@@ -1,7 +1,7 @@
-"""Finding Claude Code, and making sure that it runs before anything depends on it.
+"""Find the Claude Code program, and check that it runs.
 
-The user's own comes first, the one inside claude-agent-sdk next. Finding is not enough: the old
-agent is only ever ended once the new one's program has answered.
+The user's own program comes first, then the one inside claude-agent-sdk. The program is probed,
+because an old agent must not be ended before the new one's program has answered.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from cockpit.core.errors import ProgramMissing
 from cockpit.ports.runtimes import Program
 
 PROBE_SECONDS = 15.0
-"""A cold start from a slow disk reads some hundred megabytes."""
+"""A cold start from a slow disk reads several hundred megabytes."""
 
 _VERSION = re.compile(r"\d+\.\d+\.\d+\S*")
 _PROBED: dict[tuple[str, int, int], str] = {}
@@ -29,7 +29,7 @@ INSTALL = (
 
 
 def bundled_path() -> Path | None:
-    """The CLI inside claude-agent-sdk, without loading the SDK; None where it has none."""
+    """Return the CLI inside claude-agent-sdk, without importing the SDK; None if it has none."""
     spec = importlib.util.find_spec("claude_agent_sdk")
     if spec is None or spec.origin is None:
         return None
@@ -40,10 +40,10 @@ def bundled_path() -> Path | None:
 def find_program(
     environment: Mapping[str, str], *, path: Path | None = None, bundled_only: bool = False
 ) -> Program:
-    """The first of: `path`, the PATH of `environment`, the bundled one; probed.
+    """Return the first of: `path`, the PATH of `environment`, the bundled program; probed.
 
-    A `claude` on PATH that does not answer is a failure, not a reason to run another one.
-    Raises `ProgramMissing`.
+    A `claude` on PATH that does not answer is an error; no other program is tried. Raises
+    `ProgramMissing`.
     """
     if path is not None:
         return Program(path, probed_version(path, environment))
@@ -60,9 +60,9 @@ def find_program(
 
 
 def probed_version(path: Path, environment: Mapping[str, str]) -> str:
-    """What the program says to `--version`, asked again only when its file has changed.
+    """Return the program's answer to `--version`; cached until its file changes.
 
-    Raises `ProgramMissing` when it is not there, cannot be started, fails or says nothing.
+    Raises `ProgramMissing` if it is missing, cannot be started, fails or prints nothing.
     """
     try:
         real = path.resolve(strict=True)

@@ -1,7 +1,7 @@
-"""One line of a Claude Code transcript as events of our own.
+"""Parse a line of a Claude Code transcript into session events.
 
-Knows the CLI's record format (2.1.330, older forms tolerated) and nothing of files. Lines that
-say nothing to us are dismissed by their first bytes: some hold 40 KB of system prompt.
+Knows the CLI's format (2.1.330, and older forms), and nothing about files. Lines without relevant
+data are skipped by their first bytes: some hold 40 KB of system prompt.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _MAIN_ITERATIONS = frozenset({"message", "fallback_message"})
 
 
 def parse(line: bytes) -> Sequence[SessionEvent] | Skipped:
-    """Read one line, without its newline. Never raises; a line of no interest gives no events."""
+    """Parse a line without its newline. Never raises; an irrelevant line gives no events."""
     if _is_dull(line):
         return ()
     if not line.strip():
@@ -86,7 +86,7 @@ def _is_dull(line: bytes) -> bool:
 
 
 def _fault(line: bytes) -> Any:
-    """`torn` for the beginning of a record that never ended, `not-json` for anything else."""
+    """Return `torn` for a record that is cut off, `not-json` for anything else."""
     return "torn" if line.lstrip().startswith(b"{") and not line.endswith(b"}") else "not-json"
 
 
@@ -125,7 +125,7 @@ def _api_failure(record: Record, message: Record, at: datetime | None) -> ApiFai
 
 
 def content_of(blocks: object) -> tuple[str, tuple[ToolUse, ...]]:
-    """The text and the tool calls of a message's content, whatever else is in it."""
+    """Return the text and the tool calls of a message's content; other content is ignored."""
     if isinstance(blocks, str):
         return blocks, ()
     if not isinstance(blocks, list):
@@ -145,7 +145,9 @@ def content_of(blocks: object) -> tuple[str, tuple[ToolUse, ...]]:
 
 
 def _context(usage: Record) -> Usage:
-    """What filled the window: with several `iterations` the top-level numbers are sums."""
+    """Return the tokens that filled the window. With several `iterations`, the top-level numbers
+    are sums.
+    """
     iterations = usage.get("iterations")
     if isinstance(iterations, list):
         for entry in reversed(iterations):
@@ -164,7 +166,7 @@ def _usage(usage: Record) -> Usage:
 
 
 def _count(value: object) -> int:
-    """A number of tokens, or 0 for what cannot be one."""
+    """Return a number of tokens; 0 for an invalid one."""
     sound = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
     return value if sound and isinstance(value, int) else 0
 
@@ -197,7 +199,7 @@ def _attachment(record: Record) -> Sequence[SessionEvent]:
         model = (told.get("identity") or {}).get("modelId")
         return (_identified(record, model if isinstance(model, str) else None),)
     if kind == "queued_command":
-        # A notice that arrives in the middle of a turn never becomes a user's record.
+        # The CLI writes no user record for a notice that arrives during a turn.
         text = told.get("prompt")
         at = moment(record.get("timestamp"))
         return notice(text, at) if isinstance(text, str) and text.startswith(NOTICE) else ()
@@ -216,7 +218,7 @@ def _attachment(record: Record) -> Sequence[SessionEvent]:
 
 
 def _mentioned(told: Record) -> Sequence[SessionEvent]:
-    """A mentioned file is of interest where a prompt travelled in it."""
+    """Return an event if the mentioned file contains a first prompt."""
     name, content = told.get("filename"), told.get("content")
     file = content.get("file") if isinstance(content, dict) else None
     text = file.get("content") if isinstance(file, dict) else None
@@ -251,7 +253,7 @@ def _text(value: object) -> str | None:
 
 
 def moment(value: object) -> datetime | None:
-    """A record's timestamp; None for anything that is none."""
+    """Return a record's timestamp; None for an invalid one."""
     if not isinstance(value, str):
         return None
     try:

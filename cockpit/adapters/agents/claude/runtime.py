@@ -1,7 +1,7 @@
-"""Claude Code as an agent: how it is started, where its record is, what it says and is told.
+"""The runtime `claude`: start Claude Code, find its transcript, read its reports and answer its
+hooks.
 
-Puts together what the modules beside it know of one thing each. It never talks to a pane, and
-never writes into the CLI's own files.
+Combines the modules beside it. It does not use panes, and never writes into the CLI's own files.
 """
 
 from __future__ import annotations
@@ -57,10 +57,11 @@ SCRUBBED = frozenset(
         "CLAUDE_PROJECT_DIR",
     }
 )
-"""What a Claude Code session gives its children: inherited, it would make the agent one."""
+"""Variables that a Claude Code session sets for its children; with them the agent would run as a
+child session."""
 
 STEPS = ("UserPromptSubmit", "PostToolUse", "PostToolUseFailure")
-"""What a session does next that takes added context."""
+"""Events after which the session continues, and which can add context."""
 
 OURS_TO_SAY = {
     "--session-id": "cockpit mints the session's id",
@@ -77,11 +78,11 @@ OURS_TO_SAY = {
     "--bare": "it switches off the hooks by which cockpit sees the agent",
     "--safe-mode": "it switches off the hooks by which cockpit sees the agent",
 }
-"""Arguments that would take from cockpit what it must decide, with the reason."""
+"""Arguments that cockpit has to set itself, each with the reason."""
 
 
 class Claude:
-    """The runtime `claude`. All files of ours are below `state`, by the agent's name."""
+    """The runtime `claude`. Its files are below `state`, by agent name."""
 
     name = "claude"
     has_readings = True
@@ -96,14 +97,14 @@ class Claude:
         self._bundled_only = bundled_only
 
     def program(self, environment: Mapping[str, str]) -> Program:
-        """See `claude_program.find_program`; blocks for the probe, a fraction of a second."""
+        """See `program.find_program`; blocks for the probe, a fraction of a second."""
         return find_program(environment, path=self._program, bundled_only=self._bundled_only)
 
     def launch(self, order: SessionOrder, program: Program) -> Launch:
-        """The CLI on a new or reopened session, with our hooks and status line.
+        """Return the launch of the CLI for a new or resumed session, with cockpit's hooks and
+        status line.
 
-        Makes the agent's spool and settings. Raises `BadUsage` for arguments that are ours to
-        give.
+        Creates the agent's spool and settings. Raises `BadUsage` for arguments that cockpit sets.
         """
         check_arguments(order.arguments)
         settings = self._settings(order)
@@ -129,11 +130,11 @@ class Claude:
         )
 
     def transcript(self, order: SessionOrder) -> Path | None:
-        """See `claude_sessions.record_path`: hooks and status line name it for certain."""
+        """See `sessions.record_path`; hooks and the status line report the exact path."""
         return record_path(order.session_id, order.directory, order.environment)
 
     def resumable(self, order: SessionOrder) -> None:
-        """Raise `BadUsage` or `NotNow` unless the order's session may be opened."""
+        """Raise `BadUsage` or `NotNow` unless the order's session can be resumed."""
         check_resumable(order.session_id, order.directory, order.environment)
 
     def parse(self, line: bytes) -> Sequence[SessionEvent] | Skipped:
@@ -174,10 +175,10 @@ class Claude:
         return first_dialog(screen)
 
     def ask(self, agent: AgentName, mid_turn: str, at_end: str | None) -> bool:
-        """Lay a text ready: seen by the model after its next tool, or at the end of its turn.
+        """Queue a text for the model: it arrives after the next tool call, or at the end of the
+        turn.
 
-        At the end of the turn the text keeps the turn going; without one it may end. Nothing
-        inside a subagent gets it.
+        At the end of a turn the text keeps the turn going. Subagents do not receive it.
         """
         context = {
             event: additional_context(event, mid_turn)
@@ -190,7 +191,7 @@ class Claude:
     async def answer_aside(
         self, order: SessionOrder, program: Program, question: str, deadline: float
     ) -> Aside:
-        """See `claude_fork.ask_a_fork`."""
+        """See `fork.ask_a_fork`."""
         fork = ForkOrder(
             session=order.session_id,
             directory=str(order.directory),
@@ -212,7 +213,7 @@ class Claude:
         return self.verdicts.withdraw_ask(agent)
 
     def supplement(self, agent: AgentName, text: str, *, at_start: bool) -> bool:
-        """See `Runtime.supplement`; a prompt or a tool call is a step."""
+        """See `Runtime.supplement`; a prompt or a tool call counts as a step."""
         events = ("SessionStart",) if at_start else STEPS
         answers = {event: additional_context(event, text) for event in events}
         self.verdicts.ask(agent, answers, group=FACTS)
@@ -238,7 +239,7 @@ class Claude:
 
 
 def check_arguments(arguments: Sequence[str]) -> None:
-    """Raise `BadUsage` for an argument of the user's that cockpit has to give itself."""
+    """Raise `BadUsage` for a user's argument that cockpit has to set itself."""
     for argument in arguments:
         reason = OURS_TO_SAY.get(argument.partition("=")[0])
         if reason:
@@ -250,7 +251,7 @@ def check_arguments(arguments: Sequence[str]) -> None:
 
 
 def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
-    """An environment without what a surrounding Claude Code session or tmux put there."""
+    """Return an environment without the variables of a surrounding Claude Code session or tmux."""
     return {
         name: value
         for name, value in environment.items()
@@ -259,7 +260,7 @@ def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def status_report(payload: Mapping[str, Any]) -> Report:
-    """What a status-line report says; every field None where it says nothing usable."""
+    """Parse a status-line report; a field without a usable value is None."""
     window = _mapping(payload.get("context_window"))
     return Report(
         session_id=_text(payload.get("session_id")),
@@ -276,7 +277,7 @@ def status_report(payload: Mapping[str, Any]) -> Report:
 
 
 def _limit_resets(limits: Mapping[str, Any]) -> float | None:
-    """When the last of the limits that are used up begins anew."""
+    """Return when the last of the exhausted limits resets."""
     used_up = [
         resets
         for each in map(_mapping, limits.values())

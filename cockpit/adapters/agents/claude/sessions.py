@@ -1,7 +1,7 @@
-"""Where Claude Code keeps the record of a session, and whether one may be opened again.
+"""Find the transcript of a Claude Code session, and check whether the session can be resumed.
 
-The folder's name is made of the directory and loses information on the way, so a record's own
-`cwd` decides whose it is. Nothing here reads what was said.
+The folder's name is a lossy encoding of the directory, so a transcript's own `cwd` decides which
+directory it belongs to. The conversation is not read.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from cockpit.core.errors import BadUsage, NotNow
 from cockpit.core.ids import SessionId
 
 FOLDER_NAME_LIMIT = 200
-"""UTF-16 units of an encoded directory; longer ones are cut and get a hash of the CLI's own."""
+"""UTF-16 units of an encoded directory; the CLI cuts longer ones and appends a hash."""
 
 _SESSION_ID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _LOOK_BYTES = 1_048_576
 
 
 def encoded(directory: Path) -> str:
-    """The CLI's name for a directory: every unit outside of a-z, A-Z, 0-9 is a dash."""
+    """Return the CLI's name for a directory: every unit outside of a-z, A-Z, 0-9 becomes a dash."""
     return "".join(
         ("-" if unit < 0x10000 else "--") if not re.match(r"[a-zA-Z0-9]", chr(unit)) else chr(unit)
         for unit in map(ord, os.path.realpath(directory))
@@ -36,7 +36,7 @@ def encoded(directory: Path) -> str:
 def record_path(
     session_id: SessionId, directory: Path, environment: Mapping[str, str]
 ) -> Path | None:
-    """Where the record is, or will be; None if that cannot be known before it exists."""
+    """Return the transcript's path; None if it is unknown until the file exists."""
     projects = config_folder(environment) / "projects"
     name = environment.get("CLAUDE_CODE_PROJECT_DIR_NAME") or encoded(directory)
     file = f"{session_id}.jsonl"
@@ -48,14 +48,14 @@ def record_path(
 
 
 def is_session_id(text: str) -> bool:
-    """Whether it has the form of the CLI's session ids (UUIDs). What a hook says may be forged."""
+    """Return whether the text has the form of a session id (a UUID); hook reports may be forged."""
     return _SESSION_ID.fullmatch(text) is not None
 
 
 def reported_record(path: str | None, session_id: str | None) -> Path | None:
-    """The record that a report names, if it is named as the CLI names it: `SESSION_ID.jsonl`.
+    """Return the transcript that a report names, if its name is `SESSION_ID.jsonl`.
 
-    None for any other file, so that a forged report leads to no record of another session.
+    None for any other file, so that a forged report cannot point to another session's transcript.
     """
     if path is None or session_id is None or not is_session_id(session_id):
         return None
@@ -65,10 +65,10 @@ def reported_record(path: str | None, session_id: str | None) -> Path | None:
 
 
 def check_resumable(session_id: SessionId, directory: Path, environment: Mapping[str, str]) -> Path:
-    """The record of a session that may be opened in `directory`.
+    """Return the transcript of a session that can be resumed in `directory`.
 
-    Raises `BadUsage` if there is none or it belongs to another directory, `NotNow` while a live
-    process has it open.
+    Raises `BadUsage` if there is none or if it belongs to another directory, and `NotNow` while a
+    live process has it open.
     """
     if not is_session_id(session_id):
         raise BadUsage(f"{session_id!a} is not the id of a session", hint="Ids are UUIDs.")
@@ -102,7 +102,7 @@ def _check_directory(path: Path, directory: Path) -> None:
 
 
 def _directories(path: Path) -> Iterator[str]:
-    """The directories that the beginning and the end of a record name."""
+    """Return the directories named at the beginning and the end of a transcript."""
     with opened(path) as file:
         start = file.read(_LOOK_BYTES)
         size = file.seek(0, os.SEEK_END)
@@ -128,7 +128,7 @@ def _directory(line: bytes) -> str | None:
 
 
 def _elsewhere(projects: Path, file: str) -> Path | None:
-    """The record where a session took it that changed its directory; the newest of several."""
+    """Return the transcript of a session that changed its directory; the newest of several."""
     found = [path for path in projects.glob(f"*/{_escaped(file)}") if is_file(path)]
     return max(found, key=lambda path: path.stat().st_mtime_ns, default=None)
 

@@ -1,12 +1,12 @@
-"""The settings that one agent's Claude Code is started with: our hooks and our status line.
+"""Write the settings for one agent's Claude Code: cockpit's hooks and status line.
 
-They go in by `--settings`, for this process only: hooks add to the user's own, the status line
-takes the place of the user's, which is therefore looked up and called from ours. The user's
-files are read and never written.
+They are passed with `--settings`, for this process only. Hooks are added to the user's own. The
+status line replaces the user's, so ours looks up and calls the user's command. The user's files are
+read and never written.
 
-Hooks are given in exec form with the reporter itself as the command: a CLI too old to know
-`args` then runs it without any, which does nothing, where a shell as the command would read the
-report as a script.
+Hooks use the exec form, with the reporter itself as the command. A CLI too old to know `args` then
+runs the reporter without arguments, which does nothing; a shell as the command would run the report
+as a script.
 """
 
 from __future__ import annotations
@@ -36,26 +36,27 @@ HOOK_EVENTS = (
     "SubagentStop",
     "SessionEnd",
 )
-"""Not PreToolUse: a process before every tool call, for nothing that PostToolUse does not say."""
+"""`PreToolUse` is left out: it would start a process before every tool call and add nothing to
+`PostToolUse`."""
 
 DRAFTS = "//**/draft-*.md"
-"""Before a tool writes one of these the reporter is asked whether it is the document."""
+"""Before a tool writes such a file, the reporter checks whether it is the document."""
 WRITERS = ("Write", "Edit")
 
 HOOK_TIMEOUT = 5
-"""Seconds after which the CLI goes on without the reporter."""
+"""Seconds after which the CLI continues without the reporter."""
 
 COMPACTION_TIMEOUT = 15
-"""The same for the hook that waits until facts of the session are on the disk: eight at most."""
+"""Timeout of the hook that waits until the session's facts are on disk: at most eight seconds."""
 
 REPORTER = "reporter.sh"
 _LARGEST_POINTER = 8192
-"""Bytes of a `.git` file or a `commondir`: one path."""
+"""Maximum bytes of a `.git` file or a `commondir`; each holds one path."""
 _LARGEST_SETTINGS = 8_000_000
 
 
 def config_folder(environment: Mapping[str, str]) -> Path:
-    """Where this Claude Code keeps settings, transcripts and the notes of live processes."""
+    """Return the folder of Claude Code's settings, transcripts and notes about live processes."""
     configured = environment.get("CLAUDE_CONFIG_DIR")
     if configured:
         return Path(configured)
@@ -65,7 +66,7 @@ def config_folder(environment: Mapping[str, str]) -> Path:
 def session_settings(
     state: Path, agent: AgentName, pilots_line: Mapping[str, Any] | None
 ) -> dict[str, Any]:
-    """The settings for one agent whose reporter lies in `state`."""
+    """Return the settings for one agent whose reporter is in `state`."""
     reporter = str(state / REPORTER)
     hooks: dict[str, list[dict[str, Any]]] = {
         event: [
@@ -82,8 +83,9 @@ def session_settings(
         ]
         for event in HOOK_EVENTS
     }
-    # Which file is allowed is said while a handoff asks for it: a rule here would allow it always,
-    # and is read once, before its name is known. In plan mode only PermissionRequest decides.
+    # The permitted file is named only while a handoff asks for it: a rule here would allow it
+    # always, and is read once, before the file's name is known. Plan mode only asks
+    # PermissionRequest.
     hooks["PreToolUse"] = [
         {
             "matcher": tool,
@@ -110,11 +112,12 @@ def session_settings(
 def pilots_status_line(
     directory: Path, environment: Mapping[str, str], state: Path
 ) -> dict[str, Any] | None:
-    """The status line that Claude Code would show in `directory` without us, if it is a command.
+    """Return the status line that Claude Code would show in `directory` without cockpit, if it is a
+    command.
 
-    The first of local, project and user settings that has one; one of ours counts as none. As
-    seen on CLI 2.1.330: local settings are those at the root of the main checkout before those of
-    the directory, project settings are the directory's only.
+    The first of local, project and user settings that has one counts; cockpit's own counts as none.
+    As seen on CLI 2.1.330: local settings at the root of the main checkout come before those of the
+    directory, and project settings are only those of the directory.
     """
     for path in _settings_files(directory, environment):
         line = _status_line(path)
@@ -124,9 +127,9 @@ def pilots_status_line(
 
 
 def install_reporter(state: Path) -> Path:
-    """Put the reporter where running agents find it, however the package moves meanwhile.
+    """Install the reporter where running agents find it, even if the package moves.
 
-    Atomic, and nothing is written when the same script lies there already.
+    Atomic; writes nothing if the same script is already there.
     """
     source = Path(__file__).parents[3] / REPORTER
     content = source.read_bytes()
@@ -142,13 +145,13 @@ def install_reporter(state: Path) -> Path:
 
 
 def write_settings(path: Path, settings: Mapping[str, Any]) -> None:
-    """Write a settings file that only the user can read, whole or not at all."""
+    """Write a settings file, atomically, readable only by the user."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     _write(path, json.dumps(settings, indent=1).encode(), 0o600)
 
 
 def _settings_files(directory: Path, environment: Mapping[str, str]) -> Iterator[Path]:
-    """From the highest layer that we may speak for to the lowest."""
+    """Yield the user's settings files, highest precedence first."""
     checkout = main_checkout(directory)
     if checkout is not None:
         yield checkout / ".claude" / "settings.local.json"
@@ -158,7 +161,9 @@ def _settings_files(directory: Path, environment: Mapping[str, str]) -> Iterator
 
 
 def main_checkout(directory: Path) -> Path | None:
-    """The root of the checkout that `directory` is in or is a worktree of; git is not run."""
+    """Return the root of the main checkout of `directory`, which may be in a worktree; does not run
+    git.
+    """
     for folder in (directory, *directory.parents):
         marker = folder / ".git"
         if marker.is_dir():
@@ -169,7 +174,9 @@ def main_checkout(directory: Path) -> Path | None:
 
 
 def _owner_of(marker: Path) -> Path | None:
-    """Whose worktree it is, by the `.git` file that git leaves there; None if it is none."""
+    """Return the checkout that a worktree belongs to, from its `.git` file; None if it is not a
+    worktree.
+    """
     try:
         said = read_text(marker, _LARGEST_POINTER).removeprefix("gitdir:").strip()
         private = marker.parent / said

@@ -1,8 +1,7 @@
-"""Whole Claude transcripts in a hurry: only what totals, or facts, ask of a line.
+"""Parse whole Claude transcripts quickly, for totals or facts only.
 
-Each function answers like `claude_record.parse` for the records that its question is about, and
-dismisses the rest by their first bytes. The shapes known here are those the CLI writes; any
-other line goes to `parse` itself, so that being unusual costs time and never a token.
+Each function returns what `record.parse` would for the records it needs, and skips other lines by
+their first bytes. Lines of an unusual form go to `parse`, so they cost time but lose no token.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ _COMMITTED = re.compile(rb'(?:"|\\n)\[[^"\n]{1,400}? [0-9a-f]{7,64}\] ')
 
 
 def parse_totals(line: bytes) -> Sequence[SessionEvent] | Skipped:
-    """Like `parse`, for counting tokens: replies come without text, tools and time."""
+    """Like `parse`, for counting tokens: replies have no text, tools or time."""
     if line[-1:] != b"}":
         return parse(line)
     reply = _REPLY.match(line)
@@ -46,7 +45,7 @@ def parse_totals(line: bytes) -> Sequence[SessionEvent] | Skipped:
 
 
 def parse_facts(line: bytes) -> Sequence[SessionEvent] | Skipped:
-    """Like `parse`, without the tool results that no fact is made of; replies have no time."""
+    """Like `parse`, without the tool results that contribute no fact; replies have no time."""
     if line[-1:] != b"}":
         return parse(line)
     reply = _REPLY.match(line)
@@ -63,10 +62,10 @@ def parse_facts(line: bytes) -> Sequence[SessionEvent] | Skipped:
 
 
 def _usage_of(line: bytes) -> re.Match[bytes] | None:
-    """The usage that a reply's line ends with; None where only a full reading can tell.
+    """Return the usage at the end of a reply's line; None if only a full parse can tell.
 
-    Text that quotes a record has its quotes escaped, and a tool's input stands in the content:
-    what follows the content's end is the record's own.
+    Text that quotes a record has its quotes escaped, and a tool's input is inside the content: what
+    follows the content's end belongs to the record itself.
     """
     usage = _USAGE.match(line, line.rfind(b'],"stop_reason":'))
     if usage is None:
@@ -96,9 +95,10 @@ def _replied(
 
 
 def _tells(result: bytes) -> bool:
-    """Whether a result can be a commit, a new task, a subagent, a background task or a failure.
+    """Return whether a result may contain a commit, a new task, a subagent, a background task or a
+    failure.
 
-    The CLI writes what a tool said twice: for the model, then as `toolUseResult` for itself.
+    The CLI writes a tool's output twice: for the model, and as `toolUseResult` for itself.
     """
     middle = result.rfind(b'"toolUseResult":')
     end = middle if middle >= 0 else len(result)

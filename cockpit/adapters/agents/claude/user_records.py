@@ -1,6 +1,6 @@
-"""User records of a Claude Code transcript: prompts, tool results, interrupts, notices.
+"""Parse user records of a Claude Code transcript: prompts, tool results, interrupts and notices.
 
-The CLI writes all four as `user`; who really spoke is told apart here.
+The CLI writes all four as `user`; this module tells them apart.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from cockpit.core.session import Interrupted, SessionEvent, ToolFinished, UserSa
 Record = dict[str, Any]
 
 BLOCKS_KEPT = 1_000
-"""Blocks of one record's content that are looked at; the CLI writes one to a record, or few."""
+"""Maximum blocks of one record's content that are read; the CLI writes one or few."""
 RESULT_KEPT = 2_000
-"""Characters of a tool's result that an event carries."""
+"""Maximum characters of a tool's result in an event."""
 _INTERRUPTED = "[Request interrupted by user"
 _BY_THE_CLI = (
     "<bash-stderr>",
@@ -40,13 +40,13 @@ _LOG = re.compile(r"Output is being written to: (/\S+?\.output)(?=[.\s]|$)")
 _PASTED = re.compile(
     r'\n{0,2}<pasted_content id="([\w-]{1,40})">\n(.*?)\n</pasted_content id="\1">\n?', re.DOTALL
 )
-"""The CLI's marks around what was pasted in several lines (2.1.330)."""
+"""The CLI's markers around pasted lines (2.1.330)."""
 _OWN_MARK = re.compile(r"<\\(?=/?pasted_content\b)")
-"""The same words where the user wrote them: a backslash says that they are no mark."""
+"""The same words written by the user, escaped with a backslash."""
 
 
 def events_of_user(record: Record, at: datetime | None) -> Sequence[SessionEvent]:
-    """What a `user` record says, in order: results first, then text."""
+    """Return the events of a `user` record in order: results first, then text."""
     message = record.get("message")
     content = message.get("content") if isinstance(message, dict) else None
     sidechain = record.get("isSidechain") is True
@@ -86,7 +86,7 @@ def _spoken(
 
 
 def _as_written(text: str) -> str:
-    """A prompt without the marks that the CLI puts around what was pasted."""
+    """Return a prompt without the CLI's markers around pasted lines."""
     if "pasted_content" not in text:
         return text
     bare = _PASTED.sub(lambda found: f"\n{found[2]}\n", text)
@@ -125,7 +125,7 @@ def _result(record: Record, block: Record, sidechain: bool, at: datetime | None)
 
 
 def _texts(content: object) -> Iterator[str]:
-    """The texts of a result, each cut: a result can be megabytes."""
+    """Yield the texts of a result, each truncated: a result can be megabytes."""
     if isinstance(content, str):
         yield content[:RESULT_KEPT]
     elif isinstance(content, list):
@@ -135,7 +135,7 @@ def _texts(content: object) -> Iterator[str]:
 
 
 def notice(text: str, at: datetime | None) -> Sequence[SessionEvent]:
-    """The end of something that ran in the background, a subagent perhaps."""
+    """Return the event for the end of a background task or a subagent."""
     told = dict(reversed(_NOTICED.findall(text)))
     tool, status = told.get("tool-use-id"), told.get("status")
     if not tool or not status:
