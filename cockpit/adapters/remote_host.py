@@ -28,10 +28,10 @@ from cockpit.core.ids import AgentName
 from cockpit.core.safetext import quoted, safe_line
 
 DIAL = ("cockpit", "dial-stdio")
-ITSELF_SECONDS = 1.0
+GRACE_SECONDS = 1.0
 """Seconds that a process has to end by itself after its connection is closed."""
 TERM_SECONDS = 1.0
-LAST_WORDS = 4096
+STDERR_BYTES = 4096
 """Bytes of standard error that are read, from its end."""
 
 NO_SUPERVISOR = 4
@@ -40,7 +40,7 @@ NOT_FOUND = (126, 127)
 """Exit codes of a shell, and of `env`, for a program that is missing or cannot be run."""
 
 
-class FarHost:
+class RemoteHost:
     """A configured host; `name` is the user's name for it."""
 
     def __init__(self, name: str, connect: Sequence[str], attach: Sequence[str] = ()) -> None:
@@ -48,29 +48,29 @@ class FarHost:
         self.connect = tuple(connect)
         self._attach = tuple(attach)
 
-    def dial(self) -> FarLine:
+    def dial(self) -> RemoteConnection:
         """Open a connection. Raises `ProgramMissing` and `Failed` if the command cannot be
         started.
         """
-        ours, theirs = socket.socketpair()
+        local_message, remote_lines = socket.socketpair()
         words = os.memfd_create("words", os.MFD_CLOEXEC)
         try:
-            with theirs:
+            with remote_lines:
                 process = subprocess.Popen(
-                    [*self._silently(), *DIAL],
+                    [*self._without_questions(), *DIAL],
                     env={**os.environ, "SSH_ASKPASS_REQUIRE": "never"},
-                    stdin=theirs.fileno(),
-                    stdout=theirs.fileno(),
+                    stdin=remote_lines.fileno(),
+                    stdout=remote_lines.fileno(),
                     stderr=words,
                     start_new_session=True,
                 )
         except OSError as error:
-            ours.close()
+            local_message.close()
             os.close(words)
             raise self._not_started(error) from error
-        return FarLine(self, ours, process, words)
+        return RemoteConnection(self, local_message, process, words)
 
-    def _silently(self) -> tuple[str, ...]:
+    def _without_questions(self) -> tuple[str, ...]:
         """Return `connect` without interactive questions."""
         if PurePath(self.connect[0]).name == "ssh":
             return (self.connect[0], "-oBatchMode=yes", *self.connect[1:])
@@ -107,34 +107,34 @@ class FarHost:
         return Failed(f"Host {self.name} could not be called", str(error))
 
 
-class FarLine:
+class RemoteConnection:
     """One process for one request."""
 
     slow_to_end = True
 
     def __init__(
-        self, host: FarHost, channel: socket.socket, process: subprocess.Popen[bytes], words: int
+        self, host: RemoteHost, channel: socket.socket, process: subprocess.Popen[bytes], words: int
     ) -> None:
         self.channel = channel
         self._host = host
         self._process = process
-        self._words: int | None = words
+        self._stderr: int | None = words
 
-    def broken(self, said: bytes = b"") -> CockpitError:
+    def broken(self, received: bytes = b"") -> CockpitError:
         """Return the reason, from exit code and error output; waits a moment for both."""
-        host, words = self._host, self._last_words
-        if said:
+        host, words = self._host, self._last_error_lines
+        if received:
             return NoSupervisor(
                 f"What host {host.name} says is no answer of a supervisor",
-                f"It begins with {quoted(safe_line(said[:80].decode(errors='replace'), 60))}.",
+                f"It begins with {quoted(safe_line(received[:80].decode(errors='replace'), 60))}.",
                 "A command that is run there must print nothing of its own (a greeting in a "
                 f"shell's start-up file?). Try: {host.by_hand('status')}",
             )
-        code = self._exit_code(ITSELF_SECONDS)
+        code = self._exit_code(GRACE_SECONDS)
         if code == NO_SUPERVISOR:
-            if said_there := _unreachable_there(words()):
+            if remote_message := _remote_unreachable(words()):
                 return NoSupervisor(
-                    f"{host.name}: {said_there}",
+                    f"{host.name}: {remote_message}",
                     "\n".join(words()[1:2]),
                     f"See what it does with: {host.by_hand('doctor')}",
                 )
@@ -166,7 +166,7 @@ class FarLine:
         host = self._host
         return NoSupervisor(
             f"Host {host.name} does not answer",
-            "\n".join(self._last_words()) or f"Nothing came in {seconds:g} s.",
+            "\n".join(self._last_error_lines()) or f"Nothing came in {seconds:g} s.",
             f"Try it by hand: {host.by_hand('status')}",
         )
 
@@ -175,14 +175,14 @@ class FarLine:
         with contextlib.suppress(OSError):
             self.channel.shutdown(socket.SHUT_RDWR)
         self.channel.close()
-        if self._exit_code(ITSELF_SECONDS) is None:
+        if self._exit_code(GRACE_SECONDS) is None:
             self._signal(signal.SIGTERM)
             if self._exit_code(TERM_SECONDS) is None:
                 self._signal(signal.SIGKILL)
                 self._process.wait()
-        if self._words is not None:
-            os.close(self._words)
-            self._words = None
+        if self._stderr is not None:
+            os.close(self._stderr)
+            self._stderr = None
 
     def _signal(self, number: signal.Signals) -> None:
         # Not waited for yet, so the group's number is still valid.
@@ -195,18 +195,18 @@ class FarLine:
         except subprocess.TimeoutExpired:
             return None
 
-    def _last_words(self) -> list[str]:
+    def _last_error_lines(self) -> list[str]:
         """Return the last lines of its standard error, safe to show."""
-        if self._words is None:
+        if self._stderr is None:
             return []
-        size = os.fstat(self._words).st_size
-        said = os.pread(self._words, LAST_WORDS, max(0, size - LAST_WORDS))
-        text = said.decode(errors="replace")
+        size = os.fstat(self._stderr).st_size
+        output = os.pread(self._stderr, STDERR_BYTES, max(0, size - STDERR_BYTES))
+        text = output.decode(errors="replace")
         lines = (safe_line(line.strip(), 200) for line in text.splitlines())
         return [line for line in lines if line][-3:]
 
 
-def _unreachable_there(words: list[str]) -> str:
+def _remote_unreachable(words: list[str]) -> str:
     """Return the remote message that a running supervisor is unreachable; empty otherwise."""
     title = words[0].removeprefix("cockpit: ") if words else ""
     return title if title.startswith("A supervisor runs ") else ""

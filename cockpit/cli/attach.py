@@ -17,13 +17,13 @@ from cockpit.adapters.tmux.outer_terminal import client_terminal
 from cockpit.adapters.tmux.panes import Tmux
 from cockpit.adapters.tmux.views import TmuxViews
 from cockpit.cli.places import our_places
-from cockpit.client.quick import fetch
+from cockpit.client.raw_request import fetch
 from cockpit.config.paths import Places
 from cockpit.core.errors import BadUsage, NotNow
 from cockpit.core.ids import PaneId, agent_name
 
 if TYPE_CHECKING:
-    from cockpit.adapters.remote_host import FarHost
+    from cockpit.adapters.remote_host import RemoteHost
 
 
 CLIENT_SHELL = """\
@@ -54,7 +54,7 @@ def attach(name: str, *, aside: bool = False) -> NoReturn:
     exec_client(places, PaneId(done["pane"]), aside=aside)
 
 
-def attach_remote(host: FarHost, name: str) -> NoReturn:
+def attach_remote(host: RemoteHost, name: str) -> NoReturn:
     """Show an agent's pane from another machine in this terminal; never returns."""
     from cockpit.cli.hosts import exec_remote
 

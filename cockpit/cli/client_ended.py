@@ -12,7 +12,7 @@ from typing import Any
 
 from cockpit.cli.output import say
 from cockpit.cli.places import our_places
-from cockpit.client.quick import fetch
+from cockpit.client.raw_request import fetch
 from cockpit.config.paths import Places
 from cockpit.core.errors import CockpitError
 from cockpit.core.safetext import safe_line

@@ -11,7 +11,7 @@ import socket
 import sys
 
 from cockpit.cli.places import our_places
-from cockpit.client.quick import connect
+from cockpit.client.raw_request import connect
 
 _BLOCK = 65536
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from cockpit import __version__
 from cockpit.cli.doctor_finding import Finding, fit, from_error, note, unfit
-from cockpit.client.quick import fetch
+from cockpit.client.raw_request import fetch
 from cockpit.client.refusals import not_running
 from cockpit.config.paths import Places
 from cockpit.core.errors import CockpitError, NoSupervisor

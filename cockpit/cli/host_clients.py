@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from cockpit.cli.status import BEAT
+from cockpit.client.host_client import HostClient
 from cockpit.client.http import HttpClient
-from cockpit.client.joined import JoinedClient
-from cockpit.client.named import NamedClient
+from cockpit.client.joined_client import JoinedClient
 from cockpit.core.far_names import host_and_name
 from cockpit.core.ids import agent_name
 
 if TYPE_CHECKING:
-    from cockpit.adapters.remote_host import FarHost
+    from cockpit.adapters.remote_host import RemoteHost
     from cockpit.client.client import Supervisor
     from cockpit.config.hooks import Host
     from cockpit.config.schema import Settings
@@ -24,7 +24,7 @@ class HostClients:
 
     def __init__(self, here: HttpClient, settings: Settings) -> None:
         self.client = JoinedClient(here, [])
-        self._known: dict[str, tuple[Host, FarHost, NamedClient]] = {}
+        self._known: dict[str, tuple[Host, RemoteHost, HostClient]] = {}
         self.have(settings)
 
     def have(self, settings: Settings) -> Mapping[str, Supervisor]:
@@ -43,11 +43,11 @@ class HostClients:
             return []
         return self._known[host][1].attach_command(agent_name(name))
 
-    def _client_of(self, host: Host) -> tuple[Host, FarHost, NamedClient]:
+    def _client_of(self, host: Host) -> tuple[Host, RemoteHost, HostClient]:
         known = self._known.get(host.name)
         if known is not None and known[0] == host:
             return known
-        from cockpit.adapters.remote_host import FarHost
+        from cockpit.adapters.remote_host import RemoteHost
 
-        far = FarHost(host.name, host.connect, host.attach)
-        return host, far, NamedClient(host.name, HttpClient(far, host.name, beat=BEAT))
+        far = RemoteHost(host.name, host.connect, host.attach)
+        return host, far, HostClient(host.name, HttpClient(far, host.name, beat=BEAT))

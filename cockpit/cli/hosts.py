@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from cockpit.adapters.remote_host import FarHost
+from cockpit.adapters.remote_host import RemoteHost
 from cockpit.cli.agent_guard import refuse_inside_agent
 from cockpit.cli.places import our_places
 from cockpit.config.read import load
@@ -16,7 +16,7 @@ from cockpit.core.errors import BadUsage, ProgramMissing
 from cockpit.core.safetext import quoted, safe_line
 
 
-def host_named(name: str, config: Path | None) -> FarHost:
+def host_named(name: str, config: Path | None) -> RemoteHost:
     """Return the configured host with that name. Raises `BadUsage`, listing known hosts, and
     `BadConfig`.
     """
@@ -24,7 +24,7 @@ def host_named(name: str, config: Path | None) -> FarHost:
     loaded = load(our_places(), config, Path.cwd(), os.environ)
     for host in loaded.settings.hosts:
         if host.name == name:
-            return FarHost(host.name, host.connect, host.attach)
+            return RemoteHost(host.name, host.connect, host.attach)
     held = [one for one in loaded.held if one.key.startswith("hosts[")]
     known = ", ".join(["local", *(host.name for host in loaded.settings.hosts)])
     hint = ""

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 from cockpit.cli.options import LOCAL, CommonOptions, common_options
 from cockpit.cli.places import our_places
-from cockpit.client.line import Way
+from cockpit.client.connection import Address
 from cockpit.core.errors import BadUsage
 
 if TYPE_CHECKING:
-    from cockpit.adapters.remote_host import FarHost
+    from cockpit.adapters.remote_host import RemoteHost
     from cockpit.client.http import HttpClient
     from cockpit.wire.verbs import Done, Verb
 
@@ -45,7 +45,7 @@ def with_client(question: Callable[[HttpClient], Awaitable[Answer]]) -> Answer:
     return asyncio.run(call())
 
 
-def supervisor_address(options: CommonOptions | None = None) -> Path | Way:
+def supervisor_address(options: CommonOptions | None = None) -> Path | Address:
     """Return the address of the chosen supervisor. Raises `BadUsage` and `BadConfig`.
 
     `options` defaults to the options of the running command.
@@ -53,7 +53,7 @@ def supervisor_address(options: CommonOptions | None = None) -> Path | Way:
     return remote_host(options) or our_places().socket
 
 
-def remote_host(options: CommonOptions | None = None) -> FarHost | None:
+def remote_host(options: CommonOptions | None = None) -> RemoteHost | None:
     """Return the host named by `--host`; None for this machine. Raises `BadUsage`, `BadConfig`."""
     options = options or common_options()
     if options.host is None or options.host == LOCAL:

@@ -48,14 +48,14 @@ def ensure_screen(config: Path | None) -> Places:
         start_supervisor(config, meanwhile=lambda: asyncio.run(look_or_open()))
     except CockpitError:
         with suppress(CockpitError):
-            asyncio.run(views.forsake())
+            asyncio.run(views.end_if_unused())
         raise
     return places
 
 
 def _needs_own_screen(places: Places) -> bool:
     """Whether the running screen does not suit this terminal: characters, colours, settings."""
-    return asyncio.run(views_of(places).is_not_for(os.environ))
+    return asyncio.run(views_of(places).needs_own_screen(os.environ))
 
 
 def is_running(places: Places) -> bool:

@@ -33,8 +33,8 @@ from cockpit.ports.panes import Launch
 from cockpit.wire.verbs import Attach
 
 if TYPE_CHECKING:
-    from cockpit.adapters.remote_host import FarHost
-    from cockpit.client.joined import JoinedClient
+    from cockpit.adapters.remote_host import RemoteHost
+    from cockpit.client.joined_client import JoinedClient
     from cockpit.config.schema import Settings
     from cockpit.tui.terminal.attach import Attach as ShowPane
 
@@ -51,7 +51,7 @@ def show_here(config: Path | None) -> int:
     return _show(our_places(), config, in_home_window=False)
 
 
-def show_remote(host: FarHost, config: Path | None) -> int:
+def show_remote(host: RemoteHost, config: Path | None) -> int:
     """Run another machine's screen in this terminal, with this machine's settings."""
     check_terminal()
 
@@ -92,7 +92,7 @@ def _show(places: Places, config: Path | None, *, in_home_window: bool) -> int:
     async def select_window(name: str) -> None:
         if argv := hosts.shown_there(name):
             argv = ["/bin/sh", "-c", CONNECT_SCRIPT, name, *argv]
-            await views.show_far(name, Launch(argv, Path.cwd(), dict(os.environ)))
+            await views.show_remote(name, Launch(argv, Path.cwd(), dict(os.environ)))
             return
         done = await here.ask(Attach(name=name))
         await views.show(PaneId(done.pane or ""))
@@ -132,7 +132,7 @@ def _notification_passer(views: TmuxViews) -> Callable[[], None]:
 
     async def allow() -> None:
         with contextlib.suppress(CockpitError):  # then only the bell is left
-            await views.let_home_through()
+            await views.allow_passthrough()
 
     def begin() -> None:
         task = asyncio.get_running_loop().create_task(allow())
@@ -159,7 +159,7 @@ def _run_screen(
 ) -> int:
     """Run the screen with the user's settings; `remote` is the host, if any."""
     if in_home_window and settings.notifications.terminal in ("osc9", "osc777"):
-        asyncio.run(views_of(places).let_home_through())
+        asyncio.run(views_of(places).allow_passthrough())
     options = ScreenOptions(
         attach=attach,
         direct=not in_home_window,

@@ -17,8 +17,8 @@ from cockpit.cli.context_bar import format_context
 from cockpit.cli.output import say
 from cockpit.cli.places import our_places
 from cockpit.cli.status_sentence import change_key, doing, sentence
-from cockpit.client.line import Way
-from cockpit.client.quick import fetch, lines
+from cockpit.client.connection import Address
+from cockpit.client.raw_request import fetch, lines
 from cockpit.core.errors import NoSuchAgent
 from cockpit.core.safetext import quoted, safe_line
 
@@ -36,15 +36,15 @@ def show(
     *,
     as_json: bool,
     plain: bool = False,
-    way: Path | Way | None = None,
+    address: Path | Address | None = None,
     host: str | None = None,
 ) -> int:
     """Print the current state. Raises `NoSuchAgent` for a name that the supervisor does not know.
 
-    `way` is the supervisor's address, if it is not this cockpit's own. `host` is our name for its
+    `address` is the supervisor's, if it is not this cockpit's own. `host` is our name for its
     machine, which calls itself local.
     """
-    status = _status(way or our_places().socket)
+    status = _status(address or our_places().socket)
     if host is not None:
         status["host"] = host
     agents = _chosen(status["agents"], name)
@@ -65,17 +65,17 @@ def watch(
     *,
     as_json: bool,
     plain: bool = False,
-    way: Path | Way | None = None,
+    address: Path | Address | None = None,
 ) -> int:
     """Print the current state, then each line again when it changes, until the supervisor ends.
 
     With `plain`, only state, band, need and session count as changes.
     """
     printed: dict[str, object] = {}
-    if way is None:
+    if address is None:
         stream = lines(our_places().socket, "/v1/watch")
     else:
-        stream = lines(way, f"/v1/watch?beat={BEAT}", silence=3.0 * BEAT)
+        stream = lines(address, f"/v1/watch?beat={BEAT}", silence=3.0 * BEAT)
     for message in map(json.loads, stream):
         for row in _changed(message, name):
             line = json.dumps(row, ensure_ascii=False) if as_json else _line(row, plain=plain)
@@ -86,9 +86,9 @@ def watch(
     return 0
 
 
-def rows(way: Path | Way, patience: float = 10.0) -> list[Row]:
+def rows(address: Path | Address, patience: float = 10.0) -> list[Row]:
     """Return every agent as the supervisor reports it. Raises `NoSupervisor`."""
-    return list(_status(way, patience)["agents"])
+    return list(_status(address, patience)["agents"])
 
 
 def table_line(row: Row) -> str:
@@ -103,8 +103,8 @@ def table_line(row: Row) -> str:
     return _cut("  ".join(cells).rstrip())
 
 
-def _status(way: Path | Way, patience: float = 10.0) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(fetch(way, "/v1/status", patience=patience))
+def _status(address: Path | Address, patience: float = 10.0) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(fetch(address, "/v1/status", patience=patience))
     return found
 
 

@@ -31,6 +31,6 @@ def status(name: str | None, as_json: bool, watch: bool, plain: bool) -> int:
 
     host = remote_host()
     if watch:
-        return watch_status(name, as_json=as_json, plain=plain, way=host)
+        return watch_status(name, as_json=as_json, plain=plain, address=host)
     host_name = None if host is None else host.name
-    return show(name, as_json=as_json, plain=plain, way=host, host=host_name)
+    return show(name, as_json=as_json, plain=plain, address=host, host=host_name)

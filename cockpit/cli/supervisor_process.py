@@ -23,7 +23,7 @@ from cockpit.cli.fast_path import resume_gc
 from cockpit.cli.output import say
 from cockpit.cli.places import our_places
 from cockpit.cli.startup_output import StartupOutput
-from cockpit.client.quick import connect, fetch
+from cockpit.client.raw_request import connect, fetch
 from cockpit.client.refusals import not_running, unreachable
 from cockpit.config.paths import Places
 from cockpit.core.errors import BY_EXIT_CODE, Failed, NoSupervisor, NotNow, Unreachable

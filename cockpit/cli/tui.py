@@ -19,7 +19,7 @@ from cockpit.core.errors import ProgramMissing
 
 if TYPE_CHECKING:
     from cockpit.client.client import Supervisor
-    from cockpit.client.joined import JoinedClient
+    from cockpit.client.joined_client import JoinedClient
     from cockpit.config.files import Files
     from cockpit.config.hooks import Notifications
     from cockpit.config.schema import Settings

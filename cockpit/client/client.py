@@ -1,7 +1,7 @@
 """The interfaces that screens and commands use.
 
-`http.py` implements one supervisor, `named.py` prefixes one with its host's name, and `joined.py`
-combines several.
+`http.py` implements one supervisor, `host_client.py` prefixes its names with the host, and
+`joined_client.py` combines several.
 """
 
 from __future__ import annotations

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import h11
 
-from cockpit.client.absence import unanswered
-from cockpit.client.line import Line, SocketLine, Way
+from cockpit.client.connection import Address, Connection, SocketConnection
 from cockpit.client.refusals import refusal, silent
+from cockpit.client.supervisor_lock import no_listener
 from cockpit.core.errors import CockpitError
 
 _BLOCK = 65536
@@ -28,38 +28,38 @@ class Exchange:
     """A connection with one request and its answer."""
 
     def __init__(
-        self, line: Line, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+        self, connection: Connection, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        self._line = line
+        self._connection = connection
         self._reader = reader
         self._writer = writer
         self._protocol = h11.Connection(h11.CLIENT, max_incomplete_event_size=_LONGEST_HEAD)
         self.longest_silence: float | None = None
         """Seconds without data that count as a lost connection; None: no limit."""
-        self._said = b""
+        self._first_bytes = b""
         """The first bytes received, to show if they are not HTTP."""
 
     @classmethod
-    async def open(cls, way: Path | Way, patience: float) -> Exchange:
+    async def open(cls, address: Path | Address, patience: float) -> Exchange:
         """Open a connection, without sending a request; `patience` is in seconds.
 
         Raises `NoSupervisor` when nothing listens.
         """
-        if not isinstance(way, Path):
-            return await cls._by(way)
+        if not isinstance(address, Path):
+            return await cls._open_remote(address)
         try:
             async with asyncio.timeout(patience):
-                reader, writer = await asyncio.open_unix_connection(str(way))
+                reader, writer = await asyncio.open_unix_connection(str(address))
         except TimeoutError:
-            raise silent(way, patience) from None
+            raise silent(address, patience) from None
         except OSError:
-            raise unanswered(way) from None
-        return cls(SocketLine(way, writer.get_extra_info("socket")), reader, writer)
+            raise no_listener(address) from None
+        return cls(SocketConnection(address, writer.get_extra_info("socket")), reader, writer)
 
     @classmethod
-    async def _by(cls, way: Way) -> Exchange:
-        line = way.dial()
-        return cls(line, *await asyncio.open_connection(sock=line.channel))
+    async def _open_remote(cls, address: Address) -> Exchange:
+        connection = address.dial()
+        return cls(connection, *await asyncio.open_connection(sock=connection.channel))
 
     async def ask(self, method: str, target: str, body: bytes = b"") -> None:
         """Send the request, and read the head of the answer.
@@ -67,7 +67,7 @@ class Exchange:
         Raises `NoSupervisor`, or the supervisor's error if the status is not 200.
         """
         await self._send(method, target, body)
-        await self._accepted()
+        await self._read_head()
 
     async def _send(self, method: str, target: str, body: bytes) -> None:
         headers = [
@@ -84,7 +84,7 @@ class Exchange:
         except OSError:
             raise await self.broken() from None
 
-    async def _accepted(self) -> None:
+    async def _read_head(self) -> None:
         head = await self._next()
         if not isinstance(head, h11.Response):
             raise await self.broken()
@@ -118,20 +118,20 @@ class Exchange:
         self._writer.close()
         with contextlib.suppress(OSError):
             await self._writer.wait_closed()
-        if self._line.slow_to_end:
-            await asyncio.to_thread(self._line.end)
+        if self._connection.slow_to_end:
+            await asyncio.to_thread(self._connection.end)
 
-    async def broken(self, said: bytes = b"") -> CockpitError:
+    async def broken(self, received: bytes = b"") -> CockpitError:
         """Return why the answer ended too early."""
-        if self._line.slow_to_end:
-            return await asyncio.to_thread(self._line.broken, said)
-        return self._line.broken(said)
+        if self._connection.slow_to_end:
+            return await asyncio.to_thread(self._connection.broken, received)
+        return self._connection.broken(received)
 
     def silent(self, seconds: float) -> CockpitError:
         """Return the error for an answer that took too long."""
-        return self._line.silent(seconds)
+        return self._connection.silent(seconds)
 
-    async def _heard(self) -> bytes:
+    async def _receive(self) -> bytes:
         """Read the next data. Raises early if it does not start like HTTP."""
         try:
             async with asyncio.timeout(self.longest_silence):
@@ -140,10 +140,10 @@ class Exchange:
             if self.longest_silence is None:
                 raise
             raise self.silent(self.longest_silence) from None
-        if len(self._said) < len(_HTTP):
-            self._said += block[:_SHOWN]
-            if not self._said.startswith(_HTTP[: len(self._said)]):
-                raise await self.broken(self._said)
+        if len(self._first_bytes) < len(_HTTP):
+            self._first_bytes += block[:_SHOWN]
+            if not self._first_bytes.startswith(_HTTP[: len(self._first_bytes)]):
+                raise await self.broken(self._first_bytes)
         return block
 
     async def _next(self) -> h11.Response | h11.Data | h11.EndOfMessage | None:
@@ -151,7 +151,7 @@ class Exchange:
             try:
                 event = self._protocol.next_event()
                 if event is h11.NEED_DATA:
-                    self._protocol.receive_data(await self._heard())
+                    self._protocol.receive_data(await self._receive())
                     continue
             except (OSError, h11.RemoteProtocolError):
                 raise await self.broken() from None

@@ -16,8 +16,8 @@ from urllib.parse import quote, urlencode
 
 from pydantic import Field, TypeAdapter, ValidationError
 
+from cockpit.client.connection import Address
 from cockpit.client.exchange import Exchange
-from cockpit.client.line import Way
 from cockpit.core.errors import BadUsage, Failed
 from cockpit.core.safetext import safe_line
 from cockpit.wire.course import Course
@@ -30,13 +30,13 @@ from cockpit.wire.worktrees import WorktreeStatus
 
 Parsed = TypeVar("Parsed")
 
-LOOKING_SECONDS = 10.0
+STATE_SECONDS = 10.0
 """Time limit for answers about the current state."""
-READING_SECONDS = 60.0
+TRANSCRIPT_SECONDS = 60.0
 """Time limit for reading whole transcripts, or a large repository."""
-DOING_SECONDS = 90.0
+VERB_SECONDS = 90.0
 """Time limit for a verb: ending an agent may need TERM, a wait, KILL and another wait."""
-REMOVING_SECONDS = 1800.0
+REMOVAL_SECONDS = 1800.0
 """Time limit for a worktree of many gigabytes: git reads all of it twice."""
 PAGE_JOBS = 100
 """Jobs per request when reading the whole history."""
@@ -49,12 +49,12 @@ def parsed(parse: Callable[[Any], Parsed], answer: Any) -> Parsed:
     """Parse a supervisor's answer. Raises `Failed` for one that is not valid."""
     try:
         return parse(answer)
-    except (ValueError, LookupError, TypeError, AttributeError) as wrong:
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
         raise Failed(
             "The supervisor's answer is not valid",
-            safe_line(str(wrong), 300),
+            safe_line(str(error), 300),
             "Client and supervisor may have different versions: cockpit doctor",
-        ) from wrong
+        ) from error
 
 
 def in_path(name: str) -> str:
@@ -69,10 +69,10 @@ def _page(answer: Any) -> HistoryPage:
     if not isinstance(answer, list):
         return HistoryPage.model_validate(answer)
     handoffs = [
-        each
+        handoff
         for chain in answer
         for session in chain.get("sessions") or ()
-        for each in session.get("handoffs") or ()
+        for handoff in session.get("handoffs") or ()
     ]
     return HistoryPage(chains=answer, total=len(handoffs))
 
@@ -80,14 +80,14 @@ def _page(answer: Any) -> HistoryPage:
 class HttpClient:
     """One supervisor, by its socket or another connection. Errors are `CockpitError`s."""
 
-    def __init__(self, way: Path | Way, host: str | None = None, beat: int = 0) -> None:
+    def __init__(self, address: Path | Address, host: str | None = None, beat: int = 0) -> None:
         """`host` is our name for another machine, which calls itself local.
 
         With a `beat`, in seconds, the supervisor sends a sign of life when it has nothing else to
         send, and three missing ones count as a lost connection: one to another machine can die
         silently.
         """
-        self.way = way
+        self.address = address
         self.host = host
         self.beat = beat
 
@@ -104,10 +104,10 @@ class HttpClient:
         query = f"?beat={self.beat}" if self.beat else ""
         async for line in self._lines(f"/v1/watch{query}", self.beat * MISSED_BEATS or None):
             with contextlib.suppress(ValidationError):
-                said = _watch_line.validate_json(line)
-                if isinstance(said, Snapshot):
-                    said = Snapshot(status=self._named(said.status))
-                yield said
+                message = _watch_line.validate_json(line)
+                if isinstance(message, Snapshot):
+                    message = Snapshot(status=self._named(message.status))
+                yield message
 
     async def screen(self, name: str, history: int = 0) -> AsyncIterator[ScreenShot]:
         """Yield an agent's pane each time it changes, with `history` lines of scrollback."""
@@ -121,13 +121,13 @@ class HttpClient:
         """
         try:
             body = verb.model_dump_json(exclude_none=True).encode()
-        except ValueError as wrong:
+        except ValueError as error:
             raise BadUsage(
                 "A path or text in this request is not valid UTF-8",
                 "It cannot be sent to the supervisor.",
                 "Rename the directory or file, or use another one.",
-            ) from wrong
-        patience = REMOVING_SECONDS if isinstance(verb, RemoveWorktree) else DOING_SECONDS
+            ) from error
+        patience = REMOVAL_SECONDS if isinstance(verb, RemoveWorktree) else VERB_SECONDS
         answer = await self._fetch("POST", f"/v1/{verb.verb}", body, patience)
         return parsed(Done.model_validate_json, answer)
 
@@ -183,20 +183,20 @@ class HttpClient:
         answer = await self._history(name=name, handoffs=limit, before=before)
         return parsed(_page, answer)
 
-    async def _history(self, **asked: str | int | None) -> Any:
-        said = {key: value for key, value in asked.items() if value is not None}
-        query = urlencode(said, errors="replace")
-        return parsed(json.loads, await self._get(f"/v1/history?{query}", READING_SECONDS))
+    async def _history(self, **options: str | int | None) -> Any:
+        parameters = {key: value for key, value in options.items() if value is not None}
+        query = urlencode(parameters, errors="replace")
+        return parsed(json.loads, await self._get(f"/v1/history?{query}", TRANSCRIPT_SECONDS))
 
     async def course(self, name: str) -> Course:
         """Return an agent's context use over every session of its job."""
-        body = await self._fetch("GET", f"/v1/course/{in_path(name)}", b"", READING_SECONDS)
+        body = await self._fetch("GET", f"/v1/course/{in_path(name)}", b"", TRANSCRIPT_SECONDS)
         return parsed(Course.model_validate_json, body)
 
     async def diff(self, name: str, *, of_job: bool = False) -> WorktreeDiff:
         """Return the worktree's diff against the last commit, or against the start of the job."""
         target = f"/v1/diff/{in_path(name)}" + ("?since=job" if of_job else "")
-        body = await self._fetch("GET", target, b"", READING_SECONDS)
+        body = await self._fetch("GET", target, b"", TRANSCRIPT_SECONDS)
         return parsed(WorktreeDiff.model_validate_json, body)
 
     async def worktrees(self, directory: str | None = None) -> list[WorktreeStatus]:
@@ -204,17 +204,17 @@ class HttpClient:
         directory.
         """
         query = "" if directory is None else "?" + urlencode({"directory": directory})
-        found = parsed(json.loads, await self._get(f"/v1/worktrees{query}", DOING_SECONDS))
+        found = parsed(json.loads, await self._get(f"/v1/worktrees{query}", VERB_SECONDS))
         return [parsed(WorktreeStatus.model_validate, tree) for tree in found]
 
     def _named(self, status: Status) -> Status:
         return status if self.host is None else status.model_copy(update={"host": self.host})
 
-    async def _get(self, target: str, patience: float = LOOKING_SECONDS) -> bytes:
+    async def _get(self, target: str, patience: float = STATE_SECONDS) -> bytes:
         return await self._fetch("GET", target, b"", patience)
 
     async def _fetch(self, method: str, target: str, body: bytes, patience: float) -> bytes:
-        exchange = await Exchange.open(self.way, patience)
+        exchange = await Exchange.open(self.address, patience)
         try:
             async with asyncio.timeout(patience):
                 await exchange.ask(method, target, body)
@@ -228,13 +228,13 @@ class HttpClient:
         """Yield the lines of a stream; `NoSupervisor` when it ends, or sends nothing for too
         long.
         """
-        exchange = await Exchange.open(self.way, LOOKING_SECONDS)
+        exchange = await Exchange.open(self.address, STATE_SECONDS)
         try:
             try:
-                async with asyncio.timeout(LOOKING_SECONDS):
+                async with asyncio.timeout(STATE_SECONDS):
                     await exchange.ask("GET", target)
             except TimeoutError:
-                raise exchange.silent(LOOKING_SECONDS) from None
+                raise exchange.silent(STATE_SECONDS) from None
             exchange.longest_silence = silence
             async for line in exchange.lines():
                 yield line

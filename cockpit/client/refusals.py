@@ -25,9 +25,11 @@ def refusal(status: int, body: bytes) -> CockpitError:
     becomes an error with a reason: 404, 405 and 501 mean that it does not know the verb.
     """
     try:
-        said = json.loads(body)
-        kind = BY_EXIT_CODE[said["exit_code"]]
-        return kind(str(said["title"]), str(said.get("detail", "")), str(said.get("hint", "")))
+        fields = json.loads(body)
+        kind = BY_EXIT_CODE[fields["exit_code"]]
+        return kind(
+            str(fields["title"]), str(fields.get("detail", "")), str(fields.get("hint", ""))
+        )
     except (ValueError, KeyError, TypeError):
         return _unexplained(status)
 

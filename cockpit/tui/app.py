@@ -17,7 +17,7 @@ from textual.filter import LineFilter, Monochrome, NoColor
 from textual.screen import Screen
 
 from cockpit.client.client import Supervisor
-from cockpit.client.joined import JoinedClient
+from cockpit.client.joined_client import JoinedClient
 from cockpit.core.safetext import safe_line
 from cockpit.tui.keys.actions import ACTIONS
 from cockpit.tui.keys.bindings import keymap

@@ -114,11 +114,11 @@ def test_the_token_is_used_once_and_a_cookie_kept_that_no_script_can_read() -> N
                 assert (answer.status, answer.headers["Location"]) == (303, "/")
             assert "HttpOnly" in cookie
             assert "SameSite=Strict" in cookie
-            assert visit.server.door.token not in cookie
+            assert visit.server.access.token not in cookie
             status, page = await visit.get("/")
             assert status == 200
             assert "&lt;cockpit&gt;" in page
-            assert visit.server.door.token not in page
+            assert visit.server.access.token not in page
             assert "//fonts." not in page
             assert (await visit.get("/static/js/textual.js"))[0] == 200
             assert (await visit.get("/static/../server.py"))[0] == 404

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from cockpit.adapters.browser.access import Door, is_loopback
+from cockpit.adapters.browser.access import AccessCheck, is_loopback
 
-LOOPBACK, WIDE = Door("127.0.0.1"), Door("0.0.0.0")
+LOOPBACK, WIDE = AccessCheck("127.0.0.1"), AccessCheck("0.0.0.0")
 
 
 @pytest.mark.parametrize(
@@ -14,7 +14,7 @@ LOOPBACK, WIDE = Door("127.0.0.1"), Door("0.0.0.0")
     ["127.0.0.1:8000", "localhost:8000", "LOCALHOST", "[::1]:8000", "127.9.9.9:1"],
 )
 def test_this_machine_by_its_own_names_and_any_port(host: str) -> None:
-    assert LOOPBACK.knows(host)
+    assert LOOPBACK.is_known_host(host)
 
 
 @pytest.mark.parametrize(
@@ -25,14 +25,14 @@ def test_this_machine_by_its_own_names_and_any_port(host: str) -> None:
     ],
 )  # fmt: skip
 def test_no_other_name_leads_here(host: str) -> None:
-    assert not LOOPBACK.knows(host)
+    assert not LOOPBACK.is_known_host(host)
 
 
 def test_where_others_may_come_an_address_will_do_and_a_foreign_name_will_not() -> None:
-    assert WIDE.knows("192.168.1.7:8000")
-    assert WIDE.knows("localhost:8000")
-    assert not WIDE.knows("evil.example:8000")
-    assert Door("build.example").knows("build.example:8000")
+    assert WIDE.is_known_host("192.168.1.7:8000")
+    assert WIDE.is_known_host("localhost:8000")
+    assert not WIDE.is_known_host("evil.example:8000")
+    assert AccessCheck("build.example").is_known_host("build.example:8000")
 
 
 @pytest.mark.parametrize(
@@ -53,13 +53,13 @@ def test_only_our_own_page_is_ours(origin: str, ours: bool) -> None:
 
 
 def test_secrets_are_new_each_time_and_not_each_other() -> None:
-    door = Door("::1")
-    assert len({door.token, door.key, LOOPBACK.token, LOOPBACK.key}) == 4
-    assert door.opens(door.token)
-    assert door.remembers(door.key)
-    for wrong in ("", door.key, door.token[:-1], door.token + "x", "ü\udcff"):
-        assert not door.opens(wrong)
-    assert not door.remembers(door.token)
+    access = AccessCheck("::1")
+    assert len({access.token, access.key, LOOPBACK.token, LOOPBACK.key}) == 4
+    assert access.is_token(access.token)
+    assert access.is_session_cookie(access.key)
+    for wrong in ("", access.key, access.token[:-1], access.token + "x", "ü\udcff"):
+        assert not access.is_token(wrong)
+    assert not access.is_session_cookie(access.token)
 
 
 @pytest.mark.parametrize(

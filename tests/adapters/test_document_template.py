@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cockpit.adapters.documents.template import laid_out, render
+from cockpit.adapters.documents.template import apply_template, render
 from cockpit.core.composition import compose, draft_from_facts
 from cockpit.core.document import SECTIONS, read, validate
 from cockpit.core.errors import BadConfig
@@ -30,7 +30,7 @@ def template(tmp_path: Path) -> Path:
 
 def test_a_template_lays_the_sections_out(template: Path) -> None:
     template.write_text(BUILT_IN)
-    text, complaint = laid_out(TEXT, template)
+    text, complaint = apply_template(TEXT, template)
     assert complaint is None
     assert "# Handoff of api\n" in text
     assert validate(text, complete=True) == []
@@ -78,7 +78,7 @@ def test_a_bad_template_is_named_and_the_built_in_layout_stands(
     template: Path, source: str, words: str
 ) -> None:
     template.write_text(source)
-    text, complaint = laid_out(TEXT, template)
+    text, complaint = apply_template(TEXT, template)
     assert text == TEXT
     assert complaint is not None
     assert str(template) in complaint
@@ -90,7 +90,7 @@ def test_a_bad_template_is_named_and_the_built_in_layout_stands(
 
 @pytest.mark.parametrize("name", ["nowhere/none.j2", "."])
 def test_a_template_that_cannot_be_read(tmp_path: Path, name: str) -> None:
-    text, complaint = laid_out(TEXT, tmp_path / name)
+    text, complaint = apply_template(TEXT, tmp_path / name)
     assert text == TEXT
     assert complaint is not None
     assert "cannot be read" in complaint

@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
-from cockpit.adapters.remote_host import FarHost
+from cockpit.adapters.remote_host import RemoteHost
 from cockpit.client.http import HttpClient
-from cockpit.client.quick import fetch, lines
+from cockpit.client.raw_request import fetch, lines
 from cockpit.config.paths import Places
 from cockpit.core.errors import CockpitError, NoSupervisor, ProgramMissing
 from cockpit.core.ids import agent_name
@@ -27,18 +27,18 @@ from cockpit.supervisor.main import take_lock
 BANNER = r"printf 'Welcome \033[31mto\033[0m gpu1\nhave a nice day\n'; exec sleep 60"
 
 
-def shell(script: str) -> FarHost:
+def shell(script: str) -> RemoteHost:
     """A host whose every command runs this instead."""
-    return FarHost("gpu1", ["sh", "-c", script, "gpu1"])
+    return RemoteHost("gpu1", ["sh", "-c", script, "gpu1"])
 
 
-def by_fetch(host: FarHost) -> CockpitError:
+def by_fetch(host: RemoteHost) -> CockpitError:
     with pytest.raises(CockpitError) as caught:
         fetch(host, "/v1/status", patience=5)
     return caught.value
 
 
-def by_client(host: FarHost) -> CockpitError:
+def by_client(host: RemoteHost) -> CockpitError:
     async def ask() -> None:
         await HttpClient(host).status()
 
@@ -68,7 +68,7 @@ BOTH = pytest.mark.parametrize("why", [by_fetch, by_client])
     ],
 )
 def test_a_host_that_fails_has_a_reason(
-    why: Callable[[FarHost], CockpitError], script: str, title: str, detail: str
+    why: Callable[[RemoteHost], CockpitError], script: str, title: str, detail: str
 ) -> None:
     error = why(shell(script))
 
@@ -81,9 +81,9 @@ def test_a_host_that_fails_has_a_reason(
 
 @BOTH
 def test_a_host_without_a_supervisor_says_how_to_start_one(
-    why: Callable[[FarHost], CockpitError], connect: Any, own_home: Path
+    why: Callable[[RemoteHost], CockpitError], connect: Any, own_home: Path
 ) -> None:
-    error = why(FarHost("gpu1", connect(own_home / "ck")))
+    error = why(RemoteHost("gpu1", connect(own_home / "ck")))
 
     assert (error.title, error.exit_code) == ("No supervisor is running on gpu1", 4)
     assert "Nothing listens on" in error.detail
@@ -92,12 +92,12 @@ def test_a_host_without_a_supervisor_says_how_to_start_one(
 
 @BOTH
 def test_a_host_whose_supervisor_lost_its_socket_is_not_told_to_start_one(
-    why: Callable[[FarHost], CockpitError], connect: Any, own_home: Path
+    why: Callable[[RemoteHost], CockpitError], connect: Any, own_home: Path
 ) -> None:
     places = Places.of({"COCKPIT_HOME": str(own_home / "ck")})
     places.make()
     with take_lock(places.lease):
-        error = why(FarHost("gpu1", connect(own_home / "ck")))
+        error = why(RemoteHost("gpu1", connect(own_home / "ck")))
 
     assert isinstance(error, NoSupervisor)
     assert error.title.startswith(f"gpu1: A supervisor runs (pid {os.getpid()})")
@@ -106,8 +106,8 @@ def test_a_host_whose_supervisor_lost_its_socket_is_not_told_to_start_one(
 
 
 @BOTH
-def test_a_command_that_is_not_on_this_machine(why: Callable[[FarHost], CockpitError]) -> None:
-    error = why(FarHost("gpu1", ["no-such-ssh", "gpu1"]))
+def test_a_command_that_is_not_on_this_machine(why: Callable[[RemoteHost], CockpitError]) -> None:
+    error = why(RemoteHost("gpu1", ["no-such-ssh", "gpu1"]))
 
     assert isinstance(error, ProgramMissing)
     assert "no-such-ssh" in error.title
@@ -147,13 +147,13 @@ def test_what_ssh_says_and_how_it_is_given_a_terminal(own_home: Path) -> None:
         taken.bind(("127.0.0.1", 0))  # bound and not listening: nobody else can answer here
         port = str(taken.getsockname()[1])
         ssh = ["ssh", "-F", "/dev/null", "-p", port, "127.0.0.1"]
-        error = by_fetch(FarHost("gpu1", ssh))
+        error = by_fetch(RemoteHost("gpu1", ssh))
 
     assert isinstance(error, NoSupervisor)
     assert error.title == "Host gpu1 is not reached"
     assert "Connection refused" in error.detail
 
-    program, *words = FarHost("gpu1", ssh).attach_command(agent_name("api"))
+    program, *words = RemoteHost("gpu1", ssh).attach_command(agent_name("api"))
     read = subprocess.run([program, "-G", *words], capture_output=True, text=True, check=True)
     assert "requesttty true" in read.stdout.splitlines()
 
@@ -165,7 +165,7 @@ def test_nobody_is_asked_for_a_password(own_home: Path) -> None:
     (programs / "ssh").write_text('#!/bin/sh\necho "$SSH_ASKPASS_REQUIRE: $*" >&2; exit 255\n')
     (programs / "ssh").chmod(0o755)
 
-    error = by_fetch(FarHost("gpu1", [str(programs / "ssh"), "-p", "9", "g"]))
+    error = by_fetch(RemoteHost("gpu1", [str(programs / "ssh"), "-p", "9", "g"]))
 
     assert error.detail == "never: -oBatchMode=yes -p 9 g cockpit dial-stdio"
     assert error.hint.endswith("ssh -p 9 g cockpit status")
@@ -193,7 +193,7 @@ def test_one_that_ignores_the_end_is_ended_with_what_it_began(own_home: Path) ->
 
 def test_nothing_is_left_of_a_line(connect: Any, answering: Any, own_home: Path) -> None:
     answering.say("GET /v1/status", b"{}")
-    host = FarHost("gpu1", connect(own_home / "ck"))
+    host = RemoteHost("gpu1", connect(own_home / "ck"))
     before = sorted(Path("/proc/self/fd").iterdir()), _children()
 
     for _ in range(3):
@@ -211,7 +211,7 @@ def _children() -> set[str]:
 
 def test_a_stream_that_is_left_is_hung_up(answering: Any, connect: Any, own_home: Path) -> None:
     before = _children()
-    line = FarHost("gpu1", connect(own_home / "ck")).dial()
+    line = RemoteHost("gpu1", connect(own_home / "ck")).dial()
     assert _children() - before
 
     line.end()
@@ -241,19 +241,19 @@ def test_a_screen_that_is_killed_takes_its_line_along(own_home: Path) -> None:
 @pytest.mark.parametrize(
     ("host", "argv"),
     [
-        (FarHost("g", ["ssh", "g"]), ["ssh", "-t", "g", "cockpit", "attach", "api", "--aside"]),
+        (RemoteHost("g", ["ssh", "g"]), ["ssh", "-t", "g", "cockpit", "attach", "api", "--aside"]),
         (
-            FarHost("g", ["/usr/bin/ssh", "-p", "9", "g", "nice"]),
+            RemoteHost("g", ["/usr/bin/ssh", "-p", "9", "g", "nice"]),
             ["/usr/bin/ssh", "-t", "-p", "9", "g", "nice", "cockpit", "attach", "api", "--aside"],
         ),
-        (FarHost("g", ["env", "A=b"]), ["env", "A=b", "cockpit", "attach", "api", "--aside"]),
+        (RemoteHost("g", ["env", "A=b"]), ["env", "A=b", "cockpit", "attach", "api", "--aside"]),
         (
-            FarHost("g", ["docker", "exec", "-i", "g"], ["docker", "exec", "-it", "g"]),
+            RemoteHost("g", ["docker", "exec", "-i", "g"], ["docker", "exec", "-it", "g"]),
             ["docker", "exec", "-it", "g", "cockpit", "attach", "api", "--aside"],
         ),
     ],
 )
-def test_a_pane_there_is_shown_in_a_terminal_there(host: FarHost, argv: list[str]) -> None:
+def test_a_pane_there_is_shown_in_a_terminal_there(host: RemoteHost, argv: list[str]) -> None:
     assert host.attach_command(agent_name("api")) == argv
 
 

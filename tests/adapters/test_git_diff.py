@@ -184,12 +184,12 @@ def test_a_git_without_end_is_ended(own_home: Path) -> None:
     for program in (endless, silent):
         program.chmod(0o755)
     answer = asyncio.run(
-        GitCommand(os.environ, str(endless)).beginning(own_home, "rev-parse", most=1_000)
+        GitCommand(os.environ, str(endless)).run_limited(own_home, "rev-parse", most=1_000)
     )
     assert (answer.ok, answer.cut, len(answer.output)) == (True, True, 1_000)
     with pytest.raises(Failed, match="took longer"):
         asyncio.run(
-            GitCommand(os.environ, str(silent)).beginning(
+            GitCommand(os.environ, str(silent)).run_limited(
                 own_home, "rev-parse", most=1_000, deadline=0.2
             )
         )

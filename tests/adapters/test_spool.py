@@ -18,8 +18,8 @@ from cockpit.adapters.hooks.spool import (
     REPORT_BYTES,
     STATUS_LINE,
     Spool,
-    salvaged,
-    understood,
+    parse_report,
+    salvage_fields,
 )
 from cockpit.core.ids import AgentName
 
@@ -132,7 +132,7 @@ def test_files_that_no_reporter_names_so_take_no_room(spool: Spool) -> None:
 
 @given(st.binary(max_size=200))
 def test_no_content_raises(content: bytes) -> None:
-    understood(content)
+    parse_report(content)
 
 
 @given(
@@ -140,12 +140,12 @@ def test_no_content_raises(content: bytes) -> None:
     st.integers(min_value=0, max_value=400),
 )
 def test_what_is_salvaged_is_true(whole: dict[str, object], cut: int) -> None:
-    found = salvaged(json.dumps(whole)[:cut])
+    found = salvage_fields(json.dumps(whole)[:cut])
     assert found.items() <= whole.items()
 
 
 def test_deep_nesting_is_no_danger() -> None:
-    assert understood(b'{"a":1,"b":' + b"[" * 100_000) == {"a": 1}
+    assert parse_report(b'{"a":1,"b":' + b"[" * 100_000) == {"a": 1}
 
 
 def test_a_real_reporter_is_heard_at_once(spool: Spool) -> None:

@@ -184,10 +184,10 @@ def test_a_pane_of_another_machine_goes_with_the_last_who_looks_at_it(
     first, second = (terminal(way) for way in asyncio.run(fly()))
     waiting(lambda: windows() == [0, 0])
     with pytest.raises(BadUsage):
-        asyncio.run(views.show_far("#(date)", far))
-    asyncio.run(views.show_far("gpu1/api", far))
+        asyncio.run(views.show_remote("#(date)", far))
+    asyncio.run(views.show_remote("gpu1/api", far))
     waiting(lambda: windows() == [0, 1])
-    asyncio.run(views.show_far("gpu1/api", far))
+    asyncio.run(views.show_remote("gpu1/api", far))
     waiting(lambda: windows() == [1, 1])
     waiting(lambda: b"far away" in first.seen and b"far away" in second.seen)
     assert asyncio.run(views.tmux.look()) == {}, "it is no agent of ours"
@@ -197,7 +197,7 @@ def test_a_pane_of_another_machine_goes_with_the_last_who_looks_at_it(
     second.type(F12)
     waiting(lambda: windows() == [0, 0])
     waiting(Path(os.environ["HOME"], "hung-up").exists)
-    asyncio.run(views.show_far("gpu1/api", far))
+    asyncio.run(views.show_remote("gpu1/api", far))
     waiting(lambda: windows() == [0, 1])
 
 

@@ -11,7 +11,7 @@ import statistics
 import time
 from functools import partial
 
-from cockpit.client.quick import fetch
+from cockpit.client.raw_request import fetch
 from tests.bench.flights import (
     SOCKET,
     agent,

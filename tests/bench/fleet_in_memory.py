@@ -18,8 +18,8 @@ from typing import Any
 
 from cockpit.cli.fast_path import resume_gc
 from cockpit.cli.tui import ScreenOptions, build
-from cockpit.client.joined import JoinedClient
-from cockpit.client.named import NamedClient
+from cockpit.client.host_client import HostClient
+from cockpit.client.joined_client import JoinedClient
 from cockpit.core.course import Trend
 from cockpit.wire.status import AgentStatus, Status
 from tests.client.memory import MemoryClient
@@ -55,7 +55,7 @@ class World:
 
     def client(self) -> MemoryClient | JoinedClient:
         here, *others = self.clients
-        named = [NamedClient(f"host{number}", one) for number, one in enumerate(others, 1)]
+        named = [HostClient(f"host{number}", one) for number, one in enumerate(others, 1)]
         return JoinedClient(here, named) if named else here
 
     async def work(self, each: float) -> None:

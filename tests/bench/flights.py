@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from cockpit.client.quick import fetch
+from cockpit.client.raw_request import fetch
 from cockpit.demo.repository import make_repository
 from cockpit.demo.standin.program import install
 

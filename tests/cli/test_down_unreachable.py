@@ -12,7 +12,7 @@ from cockpit.cli.doctor_setup import supervisor
 from cockpit.cli.places import our_places
 from cockpit.cli.supervisor_process import start_supervisor, stop_supervisor
 from cockpit.client.http import HttpClient
-from cockpit.client.quick import fetch
+from cockpit.client.raw_request import fetch
 from cockpit.core.errors import NoSupervisor, NotNow, Unreachable
 from cockpit.supervisor.main import take_lock
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from cockpit.adapters.remote_host import FarHost
+from cockpit.adapters.remote_host import RemoteHost
 from cockpit.client.client import Client
 from cockpit.client.http import HttpClient
 from cockpit.core.errors import (
@@ -62,7 +62,7 @@ def client_of(request: Any, connect: Any, own_home: Path) -> Callable[[Any], Htt
     """Makes a client; every test here holds whichever way the supervisor is reached."""
 
     def make(answering: Any) -> HttpClient:
-        far = FarHost("gpu1", connect(own_home / "ck"))
+        far = RemoteHost("gpu1", connect(own_home / "ck"))
         client = HttpClient(answering.path if request.param == "its socket" else far)
         _as_protocol: Client = client
         return client

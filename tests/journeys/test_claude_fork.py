@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from cockpit.adapters.agents.claude.fork import ForkOrder, ask_a_fork
+from cockpit.adapters.agents.claude.fork import ForkOrder, ask_fork
 from cockpit.adapters.agents.claude.program import bundled_path
 from cockpit.core.errors import Failed
 from cockpit.demo.conversation import Reply, Request
@@ -61,7 +61,7 @@ def test_a_copy_answers_without_tools_and_the_session_stays_as_it_was(own_home: 
         before = {path: path.read_bytes() for path in records}
         order = ForkOrder(session, str(work), "Write it down.", str(BUNDLED), environment=env)
 
-        said = asyncio.run(ask_a_fork(order, 60.0))
+        said = asyncio.run(ask_fork(order, 60.0))
 
         assert said.text == "# Handoff\n\nThe copy remembers."
         assert said.problem == ""
@@ -81,5 +81,5 @@ def test_a_session_that_is_not_there_is_said(own_home: Path) -> None:
         env = environment(own_home, model.url)
         order = ForkOrder(str(uuid.uuid4()), str(work), "Well?", str(BUNDLED), environment=env)
         with pytest.raises(Failed, match="gave no document") as refused:
-            asyncio.run(ask_a_fork(order, 60.0))
+            asyncio.run(ask_fork(order, 60.0))
     assert "No conversation found" in refused.value.detail

@@ -16,7 +16,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from cockpit.client.exchange import Exchange
-from cockpit.client.quick import fetch
+from cockpit.client.raw_request import fetch
 from cockpit.core.errors import CockpitError, NotNow
 from cockpit.supervisor.api import connections
 from cockpit.supervisor.api.connections import (

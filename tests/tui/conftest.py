@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
-from cockpit.client.joined import JoinedClient
+from cockpit.client.joined_client import JoinedClient
 from cockpit.config.files import Files
 from cockpit.tui.app import CockpitApp
 from cockpit.tui.screens.fleet.screen import FleetScreen

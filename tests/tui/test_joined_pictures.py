@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from cockpit.client.joined import JoinedClient
-from cockpit.client.named import NamedClient
+from cockpit.client.host_client import HostClient
+from cockpit.client.joined_client import JoinedClient
 from cockpit.tui.app import CockpitApp
 from cockpit.tui.state.context import UIContext
 from cockpit.tui.state.pace import Pace
@@ -56,7 +56,7 @@ class Hosts:
                 ]
             )
         )
-        others = [NamedClient("build", self.build), NamedClient("gpu1", self.gpu1)]
+        others = [HostClient("build", self.build), HostClient("gpu1", self.gpu1)]
         self.client = JoinedClient(scene(), others)
 
     def app(self, selected: str) -> CockpitApp:

@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 
 from cockpit.client.client import Supervisor
-from cockpit.client.joined import JoinedClient
-from cockpit.client.named import NamedClient
+from cockpit.client.host_client import HostClient
+from cockpit.client.joined_client import JoinedClient
 from cockpit.config.files import Files
 from cockpit.config.paths import Places
 from cockpit.config.schema import Settings
@@ -32,7 +32,7 @@ class World:
         self.client: JoinedClient | None = None
         self.changed: Callable[[], None] = lambda: None
         self.let_through = 0
-        self._known: dict[tuple[str, str], NamedClient] = {}
+        self._known: dict[tuple[str, str], HostClient] = {}
         self.write("")
 
     def write(self, text: str) -> None:
@@ -55,7 +55,7 @@ class World:
         for host in said.hosts:
             way = (host.name, host.connect[0])
             if way not in self._known:
-                self._known[way] = NamedClient(host.name, self.machines[way[1]])
+                self._known[way] = HostClient(host.name, self.machines[way[1]])
             found.append(self._known[way])
         self.client.have(found)
         return self.client.members

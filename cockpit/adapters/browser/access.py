@@ -15,7 +15,7 @@ import socket
 from urllib.parse import urlsplit
 
 
-class Door:
+class AccessCheck:
     """Checks requests to one server; its secrets are valid while it runs."""
 
     def __init__(self, bound: str) -> None:
@@ -27,7 +27,7 @@ class Door:
         self._wide = not is_loopback(bound)
         self._names = {bound.lower(), socket.gethostname().lower()} if self._wide else set()
 
-    def knows(self, host: str) -> bool:
+    def is_known_host(self, host: str) -> bool:
         """Return whether a request's `Host` names this machine; any port, because it may be
         forwarded.
         """
@@ -40,11 +40,11 @@ class Door:
         """Return whether a page of this `origin` is ours."""
         return bool(host) and origin.lower() == f"http://{host}".lower()
 
-    def opens(self, token: str) -> bool:
+    def is_token(self, token: str) -> bool:
         """Return whether the address had the right token."""
         return _same(token, self.token)
 
-    def remembers(self, key: str) -> bool:
+    def is_session_cookie(self, key: str) -> bool:
         """Return whether the cookie is valid."""
         return _same(key, self.key)
 

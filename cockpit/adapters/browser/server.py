@@ -18,7 +18,7 @@ from aiohttp import WSCloseCode, web
 from textual_serve.app_service import AppService
 from textual_serve.server import Server
 
-from cockpit.adapters.browser.access import Door
+from cockpit.adapters.browser.access import AccessCheck
 from cockpit.adapters.browser.page import KEYS, NOT_LET_IN, headers, page
 from cockpit.core.errors import Failed
 
@@ -77,10 +77,10 @@ class Browser(Server):
         super().__init__("", host=bound, port=port, title=title, public_url="")
         self._argv = tuple(argv)
         self._bound = bound
-        self.door = Door(bound)
+        self.access = AccessCheck(bound)
         self._open: dict[Tab, web.WebSocketResponse] = {}
 
-    async def run(self, told: Callable[[str], None]) -> None:
+    async def run(self, on_address: Callable[[str], None]) -> None:
         """Serve until SIGINT or SIGTERM; `told` gets the address once the server accepts
         connections.
 
@@ -93,7 +93,7 @@ class Browser(Server):
         runner = web.AppRunner(await self._make_app(), access_log=None, shutdown_timeout=PATIENCE)
         await runner.setup()
         try:
-            told(await self._listen(runner))
+            on_address(await self._listen(runner))
             await over.wait()
         finally:
             await runner.cleanup()
@@ -110,7 +110,7 @@ class Browser(Server):
             ) from error
         self.port = runner.addresses[0][1]
         name = f"[{self._bound}]" if ":" in self._bound else self._bound
-        return f"http://{name}:{self.port}/?token={self.door.token}"
+        return f"http://{name}:{self.port}/?token={self.access.token}"
 
     async def _make_app(self) -> web.Application:
         app = web.Application(middlewares=[self._guard])
@@ -135,11 +135,11 @@ class Browser(Server):
         """Refuse requests without token or cookie; a request with the token gets the cookie and a
         redirect.
         """
-        if not self.door.knows(request.host):
+        if not self.access.is_known_host(request.host):
             return web.Response(status=403, text="This is not a name of this machine.\n")
-        if request.path == "/" and self.door.opens(request.query.get("token", "")):
+        if request.path == "/" and self.access.is_token(request.query.get("token", "")):
             return self._let_in(request)
-        if not self.door.remembers(request.cookies.get(self._cookie, "")):
+        if not self.access.is_session_cookie(request.cookies.get(self._cookie, "")):
             return web.Response(status=403, text=NOT_LET_IN, headers=headers(request.host))
         answer = await handler(request)
         if not answer.prepared:
@@ -151,7 +151,7 @@ class Browser(Server):
             status=303,
             headers={**headers(request.host), "Location": "/", "Cache-Control": "no-store"},
         )
-        answer.set_cookie(self._cookie, self.door.key, httponly=True, samesite="Strict", path="/")
+        answer.set_cookie(self._cookie, self.access.key, httponly=True, samesite="Strict", path="/")
         return answer
 
     async def _index(self, request: web.Request) -> web.Response:
@@ -165,7 +165,7 @@ class Browser(Server):
 
     async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
         """Serve one tab, until it is closed or its program ends."""
-        if not self.door.is_ours(request.headers.get("Origin", ""), request.host):
+        if not self.access.is_ours(request.headers.get("Origin", ""), request.host):
             raise web.HTTPForbidden(text="Only our own page may do this.\n")
         if len(self._open) >= TABS:
             raise web.HTTPServiceUnavailable(text=f"There are {TABS} tabs already.\n")

@@ -35,10 +35,10 @@ def run(argv: Sequence[str], environment: Mapping[str, str], size: tuple[int, in
         _resize(0, *size)
         os.execvpe(argv[0], list(argv), dict(environment))
     try:
-        _join(terminal)
+        _copy_both_ways(terminal)
     finally:
         os.close(terminal)  # the program sees its terminal hang up
-        code = _reaped(pid)
+        code = _wait_for_exit(pid)
     return code
 
 
@@ -66,7 +66,7 @@ class Packets:
             yield whole[:1], whole[_HEADER:]
 
 
-def _reaped(pid: int) -> int:
+def _wait_for_exit(pid: int) -> int:
     """Return the exit code of our child; ends it if it ignores the hangup."""
     handle = os.pidfd_open(pid)
     try:
@@ -77,7 +77,7 @@ def _reaped(pid: int) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
-def _join(terminal: int) -> None:
+def _copy_both_ways(terminal: int) -> None:
     """Copy bytes in both directions until one side ends."""
     packets = Packets()
     while True:
@@ -93,7 +93,7 @@ def _from_program(terminal: int) -> bool:
         data = os.read(terminal, _CHUNK)
     except OSError:
         data = b""  # EIO: no process has the terminal open any more
-    _say(packet(b"D", data) if data else packet(b"M", b'{"type": "exit"}'))
+    _send(packet(b"D", data) if data else packet(b"M", b'{"type": "exit"}'))
     return bool(data)
 
 
@@ -104,12 +104,12 @@ def _from_tab(packets: Packets, terminal: int) -> bool:
     for kind, payload in packets.feed(data):
         if kind == b"D":
             _write(terminal, payload)
-        elif kind == b"M" and not _told(json.loads(payload), terminal):
+        elif kind == b"M" and not _handle_message(json.loads(payload), terminal):
             return False
     return True
 
 
-def _told(message: Mapping[str, object], terminal: int) -> bool:
+def _handle_message(message: Mapping[str, object], terminal: int) -> bool:
     """Handle a message; return whether the tab goes on."""
     if message.get("type") == "resize":
         columns, rows = message.get("width"), message.get("height")
@@ -123,7 +123,7 @@ def _resize(terminal: int, columns: int, rows: int) -> None:
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, size)
 
 
-def _say(data: bytes) -> None:
+def _send(data: bytes) -> None:
     try:
         _write(1, data)
     except BrokenPipeError:

@@ -108,7 +108,7 @@ class Documents:
         with suppress(OSError):
             for path in sorted(folder.glob("handoff-*.md")):
                 with suppress(OSError):
-                    if _oddity(path.lstat()) is None:
+                    if _refusal_reason(path.lstat()) is None:
                         data = read_file(path, LARGEST, follow_links=False)
                         found[hashlib.sha256(data).hexdigest()] = path
         return found
@@ -215,10 +215,10 @@ class Documents:
         shown = safe_line(str(path))
         try:
             before = path.lstat()
-            words = _oddity(before)
+            words = _refusal_reason(before)
             if words is None:
                 with opened(path, follow_links=False) as file:
-                    words = _oddity(os.fstat(file.fileno()))
+                    words = _refusal_reason(os.fstat(file.fileno()))
                     data = file.read(LARGEST + 1)
         except NotPlain as odd:
             words = f"It {odd.strerror}."
@@ -288,17 +288,17 @@ def _place(worktree: Path, folder: str) -> Path:
 def _seen(folder: int, name: str) -> DraftSeen:
     """Check a file before it is opened: opening a device can have an effect."""
     before = os.stat(name, dir_fd=folder, follow_symlinks=False)
-    _refuse_odd(before)
+    _check_plain(before)
     descriptor = open_file(name, dir_fd=folder, follow_links=False)
     with os.fdopen(descriptor, "rb") as file:
         found = os.fstat(file.fileno())
-        _refuse_odd(found)
+        _check_plain(found)
         data = file.read(LARGEST + 1)
     signature = (found.st_ino, found.st_size, found.st_mtime_ns)
     return DraftSeen(signature, data.decode("utf-8", "replace"))
 
 
-def _oddity(found: os.stat_result) -> str | None:
+def _refusal_reason(found: os.stat_result) -> str | None:
     """Return why a file is refused; None for a regular file of ours with one link."""
     if stat.S_ISLNK(found.st_mode):
         return "It is not a plain file: it is a symbolic link."
@@ -313,8 +313,8 @@ def _oddity(found: os.stat_result) -> str | None:
     return None
 
 
-def _refuse_odd(found: os.stat_result) -> None:
-    words = _oddity(found)
+def _check_plain(found: os.stat_result) -> None:
+    words = _refusal_reason(found)
     if words is not None:
         raise Failed(
             "The draft of the handoff document cannot be used",
@@ -330,7 +330,7 @@ def _sealed_before(folder: int, handoff: str) -> str | None:
             continue
         with suppress(OSError):
             found = os.stat(name, dir_fd=folder, follow_symlinks=False)
-            if _oddity(found) is None and _ident(folder, name) == handoff:
+            if _refusal_reason(found) is None and _ident(folder, name) == handoff:
                 return name
     return None
 

@@ -12,7 +12,7 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
-from cockpit.adapters.documents.template_process import Unrendered, rendered
+from cockpit.adapters.documents.template_process import Unrendered, render_in_process
 from cockpit.adapters.files.foreign_files import opened
 from cockpit.core import front_matter
 from cockpit.core.document import LARGEST, Document, read, validate
@@ -24,7 +24,7 @@ from cockpit.core.safetext import safe_line
 LARGEST_TEMPLATE = 64 * 1024
 
 
-def laid_out(text: str, template: Path) -> tuple[str, str | None]:
+def apply_template(text: str, template: Path) -> tuple[str, str | None]:
     """Return a composed document in the user's layout, or unchanged with a complaint.
 
     The complaint is one line for the user, and names the template.
@@ -54,7 +54,7 @@ def render(text: str, template: Path) -> str:
 
 def _rendered(source: str, document: Document, template: Path) -> str:
     try:
-        return rendered(source, _values(document), LARGEST)
+        return render_in_process(source, _values(document), LARGEST)
     except Unrendered as wrong:
         raise _bad(template, f"{wrong.why}.", wrong.line) from None
 

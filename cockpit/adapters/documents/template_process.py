@@ -37,7 +37,7 @@ class Unrendered(Exception):
         self.line = line
 
 
-def rendered(source: str, values: Mapping[str, Any], largest: int) -> str:
+def render_in_process(source: str, values: Mapping[str, Any], largest: int) -> str:
     """Return the rendered template, at most `largest` characters. Raises `Unrendered`."""
     limits = {"cpu": CPU_SECONDS, "memory": MEMORY, "largest": largest}
     order = json.dumps({"source": source, "values": values, **limits}).encode()
@@ -57,9 +57,9 @@ def rendered(source: str, values: Mapping[str, Any], largest: int) -> str:
         except OSError as error:
             raise Unrendered(f"no process for it could be started: {error.strerror}") from None
         made.seek(0)
-        said = made.read(largest * _JSON_EXPANDS + 4096)
+        output = made.read(largest * _JSON_EXPANDS + 4096)
     try:
-        answer = json.loads(said)
+        answer = json.loads(output)
     except ValueError:
         # The kernel killed it, or there was no memory left to report the error.
         why = f"it took more than {CPU_SECONDS} s of processor time, or {MEMORY >> 20} MB of memory"

@@ -84,14 +84,14 @@ class Watch:
     def events(self) -> list[Event]:
         """Return the events since the last call."""
         try:
-            said = os.read(self.descriptor, 65536)
+            data = os.read(self.descriptor, 65536)
         except OSError:
             return []
         found, place = [], 0
-        while place < len(said):
-            watch, mask, _, length = _HEAD.unpack_from(said, place)
+        while place < len(data):
+            watch, mask, _, length = _HEAD.unpack_from(data, place)
             place += _HEAD.size + length
-            name = said[place - length : place].rstrip(b"\0")
+            name = data[place - length : place].rstrip(b"\0")
             found.append(Event(watch, mask, os.fsdecode(name)))
         return found
 

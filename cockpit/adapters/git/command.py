@@ -47,7 +47,7 @@ QUIET = {
 DURABLE = {**QUIET, "core.fsync": "all", "core.fsyncMethod": "fsync"}
 """Settings for calls that write objects and references on which a deletion relies."""
 
-UNREPLACED = {
+NO_REPLACEMENTS = {
     "GIT_NO_REPLACE_OBJECTS": "1",
     # A path that is not a folder contains no file; git does not warn about a missing one.
     "GIT_GRAFT_FILE": f"{os.devnull}/none",
@@ -58,7 +58,7 @@ Anyone who can write to the repository can add these, and they show another obje
 real one."""
 
 ALONE = {
-    **UNREPLACED,
+    **NO_REPLACEMENTS,
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_NO_LAZY_FETCH": "1",
@@ -74,7 +74,7 @@ UNSEALED = ("rev-parse", "check-ref-format", "config", "worktree")
 and read no file content. `worktree add` is only called without a checkout. `QUIET` is enough to
 keep them from running programs (see SECURITY.md)."""
 
-NARROWING = ("GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM")
+SEARCH_LIMITS = ("GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM")
 """Variables of a surrounding git that are kept: they limit how far up git looks for a
 repository."""
 
@@ -122,10 +122,12 @@ class _Asked:
 
     def words(self, *, bare: bool) -> list[str]:
         """Arguments after the program and its own options; `bare` allows a bare repository."""
-        said = [word for name, value in self.settings.items() for word in ("-c", f"{name}={value}")]
+        options = [
+            word for name, value in self.settings.items() for word in ("-c", f"{name}={value}")
+        ]
         # Safe for a foreign bare repository: everything that it could configure is switched off.
-        said += ["--git-dir=."] if bare and is_bare(self.directory) else []
-        return [*said, *self.arguments]
+        options += ["--git-dir=."] if bare and is_bare(self.directory) else []
+        return [*options, *self.arguments]
 
     @property
     def verb(self) -> str:
@@ -210,7 +212,7 @@ class GitCommand:
         asked = _Asked(directory, arguments, settings, variables, folder, given)
         return await asyncio.to_thread(self._call, asked, deadline)
 
-    async def beginning(
+    async def run_limited(
         self, directory: Path, *arguments: str, most: int, deadline: float = 10.0
     ) -> GitAnswer:
         """As `run`, for output without a limit: git is ended after `most` bytes.
@@ -219,7 +221,7 @@ class GitCommand:
         """
         return await asyncio.to_thread(self._begin, _Asked(directory, arguments), most, deadline)
 
-    async def reading(
+    async def run_streaming(
         self,
         directory: Path,
         *arguments: str,
@@ -272,12 +274,12 @@ class GitCommand:
             if process is None:
                 return NO_REPOSITORY
             try:
-                output, said = process.communicate(asked.given or None, timeout=deadline)
+                output, errors = process.communicate(asked.given or None, timeout=deadline)
             except subprocess.TimeoutExpired:
                 _kill(process)
                 process.communicate()
                 raise _too_late(asked, deadline) from None
-        return GitAnswer(process.returncode, output, safe_line(said.decode("utf-8", "replace")))
+        return GitAnswer(process.returncode, output, safe_line(errors.decode("utf-8", "replace")))
 
     def _begin(self, asked: _Asked, most: int, deadline: float) -> GitAnswer:
         late = threading.Event()
@@ -339,7 +341,7 @@ class GitCommand:
         kept = {
             name: value
             for name, value in self.environment.items()
-            if not name.startswith("GIT_") or name in NARROWING
+            if not name.startswith("GIT_") or name in SEARCH_LIMITS
         }
         return {**kept, **ALONE}
 

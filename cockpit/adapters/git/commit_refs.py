@@ -9,19 +9,19 @@ import re
 from pathlib import Path
 
 from cockpit.adapters.git.command import DURABLE, GitCommand
-from cockpit.adapters.git.facts import GitLook
+from cockpit.adapters.git.facts import GitFactFinder
 from cockpit.core.errors import Failed
 from cockpit.core.safetext import safe_line
 
 REFERENCES = "refs/cockpit/keep"
-NOBODY = ""
+MUST_NOT_EXIST = ""
 """As the old value: the reference must not exist yet."""
 
 
-class GitKeeping:
+class GitCommitRefs:
     """Keeps commits, one reference at a time."""
 
-    def __init__(self, command: GitCommand, look: GitLook) -> None:
+    def __init__(self, command: GitCommand, look: GitFactFinder) -> None:
         self.command = command
         self.look = look
 
@@ -34,7 +34,7 @@ class GitKeeping:
         if head is None:
             return None
         name = f"{REFERENCES}/{reference_part(agent)}/{reference_part(label)}"
-        words = ("update-ref", name, head, NOBODY)
+        words = ("update-ref", name, head, MUST_NOT_EXIST)
         answer = await self.command.run(directory, *words, settings=DURABLE)
         if answer.ok or (await self.command.run(directory, "show-ref", "-q", "--verify", name)).ok:
             return name

@@ -17,7 +17,7 @@ from pathlib import Path
 from cockpit.adapters.files.foreign_files import read_file, read_text
 from cockpit.adapters.files.private_file import write_private
 from cockpit.adapters.git.command import GitAnswer, GitCommand
-from cockpit.adapters.git.facts import GitLook
+from cockpit.adapters.git.facts import GitFactFinder
 from cockpit.adapters.git.filters import repository_filters
 from cockpit.adapters.git.partial_clone import missing_files_step
 from cockpit.adapters.git.worktree_list import USAGE, registered
@@ -38,7 +38,7 @@ LARGEST_NOTE = 65_536
 class GitWorktrees:
     """Creates and adopts worktrees of any repository."""
 
-    def __init__(self, command: GitCommand, look: GitLook) -> None:
+    def __init__(self, command: GitCommand, look: GitFactFinder) -> None:
         self.command = command
         self.look = look
 

@@ -10,7 +10,7 @@ import asyncio
 import os
 from pathlib import Path
 
-from cockpit.adapters.git.facts import GitLook
+from cockpit.adapters.git.facts import GitFactFinder
 from cockpit.adapters.git.filters import repository_filters
 from cockpit.core.errors import CockpitError, Failed, ProgramMissing
 from cockpit.core.safetext import safe_line
@@ -39,7 +39,7 @@ _UNTRACKED = (
 class GitDiff:
     """Compares one directory at a time."""
 
-    def __init__(self, look: GitLook) -> None:
+    def __init__(self, look: GitFactFinder) -> None:
         self._look = look
         self._command = look.command
 
@@ -93,7 +93,7 @@ class GitDiff:
         return answer.line
 
     async def _begin(self, root: Path, *arguments: str, most: int) -> tuple[bytes, bool]:
-        answer = await self._command.beginning(root, *arguments, most=most, deadline=DEADLINE)
+        answer = await self._command.run_limited(root, *arguments, most=most, deadline=DEADLINE)
         if not answer.ok:
             raise Failed(f"git {arguments[0]} ended with {answer.status}")
         return answer.output, answer.cut

@@ -36,7 +36,7 @@ OPERATIONS = {
 LOCKS = ("index.lock", "HEAD.lock")
 
 
-class GitLook:
+class GitFactFinder:
     """Looks up one directory at a time."""
 
     def __init__(self, command: GitCommand, clock: Clock) -> None:
@@ -144,7 +144,7 @@ class GitLook:
         """Compare two trees: no file of the worktree is read, and no program is run."""
         if since_commit is None or not await self.known(directory, since_commit):
             return ()
-        answer = await self.command.beginning(
+        answer = await self.command.run_limited(
             directory,
             *("diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-relative"),
             *(since_commit, "HEAD", "--"),

@@ -42,20 +42,20 @@ async def overlooked(command: GitCommand, directory: Path, folder: Path) -> int 
     repository defines none.
     """
     listed = await command.run(directory, *LISTING, deadline=60.0)
-    told = await asyncio.to_thread(lambda: list(commands(listed.output, directory)))
-    if not listed.ok or not told:
+    arguments = await asyncio.to_thread(lambda: list(commands(listed.output, directory)))
+    if not listed.ok or not arguments:
         return 0 if listed.ok else None
     async with scratch(command.private) as apart:
         await asyncio.to_thread(shutil.copy2, folder / "index", apart / "index")
-        return await _differing(command, directory, apart / "index", told)
+        return await _differing(command, directory, apart / "index", arguments)
 
 
 async def _differing(
-    command: GitCommand, directory: Path, index: Path, told: list[tuple[str, ...]]
+    command: GitCommand, directory: Path, index: Path, arguments: list[tuple[str, ...]]
 ) -> int | None:
     variables = {"GIT_INDEX_FILE": str(index)}
     before = await _changed(command, directory, variables)
-    for words in told:
+    for words in arguments:
         await command.run(directory, *words, variables=variables, deadline=60.0)
     after = await _changed(command, directory, variables)
     return None if before is None or after is None else len(after - before)

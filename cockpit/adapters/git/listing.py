@@ -16,22 +16,22 @@ from pathlib import Path
 from cockpit.adapters.files.foreign_files import read_file
 from cockpit.adapters.git.command import GitCommand
 from cockpit.adapters.git.creation import is_ours, lock, read_note
-from cockpit.adapters.git.facts import GitLook, real
+from cockpit.adapters.git.facts import GitFactFinder, real
 from cockpit.adapters.git.hidden_changes import overlooked
 from cockpit.adapters.git.own_state import GitOwnState
 from cockpit.adapters.git.worktree_list import registered
 from cockpit.core.errors import CockpitError
 from cockpit.ports.worktrees import Made, Tree
 
-PAPERS = ".cockpit"
+DOCUMENTS_FOLDER = ".cockpit"
 """Folder of cockpit's own documents, of which there are copies."""
 GITLINK = b"160000 "
 
 
-class GitTrees:
+class GitListing:
     """Lists the worktrees of one repository at a time."""
 
-    def __init__(self, command: GitCommand, look: GitLook) -> None:
+    def __init__(self, command: GitCommand, look: GitFactFinder) -> None:
         self.command = command
         self.look = look
         self._own = GitOwnState(command)
@@ -123,7 +123,7 @@ class GitTrees:
             changed=sum(mark not in ("?? ", "!! ") for mark in marks) + hidden,
             overlooked=hidden,
             untracked=marks.count("?? "),
-            ignored=tuple(one for one in ignored if PAPERS not in Path(one).parts),
+            ignored=tuple(one for one in ignored if DOCUMENTS_FOLDER not in Path(one).parts),
             busy=busy,
             alone=alone,
             behind=behind,
@@ -215,9 +215,9 @@ def _folders(common: Path) -> dict[Path, Path]:
     found = {}
     for pointer in (common / "worktrees").glob("*/gitdir"):
         try:
-            told = Path(os.fsdecode(read_file(pointer, 8192)).strip())
+            target = Path(os.fsdecode(read_file(pointer, 8192)).strip())
             # A newer git may write it relative to the folder it is in.
-            found[Path(os.path.normpath(pointer.parent / told)).parent] = pointer.parent
+            found[Path(os.path.normpath(pointer.parent / target)).parent] = pointer.parent
         except OSError:
             continue
     return found

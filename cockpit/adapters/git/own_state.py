@@ -66,7 +66,7 @@ class OwnState:
 
 
 @dataclass(frozen=True, slots=True)
-class OnlyThere:
+class OwnObjects:
     """What would be lost with git's folder for a worktree."""
 
     commits: tuple[str, ...] = ()
@@ -97,14 +97,14 @@ class GitOwnState:
                 "They may name commits that nothing else keeps, so nothing was removed.",
             ) from error
 
-    async def only_there(self, tree: Tree, folder: Path, state: OwnState) -> OnlyThere:
+    async def only_there(self, tree: Tree, folder: Path, state: OwnState) -> OwnObjects:
         """Return what no branch, tag, remote or other reference has, nor another worktree's HEAD.
 
         The commit that is checked out is left out. Raises `Failed`.
         """
         commits, others = await self._sorted(tree, folder, await self._named(folder, state))
         if not commits:
-            return OnlyThere(objects=tuple(others))
+            return OwnObjects(objects=tuple(others))
         kept = await self._heads_elsewhere(tree)
         asked = "\n".join([*commits, *(f"^{one}" for one in kept)])
         words = ("rev-list", "--parents", "--stdin", "--not", *SHARED)
@@ -116,19 +116,19 @@ class GitOwnState:
         lines = [line.split() for line in answer.output.decode("ascii").splitlines()]
         before = {parent for line in lines for parent in line[1:]}
         tips = tuple(line[0] for line in lines if line[0] not in before)
-        return OnlyThere(tips, len(lines), tuple(others))
+        return OwnObjects(tips, len(lines), tuple(others))
 
     async def _named(self, folder: Path, state: OwnState) -> list[str]:
         """Return names from the files, and from git's own output, whatever the storage format."""
-        told = []
+        names = []
         for words in (
             ("rev-list", "--walk-reflogs", "HEAD"),
             ("for-each-ref", "--format=%(objectname)", *REFERENCES),
         ):
             # The first call fails before the first commit; then there is nothing to read.
             answer = await self.command.run(folder, *words, folder=folder, deadline=60.0)
-            told += answer.output.decode("ascii").split()
-        return list(dict.fromkeys([*state.hashes, *told]))
+            names += answer.output.decode("ascii").split()
+        return list(dict.fromkeys([*state.hashes, *names]))
 
     async def _sorted(
         self, tree: Tree, folder: Path, hashes: list[str]
@@ -174,7 +174,7 @@ class GitOwnState:
 
     # Keeping
 
-    async def entries(self, apart: Apart, state: OwnState, only: OnlyThere) -> dict[bytes, Entry]:
+    async def entries(self, apart: Apart, state: OwnState, only: OwnObjects) -> dict[bytes, Entry]:
         """Return entries of a tree for the files and the non-commit objects; git has them
         afterwards.
         """
@@ -221,7 +221,7 @@ class GitOwnState:
         return trees
 
 
-def in_portions(commits: tuple[str, ...]) -> Iterable[tuple[str, ...]]:
+def in_groups(commits: tuple[str, ...]) -> Iterable[tuple[str, ...]]:
     """Split into groups small enough to be the parents of one commit."""
     return (commits[start : start + PARENTS] for start in range(0, len(commits), PARENTS))
 

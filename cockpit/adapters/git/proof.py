@@ -124,7 +124,7 @@ class GitProof:
             store = await asyncio.to_thread(_own_store, own, common)
             for start in range(0, len(names), AT_ONCE):
                 some = names[start : start + AT_ONCE]
-                read = await self.command.reading(
+                read = await self.command.run_streaming(
                     apart.folder,
                     *("cat-file", "--batch", "--buffer"),
                     taking=partial(_hashed, some),
@@ -177,10 +177,10 @@ def _hashed(names: Sequence[str], output: IO[bytes]) -> _Read:
     """Yield each object from the output of `cat-file --batch`, hashed again."""
     read = _Read()
     for name in names:
-        told = output.readline().split()
-        if told[1:] == [b"missing"]:
+        header = output.readline().split()
+        if header[1:] == [b"missing"]:
             read.missing.append(name)
-        elif len(told) != 3 or not _is_whole(output, name, told[1], int(told[2])):
+        elif len(header) != 3 or not _is_whole(output, name, header[1], int(header[2])):
             read.damaged = name
             return read
     return read

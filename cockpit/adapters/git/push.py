@@ -23,7 +23,7 @@ from contextlib import suppress
 from pathlib import Path
 from urllib.parse import unquote
 
-from cockpit.adapters.git.command import QUIET, UNREPLACED, GitAnswer, GitCommand
+from cockpit.adapters.git.command import NO_REPLACEMENTS, QUIET, GitAnswer, GitCommand
 from cockpit.adapters.git.creation import read_note
 from cockpit.core.errors import Failed, ProgramMissing
 from cockpit.core.git_settings import (
@@ -38,10 +38,12 @@ from cockpit.core.safetext import safe_line
 DEADLINE = 180.0
 CARRIED = ("https", "http", "ssh")
 FOLDER = ("file",)
-WITHOUT = ("core.sshCommand", "protocol.allow")
+TRANSPORT_SETTINGS = ("core.sshCommand", "protocol.allow")
 """Settings of `QUIET` that forbid every transport."""
 BY_HAND = "By hand: "
-FAR = re.compile(r"(?:https?|ssh|git\+ssh|ssh\+git)://|(?!\w+::)[^/:]+:(?!//)", re.IGNORECASE)
+REMOTE_ADDRESS = re.compile(
+    r"(?:https?|ssh|git\+ssh|ssh\+git)://|(?!\w+::)[^/:]+:(?!//)", re.IGNORECASE
+)
 """How the address of another machine starts; the second form is `user@host:path`."""
 HOOKS = (
     "pre-receive", "update", "post-receive", "post-update", "reference-transaction",
@@ -88,12 +90,12 @@ class GitPush:
             remote,
             f"{name}:{name}",
             deadline=DEADLINE,
-            settings=_reaching(settings, carried),
+            settings=_ssh_settings(settings, carried),
             variables={"GIT_ALLOW_PROTOCOL": ":".join(carried)},
         )
         if not answer.ok:
             raise Failed(
-                f"{safe_line(branch)} was not pushed to {remote}", _why(answer), by_hand(plain)
+                f"{safe_line(branch)} was not pushed to {remote}", _reason(answer), by_hand(plain)
             )
         return remote
 
@@ -133,7 +135,7 @@ class GitPush:
         """Return whether the remote is on this machine. Raises `Failed` if it has hooks."""
         listed = await self.command.run(directory, "remote", "get-url", "--push", "--all", remote)
         addresses = [one for one in os.fsdecode(listed.output).split("\n") if one]
-        folders = [one for one in addresses if not FAR.match(one)]
+        folders = [one for one in addresses if not REMOTE_ADDRESS.match(one)]
         if not folders:
             return False
         if len(folders) != len(addresses):
@@ -158,7 +160,7 @@ class GitPush:
         expands `~/`.
         """
         plain = address.removeprefix("file://")
-        return [self._at_home(path) for path in dict.fromkeys((plain, unquote(plain)))]
+        return [self._expand_home(path) for path in dict.fromkeys((plain, unquote(plain)))]
 
     async def _hook(self, remote: Path) -> str:
         """Return a hook that a push into this folder would run; empty if there is none."""
@@ -173,14 +175,14 @@ class GitPush:
                 if named := configured_hooks(snapshot.settings):
                     return f"hook.{os.fsdecode(named[0])} in its configuration"
                 if path := hooks_path(snapshot.settings):
-                    text = self._at_home(os.fsdecode(path))
+                    text = self._expand_home(os.fsdecode(path))
                     folders += [place / text, place / ".git" / text]
                 folders.append(snapshot.places.common / "hooks")
             if found := await asyncio.to_thread(_executable_hook, folders):
                 return str(found)
         return ""
 
-    def _at_home(self, text: str) -> str:
+    def _expand_home(self, text: str) -> str:
         """Expand `~/` as git does: the home folder of the user that git runs as."""
         home = self.command.environment.get("HOME", "")
         return f"{home}{text[1:]}" if text.startswith("~/") and home else text
@@ -197,11 +199,11 @@ class GitPush:
         shown = by_hand(["gh", *words], directory)
         if program is None:
             raise ProgramMissing("No pull request was opened: gh is not installed", "", shown)
-        status, printed, said = await asyncio.to_thread(self._gh, [program, *words], directory)
+        status, printed, errors = await asyncio.to_thread(self._gh, [program, *words], directory)
         found = ADDRESS.search(printed)
         if status == 0:
             return safe_line(found[0] if found else printed, 300)
-        raise Failed("No pull request was opened", safe_line(said or printed, 300), shown)
+        raise Failed("No pull request was opened", safe_line(errors or printed, 300), shown)
 
     async def pull_request_by_hand(self, directory: Path, branch: str, base: str) -> str:
         """Return the command for a shell; empty if there is nothing to propose."""
@@ -220,7 +222,7 @@ class GitPush:
     async def _subjects(self, directory: Path, branch: str, base: str) -> list[str]:
         """Return the subjects of commits that are not in the base, oldest first."""
         own = f"refs/heads/{branch}"
-        apart = await self._beginning(directory, own, base)
+        apart = await self._compare_base(directory, own, base)
         which = [own, *(["--not", apart] if apart else [])]
         listed = await self.command.run(
             directory, "log", "-z", "--reverse", "--format=%s", "--max-count=50", *which, "--"
@@ -230,7 +232,7 @@ class GitPush:
         found = listed.output.decode("utf-8", "replace").split("\0")[: listed.output.count(b"\0")]
         return [safe_line(subject, 200).strip() or branch for subject in found]
 
-    async def _beginning(self, directory: Path, own: str, base: str) -> str:
+    async def _compare_base(self, directory: Path, own: str, base: str) -> str:
         """Return the base to compare with, or else where the worktree started."""
         folder = await self.command.run(directory, "rev-parse", "--absolute-git-dir")
         made = await asyncio.to_thread(read_note, Path(folder.line)) if folder.ok else None
@@ -257,14 +259,14 @@ class GitPush:
             for name, value in self.command.environment.items()
             if not name.startswith("GIT_")
         }
-        quiet = {name: value for name, value in QUIET.items() if name not in WITHOUT}
+        quiet = {name: value for name, value in QUIET.items() if name not in TRANSPORT_SETTINGS}
         quiet |= {f"protocol.{name}.allow": "always" for name in CARRIED}
         quiet |= {"protocol.allow": "never"}
         numbered = {"GIT_CONFIG_COUNT": str(len(quiet))}
         for place, (name, value) in enumerate(quiet.items()):
             numbered |= {f"GIT_CONFIG_KEY_{place}": name, f"GIT_CONFIG_VALUE_{place}": value}
         asks_nobody = {"GH_PROMPT_DISABLED": "1", "GIT_TERMINAL_PROMPT": "0", "NO_COLOR": "1"}
-        return {**kept, **UNREPLACED, **numbered, **asks_nobody}
+        return {**kept, **NO_REPLACEMENTS, **numbered, **asks_nobody}
 
 
 def by_hand(words: Sequence[str], directory: Path | None = None) -> str:
@@ -273,10 +275,10 @@ def by_hand(words: Sequence[str], directory: Path | None = None) -> str:
     return safe_line(f"{BY_HAND}{place}{shlex.join(words)}", 1000)
 
 
-def _reaching(settings: Sequence[Setting], carried: Sequence[str]) -> dict[str, str]:
+def _ssh_settings(settings: Sequence[Setting], carried: Sequence[str]) -> dict[str, str]:
     """Return settings with which git uses the user's own ssh without asking for input."""
     allowed = {f"protocol.{name}.allow": "always" for name in carried}
-    quiet = {name: value for name, value in QUIET.items() if name not in WITHOUT}
+    quiet = {name: value for name, value in QUIET.items() if name not in TRANSPORT_SETTINGS}
     own = own_value(settings, b"core.sshcommand")
     ssh = os.fsdecode(own) if own else "ssh -o BatchMode=yes"
     return {**quiet, **allowed, "protocol.allow": "never", "core.sshCommand": ssh}
@@ -291,7 +293,7 @@ def _executable_hook(folders: Sequence[Path]) -> Path | None:
     return None
 
 
-def _why(answer: GitAnswer) -> str:
+def _reason(answer: GitAnswer) -> str:
     """Return git's last error line, and its line about the reference."""
     lines = os.fsdecode(answer.output).split("\n")
     refused = [line for line in lines if line.startswith("!")]
@@ -316,10 +318,10 @@ def _call(
         return -1, "", f"gh could not be run: {error.strerror}"
     with process:
         try:
-            printed, said = process.communicate(timeout=DEADLINE)
+            printed, errors = process.communicate(timeout=DEADLINE)
         except subprocess.TimeoutExpired:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
             return -1, "", f"gh took longer than {DEADLINE:g} s"
-    return process.returncode, printed.decode("utf-8", "replace"), said.decode("utf-8", "replace")
+    return process.returncode, printed.decode("utf-8", "replace"), errors.decode("utf-8", "replace")

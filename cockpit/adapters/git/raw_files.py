@@ -182,16 +182,16 @@ def unkept(where: Path, why: str) -> Failed:
 def staged(listed: bytes) -> Iterator[tuple[bytes, str, int, Entry]]:
     """Yield name, tag, stage and entry of each line of `git ls-files -t --stage -z`."""
     for line in listed.split(b"\0")[:-1]:
-        told, _, name = line.partition(b"\t")
-        tag, mode, held, stage = told.decode("ascii").split()
+        fields, _, name = line.partition(b"\t")
+        tag, mode, held, stage = fields.decode("ascii").split()
         yield name, tag, int(stage), (mode, held)
 
 
 def tree_entries(listed: bytes) -> Iterator[tuple[bytes, Entry]]:
     """Yield name and entry of each line of the output of `LISTING`."""
     for line in listed.split(b"\0")[:-1]:
-        told, _, name = line.partition(b"\t")
-        mode, _, held = told.decode("ascii").split()
+        fields, _, name = line.partition(b"\t")
+        mode, _, held = fields.decode("ascii").split()
         yield name, (mode, held)
 
 

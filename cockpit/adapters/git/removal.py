@@ -20,10 +20,10 @@ from pathlib import Path
 
 from cockpit.adapters.files.foreign_files import read_file
 from cockpit.adapters.git.command import DURABLE, GitAnswer, GitCommand
-from cockpit.adapters.git.commit_refs import NOBODY, reference_part
-from cockpit.adapters.git.facts import GitLook, real
+from cockpit.adapters.git.commit_refs import MUST_NOT_EXIST, reference_part
+from cockpit.adapters.git.facts import GitFactFinder, real
 from cockpit.adapters.git.listing import own_folder
-from cockpit.adapters.git.own_state import GitOwnState, OwnState, in_portions, index_digest
+from cockpit.adapters.git.own_state import GitOwnState, OwnState, in_groups, index_digest
 from cockpit.adapters.git.proof import GitProof
 from cockpit.adapters.git.raw_files import (
     GITLINK,
@@ -57,7 +57,7 @@ US = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _Saved:
     """What was saved of a worktree."""
 
     content: Content
@@ -70,7 +70,7 @@ class _Kept:
 class GitRemoval:
     """Saves and removes one worktree at a time."""
 
-    def __init__(self, command: GitCommand, look: GitLook) -> None:
+    def __init__(self, command: GitCommand, look: GitFactFinder) -> None:
         self.command = command
         self.look = look
         self._bytes = GitBytes(command)
@@ -80,8 +80,8 @@ class GitRemoval:
     async def salvage(self, tree: Tree, left_out: tuple[str, ...]) -> str | None:
         """Return the reference that now holds it; None if it has neither commit nor file."""
         async with self._apart(tree) as apart:
-            kept = await self._keep(tree, apart, left_out, whole=False)
-            await self._hold(tree, apart, kept.reference, kept.commits)
+            kept = await self._save(tree, apart, left_out, whole=False)
+            await self._prove_saved(tree, apart, kept.reference, kept.commits)
             return kept.reference
 
     async def remove(self, tree: Tree, objection: Objection, left_out: tuple[str, ...]) -> Removed:
@@ -89,11 +89,11 @@ class GitRemoval:
         async with self._apart(tree) as apart:
             if finished := await self._resume(tree, apart):
                 return finished
-            kept = await self._keep(tree, apart, left_out, whole=True)
+            kept = await self._save(tree, apart, left_out, whole=True)
             if tree.missing:
-                await self._hold(tree, apart, kept.reference, kept.commits)
+                await self._prove_saved(tree, apart, kept.reference, kept.commits)
             else:
-                await self._take_away(tree, apart, kept, left_out, objection)
+                await self._remove_folder(tree, apart, kept, left_out, objection)
             await self._unregister(tree, apart, kept.reference, kept.state)
         return Removed(kept.reference)
 
@@ -130,7 +130,9 @@ class GitRemoval:
         if rest.nested or any(kept.get(name) != entry for name, entry in rest.entries.items()):
             raise _left(aside, record, "Files in it are not in what was kept.")
         named = await self.command.run(tree.repository, "rev-parse", "--verify", record.reference)
-        await self._hold(tree, apart, record.reference, (self._held(tree, named).line,), aside)
+        await self._prove_saved(
+            tree, apart, record.reference, (self._held(tree, named).line,), aside
+        )
         await asyncio.to_thread(_delete, aside)
 
     async def _put_back_old(self, tree: Tree, apart: Apart) -> None:
@@ -144,11 +146,11 @@ class GitRemoval:
 
     # Removal
 
-    async def _take_away(
+    async def _remove_folder(
         self,
         tree: Tree,
         apart: Apart,
-        kept: _Kept,
+        kept: _Saved,
         left_out: tuple[str, ...],
         objection: Objection,
     ) -> None:
@@ -165,7 +167,7 @@ class GitRemoval:
                     why,
                     f"Nothing is lost; what was there is in {kept.reference} too. Try again.",
                 )
-            await self._hold(tree, apart, kept.reference, kept.commits, aside)
+            await self._prove_saved(tree, apart, kept.reference, kept.commits, aside)
             await self._note(tree, apart, replace(record, deleting=True))
         except BaseException:
             await asyncio.to_thread(_put_back, aside, tree.directory)
@@ -174,7 +176,7 @@ class GitRemoval:
         await asyncio.to_thread(_delete, aside)
 
     async def _changed(
-        self, tree: Tree, apart: Apart, aside: Path, kept: _Kept, left_out: tuple[str, ...]
+        self, tree: Tree, apart: Apart, aside: Path, kept: _Saved, left_out: tuple[str, ...]
     ) -> str | None:
         now = await self._bytes.content(apart, aside, left_out, write=False)
         state = await self._own.read(tree, apart.folder)
@@ -191,7 +193,7 @@ class GitRemoval:
                 "Nothing was touched.",
             ) from error
 
-    async def _hold(
+    async def _prove_saved(
         self,
         tree: Tree,
         apart: Apart,
@@ -227,9 +229,9 @@ class GitRemoval:
 
     # Saving
 
-    async def _keep(
+    async def _save(
         self, tree: Tree, apart: Apart, left_out: tuple[str, ...], *, whole: bool
-    ) -> _Kept:
+    ) -> _Saved:
         """Save everything in one commit, whose parents are HEAD and the commits for everything
         else.
 
@@ -272,7 +274,7 @@ class GitRemoval:
             files = files or await self._bytes.tree(apart, {})
             commit = await self._commit(tree, apart, files, parents, words)
         made += [commit] if commit is not None else []
-        return _Kept(content, state, await self._refer(tree, commit), tuple(made))
+        return _Saved(content, state, await self._create_reference(tree, commit), tuple(made))
 
     async def _staged(
         self, tree: Tree, apart: Apart, known: tuple[str, str]
@@ -294,7 +296,7 @@ class GitRemoval:
         files = await self._bytes.tree(apart, await self._own.entries(apart, state, only))
         words = f"Only in git's own folder of {tree.directory.name} ({only.count} commits)"
         last: list[str] = []
-        for some in in_portions(only.commits):
+        for some in in_groups(only.commits):
             last = [await self._commit(tree, apart, files, [*last, *some], safe_line(words))]
         return last[0] if last else await self._commit(tree, apart, files, [], safe_line(words))
 
@@ -339,14 +341,14 @@ class GitRemoval:
         words = ("rev-parse", "--verify", "-q", f"{tree.head}^{{tree}}")
         return self._held(tree, await self.command.run(tree.repository, *words)).line
 
-    async def _refer(self, tree: Tree, commit: str | None) -> str | None:
+    async def _create_reference(self, tree: Tree, commit: str | None) -> str | None:
         """Create a new reference to the commit, named by owner and time."""
         if commit is None:
             return None
         agent = reference_part(tree.made.agent if tree.made else "")
         stem = f"{REFERENCES}/{agent}/{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
         for name in (stem, *(f"{stem}-{number}" for number in range(2, 100))):
-            words = ("update-ref", name, commit, NOBODY)
+            words = ("update-ref", name, commit, MUST_NOT_EXIST)
             answer = await self.command.run(tree.repository, *words, settings=DURABLE)
             if answer.ok:
                 return name

@@ -151,8 +151,8 @@ def _check_names(blobs: list[_Blob]) -> None:
 
 def _blobs(listed: bytes) -> Iterator[_Blob]:
     for line in listed.split(b"\0")[:-1]:
-        told, _, name = line.partition(b"\t")
-        mode, _, held, size = told.decode("ascii").split()
+        header, _, name = line.partition(b"\t")
+        mode, _, held, size = header.decode("ascii").split()
         yield _Blob(name, mode, held, int(size) if size.isdigit() else 0)
 
 
@@ -183,12 +183,12 @@ def _write(top: int, blobs: list[_Blob], output: bytes) -> None:
     at = 0
     for one in blobs:
         end = output.find(b"\n", at)
-        told = output[at:end].split() if end >= 0 else []
-        size = int(told[2]) if len(told) == 3 else 0
+        header = output[at:end].split() if end >= 0 else []
+        size = int(header[2]) if len(header) == 3 else 0
         content = output[end + 1 : end + 1 + size]
         digest = object_digest(one.held, b"blob", len(content))
         digest.update(content)
-        if len(told) != 3 or digest.hexdigest() != one.held:
+        if len(header) != 3 or digest.hexdigest() != one.held:
             raise Failed(
                 f"The repository no longer holds {safe_line(os.fsdecode(one.name), 200)}",
                 f"Its object {one.held} is missing or damaged; no more files were written.",

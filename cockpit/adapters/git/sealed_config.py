@@ -94,9 +94,9 @@ class Snapshots:
         `Failed`. Blocks.
         """
         option = (f"--git-dir={folder}",)
-        status, output, said = self._ask(where, (*option, "rev-parse", "--git-common-dir"))
+        status, output, error = self._ask(where, (*option, "rev-parse", "--git-common-dir"))
         if status:
-            raise Failed("git does not know this worktree", said)
+            raise Failed("git does not know this worktree", error)
         places = Places(folder, _real(where, output), where)
         return Snapshot(places, self._settings(where, option))
 
@@ -116,10 +116,10 @@ class Snapshots:
 
     def _settings(self, directory: Path, options: Sequence[str]) -> tuple[Setting, ...]:
         words = (*options, "config", "--list", "-z", "--show-scope")
-        status, output, said = self._ask(directory, words)
+        status, output, error = self._ask(directory, words)
         title = "The repository's git configuration cannot be read"
         if status:
-            raise Failed(title, said, "Check it with git config --list --show-origin.")
+            raise Failed(title, error, "Check it with git config --list --show-origin.")
         try:
             return git_settings.parse(output)
         except ValueError as error:

@@ -18,12 +18,12 @@ from pathlib import Path
 
 from cockpit.adapters.clock import SystemClock
 from cockpit.adapters.git.command import GitCommand
-from cockpit.adapters.git.commit_refs import GitKeeping
+from cockpit.adapters.git.commit_refs import GitCommitRefs
 from cockpit.adapters.git.copied_files import bring
 from cockpit.adapters.git.creation import GitWorktrees
 from cockpit.adapters.git.diff import GitDiff
-from cockpit.adapters.git.facts import GitLook
-from cockpit.adapters.git.listing import GitTrees
+from cockpit.adapters.git.facts import GitFactFinder
+from cockpit.adapters.git.listing import GitListing
 from cockpit.adapters.git.push import GitPush
 from cockpit.adapters.git.removal import GitRemoval
 from cockpit.adapters.git.restore import GitRestore
@@ -50,12 +50,12 @@ class Git:
         """`private` is a folder that only we write to, for temporary files of git calls."""
         own = os.environ if environment is None else environment
         self.command = GitCommand(own, program, private)
-        self.look = GitLook(self.command, clock or SystemClock())
+        self.look = GitFactFinder(self.command, clock or SystemClock())
         self._making = GitWorktrees(self.command, self.look)
-        self._trees = GitTrees(self.command, self.look)
+        self._trees = GitListing(self.command, self.look)
         self._removal = GitRemoval(self.command, self.look)
         self._push = GitPush(self.command)
-        self._keeping = GitKeeping(self.command, self.look)
+        self._keeping = GitCommitRefs(self.command, self.look)
         self._excluding = asyncio.Lock()
 
     async def facts(

@@ -95,7 +95,7 @@ class Spool:
         path = self.folder / agent / "status"
         try:
             written = path.lstat().st_mtime_ns
-            payload = understood(_bounded(path))
+            payload = parse_report(_bounded(path))
         except OSError:
             return None
         if payload is None:
@@ -122,7 +122,7 @@ class Spool:
 
     def _read(self, report: _Report) -> Signal | None:
         try:
-            payload = understood(_bounded(report.path))
+            payload = parse_report(_bounded(report.path))
         except NotPlain:
             with suppress(OSError):
                 _remove(report.path)  # no reporter made it, and it would be found again each time
@@ -213,17 +213,17 @@ def _bounded(path: Path) -> bytes:
     return read_file(path, REPORT_BYTES, cut=True, follow_links=False)
 
 
-def understood(content: bytes) -> Mapping[str, Any] | None:
+def parse_report(content: bytes) -> Mapping[str, Any] | None:
     """Return the report as an object; None if even its beginning is invalid."""
     text = content.decode("utf-8", "replace")
     try:
         whole = json.loads(text)
     except (ValueError, RecursionError):
-        return salvaged(text) or None
+        return salvage_fields(text) or None
     return whole if isinstance(whole, dict) else None
 
 
-def salvaged(text: str) -> dict[str, Any]:
+def salvage_fields(text: str) -> dict[str, Any]:
     """Return the top-level fields that are complete at the beginning of a truncated object."""
     decoder = json.JSONDecoder()
     fields: dict[str, Any] = {}

@@ -91,8 +91,8 @@ async def _send(
         ) as response,
     ):
         problem = "" if response.is_success else f"it answered {response.status_code}"
-        said = b"" if problem or not heard else await _first(response, heard)
-        return Answer(response.status_code, _retry_after(response.headers), problem, said=said)
+        body = b"" if problem or not heard else await _first(response, heard)
+        return Answer(response.status_code, _retry_after(response.headers), problem, said=body)
 
 
 async def _first(response: httpx2.Response, most: int) -> bytes:

@@ -85,7 +85,7 @@ class ShellHooks:
     async def run(
         self,
         command: Sequence[str],
-        told: str,
+        payload: str,
         *,
         directory: Path,
         more: Mapping[str, str],
@@ -102,7 +102,7 @@ class ShellHooks:
         try:
             process = await self._start(
                 command,
-                told,
+                payload,
                 directory,
                 hook_environment(self._environment, more, marker),
                 (output, complaint),
@@ -116,7 +116,7 @@ class ShellHooks:
         try:
             problem = await _wait(process, (output, complaint), timeout)
         finally:
-            self._end_beside(process, identity, marker)
+            self._end_in_background(process, identity, marker)
             output.finish()
             complaint.finish()
         code = process.returncode
@@ -131,12 +131,12 @@ class ShellHooks:
     async def _start(
         self,
         command: Sequence[str],
-        told: str,
+        payload: str,
         directory: Path,
         environment: Mapping[str, str],
         drains: tuple[Drain, Drain],
     ) -> asyncio.subprocess.Process:
-        with _input(told) as stdin:
+        with _input(payload) as stdin:
             try:
                 return await asyncio.create_subprocess_exec(
                     *_limited(command, directory, environment),
@@ -151,7 +151,7 @@ class ShellHooks:
                 for drain in drains:
                     drain.begin()
 
-    def _end_beside(
+    def _end_in_background(
         self, process: asyncio.subprocess.Process, identity: ProcessId | None, marker: str
     ) -> None:
         """End the remaining processes in the background."""
@@ -272,10 +272,10 @@ async def _wait(
     return f"it printed more than {FLOOD // 1_000_000} MB" if done else f"timed out ({timeout:g} s)"
 
 
-def _input(told: str) -> IO[bytes]:
+def _input(payload: str) -> IO[bytes]:
     """Return an unnamed file as input, so that a hook that never reads blocks nothing."""
     stdin = tempfile.TemporaryFile()  # noqa: SIM115  the caller closes it
-    stdin.write(told.encode("utf-8", "replace"))
+    stdin.write(payload.encode("utf-8", "replace"))
     stdin.seek(0)
     return stdin
 

@@ -47,7 +47,7 @@ def read_order(path: str, keep: bool) -> list[bytes]:
     return fields[1:-1]
 
 
-def enter(directory: bytes) -> None:
+def change_directory(directory: bytes) -> None:
     """Change to the directory; refuse if the result is not exactly that directory."""
     try:
         os.chdir(directory)
@@ -99,7 +99,7 @@ def wait_for(held: int, path: bytes, kind: int) -> None:
     )
 
 
-def become(argv: list[bytes], environment: dict[bytes, bytes]) -> None:
+def exec_program(argv: list[bytes], environment: dict[bytes, bytes]) -> None:
     """Replace this process with the program. Returns only by raising `Refused`."""
     # Python ignores these two signals, and the program would inherit that.
     for name in ("SIGPIPE", "SIGXFSZ"):
@@ -128,12 +128,12 @@ def launch(arguments: list[str]) -> None:
     pairs = [field.partition(b"=") for field in fields[5 : 5 + count]]
     environment = {name: value for name, _, value in pairs}
     owner = b" ".join(environment.get(name, b"-") for name in (b"COCKPIT_AGENT", b"COCKPIT_RUN"))
-    enter(directory)
+    change_directory(directory)
     if lease:
         take_lease(lease, owner)
     if claim:
         take_lease(claim, owner, shared=how == b"shared")
-    become(fields[5 + count :], environment)
+    exec_program(fields[5 + count :], environment)
 
 
 def main() -> None:

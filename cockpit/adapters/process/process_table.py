@@ -16,7 +16,7 @@ HAS_PROC = (PROC / "self" / "stat").exists()
 PSEUDO_TERMINALS = range(136, 144)
 """Major device numbers of /dev/pts."""
 CONSOLES = 4
-GONE = " (deleted)"
+DELETED_SUFFIX = " (deleted)"
 """Suffix of the kernel for the name of a deleted file."""
 
 
@@ -130,7 +130,7 @@ def written_below(pid: int, top: Path) -> Path | None:
             place = os.readlink(f"{folder}/{number}")  # noqa: PTH115  as above
         except OSError:
             continue
-        if place.startswith(prefix) and not place.endswith(GONE) and _writes(pid, number):
+        if place.startswith(prefix) and not place.endswith(DELETED_SUFFIX) and _writes(pid, number):
             return Path(place)
     return None
 

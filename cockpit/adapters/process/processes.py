@@ -102,7 +102,7 @@ class LocalProcesses:
 
     def signal(self, process: ProcessId, number: int) -> bool:
         """Signal exactly this process; False if it has ended or is not ours."""
-        with self._held(process) as descriptor, suppress(ProcessLookupError, PermissionError):
+        with self._open_pidfd(process) as descriptor, suppress(ProcessLookupError, PermissionError):
             if descriptor is None:
                 return False
             if descriptor < 0:
@@ -129,7 +129,7 @@ class LocalProcesses:
         loop = asyncio.get_running_loop()
         if not self._has_pidfd:
             return self._poll_exit(loop, process, call)
-        with self._held(process) as held:
+        with self._open_pidfd(process) as held:
             if held is None:
                 return loop.call_soon(call).cancel
             descriptor = os.dup(held)
@@ -179,14 +179,14 @@ class LocalProcesses:
             self.signal(process, signal.SIGTERM)
             # A stopped process receives only this signal until it continues.
             self.signal(process, signal.SIGCONT)
-        left = await self._left(processes, patience)
+        left = await self._remaining(processes, patience)
         if not left:
             return False, []
         for process in left:
             self.signal(process, signal.SIGKILL)
-        return True, await self._left(left, KILL_PATIENCE)
+        return True, await self._remaining(left, KILL_PATIENCE)
 
-    async def _left(self, processes: list[ProcessId], patience: float) -> list[ProcessId]:
+    async def _remaining(self, processes: list[ProcessId], patience: float) -> list[ProcessId]:
         """Return the processes that remain after at most `patience` seconds."""
         end = time.monotonic() + patience
         left = []
@@ -196,7 +196,7 @@ class LocalProcesses:
         return left
 
     @contextmanager
-    def _held(self, process: ProcessId) -> Iterator[int | None]:
+    def _open_pidfd(self, process: ProcessId) -> Iterator[int | None]:
         """Return a pidfd of exactly this process (-1 without pidfd support), or None if it has
         ended.
         """

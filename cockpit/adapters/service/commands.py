@@ -42,5 +42,5 @@ def answer_of(*command: str) -> subprocess.CompletedProcess[str]:
 
 def words_of(done: subprocess.CompletedProcess[str]) -> str:
     """Return the output as one line."""
-    said = done.stdout.strip() or done.stderr.strip()
-    return safe_line(" ".join(said.split()), 300)
+    output = done.stdout.strip() or done.stderr.strip()
+    return safe_line(" ".join(output.split()), 300)

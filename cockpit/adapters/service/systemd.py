@@ -111,10 +111,10 @@ WantedBy=default.target
         """
         if shutil.which("loginctl") is None:
             return None
-        said = words_of(answer_of("loginctl", "show-user", "--property=Linger"))
-        if said.endswith("=yes"):
+        answer = words_of(answer_of("loginctl", "show-user", "--property=Linger"))
+        if answer.endswith("=yes"):
             return None
-        if said.endswith("=no"):
+        if answer.endswith("=no"):
             return (
                 "It starts when you log in, and ends when you log out. "
                 "To have it start with the machine and stay: loginctl enable-linger"

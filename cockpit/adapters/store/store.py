@@ -267,7 +267,7 @@ class Store:
         return found if found is not None and found.ended is not None else None
 
     def swaps(self, agent: AgentName, since: float, but: str = "") -> int:
-        """Return how many of the agent's handoffs ended a session after a time, without reason `but`.
+        """Count the agent's handoffs that ended a session after a time, without reason `but`.
 
         Includes those that reopened the same session because no new one would start. `since` is in
         steady seconds, which a handoff stores as `closed` among its details.

@@ -100,20 +100,24 @@ class TmuxCommand:
         text = answer.stdout.decode("utf-8", "replace")
         return text.removesuffix("\n").split("\n") if text else []
 
-    def _error(self, said: str, command: str) -> Exception:
-        detail = safe_line(said) or f"{command} failed and printed no reason."
-        if "no server running" in said or (
-            "error connecting to" in said
-            and ("No such file" in said or "Connection refused" in said)
+    def _error(self, message: str, command: str) -> Exception:
+        detail = safe_line(message) or f"{command} failed and printed no reason."
+        if "no server running" in message or (
+            "error connecting to" in message
+            and ("No such file" in message or "Connection refused" in message)
         ):
             return ServerGone("The tmux server does not answer", detail)
-        if said.startswith(("error connecting", "lost server", "server exited", "protocol")):
+        if message.startswith(("error connecting", "lost server", "server exited", "protocol")):
             return PanesSilent("The tmux server cannot be reached", detail)
-        if "can't find pane" in said or "can't find window" in said:
+        if "can't find pane" in message or "can't find window" in message:
             return PaneGone("The pane is gone", detail)
-        if "still active" in said:
+        if "still active" in message:
             return PaneOccupied("The pane is still in use", detail)
-        if "no current target" in said or "can't find session" in said or "no sessions" in said:
+        if (
+            "no current target" in message
+            or "can't find session" in message
+            or "no sessions" in message
+        ):
             return NoSession("The tmux server holds no session of ours", detail)
         return Failed("tmux refused", f"{command}: {detail}")
 
@@ -166,12 +170,12 @@ def check_version(program: str, environment: Mapping[str, str]) -> str:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise ProgramMissing("tmux cannot be run", str(error), INSTALL_HINT) from error
-    said = safe_line(answer.stdout.strip())
-    if not new_enough(said):
+    version = safe_line(answer.stdout.strip())
+    if not new_enough(version):
         raise ProgramMissing(
-            "tmux is too old", f"This is {said or 'unknown'}; 3.3a is the oldest.", INSTALL_HINT
+            "tmux is too old", f"This is {version or 'unknown'}; 3.3a is the oldest.", INSTALL_HINT
         )
-    return said
+    return version
 
 
 def new_enough(version: str) -> bool:

@@ -46,12 +46,12 @@ def is_kept(key: str, environment: Mapping[str, str]) -> bool:
     ask = ["tmux", "-S", socket, "show-options", "-gv", "prefix", ";"]
     ask += ["show-options", "-gv", "prefix2", ";", "list-keys", "-T", "root"]
     try:
-        told = subprocess.run(
+        listing = subprocess.run(
             ask, capture_output=True, timeout=PATIENCE, check=False, text=True, errors="replace"
         )
     except (OSError, subprocess.TimeoutExpired):
         return False
-    lines = [line.split() for line in told.stdout.splitlines()]
+    lines = [line.split() for line in listing.stdout.splitlines()]
     prefixes, bindings = lines[:2], lines[2:]
     passed_on = ["send-keys", key]
     return [key] in prefixes or any(key in line[:5] and line[-2:] != passed_on for line in bindings)

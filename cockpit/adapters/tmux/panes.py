@@ -171,13 +171,13 @@ class Tmux:
         buffer = f"cockpit-{secrets.token_hex(8)}"
         paste = f"paste-buffer -p -r -d -b {buffer} -t {pane}"
         try:
-            said = await self._ask(
+            output = await self._ask(
                 ["copy-mode", "-q", "-t", pane],
                 ["load-buffer", "-b", buffer, "-"],
                 ["if-shell", "-F", "-t", pane, "#{pane_dead}", "display-message -p dead", paste],
                 stdin=typeable(text).encode("utf-8", "replace"),
             )
-            if any(said):
+            if any(output):
                 raise PaneGone("Nothing runs in the pane any more", "Its process has ended.")
         except CockpitError:
             with suppress(CockpitError):

@@ -86,7 +86,7 @@ class TmuxViews:
                 await self.tmux.server.ask(
                     ["respawn-pane", "-t", pane, "--", *argv],
                     ["set-option", "-p", "-t", pane, HOME_OPTION, OPEN],
-                    *_drawn_for(pane, launch),
+                    *_screen_options(pane, launch),
                 )
                 break
             except PaneOccupied:
@@ -97,7 +97,7 @@ class TmuxViews:
                 pane, runs = await self.home()
         return pane
 
-    async def is_not_for(self, environment: Mapping[str, str]) -> bool:
+    async def needs_own_screen(self, environment: Mapping[str, str]) -> bool:
         """Whether a terminal with this environment needs its own screen.
 
         That is so where it cannot show what the screen draws, or asks for another look. tmux is not
@@ -115,7 +115,7 @@ class TmuxViews:
             for shown, _, wanted in homes
         )
 
-    async def forsake(self) -> None:
+    async def end_if_unused(self) -> None:
         """End the server if it has only the home window. Idempotent."""
         alone = "#{==:#{session_windows},1}"
         with suppress(ServerGone, NoSession):
@@ -123,7 +123,7 @@ class TmuxViews:
                 ["if-shell", "-F", "-t", f"={SESSION}:", alone, "kill-server"]
             )
 
-    async def let_home_through(self) -> None:
+    async def allow_passthrough(self) -> None:
         """Let the screen in the home window send the terminals sequences that tmux does not know.
 
         No agent's pane may do that. Raises `PaneGone`.
@@ -175,9 +175,9 @@ class TmuxViews:
         """
         window = await self._window(pane)
         session, client = await self._terminal_at_home()
-        await self._turn(client, f"{session}:{window}")
+        await self._select_window(client, f"{session}:{window}")
 
-    async def _turn(self, client: str, target: str) -> None:
+    async def _select_window(self, client: str, target: str) -> None:
         await self.tmux.server.ask(
             # This makes it the terminal's current window, whose size it takes...
             ["switch-client", "-c", client, "-t", target],
@@ -185,7 +185,7 @@ class TmuxViews:
             ["select-window", "-t", target],
         )
 
-    async def show_far(self, label: str, launch: Launch) -> None:
+    async def show_remote(self, label: str, launch: Launch) -> None:
         """Show a window in that terminal in which this runs: a pane on another machine.
 
         There is one window for each label. The return key closes it when no other terminal shows
@@ -195,8 +195,8 @@ class TmuxViews:
         session, client = await self._terminal_at_home()
         if not LABEL_PATTERN.fullmatch(label):
             raise BadUsage(f"{label!a} cannot be the label of a window")
-        window = await self._far_window(label) or await self._new_far_window(label, launch)
-        await self._turn(client, f"{session}:{window}")
+        window = await self._remote_window(label) or await self._new_remote_window(label, launch)
+        await self._select_window(client, f"{session}:{window}")
 
     async def detach(self) -> None:
         """Detach the terminal that `show` would use. Raises `NotNow` without one."""
@@ -257,7 +257,7 @@ class TmuxViews:
             raise PaneGone("The pane is gone", error.detail) from error
         return lines[0]
 
-    async def _far_window(self, label: str) -> str | None:
+    async def _remote_window(self, label: str) -> str | None:
         """The window of that label. Closes one whose program has ended."""
         lines = await self.tmux.server.ask(
             ["list-panes", "-a", "-f", f"#{{==:#{{{FAR_OPTION}}},{label}}}", "-F", FAR]
@@ -270,7 +270,7 @@ class TmuxViews:
             await self.tmux.server.ask(["kill-window", "-t", window])
         return None
 
-    async def _new_far_window(self, label: str, launch: Launch) -> str:
+    async def _new_remote_window(self, label: str, launch: Launch) -> str:
         argv = await asyncio.to_thread(self.tmux.orders.command, prepared(launch))
         last = f"={SESSION}:{{end}}"
         lines = await self.tmux.server.ask(
@@ -286,13 +286,13 @@ class TmuxViews:
         lines = await self.tmux.server.ask(
             ["new-window", "-d", "-k", "-t", home, "-n", SESSION, "--", *argv],
             ["set-option", "-p", "-t", home, HOME_OPTION, OPEN],
-            *_drawn_for(home, launch),
+            *_screen_options(home, launch),
             ["display-message", "-p", "-t", home, "#{pane_id}"],
         )
         return PaneId(lines[0])
 
 
-def _drawn_for(home: str, launch: Launch) -> list[list[str]]:
+def _screen_options(home: str, launch: Launch) -> list[list[str]]:
     """Commands that keep what the terminal can show that a screen is opened for."""
     asked = launch.environment
     kept = {SHOWN_OPTION: shows(asked), WISHES_OPTION: wishes(asked)}

@@ -55,14 +55,14 @@ def _lines(descriptor: int, block: int, longest: int) -> Iterator[bytes | Skippe
         lines = data.split(b"\n")
         rest = lines.pop()
         if lines and long:
-            if (told := long.add(lines[0])) is not None:
-                yield told
+            if (skipped := long.add(lines[0])) is not None:
+                yield skipped
             if (line := long.end()) is not None:
                 yield line
             del lines[0]
         yield from lines
-        if rest and (told := long.add(rest)) is not None:
-            yield told
+        if rest and (skipped := long.add(rest)) is not None:
+            yield skipped
     if (line := long.end()) is not None:
         yield line
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePath
 
-from cockpit.adapters.documents.template import laid_out
+from cockpit.adapters.documents.template import apply_template
 from cockpit.adapters.files.foreign_files import read_text
 from cockpit.adapters.files.private_file import write_private
 from cockpit.core import composition, document
@@ -306,7 +306,7 @@ class DocumentBuilder:
         template = agent.settings.handoff.template
         if template is None:
             return composed
-        text, complaint = await asyncio.to_thread(laid_out, composed, template)
+        text, complaint = await asyncio.to_thread(apply_template, composed, template)
         if complaint is not None:
             self._dependencies.event_log.record("handoff.template_failed", complaint, agent.name)
         return text

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cockpit.adapters.agents.claude.sessions import check_resumable, encoded, record_path
+from cockpit.adapters.agents.claude.sessions import check_resumable, encode_directory, record_path
 from cockpit.core.errors import BadUsage, NotNow
 from cockpit.core.ids import SessionId
 
@@ -38,13 +38,13 @@ def record(path: Path, *cwds: str) -> Path:
     [("/a/b-c_d.e", "-a-b-c-d-e"), ("/ü/x", "---x"), ("/😀", "---"), ("/A9", "-A9")],
 )
 def test_a_directory_is_encoded_as_the_cli_does(directory: str, name: str) -> None:
-    assert encoded(Path(directory)) == name
+    assert encode_directory(Path(directory)) == name
 
 
 def test_a_record_that_is_not_there_yet_has_a_place(
     tmp_path: Path, work: Path, environment: dict[str, str]
 ) -> None:
-    expected = tmp_path / "conf" / "projects" / encoded(work) / f"{SESSION}.jsonl"
+    expected = tmp_path / "conf" / "projects" / encode_directory(work) / f"{SESSION}.jsonl"
     assert record_path(SESSION, work, environment) == expected
 
 
@@ -69,7 +69,7 @@ def test_a_long_name_is_cut_and_matched_by_its_beginning(
 ) -> None:
     deep = tmp_path / ("d" * 120) / ("e[x]" * 30)
     assert record_path(SESSION, deep, environment) is None
-    folder = tmp_path / "conf" / "projects" / f"{encoded(deep)[:200]}-1x2y3z"
+    folder = tmp_path / "conf" / "projects" / f"{encode_directory(deep)[:200]}-1x2y3z"
     there = record(folder / f"{SESSION}.jsonl")
     assert record_path(SESSION, deep, environment) == there
 

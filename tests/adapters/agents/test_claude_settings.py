@@ -15,8 +15,8 @@ from cockpit.adapters.agents.claude.settings import (
     config_folder,
     install_reporter,
     main_checkout,
-    pilots_status_line,
     session_settings,
+    user_status_line,
     write_settings,
 )
 from cockpit.core.ids import AgentName
@@ -74,14 +74,14 @@ def test_local_settings_win_over_project_over_user(
     places: tuple[Path, Path, dict[str, str]],
 ) -> None:
     state, work, environment = places
-    assert pilots_status_line(work, environment, state) is None
+    assert user_status_line(work, environment, state) is None
     for name, path in (
         ("user", Path(environment["CLAUDE_CONFIG_DIR"]) / "settings.json"),
         ("project", work / ".claude" / "settings.json"),
         ("local", work / ".claude" / "settings.local.json"),
     ):
         give(path, {"type": "command", "command": name})
-        found = pilots_status_line(work, environment, state)
+        found = user_status_line(work, environment, state)
         assert found is not None
         assert found["command"] == name
 
@@ -114,7 +114,7 @@ def test_project_settings_are_those_of_the_directory_only(tmp_path: Path) -> Non
 
 
 def found(directory: Path, environment: dict[str, str]) -> str | None:
-    line = pilots_status_line(directory, environment, Path("/state"))
+    line = user_status_line(directory, environment, Path("/state"))
     return line["command"] if line else None
 
 
@@ -123,7 +123,7 @@ def test_our_own_line_is_never_taken_for_the_pilots(
 ) -> None:
     state, work, environment = places
     give(work / ".claude" / "settings.json", session_settings(state, API, None)["statusLine"])
-    assert pilots_status_line(work, environment, state) is None
+    assert user_status_line(work, environment, state) is None
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_settings_that_say_nothing_are_passed_over(
 ) -> None:
     state, work, environment = places
     (work / ".claude" / "settings.json").write_bytes(content)
-    assert pilots_status_line(work, environment, state) is None
+    assert user_status_line(work, environment, state) is None
 
 
 def test_the_config_folder_is_the_clis_own() -> None:

@@ -7,8 +7,8 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, Protocol
 
-from cockpit.client.joined import JoinedClient
-from cockpit.client.named import NamedClient
+from cockpit.client.host_client import HostClient
+from cockpit.client.joined_client import JoinedClient
 from cockpit.core.errors import BadUsage
 from cockpit.tui.screens.history.comparing import ComparingScreen
 from cockpit.tui.screens.history.screen import HistoryScreen
@@ -289,7 +289,7 @@ def test_a_far_document_is_gone_on_from_where_it_is(fly: Fly) -> None:
         there = MemoryClient(Status(agents=[agent("api")]))
         there.remember([chain("api", session(1, handoff("h-far", "2026-11-21T20:00:00Z")))])
         here = MemoryClient(Status(agents=[agent("api")]))
-        client: Any = JoinedClient(here, [NamedClient("gpu1", there)])
+        client: Any = JoinedClient(here, [HostClient("gpu1", there)])
         async with fly(client, selected="api") as flight:
             await flight.reads("gpu1/api")
             await flight.press("H")

@@ -9,8 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
-from cockpit.client.joined import JoinedClient
-from cockpit.client.named import NamedClient
+from cockpit.client.host_client import HostClient
+from cockpit.client.joined_client import JoinedClient
 from cockpit.config.files import Files
 from cockpit.config.paths import Places
 from cockpit.core.errors import NotNow
@@ -131,7 +131,7 @@ def test_f1_explains_the_form_and_leaves_what_was_typed(fly: Fly) -> None:
 def test_a_name_with_a_host_starts_there_and_is_saved_nowhere(fly: Fly, tmp_path: Path) -> None:
     async def play() -> None:
         here, there = scene(), MemoryClient(Status(agents=[agent("ci", directory="/far/shop")]))
-        client: Any = JoinedClient(here, [NamedClient("gpu1", there)])
+        client: Any = JoinedClient(here, [HostClient("gpu1", there)])
         files = reader(tmp_path, tmp_path)
         async with fly(client, selected="api", directory=Path("/srv/shop"), files=files) as flight:
             await flight.reads("gpu1/ci")

@@ -7,8 +7,8 @@ from contextlib import AbstractAsyncContextManager
 from functools import partial
 from typing import Any, Protocol
 
-from cockpit.client.joined import JoinedClient
-from cockpit.client.named import NamedClient
+from cockpit.client.host_client import HostClient
+from cockpit.client.joined_client import JoinedClient
 from cockpit.core.errors import NotNow
 from cockpit.wire.verbs import Done, RemoveWorktree, Verb
 from cockpit.wire.worktrees import Obstacle, WorktreeStatus
@@ -179,7 +179,7 @@ def test_one_of_another_machine_is_asked_for_by_its_name(fly: Fly) -> None:
 
 
 def joined(far: MemoryClient, here: MemoryClient) -> JoinedClient:
-    return JoinedClient(here, [NamedClient("gpu1", far)])
+    return JoinedClient(here, [HostClient("gpu1", far)])
 
 
 class Slow(MemoryClient):

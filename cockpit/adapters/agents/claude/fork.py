@@ -46,7 +46,7 @@ class ForkOrder:
     """The complete environment of the CLI."""
 
 
-async def ask_a_fork(order: ForkOrder, deadline: float) -> Aside:
+async def ask_fork(order: ForkOrder, deadline: float) -> Aside:
     """Return the answer of a copy of the session. Raises `Failed`; leaves no process behind."""
     process = await asyncio.create_subprocess_exec(
         *with_given_limit([sys.executable, "-P", "-m", __name__]),
@@ -59,7 +59,7 @@ async def ask_a_fork(order: ForkOrder, deadline: float) -> Aside:
     )
     try:
         async with asyncio.timeout(deadline):
-            said, wrong = await process.communicate(json.dumps(asdict(order)).encode())
+            output, errors = await process.communicate(json.dumps(asdict(order)).encode())
     except TimeoutError:
         raise Failed(
             "The copy of the session gave no document in time", f"{deadline:g} s were up."
@@ -67,18 +67,18 @@ async def ask_a_fork(order: ForkOrder, deadline: float) -> Aside:
     finally:
         await _end(process)
     if process.returncode != 0:
-        words = safe_line(wrong.decode("utf-8", "replace").strip().rpartition("\n")[2], 300)
+        words = safe_line(errors.decode("utf-8", "replace").strip().rpartition("\n")[2], 300)
         raise Failed("The copy of the session gave no document", words)
     try:
-        answer = json.loads(said)
+        answer = json.loads(output)
         cost = answer["cost_usd"]
         return Aside(
             str(answer["text"])[:LARGEST_ANSWER],
             float(cost) if cost is not None else None,
             safe_line(str(answer["problem"]), 300),
         )
-    except (ValueError, KeyError, TypeError) as wrong:
-        raise Failed("The copy of the session gave no document", repr(wrong)) from None
+    except (ValueError, KeyError, TypeError) as errors:
+        raise Failed("The copy of the session gave no document", repr(errors)) from None
 
 
 def _own(environment: Mapping[str, str]) -> dict[str, str]:
@@ -136,11 +136,11 @@ def main() -> None:
     """Read an order and print the answer as JSON; print any failure as one line and return 1."""
     raw: dict[str, Any] = json.load(sys.stdin)
     try:
-        said = asyncio.run(_answer(ForkOrder(**raw)))
+        answer = asyncio.run(_answer(ForkOrder(**raw)))
     except Exception as wrong:  # noqa: BLE001 - the SDK's own family is not ours to list
         sys.stderr.write(f"{type(wrong).__name__}: {wrong}".replace("\n", " ") + "\n")
         raise SystemExit(1) from None
-    json.dump(asdict(said), sys.stdout)
+    json.dump(asdict(answer), sys.stdout)
 
 
 if __name__ == "__main__":

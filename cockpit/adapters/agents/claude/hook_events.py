@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from cockpit.adapters.agents.claude.sessions import is_session_id, reported_record
+from cockpit.adapters.agents.claude.sessions import is_session_id, reported_transcript
 from cockpit.core.activity import activity, subject
 from cockpit.core.facts import BackgroundTask
 from cockpit.core.moments import (
@@ -74,7 +74,7 @@ def _tool(payload: Payload) -> ToolUse:
 def _session_start(payload: Payload) -> Sequence[Moment]:
     """Return nothing if the CLI cannot have made the session id or the transcript's name."""
     session, record = _text(payload, "session_id"), _text(payload, "transcript_path")
-    if not is_session_id(session) or (record and reported_record(record, session) is None):
+    if not is_session_id(session) or (record and reported_transcript(record, session) is None):
         return ()
     return (SessionBegan(_line(payload, "session_id", 64), _line(payload, "source", 32)),)
 

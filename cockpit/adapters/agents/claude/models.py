@@ -67,11 +67,11 @@ def window(model: str | None, environment: Mapping[str, str]) -> Window:
     an assumption.
     """
     name = (model or "").lower()
-    told = _positive(environment.get("CLAUDE_CODE_MAX_CONTEXT_TOKENS"))
+    configured = _positive(environment.get("CLAUDE_CODE_MAX_CONTEXT_TOKENS"))
     known = _known(name)
-    if told is not None and (known is None or _is_set(environment, "DISABLE_COMPACT")):
+    if configured is not None and (known is None or _is_set(environment, "DISABLE_COMPACT")):
         # The CLI uses this variable only for a window it does not know, or if it may not compact.
-        return Window(told, Confidence.DERIVED)
+        return Window(configured, Confidence.DERIVED)
     if known is None:
         return Window(DEFAULT_WINDOW, Confidence.ASSUMED)
     if _is_set(environment, "CLAUDE_CODE_DISABLE_1M_CONTEXT"):
@@ -86,8 +86,8 @@ def compacts_at(window_tokens: int, environment: Mapping[str, str]) -> int | Non
     """
     if _is_set(environment, "DISABLE_COMPACT") or _is_set(environment, "DISABLE_AUTO_COMPACT"):
         return None
-    told = _positive(environment.get("CLAUDE_CODE_AUTO_COMPACT_WINDOW"))
-    basis = min(window_tokens, told) if told is not None else window_tokens
+    configured = _positive(environment.get("CLAUDE_CODE_AUTO_COMPACT_WINDOW"))
+    basis = min(window_tokens, configured) if configured is not None else window_tokens
     longest = _positive(environment.get("CLAUDE_CODE_MAX_OUTPUT_TOKENS"))
     effective = basis - min(longest or OUTPUT_RESERVE, OUTPUT_RESERVE)
     point = effective - COMPACTION_MARGIN
@@ -99,8 +99,8 @@ def compacts_at(window_tokens: int, environment: Mapping[str, str]) -> int | Non
 
 def compaction_settings(environment: Mapping[str, str]) -> str:
     """Return the environment's compaction settings as one comparable line."""
-    said = (f"{name}={value}" for name in _ON_COMPACTION if (value := environment.get(name)))
-    return " ".join(said)[:500]
+    settings = (f"{name}={value}" for name in _ON_COMPACTION if (value := environment.get(name)))
+    return " ".join(settings)[:500]
 
 
 def _known(name: str) -> int | None:

@@ -56,7 +56,7 @@ _MAIN_ITERATIONS = frozenset({"message", "fallback_message"})
 
 def parse(line: bytes) -> Sequence[SessionEvent] | Skipped:
     """Parse a line without its newline. Never raises; an irrelevant line gives no events."""
-    if _is_dull(line):
+    if _is_irrelevant(line):
         return ()
     if not line.strip():
         return ()
@@ -75,7 +75,7 @@ def parse(line: bytes) -> Sequence[SessionEvent] | Skipped:
         return Skipped("not-a-record")
 
 
-def _is_dull(line: bytes) -> bool:
+def _is_irrelevant(line: bytes) -> bool:
     if not line.endswith(b"}"):
         return False
     bare = _BARE.match(line)
@@ -138,9 +138,9 @@ def content_of(blocks: object) -> tuple[str, tuple[ToolUse, ...]]:
         if block.get("type") == "text" and isinstance(block.get("text"), str):
             texts.append(block["text"])
         elif block.get("type") == "tool_use":
-            told = block.get("input")
+            arguments = block.get("input")
             name, id_ = str(block.get("name", "")), str(block.get("id", ""))
-            tools.append(ToolUse(id_, name, told if isinstance(told, dict) else {}))
+            tools.append(ToolUse(id_, name, arguments if isinstance(arguments, dict) else {}))
     return "\n".join(texts), tuple(tools)
 
 
@@ -182,33 +182,33 @@ def _system(record: Record) -> Sequence[SessionEvent]:
     at = moment(record.get("timestamp"))
     subtype = record.get("subtype")
     if subtype == "compact_boundary":
-        told = record.get("compactMetadata")
-        told = told if isinstance(told, dict) else {}
-        before = told.get("preTokens")
+        metadata = record.get("compactMetadata")
+        metadata = metadata if isinstance(metadata, dict) else {}
+        before = metadata.get("preTokens")
         known = before if isinstance(before, int) and before > 0 else None
-        return (Compacted(str(told.get("trigger", "auto")), known, at), _identified(record))
+        return (Compacted(str(metadata.get("trigger", "auto")), known, at), _identified(record))
     if subtype == "turn_duration":
         return (TurnEnded(at), _identified(record))
     return ()
 
 
 def _attachment(record: Record) -> Sequence[SessionEvent]:
-    told = record["attachment"]
-    kind = told.get("type")
+    attachment = record["attachment"]
+    kind = attachment.get("type")
     if kind == "model":
-        model = (told.get("identity") or {}).get("modelId")
+        model = (attachment.get("identity") or {}).get("modelId")
         return (_identified(record, model if isinstance(model, str) else None),)
     if kind == "queued_command":
         # The CLI writes no user record for a notice that arrives during a turn.
-        text = told.get("prompt")
+        text = attachment.get("prompt")
         at = moment(record.get("timestamp"))
         return notice(text, at) if isinstance(text, str) and text.startswith(NOTICE) else ()
     if kind == "file":
-        return _mentioned(told)
-    event = str(told.get("hookEvent", ""))
-    content: object = told.get("content")
+        return _mentioned(attachment)
+    event = str(attachment.get("hookEvent", ""))
+    content: object = attachment.get("content")
     if kind == "hook_blocking_error":
-        error = told.get("blockingError")
+        error = attachment.get("blockingError")
         content = error.get("blockingError") if isinstance(error, dict) else error
     elif kind not in ("hook_additional_context", "hook_success"):
         return ()
@@ -217,9 +217,9 @@ def _attachment(record: Record) -> Sequence[SessionEvent]:
     return (ContextInjected(event, text),) if text else ()
 
 
-def _mentioned(told: Record) -> Sequence[SessionEvent]:
+def _mentioned(attachment: Record) -> Sequence[SessionEvent]:
     """Return an event if the mentioned file contains a first prompt."""
-    name, content = told.get("filename"), told.get("content")
+    name, content = attachment.get("filename"), attachment.get("content")
     file = content.get("file") if isinstance(content, dict) else None
     text = file.get("content") if isinstance(file, dict) else None
     if not isinstance(name, str) or not isinstance(text, str) or not is_prompt_file(name):

@@ -14,16 +14,20 @@ from typing import TYPE_CHECKING, Any
 from cockpit.adapters.agents.claude import live_sessions
 from cockpit.adapters.agents.claude.composer import composer_empty
 from cockpit.adapters.agents.claude.first_dialogs import first_dialog
-from cockpit.adapters.agents.claude.fork import ForkOrder, ask_a_fork
+from cockpit.adapters.agents.claude.fork import ForkOrder, ask_fork
 from cockpit.adapters.agents.claude.hook_answers import additional_context, block
 from cockpit.adapters.agents.claude.plugin import install_plugin
 from cockpit.adapters.agents.claude.program import find_program
-from cockpit.adapters.agents.claude.sessions import check_resumable, record_path, reported_record
+from cockpit.adapters.agents.claude.sessions import (
+    check_resumable,
+    record_path,
+    reported_transcript,
+)
 from cockpit.adapters.agents.claude.settings import (
     config_folder,
     install_reporter,
-    pilots_status_line,
     session_settings,
+    user_status_line,
     write_settings,
 )
 from cockpit.adapters.hooks.responses import FACTS, Verdicts
@@ -63,7 +67,7 @@ child session."""
 STEPS = ("UserPromptSubmit", "PostToolUse", "PostToolUseFailure")
 """Events after which the session continues, and which can add context."""
 
-OURS_TO_SAY = {
+RESERVED_ARGUMENTS = {
     "--session-id": "cockpit mints the session's id",
     "--resume": "cockpit decides which session is opened",
     "-r": "cockpit decides which session is opened",
@@ -200,7 +204,7 @@ class Claude:
             model=order.model,
             environment=scrubbed(order.environment),
         )
-        return await ask_a_fork(fork, deadline)
+        return await ask_fork(fork, deadline)
 
     def permit_writing(self, agent: AgentName, path: Path) -> bool:
         self.verdicts.permit(agent, str(path))
@@ -232,7 +236,7 @@ class Claude:
     def _settings(self, order: SessionOrder) -> Path:
         install_reporter(self.state)
         self.spool.prepare(order.agent)
-        line = pilots_status_line(order.directory, order.environment, self.state)
+        line = user_status_line(order.directory, order.environment, self.state)
         path = self.state / "settings" / f"{order.agent}.json"
         write_settings(path, session_settings(self.state, order.agent, line))
         return path
@@ -241,7 +245,7 @@ class Claude:
 def check_arguments(arguments: Sequence[str]) -> None:
     """Raise `BadUsage` for a user's argument that cockpit has to set itself."""
     for argument in arguments:
-        reason = OURS_TO_SAY.get(argument.partition("=")[0])
+        reason = RESERVED_ARGUMENTS.get(argument.partition("=")[0])
         if reason:
             raise BadUsage(
                 f"{argument!a} cannot stand in an agent's arguments",
@@ -264,7 +268,7 @@ def status_report(payload: Mapping[str, Any]) -> Report:
     window = _mapping(payload.get("context_window"))
     return Report(
         session_id=_text(payload.get("session_id")),
-        transcript=reported_record(
+        transcript=reported_transcript(
             _text(payload.get("transcript_path")), _text(payload.get("session_id"))
         ),
         model=_text(_mapping(payload.get("model")).get("id")),

@@ -25,7 +25,7 @@ _SESSION_ID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _LOOK_BYTES = 1_048_576
 
 
-def encoded(directory: Path) -> str:
+def encode_directory(directory: Path) -> str:
     """Return the CLI's name for a directory: every unit outside of a-z, A-Z, 0-9 becomes a dash."""
     return "".join(
         ("-" if unit < 0x10000 else "--") if not re.match(r"[a-zA-Z0-9]", chr(unit)) else chr(unit)
@@ -38,13 +38,13 @@ def record_path(
 ) -> Path | None:
     """Return the transcript's path; None if it is unknown until the file exists."""
     projects = config_folder(environment) / "projects"
-    name = environment.get("CLAUDE_CODE_PROJECT_DIR_NAME") or encoded(directory)
+    name = environment.get("CLAUDE_CODE_PROJECT_DIR_NAME") or encode_directory(directory)
     file = f"{session_id}.jsonl"
     expected = projects / name / file
     if len(name) > FOLDER_NAME_LIMIT:
         start = _escaped(name[:FOLDER_NAME_LIMIT])
-        return next(projects.glob(f"{start}-*/{file}"), None) or _elsewhere(projects, file)
-    return expected if expected.exists() else _elsewhere(projects, file) or expected
+        return next(projects.glob(f"{start}-*/{file}"), None) or _find_moved(projects, file)
+    return expected if expected.exists() else _find_moved(projects, file) or expected
 
 
 def is_session_id(text: str) -> bool:
@@ -52,7 +52,7 @@ def is_session_id(text: str) -> bool:
     return _SESSION_ID.fullmatch(text) is not None
 
 
-def reported_record(path: str | None, session_id: str | None) -> Path | None:
+def reported_transcript(path: str | None, session_id: str | None) -> Path | None:
     """Return the transcript that a report names, if its name is `SESSION_ID.jsonl`.
 
     None for any other file, so that a forged report cannot point to another session's transcript.
@@ -127,7 +127,7 @@ def _directory(line: bytes) -> str | None:
     return cwd if isinstance(cwd, str) else None
 
 
-def _elsewhere(projects: Path, file: str) -> Path | None:
+def _find_moved(projects: Path, file: str) -> Path | None:
     """Return the transcript of a session that changed its directory; the newest of several."""
     found = [path for path in projects.glob(f"*/{_escaped(file)}") if is_file(path)]
     return max(found, key=lambda path: path.stat().st_mtime_ns, default=None)

@@ -64,7 +64,7 @@ def config_folder(environment: Mapping[str, str]) -> Path:
 
 
 def session_settings(
-    state: Path, agent: AgentName, pilots_line: Mapping[str, Any] | None
+    state: Path, agent: AgentName, user_line: Mapping[str, Any] | None
 ) -> dict[str, Any]:
     """Return the settings for one agent whose reporter is in `state`."""
     reporter = str(state / REPORTER)
@@ -102,14 +102,14 @@ def session_settings(
         for tool in WRITERS
     ]
     words = [reporter, str(state), agent, "StatusLine"]
-    line = dict(pilots_line or {})
-    if pilots_line:
-        words.append(str(pilots_line["command"]))
+    line = dict(user_line or {})
+    if user_line:
+        words.append(str(user_line["command"]))
     line.update(type="command", command=shlex.join(words))
     return {"hooks": hooks, "statusLine": line}
 
 
-def pilots_status_line(
+def user_status_line(
     directory: Path, environment: Mapping[str, str], state: Path
 ) -> dict[str, Any] | None:
     """Return the status line that Claude Code would show in `directory` without cockpit, if it is a
@@ -178,8 +178,8 @@ def _owner_of(marker: Path) -> Path | None:
     worktree.
     """
     try:
-        said = read_text(marker, _LARGEST_POINTER).removeprefix("gitdir:").strip()
-        private = marker.parent / said
+        pointer = read_text(marker, _LARGEST_POINTER).removeprefix("gitdir:").strip()
+        private = marker.parent / pointer
         common = private / read_text(private / "commondir", _LARGEST_POINTER).strip()
     except OSError:
         return None

@@ -50,7 +50,7 @@ def parse_facts(line: bytes) -> Sequence[SessionEvent] | Skipped:
         return parse(line)
     reply = _REPLY.match(line)
     if reply is None:
-        return () if _RESULT.match(line) and not _tells(line) else parse(line)
+        return () if _RESULT.match(line) and not _may_hold_fact(line) else parse(line)
     usage = _usage_of(line)
     if usage is None:
         return parse(line)
@@ -94,7 +94,7 @@ def _replied(
     )
 
 
-def _tells(result: bytes) -> bool:
+def _may_hold_fact(result: bytes) -> bool:
     """Return whether a result may contain a commit, a new task, a subagent, a background task or a
     failure.
 

@@ -73,19 +73,19 @@ def _spoken(
 ) -> Sequence[SessionEvent]:
     if text.startswith(_INTERRUPTED):
         return () if sidechain else (Interrupted(at),)
-    said = UserSaid(
-        _as_written(text),
+    prompt = UserSaid(
+        _without_paste_marks(text),
         meta=_is_meta(record, text),
         compact_summary=record.get("isCompactSummary") is True,
         sidechain=sidechain,
         at=at,
     )
     if not text.startswith(NOTICE):
-        return (said,)
-    return (said, *notice(text, at))
+        return (prompt,)
+    return (prompt, *notice(text, at))
 
 
-def _as_written(text: str) -> str:
+def _without_paste_marks(text: str) -> str:
     """Return a prompt without the CLI's markers around pasted lines."""
     if "pasted_content" not in text:
         return text
@@ -101,15 +101,17 @@ def _is_meta(record: Record, text: str) -> bool:
 
 
 def _result(record: Record, block: Record, sidechain: bool, at: datetime | None) -> ToolFinished:
-    told = record.get("toolUseResult")
-    told = told if isinstance(told, dict) else {}
-    agent = told.get("agentId")
+    details = record.get("toolUseResult")
+    details = details if isinstance(details, dict) else {}
+    agent = details.get("agentId")
     failed = block.get("is_error") is True
     status = None
     if isinstance(agent, str):
-        status = _SUBAGENT_STATUS.get(str(told.get("status")), "failed" if failed else "completed")
+        status = _SUBAGENT_STATUS.get(
+            str(details.get("status")), "failed" if failed else "completed"
+        )
     text = "\n".join(_texts(block.get("content")))[:RESULT_KEPT]
-    task = told.get("backgroundTaskId")
+    task = details.get("backgroundTaskId")
     log = _LOG.search(text) if isinstance(task, str) else None
     return ToolFinished(
         tool_use_id=str(block.get("tool_use_id", "")),
@@ -136,8 +138,8 @@ def _texts(content: object) -> Iterator[str]:
 
 def notice(text: str, at: datetime | None) -> Sequence[SessionEvent]:
     """Return the event for the end of a background task or a subagent."""
-    told = dict(reversed(_NOTICED.findall(text)))
-    tool, status = told.get("tool-use-id"), told.get("status")
+    fields = dict(reversed(_NOTICED.findall(text)))
+    tool, status = fields.get("tool-use-id"), fields.get("status")
     if not tool or not status:
         return ()
     ended = _SUBAGENT_STATUS.get(status, "failed")
@@ -145,8 +147,8 @@ def notice(text: str, at: datetime | None) -> Sequence[SessionEvent]:
         ToolFinished(
             tool_use_id=tool,
             failed=ended == "failed",
-            text=told.get("result", "")[:RESULT_KEPT],
-            agent_id=told.get("task-id"),
+            text=fields.get("result", "")[:RESULT_KEPT],
+            agent_id=fields.get("task-id"),
             agent_status=ended,
             at=at,
         ),

@@ -34,7 +34,7 @@ _NAMES = ("name", "handoff", "tree")
 """Fields of verbs with an agent or a handoff; a tree may also be a path, starting with `/`."""
 
 
-class NamedClient:
+class HostClient:
     """A `Supervisor` on another machine. `host` is the user's name for it."""
 
     def __init__(self, host: str, client: Supervisor) -> None:
@@ -58,16 +58,16 @@ class NamedClient:
             self.answers = False
 
     async def screen(self, name: str, history: int = 0) -> AsyncIterator[ScreenShot]:
-        shots = self._client.screen(self._own(name), history)
+        shots = self._client.screen(self._without_host(name), history)
         async with aclosing(cast("_Closing", shots)):
             async for shot in shots:
                 yield shot
 
     async def ask(self, verb: Verb) -> Done:
-        said = {field: getattr(verb, field, None) for field in _NAMES}
+        values = {field: getattr(verb, field, None) for field in _NAMES}
         own = {
-            field: self._own(value)
-            for field, value in said.items()
+            field: self._without_host(value)
+            for field, value in values.items()
             if isinstance(value, str) and not value.startswith("/")
         }
         done = await self._client.ask(verb.model_copy(update=own))
@@ -75,47 +75,47 @@ class NamedClient:
         return done.model_copy(update={"name": name})
 
     async def events(self, *, after: int = 0, limit: int = 200) -> list[Event]:
-        found = await self._client.events(after=after, limit=limit)
-        return [self._event(event) for event in found]
+        events = await self._client.events(after=after, limit=limit)
+        return [self._event(event) for event in events]
 
     async def document(self, handoff: str) -> str:
-        return await self._client.document(self._own(handoff))
+        return await self._client.document(self._without_host(handoff))
 
     async def continuation(self, name: str) -> str:
-        return await self._client.continuation(self._own(name))
+        return await self._client.continuation(self._without_host(name))
 
     async def facts(self, name: str) -> dict[str, Any]:
-        return await self._client.facts(self._own(name))
+        return await self._client.facts(self._without_host(name))
 
     async def history(
         self, name: str | None = None, search: str | None = None
     ) -> list[dict[str, Any]]:
-        own = None if name is None else self._own(name)
+        own = None if name is None else self._without_host(name)
         return [self._chain(chain) for chain in await self._client.history(own, search)]
 
     async def history_page(
         self, limit: int, before: str | None = None, name: str | None = None
     ) -> HistoryPage:
-        own = None if name is None else self._own(name)
+        own = None if name is None else self._without_host(name)
         page = await self._client.history_page(limit, before, own)
         return page.model_copy(update={"chains": [self._chain(chain) for chain in page.chains]})
 
     async def course(self, name: str) -> Course:
-        course = await self._client.course(self._own(name))
+        course = await self._client.course(self._without_host(name))
         return course.model_copy(update={"agent": name})
 
     async def worktrees(self, directory: str | None = None) -> list[WorktreeStatus]:
         return [self._tree(tree) for tree in await self._client.worktrees(directory)]
 
     async def diff(self, name: str, *, of_job: bool = False) -> WorktreeDiff:
-        return await self._client.diff(self._own(name), of_job=of_job)
+        return await self._client.diff(self._without_host(name), of_job=of_job)
 
-    def _own(self, told: str) -> str:
+    def _without_host(self, name: str) -> str:
         """Return the name without the host. Raises `NoSuchAgent` for another machine's."""
-        host, name = host_and_name(told)
+        host, own_name = host_and_name(name)
         if host != self.host:
-            raise NoSuchAgent(f"{quoted(told)} is not on host {self.host}")
-        return name
+            raise NoSuchAgent(f"{quoted(name)} is not on host {self.host}")
+        return own_name
 
     def _status(self, status: Status) -> Status:
         return status.model_copy(

@@ -14,7 +14,7 @@ from cockpit.config.paths import Places
 from cockpit.core.errors import NoSupervisor
 
 
-def unanswered(socket: Path) -> NoSupervisor:
+def no_listener(socket: Path) -> NoSupervisor:
     """Return the error when nothing listens on the socket; `Unreachable` if a supervisor runs."""
     places = Places.of(os.environ)
     if places.socket == socket and (pid := lock_holder(places.lease)) is not None:

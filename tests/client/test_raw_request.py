@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from cockpit.client.quick import fetch, lines
+from cockpit.client.raw_request import fetch, lines
 from cockpit.core.errors import BadUsage, NoSupervisor
 
 

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Container, Seque
 from typing import Any, TypeVar
 
 from cockpit.client.client import Client, Supervisor
-from cockpit.client.named import NamedClient
+from cockpit.client.host_client import HostClient
 from cockpit.core.errors import BadUsage, CockpitError
 from cockpit.core.far_names import LOCAL, host_and_name
 from cockpit.core.safetext import quoted
@@ -31,18 +31,18 @@ Answer = TypeVar("Answer")
 class JoinedClient:
     """A `Client` of all supervisors. Requests without a host go to the local supervisor."""
 
-    def __init__(self, here: Supervisor, others: Sequence[NamedClient]) -> None:
-        self._here = here
-        self._others = {other.host: other for other in others}
+    def __init__(self, local: Supervisor, remote: Sequence[HostClient]) -> None:
+        self._local = local
+        self._remote = {other.host: other for other in remote}
 
     @property
     def members(self) -> dict[str, Supervisor]:
         """Every supervisor by its host's name, this machine's first."""
-        return {LOCAL: self._here, **self._others}
+        return {LOCAL: self._local, **self._remote}
 
-    def have(self, others: Sequence[NamedClient]) -> None:
+    def have(self, remote: Sequence[HostClient]) -> None:
         """Replace the remote hosts; requests in progress continue with the old ones."""
-        self._others = {other.host: other for other in others}
+        self._remote = {other.host: other for other in remote}
 
     async def status(self) -> Status:
         """Return this machine's status, followed by the agents of every host that answers."""
@@ -55,30 +55,30 @@ class JoinedClient:
         )
 
     def screen(self, name: str, history: int = 0) -> AsyncIterator[ScreenShot]:
-        return self._whose(name).screen(name, history)
+        return self._client_of(name).screen(name, history)
 
     async def ask(self, verb: Verb) -> Done:
         """Raises `BadUsage` for an unknown host."""
-        told = getattr(verb, "name", None) or getattr(verb, "tree", None) or ""
-        return await self._whose(told).ask(verb)
+        name = getattr(verb, "name", None) or getattr(verb, "tree", None) or ""
+        return await self._client_of(name).ask(verb)
 
     async def document(self, handoff: str) -> str:
-        return await self._whose(handoff).document(handoff)
+        return await self._client_of(handoff).document(handoff)
 
     async def continuation(self, name: str) -> str:
-        return await self._whose(name).continuation(name)
+        return await self._client_of(name).continuation(name)
 
     async def facts(self, name: str) -> dict[str, Any]:
-        return await self._whose(name).facts(name)
+        return await self._client_of(name).facts(name)
 
     async def history(
         self, name: str | None = None, search: str | None = None
     ) -> list[dict[str, Any]]:
         """Return every chain; one from another machine has `host`."""
         if name is not None:
-            return await self._whose(name).history(name, search)
-        found = await self._all(lambda client: client.history(None, search))
-        return [chain for each in found.values() for chain in each]
+            return await self._client_of(name).history(name, search)
+        answers = await self._all(lambda client: client.history(None, search))
+        return [chain for chains in answers.values() for chain in chains]
 
     async def history_page(
         self, limit: int, before: str | None = None, name: str | None = None
@@ -88,17 +88,21 @@ class JoinedClient:
         A host that does not answer stays in the cursor, and is asked again with the next page.
         """
         if name is not None:
-            return await self._whose(name).history_page(limit, before, name)
-        places = dict.fromkeys(self.members) if before is None else _places(before)
+            return await self._client_of(name).history_page(limit, before, name)
+        cursors = dict.fromkeys(self.members) if before is None else _cursors(before)
 
         def question(host: str, client: Client) -> Awaitable[HistoryPage]:
-            return client.history_page(limit, places[host])
+            return client.history_page(limit, cursors[host])
 
-        answers = await self._ask_members(question, set(places))
+        answers = await self._ask_members(question, set(cursors))
         older = {host: page.next for host, page in answers.items() if page.next is not None}
         if before is not None:
-            kept = self.members.keys() & places.keys() - answers.keys()
-            older |= {host: place for host in kept if (place := places[host]) is not None}
+            unanswered = self.members.keys() & cursors.keys() - answers.keys()
+            older |= {
+                host: page_of_host
+                for host in unanswered
+                if (page_of_host := cursors[host]) is not None
+            }
         return HistoryPage(
             chains=[chain for page in answers.values() for chain in page.chains],
             next=json.dumps(older) if older else None,
@@ -106,22 +110,22 @@ class JoinedClient:
         )
 
     async def course(self, name: str) -> Course:
-        return await self._whose(name).course(name)
+        return await self._client_of(name).course(name)
 
     async def worktrees(self, directory: str | None = None) -> list[WorktreeStatus]:
         """Return the worktrees of every host; the directory is on this machine."""
 
         def question(client: Client) -> Awaitable[list[WorktreeStatus]]:
-            return client.worktrees(directory if client is self._here else None)
+            return client.worktrees(directory if client is self._local else None)
 
         return [tree for each in (await self._all(question)).values() for tree in each]
 
     async def diff(self, name: str, *, of_job: bool = False) -> WorktreeDiff:
-        return await self._whose(name).diff(name, of_job=of_job)
+        return await self._client_of(name).diff(name, of_job=of_job)
 
-    def _whose(self, told: str) -> Client:
+    def _client_of(self, name: str) -> Client:
         # Anything that starts with a slash is a path on this machine.
-        host = host_and_name(told)[0] or LOCAL
+        host = host_and_name(name)[0] or LOCAL
         client = self.members.get(host)
         if client is None:
             known = ", ".join(self.members)
@@ -141,34 +145,34 @@ class JoinedClient:
         A host known to be unreachable is not waited for. If none answers, raises this machine's
         error.
         """
-        silent = {other.host for other in self._others.values() if other.answers is False}
-        asked = {
-            host: one
-            for host, one in self.members.items()
+        silent = {other.host for other in self._remote.values() if other.answers is False}
+        members = {
+            host: client
+            for host, client in self.members.items()
             if host not in silent and (hosts is None or host in hosts)
         }
-        said = await asyncio.gather(*(_answer(question(*member)) for member in asked.items()))
+        results = await asyncio.gather(*(_answer(question(*member)) for member in members.items()))
         answers = {
             host: answer
-            for host, answer in zip(asked, said, strict=True)
+            for host, answer in zip(members, results, strict=True)
             if not isinstance(answer, CockpitError)
         }
-        if not answers and said and isinstance(said[0], CockpitError):
-            raise said[0]
+        if not answers and results and isinstance(results[0], CockpitError):
+            raise results[0]
         return answers
 
 
-def _places(cursor: str) -> dict[str, str | None]:
+def _cursors(cursor: str) -> dict[str, str | None]:
     """Return the cursor of each host. Raises `BadUsage` for one that `history_page` did not
     return.
     """
     try:
-        places = json.loads(cursor)
+        cursors = json.loads(cursor)
     except ValueError:
-        places = None
-    if not isinstance(places, dict):
+        cursors = None
+    if not isinstance(cursors, dict):
         raise BadUsage("Invalid cursor", "", "Start again without `before`.")
-    return {str(host): str(place) for host, place in places.items()}
+    return {str(host): str(page) for host, page in cursors.items()}
 
 
 async def _answer(answer: Awaitable[Answer]) -> Answer | CockpitError:

@@ -1,7 +1,7 @@
 """A connection to a supervisor: the local socket, or a byte stream to another machine.
 
-A `Way` is an address that opens connections; a `Line` is one connection, for one request. Ways to
-other machines are passed in: nothing here starts a process. Standard library and `core` only,
+An `Address` opens connections; a `Connection` is used for one request. Addresses of other machines
+are passed in: nothing here starts a process. Standard library and `core` only,
 because the fast path uses this module.
 """
 
@@ -11,12 +11,12 @@ import socket
 from pathlib import Path
 from typing import Protocol
 
-from cockpit.client.absence import unanswered
 from cockpit.client.refusals import lost, silent
+from cockpit.client.supervisor_lock import no_listener
 from cockpit.core.errors import CockpitError
 
 
-class Line(Protocol):
+class Connection(Protocol):
     """One connection. The code that opened it closes it."""
 
     @property
@@ -27,7 +27,7 @@ class Line(Protocol):
     def slow_to_end(self) -> bool:
         """Whether `end` and `broken` may block, and so need a thread."""
 
-    def broken(self, said: bytes = b"") -> CockpitError:
+    def broken(self, received: bytes = b"") -> CockpitError:
         """Return why the answer ended too early, or is not an answer."""
 
     def silent(self, seconds: float) -> CockpitError:
@@ -37,17 +37,17 @@ class Line(Protocol):
         """Close the connection and end everything that belongs to it. Idempotent."""
 
 
-class Way(Protocol):
+class Address(Protocol):
     """The address of another machine's supervisor."""
 
-    def dial(self) -> Line:
+    def dial(self) -> Connection:
         """Return a new connection, which may still fail on first use.
 
         Does not block. Raises `ProgramMissing` and `Failed` when it cannot be tried at all.
         """
 
 
-class SocketLine:
+class SocketConnection:
     """A connection to the socket of a local supervisor."""
 
     slow_to_end = False
@@ -56,7 +56,7 @@ class SocketLine:
         self._path = path
         self.channel = channel
 
-    def broken(self, said: bytes = b"") -> CockpitError:
+    def broken(self, received: bytes = b"") -> CockpitError:
         return lost(self._path)
 
     def silent(self, seconds: float) -> CockpitError:
@@ -66,23 +66,23 @@ class SocketLine:
         self.channel.close()
 
 
-def line_to(way: Path | Way, patience: float) -> Line:
+def connect_to(address: Path | Address, patience: float) -> Connection:
     """Connect to a socket path, or to another machine; `patience` limits each wait, in seconds.
 
     Raises `NoSupervisor` when nothing listens on the socket.
     """
-    if not isinstance(way, Path):
-        line = way.dial()
-        line.channel.settimeout(patience)
-        return line
+    if not isinstance(address, Path):
+        connection = address.dial()
+        connection.channel.settimeout(patience)
+        return connection
     channel = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     channel.settimeout(patience)
     try:
-        channel.connect(str(way))
+        channel.connect(str(address))
     except TimeoutError:
         channel.close()
-        raise silent(way, patience) from None
+        raise silent(address, patience) from None
     except OSError:
         channel.close()
-        raise unanswered(way) from None
-    return SocketLine(way, channel)
+        raise no_listener(address) from None
+    return SocketConnection(address, channel)

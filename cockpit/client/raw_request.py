@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from cockpit.client.line import Line, Way, line_to
+from cockpit.client.connection import Address, Connection, connect_to
 from cockpit.client.refusals import refusal
 
 _BLOCK = 65536
@@ -21,75 +21,79 @@ _HTTP = b"HTTP/1."
 
 
 def fetch(
-    way: Path | Way, target: str, *, body: dict[str, Any] | None = None, patience: float = 10.0
+    address: Path | Address,
+    target: str,
+    *,
+    body: dict[str, Any] | None = None,
+    patience: float = 10.0,
 ) -> bytes:
     """Return the body of the answer to `GET target`, or to `POST target` with a body.
 
     `patience` limits each read, in seconds. Raises the supervisor's error, and `NoSupervisor` when
     nothing answers or the connection is lost.
     """
-    line = line_to(way, patience)
+    connection = connect_to(address, patience)
     try:
-        head, rest = _begin(line, target, body, patience)
+        head, rest = _begin(connection, target, body, patience)
         length = _length(head)
-        blocks = [rest, *_blocks(line.channel)]
+        blocks = [rest, *_blocks(connection.channel)]
     except TimeoutError:
-        raise line.silent(patience) from None
+        raise connection.silent(patience) from None
     except OSError:
-        raise line.broken() from None
+        raise connection.broken() from None
     finally:
-        line.end()
+        connection.end()
     answer = b"".join(blocks)
     if length is not None and len(answer) < length:
-        raise line.broken()
+        raise connection.broken()
     if (status := _status(head)) != 200:
         raise refusal(status, answer)
     return answer
 
 
 def lines(
-    way: Path | Way, target: str, *, patience: float = 10.0, silence: float | None = None
+    address: Path | Address, target: str, *, patience: float = 10.0, silence: float | None = None
 ) -> Iterator[bytes]:
     """Yield each line of a stream from the supervisor; ends with `NoSupervisor` when it ends.
 
     `patience` limits the start of the answer, in seconds; lines may take any time, or at most
     `silence`.
     """
-    line = line_to(way, patience)
+    connection = connect_to(address, patience)
     try:
-        head, held = _begin(line, target, None, patience)
+        head, held = _begin(connection, target, None, patience)
         if (status := _status(head)) != 200:
-            raise refusal(status, held + b"".join(_blocks(line.channel)))
-        line.channel.settimeout(silence)
+            raise refusal(status, held + b"".join(_blocks(connection.channel)))
+        connection.channel.settimeout(silence)
         while True:
             *whole, held = held.split(b"\n")
             yield from (one for one in whole if one.strip())
-            block = line.channel.recv(_BLOCK)
+            block = connection.channel.recv(_BLOCK)
             if not block:
-                raise line.broken()
+                raise connection.broken()
             held += block
     except TimeoutError:
-        raise line.silent(silence or patience) from None
+        raise connection.silent(silence or patience) from None
     except OSError:
-        raise line.broken() from None
+        raise connection.broken() from None
     finally:
-        line.end()
+        connection.end()
 
 
 def connect(path: Path, patience: float = 10.0) -> socket.socket:
     """Return a connection to the supervisor's socket, for a caller with its own protocol."""
-    return line_to(path, patience).channel
+    return connect_to(path, patience).channel
 
 
 def _begin(
-    line: Line, target: str, body: dict[str, Any] | None, patience: float
+    connection: Connection, target: str, body: dict[str, Any] | None, patience: float
 ) -> tuple[bytes, bytes]:
     """Send the request; return the head of the answer, and the part of the body read with it."""
     try:
-        line.channel.sendall(_request(target, body))
-        return _head(line)
+        connection.channel.sendall(_request(target, body))
+        return _head(connection)
     except TimeoutError:
-        raise line.silent(patience) from None
+        raise connection.silent(patience) from None
 
 
 def _request(target: str, body: dict[str, Any] | None) -> bytes:
@@ -102,16 +106,16 @@ def _request(target: str, body: dict[str, Any] | None) -> bytes:
     return head.encode("ascii") + content
 
 
-def _head(line: Line) -> tuple[bytes, bytes]:
+def _head(connection: Connection) -> tuple[bytes, bytes]:
     """Return the status line with the headers, and the part of the body read with them."""
     held = b""
     while b"\r\n\r\n" not in held:
-        block = line.channel.recv(_BLOCK)
+        block = connection.channel.recv(_BLOCK)
         if not block:
-            raise line.broken(held)
+            raise connection.broken(held)
         held += block
         if not held.startswith(_HTTP[: len(held)]):
-            raise line.broken(held)
+            raise connection.broken(held)
     head, _, rest = held.partition(b"\r\n\r\n")
     return head, rest
 

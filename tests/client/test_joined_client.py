@@ -10,8 +10,8 @@ from typing import Any, cast
 import pytest
 
 from cockpit.client.client import Client, Supervisor
-from cockpit.client.joined import JoinedClient
-from cockpit.client.named import NamedClient
+from cockpit.client.host_client import HostClient
+from cockpit.client.joined_client import JoinedClient
 from cockpit.core.errors import BadUsage, NoSuchAgent, NoSupervisor, NotNow
 from cockpit.core.far_names import far_name
 from cockpit.wire.course import Course, Stretch
@@ -49,7 +49,7 @@ def memory() -> MemoryClient:
 
 def pair() -> tuple[JoinedClient, MemoryClient, MemoryClient]:
     here, there = memory(), memory()
-    return JoinedClient(here, [NamedClient("gpu1", there)]), here, there
+    return JoinedClient(here, [HostClient("gpu1", there)]), here, there
 
 
 @dataclass
@@ -71,7 +71,7 @@ def _alone() -> Asked:
 
 def _named() -> Asked:
     answering = memory()
-    return Asked(NamedClient("gpu1", answering), answering, "gpu1")
+    return Asked(HostClient("gpu1", answering), answering, "gpu1")
 
 
 def _joined_here() -> Asked:
@@ -285,7 +285,7 @@ def test_one_that_is_known_to_be_away_is_not_waited_for() -> None:
 
     async def story() -> None:
         there = Hangs()
-        named = NamedClient("gpu1", there)
+        named = HostClient("gpu1", there)
         client = JoinedClient(memory(), [named])
         stream = named.watch()
         await anext(stream)
