@@ -195,7 +195,7 @@ async def main():
     await views.attach_command()
     await tmux.start_server(), await tmux.server_pid(), await tmux.home_pid(), await tmux.look()
     await tmux.capture(home), await tmux.press(home, "Enter"), await tmux.paste(home, "x")
-    await views.attached(), await views.is_not_for({})
+    await views.attached(), await views.needs_own_screen({})
     print("libtmux" in sys.modules)
     await tmux.prepare()
     print("libtmux" in sys.modules)

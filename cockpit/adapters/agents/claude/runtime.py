@@ -195,7 +195,7 @@ class Claude:
     async def answer_aside(
         self, order: SessionOrder, program: Program, question: str, deadline: float
     ) -> Aside:
-        """See `fork.ask_a_fork`."""
+        """See `fork.ask_fork`."""
         fork = ForkOrder(
             session=order.session_id,
             directory=str(order.directory),

@@ -222,8 +222,8 @@ def test_a_stream_that_is_left_is_hung_up(answering: Any, connect: Any, own_home
 def test_a_screen_that_is_killed_takes_its_line_along(own_home: Path) -> None:
     note = own_home / "pid"
     program = (
-        "from cockpit.adapters.remote_host import FarHost\n"
-        f"line = FarHost('gpu1', ['sh', '-c', 'echo $$ > {note}; exec cat', 'x']).dial()\n"
+        "from cockpit.adapters.remote_host import RemoteHost\n"
+        f"line = RemoteHost('gpu1', ['sh', '-c', 'echo $$ > {note}; exec cat', 'x']).dial()\n"
         f"import os, signal, time, pathlib\n"
         f"while not (p := pathlib.Path({str(note)!r})).exists() or not p.read_text(): "
         "time.sleep(0.01)\n"
