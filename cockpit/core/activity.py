@@ -11,7 +11,7 @@ from cockpit.core.session import ToolUse
 LENGTH = 100
 """Characters at most; a cut line ends in an ellipsis."""
 
-_TELLING: Mapping[str, tuple[str, ...]] = {
+_MAIN_ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "Agent": ("description", "prompt"),
     "Bash": ("command",),
     "ExitPlanMode": ("plan",),
@@ -24,38 +24,38 @@ _TELLING: Mapping[str, tuple[str, ...]] = {
     "WebFetch": ("url",),
     "WebSearch": ("query",),
 }
-_USUAL = ("file_path", "path", "description", "query", "command")
-"""What tells most of a call of a tool that is not in the table."""
+_COMMON_ARGUMENTS = ("file_path", "path", "description", "query", "command")
+"""The arguments to show for a tool that is not in the table; the first that is set counts."""
 
 
 def activity(tool: ToolUse, cwd: str | None = None) -> str:
-    """Say what a tool call does; paths under `cwd` lose that prefix.
+    """Describe a tool call in one line, without control characters.
 
-    Holds no control character, whatever the model wrote.
+    Paths below `cwd` are shown relative to it.
     """
     return one_line(f"{tool.name} {subject(tool, cwd)}")
 
 
 def subject(tool: ToolUse, cwd: str | None = None) -> str:
-    """What a tool call is about: its command, its file, its question; empty if nothing tells.
+    """The main argument of a tool call: its command, file or question; empty if there is none.
 
-    As the model wrote it, over as many lines as that has.
+    Can have several lines and control characters, as the model wrote them.
     """
-    told = tool.input
+    arguments = tool.input
     if tool.name == "TodoWrite":
-        todos = told.get("todos")
+        todos = arguments.get("todos")
         return f"{len(todos)} items" if isinstance(todos, list) else ""
     if tool.name == "TaskUpdate":
-        return f"#{told.get('taskId', '?')} {told.get('status', '')}"
-    text = _first_text(told, _TELLING.get(tool.name, _USUAL))
+        return f"#{arguments.get('taskId', '?')} {arguments.get('status', '')}"
+    text = _first_text(arguments, _MAIN_ARGUMENTS.get(tool.name, _COMMON_ARGUMENTS))
     if cwd and text.startswith(f"{cwd.rstrip('/')}/"):
         return text[len(cwd.rstrip("/")) + 1 :]
     return text
 
 
-def _first_text(told: Mapping[str, Any], keys: tuple[str, ...]) -> str:
+def _first_text(arguments: Mapping[str, Any], keys: tuple[str, ...]) -> str:
     for key in keys:
-        value = told.get(key)
+        value = arguments.get(key)
         if isinstance(value, str) and value.strip():
             return value.strip()
     return ""

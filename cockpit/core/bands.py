@@ -1,7 +1,7 @@
-"""How worried to be about one agent's context: thresholds as written, marks in tokens, bands.
+"""Bands of one agent's context: thresholds as the user writes them, marks in tokens, bands.
 
-Pure arithmetic over readings. Nothing here knows where a reading came from, decides what to do
-about it, or chooses a colour.
+A threshold is relative to a window; a mark is the same threshold in tokens of one window. Pure
+arithmetic.
 """
 
 from __future__ import annotations
@@ -18,14 +18,13 @@ from cockpit.core.reading import DEFAULT_WINDOW
 LARGE_FROM = 500_000
 """Windows of this many tokens and more also obey the absolute caps."""
 RESERVE = 20_000
-"""Tokens that must be free between a mark and the CLI's own compaction point: what is asked for at
-that mark would be compacted away."""
+"""Tokens between a mark and the CLI's compaction point, so that a handoff ends before it."""
 FORCE_RESERVE = 5_000
-"""The same for force, where nothing is asked for any more: it only has to come before."""
+"""The same for the force mark, which only has to come before the compaction."""
 
 
 class Band(StrEnum):
-    """Names from calm to alarmed; `UNKNOWN` is not calm."""
+    """How full a context is, in order; `UNKNOWN` is none of the others."""
 
     CALM = "calm"
     NOTICE = "notice"
@@ -36,7 +35,7 @@ class Band(StrEnum):
 
     @property
     def severity(self) -> int:
-        """0 for calm up to 4 for force, -1 for unknown: for comparing, not for showing."""
+        """0 for calm up to 4 for force, -1 for unknown. Only for comparing."""
         return _SEVERITY[self]
 
 
@@ -51,23 +50,23 @@ _SEVERITY = {
 
 MarkName = Literal["notice", "warn", "act", "force"]
 MARK_NAMES: tuple[MarkName, ...] = ("notice", "warn", "act", "force")
-"""In the order in which a filling context meets them."""
+"""From the lowest to the highest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """A point on the bar as the user writes it, not yet tied to a window."""
+    """A threshold as the user writes it, for a window of any size."""
 
     text: str
-    """As written, for saying which rule won."""
+    """As written; shown when this rule applies."""
     amount: float
-    """Tokens, or a share from 0 to 1 where `share` is set."""
+    """Tokens, or a share from 0 to 1 if `share` is set."""
     share: bool = False
     left: bool = False
-    """Counted from the full end: `30% left`."""
+    """Counted from the end of the window: `30% left`."""
 
     def tokens(self, window_tokens: int) -> int:
-        """Tokens used at this point of a window; may lie below 0 or beyond the window."""
+        """Tokens used at this threshold; can be negative or larger than the window."""
         amount = round(self.amount * window_tokens) if self.share else round(self.amount)
         return window_tokens - amount if self.left else amount
 
@@ -81,10 +80,10 @@ _HINT = 'Write a share ("70%"), tokens ("130k", "130000"), or what must be left 
 
 
 def parse_threshold(text: str) -> Threshold:
-    """Read `70%`, `130k`, `1.5M`, `130000`, `30% left` or `20k left`.
+    """Parse `70%`, `130k`, `1.5M`, `130000`, `30% left` or `20k left`.
 
-    Raises `BadUsage`. A bare number under 1,000 is refused: nobody can tell whether it means
-    per cent, thousands or a fraction.
+    Raises `BadUsage`. A bare number below 1,000 is refused, because it could mean percent,
+    thousands or a fraction.
     """
     written = text.strip()
     match = _WRITTEN.fullmatch(written.replace(",", "").replace("_", ""))
@@ -98,7 +97,7 @@ def parse_threshold(text: str) -> Threshold:
         return Threshold(written, number / 100, share=True, left=left)
     tokens = number * _UNIT.get(unit, 1.0)
     if tokens < 1_000:
-        raise BadUsage(f"{text!a} has no unit, or is far too few tokens", hint=_HINT)
+        raise BadUsage(f"{text!a} has no unit, or is too few tokens", hint=_HINT)
     return Threshold(written, tokens, left=left)
 
 
@@ -118,30 +117,30 @@ class Thresholds:
     """Field names (`act`, `cap_act`, …) that the user wrote; the rest are defaults."""
 
     def own(self, name: MarkName) -> Threshold:
-        """The threshold of a mark, caps aside."""
+        """The threshold of a mark, without its cap."""
         chosen: Threshold = getattr(self, name)
         return chosen
 
     def cap(self, name: MarkName) -> Threshold | None:
-        """The cap of a mark, which holds only for large windows."""
+        """The cap of a mark; it applies to large windows only."""
         chosen: Threshold | None = getattr(self, f"cap_{name}")
         return chosen
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Where a band begins."""
+    """The number of tokens at which a band begins."""
 
     tokens: int
     why: str
-    """The rule that won, for the user: `70% of 200k`, `cap 300k`, …"""
+    """The rule that applies, for the user: `70% of 200k`, `cap 300k`, …"""
     lowered: bool = False
-    """It was written above the band that follows, and begins with that one."""
+    """The threshold was above the next mark, so it was lowered to that mark."""
 
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """Where the bands of one agent begin; never out of order."""
+    """The marks of one agent, in ascending order."""
 
     notice: Mark
     warn: Mark
@@ -150,10 +149,10 @@ class Marks:
 
 
 def check_order(thresholds: Thresholds, window_tokens: int = DEFAULT_WINDOW) -> None:
-    """Refuse, with `BadUsage`, what the user wrote out of order.
+    """Raise `BadUsage` if the thresholds that the user wrote are out of order.
 
-    Only pairs of which both were written are compared, and caps only with caps; a default that
-    ends up on the wrong side is lowered by `marks` instead.
+    Compares only thresholds that the user wrote, and caps only with caps. `marks` lowers a default
+    that is out of order.
     """
     for prefix in ("", "cap_"):
         written = [
@@ -180,11 +179,11 @@ def _refuse_if_out_of_order(
 
 
 def marks(thresholds: Thresholds, window_tokens: int, compacts_at: int | None = None) -> Marks:
-    """Tie thresholds to a window; for each mark the lowest resulting number wins.
+    """Compute the marks for a window; of the rules for each mark, the lowest number applies.
 
-    Total: a window too small for the rules gives marks of at least 1 token, in order.
-    `compacts_at` is where the CLI compacts by itself, None if it does not; no mark is closer to it
-    than `RESERVE`, and force than `FORCE_RESERVE`.
+    Never fails: in a window that is too small for the rules, marks are at least 1 token, in order.
+    `compacts_at` is where the CLI compacts by itself, None if it does not. Each mark is at least
+    `RESERVE` below it, the force mark at least `FORCE_RESERVE`.
     """
     notice, warn, act, force = (
         _mark(name, thresholds, window_tokens, compacts_at) for name in MARK_NAMES
@@ -218,9 +217,9 @@ def _short(tokens: int) -> str:
 
 
 def band(tokens: int | None, where: Marks | None) -> Band:
-    """Say how worried to be; a reading exactly on a mark belongs to the band above it.
+    """The band of a reading; a reading equal to a mark belongs to the band that begins there.
 
-    Without tokens or marks it is `UNKNOWN`: a guess would draw a confident bar over nothing.
+    `UNKNOWN` without tokens or marks.
     """
     if tokens is None or where is None:
         return Band.UNKNOWN
@@ -232,8 +231,8 @@ def band(tokens: int | None, where: Marks | None) -> Band:
 
 
 def band_from_tool_calls(count: int, limit: int) -> Band:
-    """The band while no reading can be had: `WARN` at most, and only from `limit` calls on.
+    """The band of an agent without a reading: `WARN` from `limit` tool calls on, else `UNKNOWN`.
 
-    A `limit` of 0 or less switches it off.
+    A `limit` of 0 or less disables it.
     """
     return Band.WARN if 0 < limit <= count else Band.UNKNOWN

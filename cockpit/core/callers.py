@@ -1,7 +1,7 @@
-"""Who asked the supervisor for something, and what an agent may ask for.
+"""The caller of a request to the supervisor, and which requests an agent may make.
 
-Same user, same machine: this closes the ordinary door, the `cockpit` on an agent's PATH. It is no
-wall against a process that runs as the user and means harm; see SECURITY.md.
+Agents run as the same user on the same machine. These rules restrict the `cockpit` on an agent's
+PATH; they do not stop a malicious process of that user (SECURITY.md).
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from enum import StrEnum
 from cockpit.core.errors import NotAllowed
 
 LOOK = "look"
-"""Reading what belongs to another agent; of itself an agent may read everything."""
+"""The permission to read another agent's data. An agent may always read its own."""
 NEVER = frozenset({"load", "down"})
-"""What no setting lets an agent do: read another configuration, end the supervisor."""
+"""Verbs that no setting can allow an agent: load a configuration, end the supervisor."""
 _ADDRESS = re.compile(r"[0-9A-Fa-f:.]{2,45}(%\w{1,15})?")
 
 
@@ -29,36 +29,36 @@ class CallerKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Whoever is behind one request."""
+    """The caller of one request."""
 
     kind: CallerKind
     name: str = ""
-    """The agent, or the agent of the hook; empty where it is not known."""
+    """The agent, or the agent of the hook; empty if unknown."""
     pid: int = 0
     hook: str = ""
     """The event that the hook runs for."""
     terminal: str = ""
-    """The terminal that a user types in, such as `pts/3`."""
+    """The user's terminal, such as `pts/3`."""
     far: str = ""
-    """The address that a user comes from, by ssh."""
+    """The user's address, if connected by ssh."""
     screen: bool = False
     """The request comes from cockpit's screen."""
 
     @property
-    def words(self) -> str:
-        """As a journal names it."""
+    def description(self) -> str:
+        """A noun phrase for events and error messages."""
         if self.kind is CallerKind.AGENT:
-            return f"agent {self.name}" if self.name else "an agent that is not known any more"
+            return f"agent {self.name}" if self.name else "an agent that is no longer known"
         if self.kind is CallerKind.HOOK:
             return " ".join(filter(None, ("hook", self.hook, self.name and f"of {self.name}")))
         if self.kind is CallerKind.UNKNOWN:
-            return "a process that had already ended"
+            return "a process that has ended"
         where = " on the screen" if self.screen else f" on {self.terminal}" if self.terminal else ""
         return f"you{where}" + (f" from {self.far}" if self.far else "")
 
-    def told(self) -> dict[str, str | int]:
-        """As data of an event; what is not known is left out."""
-        held: dict[str, str | int] = {
+    def event_data(self) -> dict[str, str | int]:
+        """The caller as data of an event; unknown values are left out."""
+        values: dict[str, str | int] = {
             "kind": self.kind.value,
             "name": self.name,
             "pid": self.pid,
@@ -66,11 +66,11 @@ class Caller:
             "terminal": self.terminal,
             "far": self.far,
         }
-        return {key: value for key, value in held.items() if value}
+        return {key: value for key, value in values.items() if value}
 
 
 def ssh_address(connection: str) -> str:
-    """The client's address of an `SSH_CONNECTION`; empty where it is no address."""
+    """The client's address in `SSH_CONNECTION`; empty if it is not an address."""
     first = connection.split(" ", 1)[0]
     return first if _ADDRESS.fullmatch(first) else ""
 
@@ -82,16 +82,17 @@ def refuse_unless_allowed(
     itself: Collection[str],
     others: Collection[str],
 ) -> None:
-    """Raise `NotAllowed` for what is the user's.
+    """Raise `NotAllowed` if the caller may not use the verb.
 
-    `target` is the agent that the verb is about; None for another one or none. `itself` and
-    `others` are the verbs that the user's configuration allows the asking agent.
+    `target` is the agent that the verb acts on; None if there is none or it is unknown. `itself`
+    and `others` are the verbs that the user's configuration allows the calling agent, on itself
+    and on others.
     """
     if caller.kind is CallerKind.UNKNOWN:
         raise NotAllowed(
-            f"Refused: {verb} was asked for by a process that has ended",
-            "So nobody can tell whether an agent asked.",
-            "Ask again, and wait for the answer.",
+            f"Refused: the process that asked for {verb} has ended",
+            "cockpit cannot tell whether it was an agent.",
+            "Run the command again, and wait for the answer.",
         )
     if caller.kind is not CallerKind.AGENT:
         return
@@ -100,17 +101,17 @@ def refuse_unless_allowed(
         return
     if verb == LOOK and own:
         return
-    about = "itself" if own else "another agent" if target else "the fleet"
+    about = "itself" if own else "another agent" if target else "all agents"
     setting = "itself" if own else "others"
     allow = f'\nOr the user allows it in cockpit.toml: [agents.may] {setting} = ["{verb}"]'
     raise NotAllowed(
         f"Refused: {verb} is for the user, and an agent asked",
-        f"This command runs inside {caller.words} (process {caller.pid}), "
-        f"which may not {_spoken(verb)} {about}.",
+        f"This command runs inside {caller.description} (process {caller.pid}), "
+        f"which may not {_verb_phrase(verb)} {about}.",
         "Ask the user to do it from their own terminal."
         + (allow if verb not in NEVER and caller.name else ""),
     )
 
 
-def _spoken(verb: str) -> str:
+def _verb_phrase(verb: str) -> str:
     return {LOOK: "look at", "load": "load a configuration for"}.get(verb, f"use {verb} on")

@@ -1,4 +1,4 @@
-"""What an environment says of the characters and colours that its terminal can show."""
+"""Reads from an environment which characters and colours its terminal can show."""
 
 from __future__ import annotations
 
@@ -7,22 +7,24 @@ from typing import Literal
 
 Colours = Literal["none", "16", "all"]
 MOST = "unicode/all"
-"""What `shows` says of a terminal that can show everything."""
+"""The value of `shows` for a terminal that can show everything."""
 _FEW_FIRST: tuple[Colours, ...] = ("none", "16", "all")
 
 
 def speaks_unicode(environment: Mapping[str, str]) -> bool:
-    """Whether the environment leaves room for more than ASCII.
+    """Return whether the locale uses UTF-8.
 
-    A language that is said to be in another charset, or none (`C`, `POSIX`), says no. Where nothing
-    is said the terminal decides, and those have been able to for decades.
+    False for another charset and for a locale without one (`C`, `POSIX`). True if no locale is
+    set: terminals support UTF-8.
     """
-    said = next(filter(None, map(environment.get, ("LC_ALL", "LC_CTYPE", "LANG"))), "unknown.UTF-8")
-    return said.upper().replace("-", "").partition("@")[0].endswith("UTF8")
+    locale = next(
+        filter(None, map(environment.get, ("LC_ALL", "LC_CTYPE", "LANG"))), "unknown.UTF-8"
+    )
+    return locale.upper().replace("-", "").partition("@")[0].endswith("UTF8")
 
 
 def colours(environment: Mapping[str, str]) -> Colours:
-    """How many colours the environment promises, and wants."""
+    """How many colours the terminal supports; `none` if `NO_COLOR` is set."""
     if environment.get("NO_COLOR"):
         return "none"
     term = environment.get("TERM", "")
@@ -31,12 +33,12 @@ def colours(environment: Mapping[str, str]) -> Colours:
 
 
 def shows(environment: Mapping[str, str]) -> str:
-    """Both in a word, to be kept and compared."""
+    """Charset and colours as one string, such as `unicode/all`, for `shows_less`."""
     return f"{'unicode' if speaks_unicode(environment) else 'ascii'}/{colours(environment)}"
 
 
 def shows_less(environment: Mapping[str, str], drawn_for: str) -> bool:
-    """Whether something that `shows` said once is too much for this environment's terminal."""
+    """Whether this environment's terminal shows less than `drawn_for`, a value of `shows`."""
     letters, _, many = drawn_for.partition("/")
     if many not in _FEW_FIRST:
         return False

@@ -1,7 +1,7 @@
-"""Files that a document says were worked on, and the mark beside each that was looked for.
+"""Files that a document says were worked on, and the mark beside each file that was checked.
 
-Only in parts that tell of what is: what is done, how things stand, lists of files and commits. A
-plan may name files that are not there yet. Nothing here looks: the caller does.
+Only sections about the present count: finished work, the current state, lists of files and
+commits. A plan may name files that do not exist yet. The caller checks the files.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ LONGEST_LINE = 2_000
 
 
 class Trace(Enum):
-    """What was found of a claimed file; the value is the mark that a document carries.
+    """What was found of a claimed file; the value is the mark in the document.
 
-    Only a change that git shows proves that it was worked on: many a file is merely there.
+    Only a change in git proves that somebody worked on the file.
     """
 
     CHANGED = "(verified: git shows it changed)"
@@ -27,7 +27,7 @@ class Trace(Enum):
     MISSING = "(unverified: neither in the worktree nor in git)"
 
 
-_TELLS = re.compile(
+_ABOUT_PRESENT = re.compile(
     r"\b(?:files?|commits?|changes|changed|modified|completed|done|in progress|current state)\b",
     re.I,
 )
@@ -38,22 +38,22 @@ _FILE = re.compile(
 
 
 def claimed_files(sections: Iterable[tuple[str, str]]) -> list[str]:
-    """The paths that such parts of a document name, as written, each once; at most `MOST_FILES`.
+    """The paths in sections about the present, as written, each once; at most `MOST_FILES`.
 
     `sections` are titles with their bodies.
     """
     found: dict[str, None] = {}
     for title, body in sections:
-        for line, tells in _lines(title, body):
-            if tells and len(line) <= LONGEST_LINE:
+        for line, counts in _lines(title, body):
+            if counts and len(line) <= LONGEST_LINE:
                 found.update(dict.fromkeys(match[2] for match in _FILE.finditer(line)))
     return list(found)[:MOST_FILES]
 
 
 def mark_files(title: str, body: str, seen: Mapping[str, Trace]) -> str:
-    """The body with a mark behind each file that was looked for. Twice is as once.
+    """Put a mark after each file that was checked. Idempotent.
 
-    Such marks that the writer put there are taken away first.
+    Marks that the writer put there are removed first.
     """
 
     def marked(match: re.Match[str]) -> str:
@@ -62,8 +62,8 @@ def mark_files(title: str, body: str, seen: Mapping[str, Trace]) -> str:
 
     bare = "\n".join(line if is_code else _unmarked(line) for line, is_code in marked_lines(body))
     return "\n".join(
-        _FILE.sub(marked, line) if tells and len(line) <= LONGEST_LINE else line
-        for line, tells in _lines(title, bare)
+        _FILE.sub(marked, line) if counts and len(line) <= LONGEST_LINE else line
+        for line, counts in _lines(title, bare)
     )
 
 
@@ -74,11 +74,11 @@ def _unmarked(line: str) -> str:
 
 
 def _lines(title: str, body: str) -> Iterator[tuple[str, bool]]:
-    """Every line, and whether it tells of what is; code and headings do not."""
-    tells = _TELLS.search(title) is not None
+    """Every line, and whether its files count: not in code, headings or sections of plans."""
+    counts = _ABOUT_PRESENT.search(title) is not None
     for line, is_code in marked_lines(body):
         if not is_code and (found := heading(line)) is not None:
-            tells = _TELLS.search(found[1]) is not None
+            counts = _ABOUT_PRESENT.search(found[1]) is not None
             yield line, False
         else:
-            yield line, tells and not is_code
+            yield line, counts and not is_code

@@ -1,7 +1,7 @@
-"""Gathers the facts of one session from its events, in bounded memory.
+"""Collects the facts of one session from the events of its transcript, in bounded memory.
 
-Keeps what a handoff document states without asking a model. Does not judge, shorten a goal or
-look at git; a fact is as the record has it.
+These are the facts that a handoff document states without a model. They are kept as the transcript
+has them: not shortened, and not checked against git.
 """
 
 from __future__ import annotations
@@ -46,16 +46,16 @@ _PATH_OF = {
     "NotebookEdit": "notebook_path",
 }
 _SUBAGENT_TOOLS = frozenset({"Agent", "Task"})
-_OF_SHELLS = ("description", "command")
+_BASH_ARGUMENTS = ("description", "command")
 _STOPPERS = {"TaskStop": "task_id", "KillShell": "shell_id", "KillBash": "shell_id"}
-"""Tools that end a background task, and where they name it."""
+"""Tools that end a background task, and the argument with its id."""
 _COMMIT = re.compile(r"^\[[^\n]*? ([0-9a-f]{7,64})\] ([^\n]*)", re.MULTILINE)
 _COMMIT_COMMAND = re.compile(r"\bgit\b[^\n]*\bcommit\b")
 _TASK_MADE = re.compile(r"Task #(\S+) created")
 
 
 class Collector:
-    """The facts of one session up to the last event fed."""
+    """Facts of one session, up to the last event that was fed."""
 
     __slots__ = (
         "_background",
@@ -101,13 +101,13 @@ class Collector:
         self._creating: dict[str, str] = {}
 
     def feed(self, event: SessionEvent | Skipped) -> None:
-        """Take the next event of the record."""
+        """Process the next event of the transcript."""
         if isinstance(event, AssistantReplied):
             self._replied(event)
         elif isinstance(event, ToolFinished):
             self._finished(event)
         elif isinstance(event, UserSaid):
-            self._said(event)
+            self._note_goal(event)
         elif isinstance(event, PromptFileTaken):
             self._note_piece(event)
         elif isinstance(event, Identified):
@@ -116,10 +116,7 @@ class Collector:
             self._compactions += 1
 
     def only_running(self, ids: Collection[str]) -> None:
-        """Take it from a newer source that of the background tasks only these still run.
-
-        Idempotent.
-        """
+        """Mark every running background task as ended, except those with these ids. Idempotent."""
         for key, task in self._background.items():
             if task.status == "running" and task.id not in ids:
                 self._background[key] = replace(task, status="ended")
@@ -130,11 +127,11 @@ class Collector:
 
     @property
     def goal(self) -> str | None:
-        """The first thing that a person said in the record; from its files, if it named them."""
+        """The first prompt of the user; if it names prompt files, their content."""
         return self._goal
 
     def facts(self) -> Facts:
-        """Everything known now."""
+        """All facts known so far."""
         return Facts(
             goal=self._goal,
             todos=self._todos if self._todos is not None else tuple(self._tasks.values()),
@@ -147,9 +144,9 @@ class Collector:
             compactions=self._compactions,
         )
 
-    def _said(self, event: UserSaid) -> None:
-        from_pilot = not (event.meta or event.compact_summary or event.sidechain)
-        if self._goal is None and from_pilot and event.text.strip():
+    def _note_goal(self, event: UserSaid) -> None:
+        from_user = not (event.meta or event.compact_summary or event.sidechain)
+        if self._goal is None and from_user and event.text.strip():
             self._goal = event.text
             self._goal_pieces = dict.fromkeys(prompt_files(event.text))
 
@@ -219,7 +216,7 @@ class Collector:
     def _note_background(self, event: ToolFinished) -> None:
         call = self._bash.pop(event.tool_use_id, None)
         if event.task_id and call is not None:
-            description, command = (call.input[key] for key in _OF_SHELLS)
+            description, command = (call.input[key] for key in _BASH_ARGUMENTS)
             task = BackgroundTask(event.task_id, "shell", description, command, event.task_log)
             _remember(self._background, call.id, task, TASKS_KEPT)
         elif (known := self._background.get(event.tool_use_id)) and event.agent_status:
@@ -249,12 +246,12 @@ class Collector:
                 Todo(str(item.get("content", "")), str(item.get("status", ""))) for item in items
             )
 
-    def _update_task(self, told: Mapping[str, Any]) -> None:
-        number = str(told.get("taskId", ""))
+    def _update_task(self, arguments: Mapping[str, Any]) -> None:
+        number = str(arguments.get("taskId", ""))
         task = self._tasks.get(number)
         if task is None:
             return
-        status, subject = told.get("status"), told.get("subject")
+        status, subject = arguments.get("status"), arguments.get("subject")
         if status == "deleted":
             del self._tasks[number]
             return
@@ -265,9 +262,9 @@ class Collector:
         self._tasks[number] = task
 
     def _start_subagent(self, tool: ToolUse) -> None:
-        told = tool.input
-        kind = str(told.get("subagent_type") or "general-purpose")
-        task = str(told.get("description") or told.get("prompt") or "")
+        arguments = tool.input
+        kind = str(arguments.get("subagent_type") or "general-purpose")
+        task = str(arguments.get("description") or arguments.get("prompt") or "")
         started = Subagent(tool.id, kind, "running", cut_at_word(task, 500))
         _remember(self._subagents, tool.id, started, SUBAGENTS_KEPT)
 
@@ -280,12 +277,14 @@ class Collector:
 
 
 def _shortened(tool: ToolUse) -> ToolUse:
-    kept = {key: cut_at_word(str(tool.input.get(key) or ""), COMMAND_KEPT) for key in _OF_SHELLS}
+    kept = {
+        key: cut_at_word(str(tool.input.get(key) or ""), COMMAND_KEPT) for key in _BASH_ARGUMENTS
+    }
     return ToolUse(tool.id, tool.name, kept)
 
 
 def _remember(kept: dict[str, Any], key: str, value: object, limit: int = PENDING_KEPT) -> None:
-    """Add to a table that forgets its oldest entries."""
+    """Add an entry, and remove the oldest ones above the limit."""
     kept[key] = value
     while len(kept) > limit:
         del kept[next(iter(kept))]

@@ -1,8 +1,8 @@
-"""Where a CLI compacts by itself: its formula, corrected by what was seen of it.
+"""Where a CLI compacts by itself: its formula, corrected by observations.
 
-The formula is the CLI's own, but accounts and gateways were seen at which 2.1.330 goes past it
-and compacts only when the API refuses the request. What was seen last counts. Tokens are those
-of a model's last reply.
+The formula is the CLI's own. With some accounts and gateways, 2.1.330 goes past it and compacts
+only when the API refuses the request. The last observation counts. Tokens are those of a model's
+last reply.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ PointSource = Literal["formula", "seen"]
 
 @dataclass(frozen=True, slots=True)
 class SeenPoint:
-    """What was seen of one model, CLI version and window, by whichever session."""
+    """Observations of one model, CLI version and window, from all sessions."""
 
     passed: int | None = None
-    """The most tokens with which another request went out, and nothing was compacted."""
+    """The most tokens at which the CLI sent another request without compacting."""
     compacted: int | None = None
-    """The least tokens at which the CLI compacted by itself."""
+    """The fewest tokens at which the CLI compacted by itself."""
 
     def after_pass(self, tokens: int) -> SeenPoint:
-        """With a request that went out at so many tokens."""
-        still = self.compacted if self.compacted is None or tokens < self.compacted else None
-        return SeenPoint(max(tokens, self.passed or 0), still)
+        """Add a request that was sent at this number of tokens."""
+        compacted = self.compacted if self.compacted is None or tokens < self.compacted else None
+        return SeenPoint(max(tokens, self.passed or 0), compacted)
 
     def after_compaction(self, tokens: int) -> SeenPoint:
-        """With a compaction at so many tokens."""
+        """Add a compaction at this number of tokens."""
         least = tokens if self.compacted is None else min(tokens, self.compacted)
         passed = self.passed if self.passed is None or self.passed < least else None
         return replace(self, passed=passed, compacted=least)
@@ -37,9 +37,10 @@ class SeenPoint:
 def compaction_point(
     formula: int | None, window: int, seen: SeenPoint
 ) -> tuple[int | None, PointSource | None]:
-    """Where the CLI compacts and how that is known; both None where it does not.
+    """The tokens at which the CLI compacts, and the source; both None if it does not compact.
 
-    A compaction that the formula explains confirms the formula: a step may have jumped past it.
+    A compaction above the formula's value confirms the formula, because one step can add many
+    tokens.
     """
     if seen.compacted is not None:
         explains = formula is not None and (seen.passed or 0) < formula <= seen.compacted

@@ -1,8 +1,8 @@
-"""Putting a handoff document together: the writer's sections, and around them cockpit's own.
+"""Builds a handoff document from the writer's sections and cockpit's own.
 
-The original request stands first, word for word; `Verified Facts` is always ours, whatever the
-writer put there. Secrets are taken out of every piece before the pieces are joined, so that
-nothing a piece holds can change the shape of the whole.
+The original request comes first, word for word. `Verified Facts` is always written by cockpit.
+Secrets are removed from each piece before the pieces are joined, so that no piece can change the
+structure of the document.
 """
 
 from __future__ import annotations
@@ -41,24 +41,24 @@ from cockpit.core.verified_facts import (
 __all__ = ["Links", "compose", "draft_from_facts", "files_claimed"]
 
 ROOM_FOR_SECTIONS = LARGEST * 5 // 8
-"""Bytes that the writer's sections may have together; the request gets what they leave."""
+"""Bytes that the writer's sections may have together; the request gets the rest."""
 READ_ALL = "Read this document to its end before anything else."
 KNOWN_TO_US = "### Known to cockpit"
-"""Over our own lines of Background Work, so that a renewal replaces them."""
+"""The heading above cockpit's lines of Background Work; a renewal replaces what is below it."""
 FROM_BEFORE = "### From the Previous Session"
 NONE_STATED = "None stated."
 
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """What else the successor may want to open; absolute paths."""
+    """Files that the successor may want to open; absolute paths."""
 
     transcript: str | None = None
-    """The record of the session that leaves the document."""
+    """The transcript of the session that leaves the document."""
     copy: str | None = None
-    """Where cockpit keeps its own copy of the document."""
+    """cockpit's own copy of the document."""
     before_compaction: str | None = None
-    """Facts that were kept right before the session was last compacted."""
+    """The facts that were kept right before the session's last compaction."""
 
 
 def compose(
@@ -71,21 +71,25 @@ def compose(
     redactor: Redactor | None = None,
     links: Links | None = None,
 ) -> str:
-    """The whole document from what a writer drafted and what is known. Total.
+    """Build the whole document from a writer's draft and the known facts. Never fails.
 
-    `goal` is the user's prompt for the job; without one it is the first prompt of the record
-    (which for a successor would be our own continuation), and last what the draft says. Front
-    matter of the draft's own is dropped, and so are its `Goal` and `Verified Facts`. The result
-    passes `validate(complete=True)` whenever the draft passes `validate`, apart from what `mends`.
+    `goal` is the user's prompt for the job. If it is None, the first prompt of the transcript is
+    used (for a successor that is cockpit's continuation), and then the draft's own goal. The
+    draft's front matter, `Goal` and `Verified Facts` are dropped. If the draft passes `validate`,
+    except for problems that `mends`, the result passes `validate(complete=True)`.
 
-    A whole document may be given as the draft, to renew its facts: every word of the writer's
-    or the user's stays.
+    To renew the facts of a whole document, give it as the draft: the text of the writer and the
+    user stays.
     """
-    pieces = _Pieces(redactor)
-    front = replace(front, branch=pieces.maybe(front.branch), worktree=pieces.maybe(front.worktree))
-    document = read(pieces.clean(draft))
-    written = _written(document)
-    ids = _own_ids(facts)
+    cleaner = _Cleaner(redactor)
+    front = replace(
+        front,
+        branch=cleaner.clean_optional(front.branch),
+        worktree=cleaner.clean_optional(front.worktree),
+    )
+    document = read(cleaner.clean(draft))
+    written = _writers_sections(document)
+    ids = _task_ids(facts)
     claims = [claim for claim in _claims(draft, written) if claim not in ids]
     body_of = _cut(
         {
@@ -93,7 +97,7 @@ def compose(
             for title, body in written
         }
     )
-    known, view = pieces.facts(facts), pieces.git(git)
+    known, view = cleaner.facts(facts), cleaner.git(git)
     sections = {title: body_of.get(title) or NOTHING for title in SECTIONS}
     sections |= {
         "Goal": "",
@@ -106,12 +110,12 @@ def compose(
             view, body_of.get("Instructions for the Successor", "")
         ),
     }
-    request = next((words for words in (goal, facts.goal, document.goal) if words is not None), "")
-    return _assembled(front, pieces.clean(request), sections, body_of.get(OTHER_NOTES))
+    request = next((text for text in (goal, facts.goal, document.goal) if text is not None), "")
+    return _assembled(front, cleaner.clean(request), sections, body_of.get(OTHER_NOTES))
 
 
-class _Pieces:
-    """Takes control bytes and secrets out of one piece after the other."""
+class _Cleaner:
+    """Removes control bytes and secrets from each piece of a document."""
 
     def __init__(self, redactor: Redactor | None) -> None:
         self.redactor = redactor
@@ -120,7 +124,7 @@ class _Pieces:
         text = plain(text)
         return text if self.redactor is None else self.redactor.redact(text).text
 
-    def maybe(self, text: str | None) -> str | None:
+    def clean_optional(self, text: str | None) -> str | None:
         return None if text is None else self.clean(text)
 
     def facts(self, facts: Facts) -> Facts:
@@ -142,7 +146,7 @@ class _Pieces:
     def git(self, git: GitView) -> GitView:
         return replace(
             git,
-            branch=self.maybe(git.branch),
+            branch=self.clean_optional(git.branch),
             status=tuple(map(self.clean, git.status)),
             committed=tuple(map(self.clean, git.committed)),
             commits=self._commits(git.commits),
@@ -152,8 +156,8 @@ class _Pieces:
         return tuple(replace(made, subject=self.clean(made.subject)) for made in commits)
 
 
-def _written(document: Document) -> list[tuple[str, str]]:
-    """The writer's own sections, with everything that has no place of its own put together."""
+def _writers_sections(document: Document) -> list[tuple[str, str]]:
+    """The writer's sections; text without a section of its own goes to `OTHER_NOTES`."""
     kept = [(title, body) for title, body in document.sections.items() if title not in OURS]
     notes = [document.opening] if document.opening.strip() else []
     notes += [
@@ -166,19 +170,19 @@ def _written(document: Document) -> list[tuple[str, str]]:
 
 
 def files_claimed(draft: str) -> list[str]:
-    """The files that a draft says were worked on, for the caller to look for."""
-    return claimed_files(_written(read(plain(draft))))
+    """The files that a draft says were worked on; the caller checks each."""
+    return claimed_files(_writers_sections(read(plain(draft))))
 
 
 def _claims(draft: str, written: list[tuple[str, str]]) -> list[str]:
-    """The commits that the writer's own sections name, of those that the caller asked git for."""
+    """The commits that the writer's sections name, without those that git was not asked about."""
     asked = set(claimed_commits(draft))
     own = claimed_commits("\n".join(body for _, body in written))
     return [claim for claim in own if claim in asked]
 
 
 def _cut(bodies: dict[str, str]) -> dict[str, str]:
-    """The bodies, cut only if together they would leave no room for the rest."""
+    """The bodies, cut if together they exceed `ROOM_FOR_SECTIONS`."""
     if sum(_size(body) for body in bodies.values()) <= ROOM_FOR_SECTIONS:
         return bodies
     share = ROOM_FOR_SECTIONS // len(bodies)
@@ -222,37 +226,39 @@ def _longest_run(text: str) -> int:
 
 
 def _progress(body: str) -> str:
-    """With the three parts that a reader looks for, empty ones said to be so."""
-    there = {
+    """The body with all parts of `PROGRESS`; a missing part says `None stated.`"""
+    present = {
         found[1].strip(" *:").casefold()
         for line, is_code in marked_lines(body)
         if not is_code and (found := heading(line)) is not None
     }
-    missing = [f"### {part}\n\n{NONE_STATED}" for part in PROGRESS if part.casefold() not in there]
+    missing = [
+        f"### {part}\n\n{NONE_STATED}" for part in PROGRESS if part.casefold() not in present
+    ]
     own = [] if says_nothing(body) else [body]
     return "\n\n".join(own + missing)
 
 
 def _next_steps(body: str, facts: Facts, git: GitView) -> str:
-    """The writer's steps; a first one that can be run is put before them if they have none."""
+    """The writer's steps; if the first has no command, a step with one is put before them."""
     if says_nothing(body):
         return steps(facts, git)
     step = Document({"Next Steps": body}).first_step
     if step is not None and is_runnable(step):
         return body
-    return f"1. Look around first: {look_around(git)}\n\n### Then\n\n{body}"
+    return f"1. Check the current state first: {look_around(git)}\n\n### Then\n\n{body}"
 
 
 def _joined(body: str, ours: str) -> str:
-    """Our lines under the writer's, without those that stand there already."""
+    """cockpit's lines below the writer's, without lines that are there already."""
     own = "" if says_nothing(body) else body
-    there = set(own.split("\n"))
-    added = "\n".join(line for line in ours.split("\n") if line not in there)
+    present = set(own.split("\n"))
+    added = "\n".join(line for line in ours.split("\n") if line not in present)
     return "\n\n".join(part for part in (own, added) if part) or NOTHING
 
 
 def _background(body: str, facts: Facts) -> str:
-    """The writer's section, then ours; lines of ours that stand there from before are replaced."""
+    """The writer's section, then cockpit's lines; earlier lines of cockpit are replaced."""
     own, heading_, before = body.partition(KNOWN_TO_US)
     if heading_:
         kept = [line for line in before.split("\n") if not is_background_line(line, facts)]
@@ -263,8 +269,8 @@ def _background(body: str, facts: Facts) -> str:
     return "\n\n".join(part for part in (own, added) if part) or NOTHING
 
 
-def _own_ids(facts: Facts) -> frozenset[str]:
-    """Ids that look like a commit's and are a subagent's or a task's."""
+def _task_ids(facts: Facts) -> frozenset[str]:
+    """The ids of subagents and background tasks, which can look like a commit's hash."""
     ids = [agent.id for agent in facts.subagents] + [task.id for task in facts.background]
     return frozenset(ids)
 
@@ -272,7 +278,7 @@ def _own_ids(facts: Facts) -> frozenset[str]:
 def _links(front: FrontMatter, links: Links | None) -> str:
     known = {
         "previous document": front.previous_document,
-        "record of the previous session": links.transcript if links else None,
+        "transcript of the previous session": links.transcript if links else None,
         "copy of this document": links.copy if links else None,
         "facts from before the last compaction": links.before_compaction if links else None,
     }
@@ -280,34 +286,34 @@ def _links(front: FrontMatter, links: Links | None) -> str:
 
 
 def _instructions(git: GitView, own: str) -> str:
-    numbered = "\n".join(f"{number}. {words}" for number, words in enumerate(_to_do(git), 1))
+    numbered = "\n".join(f"{number}. {text}" for number, text in enumerate(_first_actions(git), 1))
     if own.startswith(f"1. {READ_ALL}"):
         own = own.partition(FROM_BEFORE)[2].strip("\n")
     return numbered if says_nothing(own) else f"{numbered}\n\n{FROM_BEFORE}\n\n{own}"
 
 
-def _to_do(git: GitView) -> tuple[str, ...]:
+def _first_actions(git: GitView) -> tuple[str, ...]:
     branch = f" ({code(git.branch, 250)})" if git.branch else ""
-    ground = (
+    place = (
         (
-            "Check it with `git log -20 --oneline`, `git status` and `git diff`; where they "
-            "differ, git is right.",
-            f"Stay in this directory and on this branch{branch}; do not make another one.",
+            "Check the document against `git log -20 --oneline`, `git status` and `git diff`. "
+            "Where they differ, git is right.",
+            f"Stay in this directory and on this branch{branch}; do not create another one.",
         )
         if git.is_repository
         else (
-            "Check it against the files: there is no git repository here.",
+            "Check the document against the files: there is no git repository here.",
             "Stay in this directory.",
         )
     )
     return (
         READ_ALL,
-        *ground,
-        "What stands under Verified Facts was checked by cockpit; everything else is what the "
-        "previous session believed.",
-        "Look at Background Work before you start any agent or job again.",
-        "Do not repeat what is finished, nor what is known not to work.",
-        "Go on with the first of the Next Steps.",
+        *place,
+        "cockpit checked what is under Verified Facts. Everything else is what the previous "
+        "session believed.",
+        "Read Background Work before you start a subagent or a background task again.",
+        "Do not repeat finished work, or anything that did not work.",
+        "Continue with the first of the Next Steps.",
     )
 
 

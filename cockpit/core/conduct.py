@@ -1,8 +1,8 @@
-"""What an agent is doing: working, idle, waiting for the user. Told by moments, newest wins.
+"""What an agent is doing: working, idle, or waiting for the user.
 
-Three witnesses are heard. Hooks say most things at once; the session's record alone knows of an
-interrupt; the CLI's own note of its process covers what both miss. Each carries the time at which
-it was made, and an older word never overrules a newer one.
+There are three sources. Hooks report most changes at once. Only the transcript shows an interrupt.
+The CLI's note of its process covers what both miss. Every report has the time at which it was
+made; an older report never overrides a newer one.
 """
 
 from __future__ import annotations
@@ -28,58 +28,58 @@ from cockpit.core.moments import (
 )
 
 NOTE_LAG = 1.5
-"""Seconds by which the CLI's note must be newer than the last moment to overrule it."""
+"""Seconds by which the CLI's note must be newer than the last hook event to override it."""
 NOTE_STANDS = 4.0
-"""Seconds after which a note that is newer at all does so."""
+"""Seconds after which an unchanged note overrides an older hook event without `NOTE_LAG`."""
 SERVES: Final = frozenset({"shell", "monitor"})
-"""Background tasks that may run for ever: a server, a watcher. The agent is idle beside them."""
+"""Background tasks that may run without end, such as a server. The agent counts as idle."""
 
 
 @dataclass(slots=True)
 class Conduct:
-    """One session's conduct so far. Times are seconds on one clock, as the witnesses had it."""
+    """What one session is doing. All times are seconds on the same clock."""
 
     turn: Turn = Turn.UNKNOWN
     since: float = 0.0
     began: bool = False
-    """The CLI said that the session is up."""
+    """The CLI reported that the session has started."""
     closed: str | None = None
-    """The CLI's reason for ending the session, once it gave one."""
+    """The CLI's reason for ending the session; None until it ends."""
     prompts: int = 0
     """Prompts accepted."""
     turns: int = 0
     """Turns that ended."""
     dialog: DialogOpened | None = None
     asked_at: float = 0.0
-    """When it was heard what the dialog asks; 0 where only the CLI's note tells of one."""
+    """When the dialog's question was reported; 0 if only the CLI's note mentions the dialog."""
     remembered: tuple[DialogOpened, float] | None = None
-    """What a dialog asked when somebody last watched, and when; unproved that it still stands."""
+    """A dialog from before a restart of the supervisor, and its time; it may be closed by now."""
     broken: TurnBroken | None = None
     """The error that ended the last turn, until the next prompt."""
     subagents: dict[str, str] = field(default_factory=dict)
     background: tuple[BackgroundTask, ...] = ()
-    """What ran in the background when the last turn ended, less what is known to have ended."""
+    """Tasks that ran in the background when the last turn ended, without those that have ended."""
     background_known: bool = False
-    """The CLI said what runs in the background: at the end of a turn, or that no shell does."""
+    """The CLI reported its background tasks: at the end of a turn, or that no shell runs."""
     last_words: str = ""
-    """The last thing the agent said when a turn ended; empty once it was given a new prompt."""
+    """The agent's last reply when a turn ended; empty after a new prompt."""
     words_at: float = 0.0
     cut_at: float = -1.0
-    """When a turn was last interrupted; before anything else while none was."""
+    """When a turn was last interrupted; -1 if none was."""
     tools: int = 0
-    """Calls of tools that came back."""
+    """Tool calls that returned."""
     compactions_announced: int = 0
-    """Times the CLI said that it is about to compact, or prepares to."""
+    """Times the CLI announced a compaction."""
     compactions: int = 0
-    """Times it said that it has."""
+    """Times the CLI reported a finished compaction."""
     begun_anew: int = 0
-    """Times it said that the session goes on from a compaction."""
+    """Times the CLI reported that the session continues after a compaction."""
     activity: str | None = None
     """The last tool call, in one line."""
     last_moment: float = 0.0
 
     def hear(self, moment: Moment, at: float) -> None:
-        """Take a moment in. One that is older than the last is kept for its facts only."""
+        """Process a hook event. One that is older than the last does not change the turn."""
         late = at < self.last_moment
         self.last_moment = max(at, self.last_moment)
         match moment:
@@ -126,23 +126,23 @@ class Conduct:
                 pass
 
     def spoke(self, words: str, at: float) -> None:
-        """What the agent said when a turn ended, or nothing because it was prompted anew.
+        """Set the agent's last reply, or clear it after a new prompt; an older one is ignored.
 
-        Told by a hook or by the record, which alone remembers it for a supervisor that was away.
+        Comes from a hook, or from the transcript if the supervisor was not running.
         """
         if at >= self.words_at:
             self.last_words, self.words_at = words, at
 
     def remember(self, dialog: DialogOpened, at: float) -> None:
-        """What was asked at that time, written down by one who watched then.
+        """Restore a dialog from before a restart of the supervisor.
 
-        It is not shown before the CLI's own note says that the same dialog still stands.
+        It is shown only after the CLI's note confirms that the same dialog is still open.
         """
         self.remembered = (dialog, at)
         self.last_moment = max(at, self.last_moment)
 
     def interrupted(self, at: float) -> None:
-        """The record shows that the user pressed Esc; subagents die with the turn."""
+        """Note that the user pressed Esc, as the transcript shows; subagents end with the turn."""
         self.cut_at = max(at, self.cut_at)
         if at >= self.last_moment:
             self.last_moment = at
@@ -151,12 +151,12 @@ class Conduct:
 
     @property
     def cut_short(self) -> bool:
-        """The last turn was interrupted, and nobody has given a prompt since."""
+        """The last turn was interrupted, and there was no prompt since."""
         return self.cut_at >= self.words_at
 
     @property
     def works_in_background(self) -> bool:
-        """Whether the agent's own work goes on after its turn: subagents, workflows."""
+        """Whether work continues after the turn: subagents or workflows."""
         return bool(self.subagents) or any(task.type not in SERVES for task in self.background)
 
     def noted(
@@ -168,11 +168,11 @@ class Conduct:
         stood: float = 0.0,
         shells: bool | None = None,
     ) -> None:
-        """What the CLI's own note of the process says, as of when it wrote it.
+        """Process the CLI's note of its process; `at` is when the CLI wrote it.
 
-        `stood` is for how many seconds it has said so: after a while it is no race with a hook
-        any more, but the word of a hook that was lost. `shells` is whether shells run in the
-        background: you can end one with no hook called.
+        `stood` is for how many seconds the note has been unchanged: after `NOTE_STANDS` a newer
+        note means that a hook was lost. `shells` says whether shells run in the background: the
+        user can end one without a hook.
         """
         self._note_turn(turn, waiting_for, at, stood)
         if shells is False and self.turn is Turn.IDLE and at >= self.since:
@@ -195,9 +195,9 @@ class Conduct:
             self._rest(at)
 
     def _ask(self, moment: DialogOpened, at: float) -> None:
-        """A dialog is open; a second word of the same one that says less changes nothing.
+        """Note an open dialog; a second report of it with less detail changes nothing.
 
-        The CLI's notification comes after the hook, and calls a question a permission too.
+        The CLI's notification comes after the hook, and reports a question as a permission too.
         """
         known = self.dialog
         says_less = moment.kind == "permission" and not moment.tool
@@ -208,10 +208,10 @@ class Conduct:
         self._turn(Turn.DIALOG, at)
 
     def _recognised(self, at: float) -> bool:
-        """Whether a dialog that is open since then is the one that is remembered.
+        """Whether a dialog that opened at this time is the remembered one; if so, show it.
 
-        The CLI notes anew when the next one opens; a note that is older than our word of what is
-        asked, or as old, is of the same. Twenty milliseconds lie between the two (2.1.330).
+        The CLI writes its note again when the next dialog opens, so a note that is not newer than
+        the remembered dialog is about that dialog. The hook and the note are 20 ms apart (2.1.330).
         """
         known, self.remembered = self.remembered, None
         if known is None or at > known[1] + NOTE_LAG:
@@ -222,9 +222,9 @@ class Conduct:
 
     def _open(self, waiting_for: str | None, at: float) -> None:
         if self.dialog is None:
-            words = waiting_for or "a dialog is open"
-            kind = "permission" if "permission" in words else "question"
-            self.dialog = DialogOpened(kind, words)  # type: ignore[arg-type]
+            detail = waiting_for or "a dialog is open"
+            kind = "permission" if "permission" in detail else "question"
+            self.dialog = DialogOpened(kind, detail)  # type: ignore[arg-type]
             self.asked_at = 0.0
         self._turn(Turn.DIALOG, at)
 

@@ -1,7 +1,6 @@
-"""The course of a session: its readings in order, thinned out, and a short form of it for a row.
+"""The context history of a session: its readings in order, thinned out, and a trend for a row.
 
-Knows nothing of windows, bands or how a course is drawn. What is left out can be told, because
-each point says which reply of the session it belongs to.
+Each point has the number of its reply, which shows where points were left out.
 """
 
 from __future__ import annotations
@@ -14,20 +13,20 @@ TREND_CELLS = 8
 
 
 class Point(NamedTuple):
-    """One step of the context over time."""
+    """One reading, or one compaction."""
 
     at: datetime | None
     tokens: int
     kind: Literal["reply", "compacted"]
     """At `compacted`, the tokens before the compaction."""
     call: int = 0
-    """How many replies of the main chain there had been, this one included."""
+    """Number of the reply in the main chain, from 1."""
 
 
 def thinned(points: Sequence[Point], most: int) -> list[Point]:
-    """At most `most` (two or more) of them, evenly over the replies.
+    """Keep at most `most` points (two or more), spread evenly over the replies.
 
-    The newest always stays, and so do compactions until they alone are too many.
+    The newest point always stays. Compactions stay unless there are too many of them.
     """
     kept, stride = list(points), 1
     while len(kept) > most:
@@ -35,17 +34,17 @@ def thinned(points: Sequence[Point], most: int) -> list[Point]:
         if stride > points[-1].call:
             return [*kept[: -1 : -(-len(kept) // (most - 1))], points[-1]]
         kept = [
-            *(each for each in points[:-1] if each.kind != "reply" or each.call % stride == 0),
+            *(point for point in points[:-1] if point.kind != "reply" or point.call % stride == 0),
             points[-1],
         ]
     return kept
 
 
 class Trend:
-    """A course in a few steps of equal length: each is the reading at its end.
+    """A context history in a few steps of equal length; each value is the reading at its end.
 
-    While a session grows the last step changes; only when there is no room for another one are
-    all of them made twice as long, so that a row that shows it seldom differs.
+    Only the last step changes while a session grows. When all steps are used, they become twice as
+    long. So the row that shows them seldom has to be redrawn.
     """
 
     __slots__ = ("_cells", "_count", "_step", "_values")
@@ -63,7 +62,7 @@ class Trend:
         return tuple(self._values)
 
     def take(self, tokens: int, *, again: bool = False) -> None:
-        """The next reading; `again` when it is a better word for the last one."""
+        """Add a reading; with `again` it replaces the last one."""
         if again and self._values:
             self._values[-1] = tokens
             return

@@ -1,6 +1,6 @@
-"""What becomes of a message after an attempt to deliver it: it is done, tried again, or given up.
+"""Decides after an attempt to deliver a message: delivered, retried, or given up.
 
-Times are seconds. Chance comes in as a number, so that every rule can be tried at once.
+Times are seconds. The random number is an argument, so that the rules can be tested.
 """
 
 from __future__ import annotations
@@ -10,69 +10,70 @@ from dataclasses import dataclass
 FIRST_WAIT = 5.0
 LONGEST_WAIT = 3600.0
 LONGEST_LIFE = 86_400.0
-"""Seconds after which a message is no news any more."""
-LAST_WORDS = frozenset({408, 425, 429})
-"""Refusals that mean: later. Every other one from 300 to 499 means: never."""
+"""Seconds after which a message is given up."""
+RETRIED_STATUSES = frozenset({408, 425, 429})
+"""HTTP statuses below 500 that are retried. Every other one from 300 to 499 is final."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the other side said to one attempt."""
+    """The server's answer to one attempt."""
 
     status: int | None = None
-    """None when nothing was heard at all."""
+    """The HTTP status; None without a response."""
     retry_after: float | None = None
+    """Seconds."""
     problem: str = ""
-    """In a few words, without the address; empty when it went well."""
+    """A short description without the address; empty on success."""
     hopeless: bool = False
-    """It can never go well: the address itself is refused."""
+    """The message can never be delivered: the address itself is refused."""
     said: bytes = b""
-    """The beginning of what came with it, where somebody wants to know."""
+    """The beginning of the response's body, if the caller needs it."""
     thread: str | None = None
-    """The chat's thread that the message is in, where the answer names it."""
+    """The chat thread with the message, if the answer names it."""
     thread_gone: bool = False
-    """The thread that the message was for does not exist any more."""
+    """The thread of the message no longer exists."""
 
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
-    """The other side has it."""
+    """The message was delivered."""
 
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """It is tried again after so many seconds."""
+    """The message is tried again after this many seconds."""
 
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class GivenUp:
-    """It is not tried again."""
+    """The message is not tried again."""
 
     why: str
 
 
 def after(answer: Answer, attempt: int, age: float, chance: float) -> Delivered | Again | GivenUp:
-    """What follows from an answer to the attempt of that number, from 1.
+    """Decide after the answer to an attempt; attempts count from 1.
 
-    Waits grow by doubling and are drawn at random below that (`chance` is 0 to 1), so that many
-    supervisors do not come back together; what the other side asked for is obeyed.
+    The longest wait doubles with each attempt. The wait is a random part of it (`chance`, 0 to 1),
+    so that many supervisors do not retry at the same time. `retry_after` is added.
     """
     status = answer.status
     if status is not None and 200 <= status < 300:
         return Delivered()
     if answer.hopeless:
         return GivenUp(answer.problem)
-    if status is not None and 300 <= status < 500 and status not in LAST_WORDS:
-        return GivenUp(_refused(status))
+    if status is not None and 300 <= status < 500 and status not in RETRIED_STATUSES:
+        return GivenUp(_refusal(status))
     wait = chance * min(FIRST_WAIT * 2 ** min(attempt - 1, 20), LONGEST_WAIT)
     if answer.retry_after is not None:
         wait += answer.retry_after
     if age + wait > LONGEST_LIFE:
-        return GivenUp(f"it could not be delivered for a day: {answer.problem}")
+        return GivenUp(f"not delivered within a day: {answer.problem}")
     return Again(wait)
 
 
-def _refused(status: int) -> str:
+def _refusal(status: int) -> str:
     return "redirects are not followed" if status < 400 else f"it was refused with {status}"

@@ -1,8 +1,7 @@
-"""The handoff document as a value: its sections, how it is read, and what can be wrong with it.
+"""The handoff document as a value: its sections, how to read it, and how to validate it.
 
-Reading is total: any text is a document, with sections missing. `validate` says what is wrong
-in words for whoever wrote it. Putting a document together is `core.composition`; where it is
-kept is `adapters.documents`.
+Reading never fails: any text is a document, perhaps with sections missing. `core.composition`
+builds documents, and `adapters.documents` stores them.
 """
 
 from __future__ import annotations
@@ -39,23 +38,23 @@ SECTIONS = (
 )
 """Every section of a document, in order."""
 ASKED = SECTIONS[1:9]
-"""What the agent is asked to write; `Links` is welcome too."""
+"""The sections that the agent is asked to write; it may also write `Links`."""
 REQUIRED = SECTIONS[1:8]
-"""Without one of these there is no handoff: cockpit cannot know what they would say."""
+"""A draft without one of these is invalid, because cockpit cannot fill them in."""
 PROGRESS = ("Completed", "In Progress", "Pending")
 OTHER_NOTES = "Other Notes"
-"""Where what stands under headings of the agent's own goes."""
+"""The section for text under headings that are not in `SECTIONS`."""
 NOTHING = "None."
 
 OURS = ("Goal", "Verified Facts")
-"""What cockpit puts there itself, whatever a draft says under it."""
+"""The sections that cockpit writes; what a draft says there is dropped."""
 
 LARGEST = 256 * 1024
 """Bytes of a document."""
 LARGEST_DRAFT = 128 * 1024
-"""Bytes under the headings that are a writer's."""
+"""Bytes of a draft's sections, without those in `OURS`."""
 SMALLEST_DRAFT = 200
-"""Characters under all headings together; less cannot carry a job."""
+"""Characters of all sections in `ASKED` together."""
 
 _ALIASES = {
     "original goal": "Goal",
@@ -85,9 +84,9 @@ class Problem:
     """`empty`, `too-long`, `control-bytes`, `open-fence`, `missing`, `says-nothing`,
     `too-short` or `not-runnable`."""
     text: str
-    """A sentence for whoever wrote it, with what would be right."""
+    """A sentence for the writer that says what to correct."""
     mends: bool = False
-    """`composition.compose` puts it right, so nobody has to be asked again."""
+    """`composition.compose` corrects it, so the writer is not asked again."""
 
     def __str__(self) -> str:
         return self.text
@@ -95,20 +94,20 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A document, read."""
+    """A document that was read."""
 
     sections: Mapping[str, str] = field(default_factory=dict)
-    """Title to body, in the order of `SECTIONS`; only those that are there."""
+    """Title to body, in the order of `SECTIONS`; missing sections are left out."""
     others: Mapping[str, str] = field(default_factory=dict)
-    """Sections that no handoff document has, under the titles that they had."""
+    """Title to body of the sections that are not in `SECTIONS`."""
     opening: str = ""
-    """What stands above the first section."""
+    """The text above the first section."""
     front: FrontMatter | None = None
-    """None where there is none; only trustworthy in a file that cockpit wrote."""
+    """None if there is none. Trustworthy only in a file that cockpit wrote."""
 
     @property
     def goal(self) -> str | None:
-        """The original request, without its fence; None if the document knows of none."""
+        """The original request, without its fence; None if the document has none."""
         body = self.sections.get("Goal", "")
         quoted = _first_fence(body)
         if quoted is not None:
@@ -117,15 +116,16 @@ class Document:
 
     @property
     def first_step(self) -> str | None:
-        """The first of the next steps, its list mark taken off."""
+        """The first of the next steps, without its list marker."""
         return first_step(self.sections.get("Next Steps", ""))
 
 
 def read(text: str) -> Document:
-    """Any text as a document. Sections that stand there twice are joined; case does not matter.
+    """Read any text as a document.
 
-    Front matter is read from the very start only. A document that is wrapped in one code block
-    as a whole, as a reply often is, is unwrapped first.
+    Sections with the same title are joined; the case of titles does not matter. Front matter
+    counts only at the very start. A document that is one code block, as a model's reply often is,
+    is unwrapped first.
     """
     front, body = front_matter.load(_unwrapped(plain(text)))
     opening: list[str] = []
@@ -151,10 +151,10 @@ def read(text: str) -> Document:
 
 
 def validate(text: str, *, complete: bool = False) -> list[Problem]:
-    """What is wrong with a draft or, with `complete`, with a whole document.
+    """List what is wrong with a draft or, with `complete`, with a whole document.
 
-    A whole document has every section and front matter. `LARGEST` is the limit of either; in a
-    draft, the writer's own sections must besides leave room for the request.
+    A whole document needs every section and front matter. `LARGEST` limits both. The writer's own
+    sections in a draft are limited to `LARGEST_DRAFT`, to leave room for the request.
     """
     if not text.strip():
         return [Problem("empty", "The document is empty.")]
@@ -174,12 +174,12 @@ def validate(text: str, *, complete: bool = False) -> list[Problem]:
 
 
 def says_nothing(body: str) -> bool:
-    """Whether a section is empty or says `None.` in one of the usual ways."""
+    """Return whether a section is empty, or says `None.` or the like."""
     return _EMPTY.fullmatch(body[:100]) is not None and len(body) <= 100
 
 
 def first_step(body: str) -> str | None:
-    """The first list item of a body, or its first paragraph with the code that follows it."""
+    """The first list item of a body, or its first paragraph with the code block that follows."""
     lines = list(marked_lines(body.strip("\n")))
     starts = [at for at, (line, is_code) in enumerate(lines) if not is_code and _ITEM.match(line)]
     if says_nothing(body):
@@ -193,7 +193,7 @@ def first_step(body: str) -> str | None:
 
 
 def is_runnable(step: str) -> bool:
-    """Whether a step names a command: a code span, a fenced block, or a line after `$`."""
+    """Return whether a step has a command: a code span, a fenced block, or a line after `$`."""
     return (
         _SPAN.search(step) is not None
         or any(is_code for _, is_code in marked_lines(step))
@@ -214,8 +214,8 @@ def _title(line: str) -> str | None:
     found = heading(line)
     if found is None or found[0] > 2:
         return None
-    level, words = found
-    bare = _NUMBERED.sub("", words.strip("*_` \t"), count=1).rstrip(": \t").rstrip("*_`")
+    level, text = found
+    bare = _NUMBERED.sub("", text.strip("*_` \t"), count=1).rstrip(": \t").rstrip("*_`")
     key = " ".join(bare.casefold().split())
     if key in _KNOWN:
         return _KNOWN[key]
@@ -223,7 +223,7 @@ def _title(line: str) -> str | None:
         return "Verified Facts"
     if level == 1:
         return TITLE if key.startswith(TITLE.casefold()) else None
-    return words[:200]
+    return text[:200]
 
 
 def _first_fence(body: str) -> str | None:
@@ -253,19 +253,19 @@ def _size(text: str) -> int:
 
 
 def _too_long(size: int, limit: int) -> Problem:
-    words = f"It has {size // 1024} KiB; {limit // 1024} KiB is the limit."
-    return Problem("too-long", words)
+    text = f"It has {size // 1024} KiB; {limit // 1024} KiB is the limit."
+    return Problem("too-long", text)
 
 
 def _problems_of_form(text: str) -> list[Problem]:
     problems = []
     if has_controls(text):
-        words = "The document holds control characters; only newlines and tabs may stand there."
-        problems.append(Problem("control-bytes", words, mends=True))
+        message = "The document has control characters; only newlines and tabs are allowed."
+        problems.append(Problem("control-bytes", message, mends=True))
     fence = open_fence(_unwrapped(plain(text)))
     if fence:
-        words = f"A code block that begins with {fence} is never closed, which hides what follows."
-        problems.append(Problem("open-fence", words))
+        message = f"A code block that begins with {fence} is not closed; it hides what follows."
+        problems.append(Problem("open-fence", message))
     return problems
 
 
@@ -274,13 +274,13 @@ def _problems_of_content(document: Document) -> list[Problem]:
     for title in ("Current Task", "Next Steps"):
         body = document.sections.get(title)
         if body is not None and says_nothing(body):
-            words = f"The section `## {title}` says nothing; the successor cannot go on without."
-            problems.append(Problem("says-nothing", words))
+            text = f"The section `## {title}` is empty; the new session cannot continue without it."
+            problems.append(Problem("says-nothing", text))
     if sum(len(document.sections.get(title, "")) for title in ASKED) < SMALLEST_DRAFT:
-        words = f"All sections together have fewer than {SMALLEST_DRAFT} characters."
-        problems.append(Problem("too-short", words))
+        text = f"All sections together have fewer than {SMALLEST_DRAFT} characters."
+        problems.append(Problem("too-short", text))
     step = document.first_step
     if step is not None and not is_runnable(step):
-        words = "The first of the next steps names no command; put one in backticks."
-        problems.append(Problem("not-runnable", words, mends=True))
+        text = "The first of the Next Steps has no command; put one in backticks."
+        problems.append(Problem("not-runnable", text, mends=True))
     return problems

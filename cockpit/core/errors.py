@@ -1,18 +1,18 @@
-"""Everything cockpit says no with.
+"""All errors that cockpit shows to its user.
 
     CockpitError
-    ├── Failed              1  it was tried and did not work
-    │   └── Hindered        1  the machine would not let us; the same may work later
-    ├── BadUsage            2  the command line does not make sense
-    │   └── BadConfig       2  a configuration file does not; carries file, line and key
+    ├── Failed              1  the operation failed
+    │   └── Hindered        1  a problem of the machine; the same may work later
+    ├── BadUsage            2  the command line is invalid
+    │   └── BadConfig       2  a configuration file is invalid
     ├── NoSuchAgent         3
     ├── NoSupervisor        4
-    │   └── Unreachable     4  one holds the lock, and nothing answers on its socket
-    ├── NotNow              5  it would make sense later, or after something else
-    │   └── NotAllowed      5  it is for the user, and an agent asked
-    └── ProgramMissing      6  a program that we need is not on this machine
+    │   └── Unreachable     4  a supervisor runs, but does not answer on its socket
+    ├── NotNow              5  not possible in the present state
+    │   └── NotAllowed      5  only the user may do this, and an agent asked
+    └── ProgramMissing      6  a required program is not installed
 
-The number is the exit code of the command line, and travels in the supervisor's replies.
+The number is the exit code of the command line. The supervisor's replies contain it too.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from typing import ClassVar
 
 
 class CockpitError(Exception):
-    """A refusal or failure in words a user can act on.
+    """A failure or refusal, with what the user can do about it.
 
-    `title` is one short line, `detail` what happened, `hint` the next step. Foreign text in
-    any of them must have been through `core.safetext` first.
+    `title` is one short line, `detail` says what happened, `hint` is the next step. Pass foreign
+    text through `core.safetext` before using it in them.
     """
 
     exit_code: ClassVar[int] = 1
@@ -40,23 +40,23 @@ class CockpitError(Exception):
 
 
 class Failed(CockpitError):
-    """It was tried, and did not work."""
+    """The operation failed."""
 
     exit_code = 1
 
 
 class Hindered(Failed):
-    """The machine would not: a full disk, no more processes. The same may work in a moment."""
+    """A problem of the machine, such as a full disk or process limit. The same may work later."""
 
 
 class BadUsage(CockpitError):
-    """What was asked for does not make sense."""
+    """The request is invalid."""
 
     exit_code = 2
 
 
 class BadConfig(BadUsage):
-    """A configuration file does not make sense; the title starts with `file:line:`."""
+    """A configuration file is invalid; the title starts with `file:line:`."""
 
 
 class NoSuchAgent(CockpitError):
@@ -66,13 +66,13 @@ class NoSuchAgent(CockpitError):
 
 
 class NoSupervisor(CockpitError):
-    """Nobody answers on the supervisor's socket."""
+    """No supervisor answers on the socket."""
 
     exit_code = 4
 
 
 class Unreachable(NoSupervisor):
-    """A supervisor runs, and nothing answers on its socket: it starts, ends, or lost the socket."""
+    """A supervisor runs but does not answer: it is starting or ending, or its socket is missing."""
 
     def __init__(self, title: str, detail: str = "", hint: str = "", pid: int = 0) -> None:
         super().__init__(title, detail, hint)
@@ -80,17 +80,17 @@ class Unreachable(NoSupervisor):
 
 
 class NotNow(CockpitError):
-    """It cannot be done in the present state; the detail says why."""
+    """Not possible in the present state; the detail says why."""
 
     exit_code = 5
 
 
 class NotAllowed(NotNow):
-    """It is for the user, and a process inside an agent asked; the hint says how to get it done."""
+    """Only the user may do this, and a process inside an agent asked."""
 
 
 class ProgramMissing(CockpitError):
-    """A program that this needs is not on this machine."""
+    """A required program is not installed."""
 
     exit_code = 6
 
@@ -99,4 +99,4 @@ BY_EXIT_CODE: dict[int, type[CockpitError]] = {
     kind.exit_code: kind
     for kind in (Failed, BadUsage, NoSuchAgent, NoSupervisor, NotNow, ProgramMissing)
 }
-"""How a client turns a supervisor's reply back into the error it was."""
+"""Exit code -> the error that a client raises for a supervisor's reply."""

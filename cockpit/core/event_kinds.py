@@ -1,6 +1,6 @@
-"""Every kind of event that the supervisor records, and what it means.
+"""The kinds of events that the supervisor records, and what each means.
 
-Names are a contract: scripts and hooks match on them. One may be added; none is renamed.
+Scripts and hooks match these names: new ones may be added, but none is renamed.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ MEANINGS: dict[EventKind, str] = {
     "agent.compacted": "The CLI compacted the context by itself.",
     "agent.company": "Another agent works in the same directory.",
     "agent.ended": "The old session of a handoff has ended.",
-    "agent.exited": "The agent's process ended without being asked to.",
+    "agent.exited": "The agent's process ended by itself.",
     "agent.found": "A restarted supervisor watches the running agent again.",
     "agent.needs_you": "The agent waits for you.",
-    "agent.not_started": "The agent could not be started, or its start was called off.",
+    "agent.not_started": "The agent could not be started, or its start was cancelled.",
     "agent.not_understood": "The stored agent could not be read.",
     "agent.prompt_not_read": "The agent did not read the file with its first prompt.",
-    "agent.regained": "A running agent was found again without a record of it.",
+    "agent.regained": "A running agent was adopted that the database did not have.",
     "agent.started": "The agent's process was started.",
     "agent.stopped": "You stopped the agent.",
     "agent.stragglers": "Processes that an earlier session left running were ended.",
@@ -49,7 +49,7 @@ MEANINGS: dict[EventKind, str] = {
     "facts.given": "The agent was given the facts of its work after a compaction.",
     "handoff.asked": "You are asked whether to hand off.",
     "handoff.begun": "A handoff began.",
-    "handoff.cancelled": "The handoff was called off; the session is untouched.",
+    "handoff.cancelled": "The handoff was cancelled; the session continues.",
     "handoff.confirmed": "The new session gave its first reply.",
     "handoff.confirming": "The new session runs; its first reply is awaited.",
     "handoff.document": "The handoff document is on disk.",
@@ -59,7 +59,7 @@ MEANINGS: dict[EventKind, str] = {
     "handoff.held_back": "You are asked first, although the agent is automatic.",
     "handoff.interrupted": "The agent's turn was interrupted for the handoff.",
     "handoff.not_understood": "A stored handoff could not be read.",
-    "handoff.put_back": "A change of the document by somebody else was undone.",
+    "handoff.put_back": "The document was changed by another program; the change was undone.",
     "handoff.refused": "You refused the handoff.",
     "handoff.request_failed": "The agent could not be asked for its document.",
     "handoff.review": "The handoff document waits for your review.",
@@ -68,7 +68,7 @@ MEANINGS: dict[EventKind, str] = {
     "handoff.starting": "The new session is being started.",
     "handoff.stopping": "The old session is being ended.",
     "handoff.template_failed": "Your template for the document failed; the default was used.",
-    "handoff.undone": "The session before was reopened.",
+    "handoff.undone": "The handoff was undone; the previous session was reopened.",
     "handoff.waiting": "The handoff waits for the agent.",
     "handoff.writer_failed": "A writer gave no document; the next one is asked.",
     "history.rebuilt": "The history was rebuilt from copies of documents.",
@@ -84,14 +84,14 @@ MEANINGS: dict[EventKind, str] = {
     "socket.unreachable": "The supervisor's socket was removed or replaced.",
     "store.put_aside": "The database could not be read and was moved aside.",
     "store.row_put_aside": "A stored row was damaged and was put aside.",
-    "verb.asked": "Somebody asked for a change; the text says who.",
-    "verb.refused": "A change was refused to whoever asked; the text says who.",
+    "verb.asked": "A change was requested; the text says who asked.",
+    "verb.refused": "A change was refused; the text says who asked.",
     "worktree.back": "A missing worktree is there again.",
     "worktree.lost": "The worktree of a running agent is missing.",
     "worktree.not_copied": "A file could not be copied into the new worktree.",
     "worktree.not_published": "The branch could not be pushed, or the pull request not opened.",
     "worktree.published": "The branch was pushed, and the pull request opened if wanted.",
-    "worktree.ready": "The worktree was created or taken up.",
+    "worktree.ready": "The worktree was created or reused.",
     "worktree.removed": "The worktree was removed.",
     "worktree.set_up": "The worktree's setup succeeded.",
     "worktree.setup": "The worktree's setup began.",

@@ -1,4 +1,4 @@
-"""A folder as a line of git's `info/exclude`: that folder and nothing else."""
+"""Patterns for git's `info/exclude` that match one folder only."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ def exclusion(parts: Iterable[str]) -> str:
 
 
 def escaped(path: str) -> str:
-    """A path with everything escaped that means something else than itself in a pattern."""
+    """A path with the special characters of a pattern escaped."""
     return re.sub(r"([\\*?\[\] ])", r"\\\1", path)

@@ -1,4 +1,4 @@
-"""What can be told of a session without asking any model: the facts of a handoff document."""
+"""Facts about a session that need no model: they come from its transcript."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Todo:
-    """One item of the agent's own list, exactly as last written."""
+    """One item of the agent's todo list, as last written."""
 
     content: str
     status: str
-    """`pending`, `in_progress` or `completed`, or whatever the agent wrote."""
+    """`pending`, `in_progress`, `completed`, or another word that the agent wrote."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommitMade:
-    """A commit that a tool call of the session made, as its output told."""
+    """A commit that a tool call of the session made, read from the tool's output."""
 
     hash: str
     subject: str
@@ -35,23 +35,23 @@ class Subagent:
 
 @dataclass(frozen=True, slots=True)
 class BackgroundTask:
-    """Something the session left running while its turn goes on or is over."""
+    """A task that the session started in the background."""
 
     id: str
     type: str = "shell"
-    """`shell`, `subagent`, `monitor`, `workflow`, or whatever the CLI calls it."""
+    """`shell`, `subagent`, `monitor`, `workflow`, or another name that the CLI uses."""
     description: str = ""
     command: str = ""
     """Of a shell: its command line, as the CLI reports it."""
     log: str = ""
     """Of a shell: the file its output goes to."""
     status: str = "running"
-    """`running`, `completed`, `failed` or `stopped`; `ended` where nobody said how."""
+    """`running`, `completed`, `failed` or `stopped`; `ended` if it is not known how."""
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Everything that one session's record says, git aside."""
+    """All facts in one session's transcript."""
 
     goal: str | None = None
     """The first prompt, verbatim."""
@@ -61,9 +61,9 @@ class Facts:
     commits: tuple[CommitMade, ...] = ()
     subagents: tuple[Subagent, ...] = ()
     background: tuple[BackgroundTask, ...] = ()
-    """What it started in the background, subagents aside, oldest first."""
+    """Background tasks without subagents, oldest first."""
     recent_activity: tuple[str, ...] = ()
     """The last five tool calls, oldest first, one line each."""
     last_reply: str | None = None
-    """The last text the agent wrote, for a document that no model writes."""
+    """The last text that the agent wrote; used by the facts writer."""
     compactions: int = 0

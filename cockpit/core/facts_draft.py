@@ -1,7 +1,7 @@
-"""The draft of a document that no model writes: from the session's record and git alone.
+"""The draft of the facts writer: made from the session's transcript and git, without a model.
 
-It says what is known and, where nothing is, that nothing is: no guess stands in it. What is a
-fact and not a draft (`Verified Facts`) is `core.verified_facts`.
+It does not guess: where nothing is known, it says so. `core.verified_facts` writes the section
+`Verified Facts`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from cockpit.core.document import NOTHING, PROGRESS, TITLE
 from cockpit.core.facts import Facts
 from cockpit.core.markdown import code, fenced, one_line, plain, shortened
-from cockpit.core.verified_facts import GitView, todos
+from cockpit.core.verified_facts import NO_TEXT, GitView, todos
 
 LOOK_AROUND = "git status && git log -5 --oneline"
 LOOK_AROUND_WITHOUT_GIT = "ls -la"
@@ -17,10 +17,7 @@ NONE_KNOWN = "None known."
 
 
 def draft_from_facts(facts: Facts, git: GitView, goal: str | None = None) -> str:
-    """A draft that no model wrote: what the record and git say, and honestly nothing else.
-
-    It passes `validate`. Give it to `compose` as any other draft.
-    """
+    """Write a draft from the transcript and git. It passes `validate`; give it to `compose`."""
     task = goal if goal is not None else facts.goal
     parts = [
         f"# {TITLE}",
@@ -38,13 +35,13 @@ def draft_from_facts(facts: Facts, git: GitView, goal: str | None = None) -> str
 
 def _task(goal: str | None, facts: Facts) -> str:
     active = next((todo for todo in facts.todos if todo.status == "in_progress"), None)
-    lines = ["No model wrote this document: it is what the session's record and git say."]
+    lines = ["cockpit wrote this document from the session's transcript and git, without a model."]
     if active is not None:
-        lines.append(f"In progress on the session's own list: {one_line(active.content, 500)}")
+        lines.append(f"In progress on the session's todo list: {one_line(active.content, 500)}")
     elif goal:
-        lines.append("The session worked on the goal above; which part of it is not known.")
+        lines.append("The session worked on the goal above; the current step is not known.")
     else:
-        lines.append("What the session worked on is not known; see the last tool calls below.")
+        lines.append("The session's task is not known; see Last Tool Calls below.")
     return "\n\n".join(lines)
 
 
@@ -70,14 +67,14 @@ def _state(facts: Facts, git: GitView) -> str:
         lines.append(f"Files changed by the session: {len(set(facts.files_modified))}.")
     if facts.last_reply:
         reply = fenced(shortened(plain(facts.last_reply), 4000))
-        lines.append(f"The last thing the session said:\n\n{reply}")
+        lines.append(f"The last reply of the session:\n\n{reply}")
     return "\n\n".join(lines)
 
 
 def _where(git: GitView) -> str:
     if not git.is_repository:
         return "The directory is not a git repository."
-    branch = f"On branch {code(git.branch)}" if git.branch else "On a detached head"
+    branch = f"On branch {code(git.branch)}" if git.branch else "On a detached HEAD"
     dirty = f"uncommitted changes: {len(git.status) or 'none'}"
     if not git.status_known:
         dirty = "uncommitted changes not known"
@@ -86,16 +83,16 @@ def _where(git: GitView) -> str:
 
 
 def steps(facts: Facts, git: GitView) -> str:
-    """Next steps that can be told without a model; the first one can be run."""
+    """Next steps from the open todos; the first is a command."""
     known = [look_around(git)]
     open_todos = [todo for todo in facts.todos if todo.status != "completed"]
     open_todos.sort(key=lambda todo: todo.status != "in_progress")
-    known += [one_line(todo.content, 500) or "(no words)" for todo in open_todos[:20]]
+    known += [one_line(todo.content, 500) or NO_TEXT for todo in open_todos[:20]]
     if not open_todos:
-        known.append("Compare what is there with the goal, and go on with what is missing.")
+        known.append("Compare the current state with the goal, and continue with what is missing.")
     return "\n".join(f"{number}. {step}" for number, step in enumerate(known, 1))
 
 
 def look_around(git: GitView) -> str:
-    """A command that shows how things stand, as a code span."""
+    """A command that shows the current state, as a code span."""
     return code(LOOK_AROUND if git.is_repository else LOOK_AROUND_WITHOUT_GIT)

@@ -1,20 +1,20 @@
-"""Names across machines: an agent of another one is `host/name`, as none can be called itself."""
+"""Names of agents and handoffs on other hosts: `host/name`. A plain name cannot contain a `/`."""
 
 from __future__ import annotations
 
 LOCAL = "local"
-"""What this machine is called."""
+"""The name of this machine."""
 LONGEST_NAME = 32 + 1 + 32
-"""Characters of a name, with that of its host."""
+"""Characters of a name with its host."""
 _BETWEEN = "/"
 
 
 def far_name(host: str, name: str) -> str:
-    """What an agent, or a handoff, of another machine is called here."""
+    """The name of an agent or handoff on another host."""
     return f"{host}{_BETWEEN}{name}"
 
 
-def host_and_name(told: str) -> tuple[str | None, str]:
-    """The other machine, and what it is called there; no machine for one of ours."""
-    host, between, name = told.partition(_BETWEEN)
-    return (host, name) if between else (None, told)
+def host_and_name(full_name: str) -> tuple[str | None, str]:
+    """Split `host/name`; the host is None for a name on this machine."""
+    host, between, name = full_name.partition(_BETWEEN)
+    return (host, name) if between else (None, full_name)

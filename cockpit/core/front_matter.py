@@ -1,8 +1,8 @@
-"""The front matter of a handoff document: who left it, to whom, at what moment.
+"""The front matter of a handoff document: the handoff, both sessions, and when.
 
-Written by cockpit alone. Every value is JSON, which YAML reads too, so that no branch name or
-path can end a value or begin another. Reading is lenient and never raises: what is missing or
-of another type has its default.
+Only cockpit writes it. Every value is JSON, which is also YAML, so that no branch name or path can
+end a value or begin another. Reading never raises: a value that is missing or of another type gets
+its default.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ MOST_LINES = 100
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """What cockpit knows of one handoff, in the order in which it is written."""
+    """The keys of the front matter, in the order in which they are written."""
 
     id: str = ""
-    """Empty, and not written, in a preview: the handoff has none yet."""
+    """Id of the handoff. Empty in a preview, which has none yet; then the key is not written."""
     number: int = 1
-    """Place of the session that leaves the document, in its chain; the first is 1."""
+    """Position of the session that leaves the document in its chain, from 1."""
     previous_document: str | None = None
     """Absolute path of the document that this session began with."""
     agent: str = ""
     job: str = ""
     worktree: str | None = None
-    """The directory of the work, absolute."""
+    """The agent's directory, absolute."""
     branch: str | None = None
     head_commit: str | None = None
     """Full hash."""
@@ -40,24 +40,24 @@ class FrontMatter:
     tokens: int | None = None
     window: int | None = None
     percent: float | None = None
-    """Of the window, 0 to 100 and beyond."""
+    """Of the window; can exceed 100."""
     confidence: str = "unknown"
     trigger: str = "manual"
     """threshold, manual, agent, compaction or loop."""
     writer: str = "facts"
-    """agent, sdk or facts: who wrote what is not verified."""
+    """agent, sdk or facts: what wrote the sections that cockpit did not verify."""
     created: str = ""
     """UTC, RFC 3339."""
     started: str = ""
     """When the session that leaves the document began; UTC, RFC 3339."""
     transcript: str | None = None
-    """The record of that session, absolute."""
+    """The transcript of that session, absolute."""
     cost_usd: float | None = None
-    """What that session had cost."""
+    """Cost of that session."""
     redactions: int = 0
-    """Secrets that were taken out of the text."""
+    """Secrets that were removed from the text."""
     writers_failed: str = ""
-    """Who was to write before `writer`, and why there is no document of theirs. Written if any."""
+    """Writers that were tried before `writer`, and why each failed. Not written if empty."""
 
 
 def dump(front: FrontMatter) -> str:
@@ -73,9 +73,9 @@ def dump(front: FrontMatter) -> str:
 
 
 def load(text: str) -> tuple[FrontMatter | None, str]:
-    """What `dump` wrote, and the text under it; None and the text where there is none.
+    """Read front matter and the text below it; None and the whole text if there is none.
 
-    A block of foreign front matter is taken off too: it then reads as one without a known key.
+    Front matter of another program is removed too; it is read as one without known keys.
     """
     block, body = split(text)
     if block is None:
@@ -90,7 +90,7 @@ def load(text: str) -> tuple[FrontMatter | None, str]:
 
 
 def split(text: str) -> tuple[list[str] | None, str]:
-    """The lines between the fences at the very start, if there are such, and the rest."""
+    """The lines between the fences at the very start, or None; and the rest of the text."""
     start = text.lstrip("\ufeff\n")
     if not start.startswith(FENCE + "\n"):
         return None, text

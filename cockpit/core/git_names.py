@@ -1,4 +1,4 @@
-"""Names that git, or a file system below it, takes for `.git`."""
+"""File names that git or a file system treats as `.git`."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ _SHORT_NAME = re.compile(r"git~[0-9]+")
 
 
 def is_git_name(name: str) -> bool:
-    """Whether one part of a path is `.git`, or could be the same folder somewhere.
+    """Return whether a part of a path is `.git`, or means the same on some file system.
 
-    File systems ignore case, characters without a width, or final dots, and have short names.
+    File systems may ignore case, characters without width or final dots, and may have short names.
     """
     visible = "".join(char for char in name if unicodedata.category(char) != "Cf")
     plain = visible.casefold().partition(":")[0].rstrip(". ")
@@ -20,5 +20,5 @@ def is_git_name(name: str) -> bool:
 
 
 def names_git_folder(parts: Iterable[str]) -> bool:
-    """Whether one of the parts of a path, as it is written, is a name of git's own folder."""
+    """Return whether a part of the path is a name of git's folder; links are not followed."""
     return any(is_git_name(part) for part in parts)

@@ -1,12 +1,11 @@
-"""What a repository's own git configuration may decide when cockpit runs git.
+"""Which settings of a repository's git configuration apply when cockpit runs git.
 
-git's settings can name programs. A setting of the system or the user is the user's own; one of the
-repository (scope `local` or `worktree`, and what those files include) was perhaps written by an
-agent or by whoever packed the folder. Of those only settings that are known to run nothing are
-kept. The list says what is kept, not what is dropped: a setting that git learns next year is
-dropped until somebody has looked at it.
+Settings of git can name programs. Settings of the system and the user are trusted. Settings of the
+repository (scope `local` or `worktree`, with the files that they include) may come from an agent or
+from whoever packed the folder; only those that are known to run no program are kept. This is an
+allow list, so a new setting of git is dropped until it is added here.
 
-Everything is bytes. A name may hold any byte, and a pattern in some character set would miss some.
+All values are bytes, because a name may contain any byte.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ _KEPT_PLAIN = {
         b" relativeworktrees"
     ),
 }
-"""Section -> names that are kept where there is no subsection."""
+"""Section -> names that are kept without a subsection."""
 _KEPT_IN_SUBSECTION = {
     b"remote": b"url pushurl fetch promisor partialclonefilter",
     b"branch": b"remote pushremote merge",
@@ -52,28 +51,28 @@ _REACHES_OUT = {
     b"remote": b"receivepack uploadpack vcs proxy proxyauthmethod",
     b"push": b"gpgsign",
 }
-"""Section -> names that decide how a push is carried out."""
+"""Section -> names that decide how a push reaches its remote."""
 _REACHES_OUT_WHOLE = (b"credential", b"http", b"gpg", b"protocol")
-"""Sections of which everything that is not kept decides how a push is carried out."""
+"""Sections in which every setting that is not kept decides how a push reaches its remote."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One setting, as git lists it."""
+    """One setting of git."""
 
     scope: bytes
     section: bytes
     """In lower case."""
     subsection: bytes | None
-    """Byte for byte; it may hold anything but NUL and a line feed."""
+    """May contain any byte except NUL and a line feed."""
     name: bytes
     """In lower case."""
     value: bytes | None
-    """None where only the name was written, which git reads as true."""
+    """None if only the name was written, which git reads as true."""
 
     @property
     def own(self) -> bool:
-        """Whether it is the user's and not the repository's."""
+        """Whether it is a setting of the system or the user."""
         return self.scope in OWN_SCOPES
 
     @property
@@ -83,9 +82,9 @@ class Setting:
 
 
 def parse(listed: bytes) -> tuple[Setting, ...]:
-    """Read the output of `git config --list -z --show-scope`, in its order.
+    """Parse the output of `git config --list -z --show-scope`, in its order.
 
-    Raises `ValueError` for anything that git does not write.
+    Raises `ValueError` if it is not in git's format.
     """
     fields = listed.split(b"\0")
     if fields.pop() or len(fields) % 2:
@@ -104,13 +103,13 @@ def _setting(scope: bytes, entry: bytes) -> Setting:
 
 
 def is_kept(setting: Setting) -> bool:
-    """Whether this setting of a repository still counts when cockpit runs git."""
+    """Whether this setting of a repository applies when cockpit runs git."""
     table = _KEPT_PLAIN if setting.subsection is None else _KEPT_IN_SUBSECTION
     return setting.name in table.get(setting.section, b"").split()
 
 
 def sealed(settings: Iterable[Setting]) -> bytes:
-    """A configuration file with what is kept of the repository's settings, and nothing else."""
+    """A configuration file with only the kept settings of the repository."""
     kept = (one for one in settings if not one.own and is_kept(one))
     return b"".join(map(_written, kept))
 
@@ -132,7 +131,7 @@ def _written(setting: Setting) -> bytes:
 def foreign_filters(settings: Iterable[Setting]) -> tuple[bytes, ...]:
     """Names of the filters that only the repository defines, sorted.
 
-    One that the user defines too is the user's: the repository's version of it is dropped.
+    A filter that the user defines too is left out: the user's definition applies.
     """
     named: dict[bool, set[bytes]] = {True: set(), False: set()}
     for one in settings:
@@ -142,7 +141,7 @@ def foreign_filters(settings: Iterable[Setting]) -> tuple[bytes, ...]:
 
 
 def deciding_push(settings: Iterable[Setting]) -> tuple[bytes, ...]:
-    """Keys of the repository's settings that would decide how a push reaches its remote."""
+    """Keys of the repository's settings that decide how a push reaches its remote."""
     return tuple(one.key for one in settings if not one.own and _reaches_out(one))
 
 
@@ -159,10 +158,10 @@ def configured_hooks(settings: Iterable[Setting]) -> tuple[bytes, ...]:
 
 
 def hooks_path(settings: Iterable[Setting]) -> bytes | None:
-    """The folder that hooks come from in place of the repository's; the last setting counts."""
+    """The value of `core.hooksPath`; the last setting counts."""
     return next((one.value for one in reversed([*settings]) if one.key == b"core.hookspath"), None)
 
 
 def own_value(settings: Iterable[Setting], key: bytes) -> bytes | None:
-    """The value that the user gave a setting; the last one counts, as with git."""
+    """The system's or user's value of a setting; the last one counts, as in git."""
     return next((one.value for one in reversed([*settings]) if one.own and one.key == key), None)

@@ -1,7 +1,6 @@
-"""When a handoff that is due may begin: what is rested, grown, fresh, over a limit, in turn.
+"""Rules that decide when a due handoff may begin: cooldown, growth, age, limits and queue.
 
-Rules on numbers; whoever has the numbers asks. Every answer is for the user as well, so what
-holds back is a clause that can stand on a row.
+Each reason is also shown to the user, so it is a clause for a row.
 """
 
 from __future__ import annotations
@@ -13,32 +12,32 @@ from cockpit.core.handoff.events import Turn
 from cockpit.core.plurals import counted
 
 GROWTH = 0.10
-"""Of the window: so much more must be used before a question that was answered is put again."""
+"""Share of the window that must be used before a refused or cancelled handoff is asked again."""
 STALE = 120.0
-"""Seconds after which the reading of an agent that works says nothing of now."""
+"""Seconds after which the reading of a working agent is too old to act on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """How things stood when the last handoff of a session ended without a swap of it."""
+    """The state of a session when its last handoff ended without a new session."""
 
     tokens: int | None = None
     forced: bool = False
-    """The context was in the force band already."""
+    """The context was in the force band."""
     turns: int = 0
     elapsed: float | None = None
-    """Seconds since then; None when the machine was started anew since."""
+    """Seconds since then; None if the machine was restarted since."""
 
 
 def too_soon(left: Left, cooldown: float) -> str | None:
-    """Why nothing is begun yet after the last one ended."""
+    """Why no handoff may begin so soon after the last one; None if it may."""
     if left.elapsed is None or left.elapsed >= cooldown:
         return None
-    return f"the last handoff has just ended; nothing is begun for {cooldown:.0f} s"
+    return f"the last handoff has just ended; no new one for {cooldown:.0f} s"
 
 
 def not_grown(left: Left, tokens: int | None, window: int | None, *, forced: bool) -> str | None:
-    """Why a question that was answered is not put again; the force band puts it once more."""
+    """Why the user is not asked again yet; None if they are. Reaching the force band asks again."""
     if left.tokens is None or tokens is None or not window or (forced and not left.forced):
         return None
     missing = left.tokens + int(window * GROWTH) - tokens
@@ -48,21 +47,21 @@ def not_grown(left: Left, tokens: int | None, window: int | None, *, forced: boo
 
 
 def is_stale(turn: Turn, age: float | None) -> bool:
-    """Whether a reading is too old to act on; that of an agent at rest never is."""
+    """Whether a reading is too old to act on; the reading of an idle agent never is."""
     at_rest = turn in (Turn.IDLE, Turn.DIALOG)
     return age is None or (not at_rest and age > STALE)
 
 
 def limit_reached(turns: int, most: int, age: float | None, longest: float) -> str | None:
-    """Which of a session's limits is reached, in words; 0 is no limit."""
+    """The limit that a session has reached, as text; None if none. 0 means no limit."""
     if most and turns >= most:
         return f"{counted(turns, 'turn')} of at most {most}"
     if longest and age is not None and age >= longest:
-        return f"{_long(age)} of at most {_long(longest)}"
+        return f"{_duration(age)} of at most {_duration(longest)}"
     return None
 
 
-def _long(seconds: float) -> str:
+def _duration(seconds: float) -> str:
     for size, unit in ((3600.0, "h"), (60.0, "min")):
         if seconds >= size:
             return f"{seconds / size:.1f}".removesuffix(".0") + f" {unit}"
@@ -70,6 +69,9 @@ def _long(seconds: float) -> str:
 
 
 def queued(busy: Iterable[str], ahead: Iterable[str], most: int) -> str | None:
-    """Why a handoff must wait for others: `ahead` came before it and waits for the same."""
+    """Why a handoff must wait for others, or None. `ahead` are the handoffs before it in the queue.
+
+    `busy` are the running ones, and `most` is how many may run at once.
+    """
     before = sorted({*busy, *ahead})
     return f"queued behind {', '.join(before)}" if len(before) >= most else None

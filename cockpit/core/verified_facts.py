@@ -1,7 +1,7 @@
-"""The part of a handoff document that no model writes: what git and the session's record say.
+"""The section `Verified Facts` of a handoff document, written from git and the transcript.
 
-What the record tells and git does not know is marked as unverified, and so is every commit that
-the agent's own text names and git does not know. Nothing here asks git: the caller looks first.
+A commit that the transcript or the agent's text names, and that git does not have, is marked as
+unverified. Nothing here runs git: the caller passes a `GitView`.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from cockpit.core.front_matter import FrontMatter
 from cockpit.core.markdown import code, fenced, marked_lines, one_line
 
 MOST_LINES = 100
-"""Of one list: a document is read by a model that pays for every line."""
+"""Lines of one list: every line costs the model that reads the document."""
 MOST_CLAIMS = 50
 MOST_OVER = 10
-"""Background tasks that are over; those that run are all named."""
+"""Background tasks that are over. Running tasks are all listed."""
 _IN_BACKGROUND = re.compile(
     r"- (?:[\w -]{1,40} `[^`]+`(?: \([^)]*\))?, [\w -]{1,40}: |… and \d+ more$)"
 )
@@ -27,14 +27,16 @@ _IN_BACKGROUND = re.compile(
 UNVERIFIED = "(unverified: git does not know this commit)"
 VERIFIED = "(verified: git has this commit)"
 NOT_KNOWN = "Not known."
+NO_TEXT = "(no text)"
 
 _YES, _NO = "\0y", "\0n"
 
 _MARKS = {"completed": "[x]", "in_progress": "[~]"}
-_SAID = r"(?:(?<=\b[Cc]ommit )|(?<=\b[Cc]ommit `)|(?<=\b[Cc]ommits )|(?<=\b[Cc]ommits `))"
-"""Right behind the word even digits alone are a hash."""
+_AFTER_COMMIT = r"(?:(?<=\b[Cc]ommit )|(?<=\b[Cc]ommit `)|(?<=\b[Cc]ommits )|(?<=\b[Cc]ommits `))"
+"""Directly after this word, digits alone count as a hash."""
 _HASH = re.compile(
-    rf"(?<![\w/.#:-])(?=[0-9a-f]*[0-9])(?:(?=[0-9a-f]*[a-f])|{_SAID})[0-9a-f]{{7,40}}(?![\w/:-])"
+    r"(?<![\w/.#:-])(?=[0-9a-f]*[0-9])"
+    rf"(?:(?=[0-9a-f]*[a-f])|{_AFTER_COMMIT})[0-9a-f]{{7,40}}(?![\w/:-])"
 )
 _ABOUT_COMMITS = re.compile(r"\b(?:commit|sha\b|hash|head\b|merge|revert|cherry|rebase)", re.I)
 _LISTED_HASH = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])?\s*`?(?=[0-9a-f]{7,40}\b)")
@@ -42,11 +44,11 @@ _LISTED_HASH = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])?\s*`?(?=[0-9a-f]{7,40}\b)")
 
 @dataclass(frozen=True, slots=True)
 class GitView:
-    """What git says of the directory, as the caller found it just now."""
+    """The state of the directory in git, as the caller found it."""
 
     is_repository: bool = False
     branch: str | None = None
-    """None when detached, or where there is no repository."""
+    """None if HEAD is detached, or without a repository."""
     head: str | None = None
     status: tuple[str, ...] = ()
     """Lines of `git status --porcelain`."""
@@ -58,34 +60,34 @@ class GitView:
     root: str | None = None
     """The top of the worktree, absolute."""
     committed: tuple[str, ...] = ()
-    """Files that its commits changed, from the top of the worktree."""
+    """Files that the session's commits changed, relative to the top of the worktree."""
     known: frozenset[str] | None = None
-    """Those of `claimed_commits` and of the record's commits that the repository has.
+    """Of `claimed_commits` and the transcript's commits, those that the repository has.
 
-    None: nobody asked, so that nothing is marked.
+    None if git was not asked; then nothing is marked.
     """
     looked_for: Mapping[str, Trace] = field(default_factory=dict)
     """Files that the document claims, as it spells them, and what was found of each.
 
-    Those of which neither the disk nor git could tell are left out.
+    A file that could not be checked is left out.
     """
 
     def knows(self, commit: str) -> bool | None:
-        """Whether the repository has a commit; None when nobody asked."""
+        """Whether the repository has a commit; None if git was not asked."""
         own = [made.hash for made in self.commits] + ([self.head] if self.head else [])
         if any(one.startswith(commit) or commit.startswith(one) for one in own if one):
             return True
         return None if self.known is None else commit in self.known
 
     def place(self, path: str) -> str:
-        """A file as git names it: from the top of the worktree, where it lies below it."""
+        """A path relative to the top of the worktree, if it is below it."""
         return path.removeprefix(f"{self.root}/") if self.root else path
 
     def trace(self, places: Iterable[str], *, is_there: bool) -> Trace | None:
-        """What is left of a file that somebody claims; None where git cannot say.
+        """What git shows of a claimed file; None if git cannot say.
 
-        `places` are what the claim may mean. A file that is gone is missing even where there is
-        no repository to ask.
+        `places` are the paths that the claim may mean. A file that does not exist is `MISSING`
+        even without a repository.
         """
         if any(self.has_changed(place) for place in places):
             return Trace.CHANGED
@@ -101,15 +103,15 @@ class GitView:
         if place in self.committed:
             return True
         shown = [line[3:].strip('"') for line in self.status]
-        # A folder of which git knows nothing stands for everything in it.
+        # An untracked folder is one line of the status, with a slash at its end.
         return any(one == place or (one[-1:] == "/" and place.startswith(one)) for one in shown)
 
 
 def claimed_commits(text: str) -> list[str]:
-    """What reads like the hash of a commit in a text, each once, at most `MOST_CLAIMS`.
+    """The commit hashes in a text, each once, at most `MOST_CLAIMS`.
 
-    Only on lines that speak of commits or begin with one, as `git log --oneline` does: other
-    hexadecimal words (ids, digests, colours) are nobody's claim about git.
+    Only on lines that mention commits or begin with a hash, as in `git log --oneline`: other
+    hexadecimal words are ids, digests or colours.
     """
     found: dict[str, None] = {}
     for line in text.split("\n"):
@@ -123,10 +125,10 @@ def claimed_commits(text: str) -> list[str]:
 
 
 def mark_claims(text: str, git: GitView, claims: Sequence[str]) -> str:
-    """The text with each claimed commit marked: git has it, or not. Twice is as once.
+    """Mark each claimed commit as verified or unverified. Idempotent.
 
-    Marks that the writer put there are taken away; a commit that nobody asked git about has none.
-    Code blocks stay as they are; `verified_facts` lists what they claim.
+    Marks that the writer put there are removed. A commit that git was not asked about gets no
+    mark. Code blocks stay as they are; `verified_facts` lists the commits in them.
     """
     answers = {claim: git.knows(claim) for claim in claims}
     return "\n".join(
@@ -137,7 +139,7 @@ def mark_claims(text: str, git: GitView, claims: Sequence[str]) -> str:
 def verified_facts(facts: Facts, git: GitView, front: FrontMatter, claims: Sequence[str]) -> str:
     """The body of `## Verified Facts`; `claims` are the commits that the agent's text names."""
     parts = [
-        "Written by cockpit from git and the session's own record, not by the agent.",
+        "Written by cockpit from git and the session's transcript, not by the agent.",
         "### Repository\n\n" + _repository(git),
         "### Uncommitted Changes\n\n" + uncommitted(git),
         "### Commits of This Session\n\n" + commits(facts, git, claims),
@@ -150,16 +152,16 @@ def verified_facts(facts: Facts, git: GitView, front: FrontMatter, claims: Seque
 
 
 def todos(items: Sequence[Todo]) -> str:
-    """The agent's own list exactly: `[x]` done, `[~]` in progress, `[ ]` anything else."""
+    """The agent's todo list: `[x]` completed, `[~]` in progress, `[ ]` anything else."""
     if not items:
         return "None."
-    return _listed([f"{_MARKS.get(todo.status, '[ ]')} {_words(todo.content)}" for todo in items])
+    return _listed([f"{_MARKS.get(todo.status, '[ ]')} {_text(todo.content)}" for todo in items])
 
 
 def background_work(facts: Facts) -> str:
-    """A line for each subagent and background task, with what the successor can do about it.
+    """One line for each subagent and background task, with what the successor can do about it.
 
-    Each begins with what it is and its id, in this form only: `is_background_line` knows them.
+    `is_background_line` recognises these lines by their beginning, the kind and the id.
     """
     over = [task for task in facts.background if task.status != "running"]
     shown = [task for task in facts.background if task.status == "running"] + over[-MOST_OVER:]
@@ -168,7 +170,7 @@ def background_work(facts: Facts) -> str:
 
 
 def is_background_line(line: str, facts: Facts) -> bool:
-    """Whether `background_work` wrote the line, for these facts or for earlier ones."""
+    """Whether `background_work` wrote the line, from these facts or earlier ones."""
     if _IN_BACKGROUND.match(line):
         return True
     known = [("subagent", agent.id) for agent in facts.subagents]
@@ -183,9 +185,9 @@ def _kind(task: BackgroundTask) -> str:
 def _subagent(agent: Subagent) -> str:
     done = agent.status == "completed"
     check = (
-        "its result is in what the session did afterwards; check with `git log` and `git diff`"
+        "its result is in the work that followed; check with `git log` and `git diff`"
         if done
-        else "it ended with that session; check with `git status` and `git diff` what it left, "
+        else "it ended with that session; check what it left with `git status` and `git diff`, "
         "and start it again only if its result is missing"
     )
     status = "running when this was written" if agent.status == "running" else agent.status
@@ -198,23 +200,23 @@ def _task(task: BackgroundTask) -> str:
     kind = _kind(task)
     what = one_line(task.description, 200)
     command = f"{code(one_line(task.command, 500), 600)}" if task.command else ""
-    words = ": ".join(part for part in (what, command) if part) or "not described"
+    text = ": ".join(part for part in (what, command) if part) or "not described"
     log = f"; its output was written to {code(task.log, 4096)}" if task.log else ""
     if task.status != "running":
-        return f"{kind} {code(task.id, 80)}, {one_line(task.status, 40)}: {words}{log}"
+        return f"{kind} {code(task.id, 80)}, {one_line(task.status, 40)}: {text}{log}"
     again = (
         "if the job needs it, start it again with that command in the background"
         if task.command
         else "start it again if the job needs it"
     )
     return (
-        f"{kind} {code(task.id, 80)}, running when this was written: {words}: it ended with that "
+        f"{kind} {code(task.id, 80)}, running when this was written: {text}: it ended with that "
         f"session; {again}{log}"
     )
 
 
-def _words(text: str) -> str:
-    return one_line(text, 500) or "(no words)"
+def _text(text: str) -> str:
+    return one_line(text, 500) or NO_TEXT
 
 
 def _listed(lines: Sequence[str]) -> str:
@@ -233,7 +235,7 @@ def _mark_line(line: str, answers: Mapping[str, bool | None]) -> str:
         known = answers.get(found[0])
         if known is None:
             return found[0]
-        # The mark goes behind the code span that the hash stands in.
+        # The mark goes after the code span that contains the hash.
         span = line[found.end() : found.end() + 1] == "`"
         return f"{found[0]}{_YES if known else _NO}" if span else f"{found[0]} {_mark(known)}"
 
@@ -251,7 +253,7 @@ def _repository(git: GitView) -> str:
     if not git.is_repository:
         return "The directory is not a git repository: nothing below could be checked with git."
     lines = [
-        f"branch: {code(git.branch)}" if git.branch else "branch: none (detached head)",
+        f"branch: {code(git.branch)}" if git.branch else "branch: none (detached HEAD)",
         f"head: {code(git.head)}" if git.head else "head: no commit yet",
     ]
     if git.busy:
@@ -260,11 +262,11 @@ def _repository(git: GitView) -> str:
 
 
 def uncommitted(git: GitView) -> str:
-    """What git calls changed, as it lists it."""
+    """The lines of `git status --porcelain`, fenced."""
     if not git.is_repository:
         return NOT_KNOWN
     if not git.status_known:
-        return "Not known: asking git would have run a program that the repository names."
+        return "Not known: git would have run a program that the repository's settings name."
     if not git.status:
         return "None: the working tree is clean."
     lines = [line.rstrip()[:300] for line in git.status[:MOST_LINES]]
@@ -274,21 +276,21 @@ def uncommitted(git: GitView) -> str:
 
 
 def _flat(line: str) -> str:
-    """One line as git or a tool wrote it: leading spaces mean something."""
+    """One line that keeps its leading spaces, at most 8: they are part of git's output."""
     lead = len(line) - len(line.lstrip(" "))
     return " " * min(lead, 8) + one_line(line, 300)
 
 
 def commits(facts: Facts, git: GitView, claims: Sequence[str] = ()) -> str:
-    """Those that git has, newest first; then what only the record or a text tells of, marked."""
-    lines = [f"{code(made.hash, 40)} {_words(made.subject)}" for made in git.commits]
+    """The commits that git has, newest first; then those that git does not have, marked."""
+    lines = [f"{code(made.hash, 40)} {_text(made.subject)}" for made in git.commits]
     known = [made.hash for made in git.commits]
     for made in facts.commits:
         if any(one.startswith(made.hash) or made.hash.startswith(one) for one in known):
             continue
         known.append(made.hash)
-        verdict = "" if git.knows(made.hash) else " " + UNVERIFIED
-        lines.append(f"{code(made.hash, 40)} {_words(made.subject)}{verdict}")
+        mark = "" if git.knows(made.hash) else " " + UNVERIFIED
+        lines.append(f"{code(made.hash, 40)} {_text(made.subject)}{mark}")
     lines += [
         f"{code(claim, 40)} is named in this document {UNVERIFIED}"
         for claim in claims
@@ -298,21 +300,21 @@ def commits(facts: Facts, git: GitView, claims: Sequence[str] = ()) -> str:
 
 
 def _files(facts: Facts, git: GitView) -> str:
-    """Those that the record names, then those that only commits show; each with who says so."""
+    """Files that the transcript names, then those that only commits show; each with its source."""
     named = dict.fromkeys(facts.files_modified)
-    lines = [f"{code(path, 300)}{_told_by(path, git)}" for path in named]
+    lines = [f"{code(path, 300)}{_sources(path, git)}" for path in named]
     places = {git.place(path) for path in named}
     lines += [f"{code(path, 300)} (git)" for path in git.committed if path not in places]
     if not lines:
-        by_git = "; what git sees is under Uncommitted Changes" if git.status else ""
-        return f"The record names none{by_git}."
+        by_git = "; see Uncommitted Changes for what git shows" if git.status else ""
+        return f"The transcript names none{by_git}."
     return _listed(lines)
 
 
-def _told_by(path: str, git: GitView) -> str:
-    if not git.is_repository:
-        return " (record)"
-    return " (record and git)" if git.has_changed(path) else " (record)"
+def _sources(path: str, git: GitView) -> str:
+    if git.is_repository and git.has_changed(path):
+        return " (transcript and git)"
+    return " (transcript)"
 
 
 def _activity(facts: Facts) -> str:

@@ -24,8 +24,8 @@ ANSWER_ITSELF = "Answer with the document itself"
 UNUSABLE = "cannot be used yet"
 """What cockpit says of a document that it sends back."""
 
-AGREED = "handoff document of this session is written and agreed"
-"""What cockpit says to an agent of whose turn only the end is waited for."""
+AGREED = "handoff document of this session is complete"
+"""What cockpit tells an agent that only has to end its turn."""
 
 COMPACTED = "This session is being continued from a previous conversation"
 """How the CLI introduces the summary that takes the place of the conversation."""

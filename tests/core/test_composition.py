@@ -297,7 +297,9 @@ def test_composing_a_whole_document_again_only_renews_its_facts(
 
 def test_a_step_that_cannot_be_run_gets_one_before_it() -> None:
     steps = whole(DRAFT.replace("1. Run `make test`.", "Think about it.")).sections["Next Steps"]
-    assert steps.startswith("1. Look around first: `git status && git log -5 --oneline`")
+    assert steps.startswith(
+        "1. Check the current state first: `git status && git log -5 --oneline`"
+    )
     assert steps.endswith("Think about it.")
 
 
@@ -355,7 +357,7 @@ def test_links_name_what_is_known() -> None:
     front = replace(FRONT, previous_document="/w/old.md")
     text = compose(DRAFT, front, FACTS, GIT, "g", links=Links("/t.jsonl", None))
     assert read(text).sections["Links"] == (
-        "- previous document: `/w/old.md`\n- record of the previous session: `/t.jsonl`"
+        "- previous document: `/w/old.md`\n- transcript of the previous session: `/t.jsonl`"
     )
     assert whole().sections["Links"] == "None."
 

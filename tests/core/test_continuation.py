@@ -24,7 +24,7 @@ def test_it_says_everything_that_a_successor_needs() -> None:
     for words in ("session 2 of this job", FULL.goal, "Run `make test`.", "agent/api/lin-42"):
         assert words is not None
         assert words in text
-    for words in ("git log -20 --oneline", "git diff", "Do not repeat work that is finished"):
+    for words in ("git log -20 --oneline", "git diff", "Do not repeat finished work"):
         assert words in text
     assert text.endswith("\nHANDOFF: COMPLETE")
     assert len(text) < 1_500
@@ -40,12 +40,12 @@ def test_without_git_it_does_not_speak_of_it() -> None:
 def test_a_long_goal_is_shortened_and_says_so() -> None:
     text = continuation(Succession(document="/d.md", goal="word " * 10_000))
     assert len(text) < LONGEST_GOAL + 1_500
-    assert "shortened; all of it is under Goal in the document" in text
+    assert "shortened; the full text is under Goal in the document" in text
 
 
 def test_what_is_not_known_is_not_invented() -> None:
     text = continuation(Succession(document="/d.md"))
-    assert "The goal is not on record" in text
+    assert "The original request is not known" in text
     assert "first step" not in text
     assert "When the whole job is done" not in text
 
@@ -71,11 +71,11 @@ def test_no_foreign_text_brings_control_bytes_or_leaves_its_quotes(
     )
     assert not has_controls(text)
     assert all(is_code or not heading(line) for line, is_code in marked_lines(text))
-    assert text.startswith("You continue a job in a fresh session: ")
+    assert text.startswith("You continue a job in a new session: ")
     assert text.endswith("\nDONE")
 
 
-def test_the_first_prompt_is_the_pilots_own() -> None:
+def test_the_first_prompt_is_the_users_own() -> None:
     prompt = "  Fix `it`\n\n"
     assert first_prompt(prompt) == prompt
     assert first_prompt(prompt, "LOOP_COMPLETE").startswith(prompt)

@@ -26,12 +26,12 @@ def test_a_request_is_short_and_names_everything(occasion: Occasion) -> None:
 def test_a_full_context_is_named_only_where_it_is_why() -> None:
     for text in (request(PATH, "tool", used="142k", filling=False), request_reply(filling=False)):
         assert "filling up" not in text
-        assert "fresh session" in text
+        assert "new session" in text
     assert "filling up (142k)" in request_reply(used="142k")
 
 
 def test_only_in_the_middle_of_a_turn_there_is_a_step_to_finish() -> None:
-    assert "Finish the step in hand" in request(PATH, "tool")
+    assert "Finish the current step" in request(PATH, "tool")
     assert "Finish" not in request(PATH, "stop") + request(PATH, "prompt")
 
 
@@ -41,7 +41,7 @@ def test_it_neither_orders_about_nor_threatens(word: str) -> None:
     assert word not in texts
 
 
-def test_an_agreed_document_asks_for_nothing_but_the_end_of_the_turn() -> None:
+def test_a_complete_document_asks_for_nothing_but_the_end_of_the_turn() -> None:
     assert "end your turn" in ask_to_end()
     assert "Write" not in ask_to_end()
 

@@ -80,15 +80,15 @@ def test_what_is_not_known_has_no_section() -> None:
 
 
 def test_after_a_clear_it_leaves_the_choice() -> None:
-    assert "if something else is asked now, leave them aside" in supplement(GROUND, "clear")
+    assert "If something else is asked now, ignore them" in supplement(GROUND, "clear")
 
 
 def test_the_narrative_form_says_the_same_in_sentences() -> None:
     text = supplement(GROUND, "compact", "narrative")
     assert "##" not in text
     for words in (
-        "Of 3 todos 1 are done. In hand is: Add the field.",
-        "After it come: Test it.",
+        "1 of 3 todos done. In progress: Add the field.",
+        "Next: Test it.",
         "On branch agent/api, this session committed 1a2b3c4d5e (Add the field)",
         "not committed: M src/login.py",
         "Files changed: /w/src/login.py, /w/tests/test_login.py.",

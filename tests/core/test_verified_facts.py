@@ -45,7 +45,7 @@ def test_the_repository() -> None:
     )
     lost = GitView(is_repository=True, busy="rebase")
     assert part("Repository", git=lost) == (
-        "- branch: none (detached head)\n- head: no commit yet\n- in progress: rebase"
+        "- branch: none (detached HEAD)\n- head: no commit yet\n- in progress: rebase"
     )
 
 
@@ -62,22 +62,25 @@ def test_a_file_name_stays_on_its_line() -> None:
     odd = replace(GIT, status=("?? a```\n## Goal",))
     assert part("Uncommitted Changes", git=odd) == "````text\n?? a``` ## Goal\n````"
     facts = Facts(files_modified=("a`b\n## Goal", "a`b\n## Goal", "c"))
-    assert part("Files Modified", facts) == "- ``a`b ## Goal`` (record)\n- `c` (record)"
+    assert part("Files Modified", facts) == "- ``a`b ## Goal`` (transcript)\n- `c` (transcript)"
 
 
 def test_each_file_says_whether_the_record_or_git_or_both_name_it() -> None:
     git = replace(GIT, root="/w", committed=("src/a.py", "src/b.py"), status=(" M c.py", "?? d/"))
     named = ("/w/src/a.py", "/w/c.py", "/w/d/e.py", "/elsewhere/src/b.py", "gone.py")
     assert part("Files Modified", Facts(files_modified=named), git).split("\n") == [
-        "- `/w/src/a.py` (record and git)",
-        "- `/w/c.py` (record and git)",
-        "- `/w/d/e.py` (record and git)",
-        "- `/elsewhere/src/b.py` (record)",
-        "- `gone.py` (record)",
+        "- `/w/src/a.py` (transcript and git)",
+        "- `/w/c.py` (transcript and git)",
+        "- `/w/d/e.py` (transcript and git)",
+        "- `/elsewhere/src/b.py` (transcript)",
+        "- `gone.py` (transcript)",
         "- `src/b.py` (git)",
     ]
     assert part("Files Modified", git=git) == "- `src/a.py` (git)\n- `src/b.py` (git)"
-    assert part("Files Modified", Facts(files_modified=("/w/a",)), GitView()) == "- `/w/a` (record)"
+    assert (
+        part("Files Modified", Facts(files_modified=("/w/a",)), GitView())
+        == "- `/w/a` (transcript)"
+    )
 
 
 def test_commits_of_git_come_first_and_those_of_the_record_are_checked() -> None:
@@ -110,7 +113,7 @@ def test_a_claim_that_git_does_not_know_is_listed() -> None:
 def test_todos_have_three_marks() -> None:
     items = [Todo("a", "completed"), Todo("b\nc", "in_progress"), Todo("d", "pending")]
     assert todos(items) == "- [x] a\n- [~] b c\n- [ ] d"
-    assert todos([Todo("", "odd")]) == "- [ ] (no words)"
+    assert todos([Todo("", "odd")]) == "- [ ] (no text)"
     assert todos([]) == "None."
 
 

@@ -195,10 +195,10 @@ class Callers:
         end = "refused, asked for by" if refused else "asked for by"
         event_log.record(
             "verb.refused" if refused else "verb.asked",
-            f"{verb}{about} {end} {caller.words}",
+            f"{verb}{about} {end} {caller.description}",
             name if known else (caller.name or None) if refused else None,
             verb=asked.verb,
-            by=caller.told(),
+            by=caller.event_data(),
         )
 
 
