@@ -187,10 +187,10 @@ class Supervisor:
         """Pass an event to hooks and notifications; an error there must not lose the event."""
         find = self.fleet.find
         try:
-            self.hooks.heard(record)
-            self.notifications.heard(record)
-            self.publication.heard(record, find(record.agent or ""))
-            self.commit_refs.heard(record, find(record.agent or ""))
+            self.hooks.handle(record)
+            self.notifications.handle(record)
+            self.publication.handle(record, find(record.agent or ""))
+            self.commit_refs.handle(record, find(record.agent or ""))
         except Hindered:
             raise
         except Exception:  # noqa: BLE001 - around everything that follows from an event
@@ -347,7 +347,7 @@ class Supervisor:
             self.disk_monitor.run(),
         ):
             self.spawn(work)
-        self.publication.take_up(self.fleet)
+        self.publication.resume(self.fleet)
         self.spawn(self._consider_all())
         self.spawn(self.search_index.run())
         self.watch.reported()

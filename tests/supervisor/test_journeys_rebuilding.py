@@ -79,7 +79,7 @@ def test_history_numbers_costs_and_the_way_back_are_there_again(cockpit: Cockpit
         assert again["rebuilt"]
         assert all(each["rebuilt"] for each in again["sessions"])
         rebuilt = await cockpit.event("history.rebuilt")
-        assert "1 job read back from 3 documents; 1 paper left aside" in rebuilt.text
+        assert "1 job rebuilt from 3 documents; 1 file ignored" in rebuilt.text
         (aside,) = rebuilt.data["left_aside"]
         assert Path(aside).name.startswith("8003c7bf")
         for session in again["sessions"]:

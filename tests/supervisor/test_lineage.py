@@ -9,14 +9,19 @@ import pytest
 
 from cockpit.core.front_matter import FrontMatter
 from cockpit.core.handoff.details import HandoffDetails
-from cockpit.supervisor.history.document_chains import Lineage, Paper, lineage, seconds
+from cockpit.supervisor.history.document_chains import (
+    RebuiltHistory,
+    Source,
+    rebuild_history,
+    seconds,
+)
 
 FOLDER = "/w/.cockpit/handoffs"
 
 
 def paper(
     ident: str, number: int, old: str, new: str | None, hour: int, **more: str | float | None
-) -> Paper:
+) -> Source:
     """A document of session `old` that was written at that hour; it had begun an hour before."""
     front = FrontMatter(
         id=ident,
@@ -35,19 +40,19 @@ def paper(
         cost_usd=hour / 10,
     )
     front = replace(front, **more)  # type: ignore[arg-type]
-    return Paper(front, "Count.", f"{FOLDER}/{ident}.md", f"/copies/{ident}.md", "0" * 64)
+    return Source(front, "Count.", f"{FOLDER}/{ident}.md", f"/copies/{ident}.md", "0" * 64)
 
 
-def read_back(*papers: Paper, records: Mapping[str, float] | None = None) -> Lineage:
+def read_back(*papers: Source, records: Mapping[str, float] | None = None) -> RebuiltHistory:
     there = records or {}
-    return lineage(papers, lambda path: there.get(path))
+    return rebuild_history(papers, lambda path: there.get(path))
 
 
-def chain(found: Lineage) -> list[tuple[str, int, str | None, str]]:
+def chain(found: RebuiltHistory) -> list[tuple[str, int, str | None, str]]:
     return [(each.id, each.number, each.previous, each.state) for each in found.sessions]
 
 
-def outcomes(found: Lineage) -> dict[str, tuple[str | None, str | None]]:
+def outcomes(found: RebuiltHistory) -> dict[str, tuple[str | None, str | None]]:
     return {each.id: (each.outcome, each.new_session) for each in found.handoffs}
 
 

@@ -59,7 +59,7 @@ def test_the_course_spans_the_chain_and_comes_back_from_the_records(cockpit: Coc
             assert "cannot be read" in (damaged.unknown or "")
             kept.unlink()
             gone = (await cockpit.client.course("api")).stretches[0]
-            assert (gone.unknown, gone.points) == ("Its record was removed.", [])
+            assert (gone.unknown, gone.points) == ("Its transcript was removed.", [])
 
     asyncio.run(journey())
 

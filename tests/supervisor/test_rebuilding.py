@@ -70,7 +70,7 @@ def test_a_paper_that_does_not_say_whose_it_is_is_left_aside(
     before = odd.read_bytes()
     rebuild_now(parts)
     assert parts.store.jobs() == []
-    assert "1 paper left aside" in told(parts)[0]
+    assert "1 file ignored" in told(parts)[0]
     assert odd.read_bytes() == before
 
 
@@ -85,7 +85,7 @@ def test_what_is_odd_or_no_document_keeps_no_other_one_back(parts: Dependencies)
     os.mkfifo(parts.places.handoffs / "pipe.md")
     rebuild_now(parts)
     assert [each.id for each in parts.store.handoffs(JobId("j"))] == ["h1"]
-    assert "1 job read back from 1 document; 5 papers left aside" in told(parts)[0]
+    assert "1 job rebuilt from 1 document; 5 files ignored" in told(parts)[0]
 
 
 def test_archived_copies_count_and_the_document_is_found_where_it_lies(

@@ -1,6 +1,6 @@
-"""What was: chains of sessions, documents, and the facts of a session as it stands.
+"""The history: chains of sessions, documents, and the facts of a session. Read only.
 
-Only looks. The shapes are those of `cockpit history --json` and `cockpit facts --json`.
+The shapes are those of `cockpit history --json` and `cockpit facts --json`.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from cockpit.supervisor.history.search_index import SearchIndex
 T = TypeVar("T")
 
 Chain = dict[str, Any]
-"""A job with its sessions, as `cockpit history --json` has it."""
+"""A job with its sessions, as in `cockpit history --json`."""
 
 SESSIONS_AT_ONCE = 50
-"""Sessions of one job that are put together until others are served."""
+"""Sessions of one job that are built before other requests are served."""
 
 DOCUMENT_SECONDS = 5.0
-"""The time that reading one document may take."""
+"""Time limit for reading one document."""
 
 
 class History:
-    """Reads what was."""
+    """Reads the history from the database and the documents."""
 
     def __init__(
         self,
@@ -63,15 +63,15 @@ class History:
         return jobs
 
     async def chains(self, jobs: Iterable[JobRecord]) -> AsyncIterator[Chain]:
-        """Each job with its sessions in order. Others are served between two of them."""
+        """Each job with its sessions in order. Other requests are served between two jobs."""
         for job in jobs:
             yield await self._chain(job)
             await asyncio.sleep(0)
 
     def page(self, name: str | None, limit: int, before: str | None) -> Page:
-        """The newest `limit` jobs that are older than the job `before`, or than nothing.
+        """The newest `limit` jobs, or those older than the job `before`.
 
-        A cursor that no job has is refused with `BadUsage`.
+        Raises `BadUsage` for an unknown cursor.
         """
         jobs = self.jobs_of(name)
         end = len(jobs)
@@ -87,7 +87,7 @@ class History:
     def handoff_page(self, name: str | None, limit: int, before: str | None) -> Page:
         """The newest `limit` handoffs, or those older than the handoff `before`.
 
-        In chains with these handoffs alone. Raises `BadUsage` for a cursor that no handoff has.
+        Their chains have only these handoffs. Raises `BadUsage` for an unknown cursor.
         """
         store = self._dependencies.store
         self.jobs_of(name)
@@ -99,11 +99,12 @@ class History:
         return Page(self._chains_with(shown), older, store.count_handoffs(name))
 
     async def _chains_with(self, shown: Iterable[HandoffRecord]) -> AsyncIterator[Chain]:
-        """The chains of these handoffs, each with them alone and the sessions that began them."""
+        """The chains of these handoffs, with only these and their old sessions."""
         store = self._dependencies.store
         by_job: dict[JobId, dict[str, list[HandoffRecord]]] = {}
-        for each in shown:
-            by_job.setdefault(each.job, {}).setdefault(str(each.old_session), []).insert(0, each)
+        for handoff in shown:
+            by_session = by_job.setdefault(handoff.job, {})
+            by_session.setdefault(str(handoff.old_session), []).insert(0, handoff)
         for ident, by_session in by_job.items():
             job = store.job(ident)
             if job is None:
@@ -116,14 +117,14 @@ class History:
                 if session is not None:
                     own = store.handoffs_of(ident, of_session)
                     sessions.append(self._session(job, session, own, wanted))
-            sessions.sort(key=lambda each: int(each["number"]))
+            sessions.sort(key=lambda session: int(session["number"]))
             yield {**_heading(job), "sessions": sessions}
             await asyncio.sleep(0)
 
     async def search(self, typed: str, name: str | None) -> list[dict[str, Any]]:
-        """Chains of the documents that contain all the words, each with an excerpt around them.
+        """Chains of the documents that contain all words, each with an excerpt around them.
 
-        No words are in every document. The newest 200 documents at most.
+        Without words, all chains. Finds at most the newest 200 documents.
         """
         wanted = words(typed)
         jobs = self.jobs_of(name)
@@ -133,35 +134,39 @@ class History:
         hits = self._index.table.find(wanted, name)
         found = {hit.handoff: excerpt(hit.text.partition("\n")[2], wanted) for hit in hits}
         store = self._dependencies.store
-        theirs = {record.job for each in found if (record := store.handoff(HandoffId(each)))}
-        jobs = [job for job in jobs if job.id in theirs]
-        return [held async for chain in self.chains(jobs) if (held := _holding(chain, found))]
+        job_ids = {record.job for ident in found if (record := store.handoff(HandoffId(ident)))}
+        jobs = [job for job in jobs if job.id in job_ids]
+        return [held async for chain in self.chains(jobs) if (held := _matching(chain, found))]
 
     async def _chain(self, job: JobRecord) -> Chain:
         store = self._dependencies.store
-        all_handoffs = await _in_turns(store.each_handoff(job.id))
-        rebuilt = [each for each in all_handoffs if each.details.rebuilt]
-        read_back = {each for one in rebuilt for each in (one.old_session, one.new_session)}
-        left_by: dict[str, list[HandoffRecord]] = {}
-        for each in all_handoffs:
-            left_by.setdefault(each.old_session, []).append(each)
-        begun = {each.new_session: each.details.tokens_after for each in all_handoffs}
-        records = await _in_turns(store.each_session(job.id))
+        all_handoffs = await _collect(store.each_handoff(job.id))
+        rebuilt = [handoff for handoff in all_handoffs if handoff.details.rebuilt]
+        rebuilt_sessions = {
+            session for handoff in rebuilt for session in (handoff.old_session, handoff.new_session)
+        }
+        by_session: dict[str, list[HandoffRecord]] = {}
+        for handoff in all_handoffs:
+            by_session.setdefault(handoff.old_session, []).append(handoff)
+        start_tokens = {
+            handoff.new_session: handoff.details.tokens_after for handoff in all_handoffs
+        }
+        records = await _collect(store.each_session(job.id))
         sessions = []
         for place, session in enumerate(records):
             if place % SESSIONS_AT_ONCE == 0:
                 await asyncio.sleep(0)
-            own = left_by.get(session.id, [])
+            own = by_session.get(session.id, [])
             sessions.append(
                 {
                     **self._session(job, session, own, own),
-                    "tokens_at_start": begun.get(session.id),
-                    "rebuilt": session.id in read_back,
+                    "tokens_at_start": start_tokens.get(session.id),
+                    "rebuilt": session.id in rebuilt_sessions,
                 }
             )
         return {
             **_heading(job),
-            "handoffs": sum(each.outcome == Outcome.DONE.value for each in all_handoffs),
+            "handoffs": sum(handoff.outcome == Outcome.DONE.value for handoff in all_handoffs),
             "rebuilt": bool(rebuilt),
             "sessions": sessions,
         }
@@ -173,22 +178,22 @@ class History:
         own: list[HandoffRecord],
         shown: list[HandoffRecord],
     ) -> dict[str, Any]:
-        """A session with those of its `own` handoffs that are shown."""
+        """A session; `own` are all its handoffs, `shown` those to list."""
         agent = self._fleet.find(job.agent)
-        papers = [each for each in own if each.document]
-        left = papers[-1] if papers else None
+        with_document = [handoff for handoff in own if handoff.document]
+        last = with_document[-1] if with_document else None
         now = agent is not None and agent.record.session == session.id
         return {
             "id": session.id,
             "number": session.number,
             "state": session.state,
-            "document": left.document if left else None,
-            "documents": [_paper(each) for each in shown if each.document],
-            "handoffs": [_handoff(each) for each in shown],
-            "handoff": left.id if left else None,
-            "writer": left.writer if left else None,
-            "outcome": left.outcome if left else None,
-            "cost_usd": agent.cost_usd if agent and now else _cost(session, own),
+            "document": last.document if last else None,
+            "documents": [_document_entry(handoff) for handoff in shown if handoff.document],
+            "handoffs": [_handoff(handoff) for handoff in shown],
+            "handoff": last.id if last else None,
+            "writer": last.writer if last else None,
+            "outcome": last.outcome if last else None,
+            "cost_usd": agent.cost_usd if agent and now else _session_cost(session, own),
             "tokens": agent.session_state.gauge.tokens if agent and now else session.tokens,
             "compactions": session.compactions,
             "began_with": session.document,
@@ -198,9 +203,10 @@ class History:
         }
 
     async def document(self, named: str) -> str:
-        """The text of a handoff's document, from the worktree or our copy; else its draft of facts.
+        """The text of a handoff's document: of the worktree, our copy, or its draft of facts.
 
-        `named` is the id, the beginning of one that no other has, or the document's path.
+        `named` is the id, a unique beginning of it, or the document's path. Raises `NoSuchAgent`,
+        `BadUsage`.
         """
         record = self._named(named)
         parts = self._dependencies
@@ -210,12 +216,11 @@ class History:
             return text
         raise NoSuchAgent(
             f"The handoff {record.id} has no document",
-            record.why
-            or "It was not written yet, or it is gone from the worktree and was not kept.",
+            record.why or "It was not written yet, or it was removed and there is no copy.",
         )
 
     def agent_of(self, named: str) -> str:
-        """Whose handoff that is; see `document` for the name. Raises `NoSuchAgent`, `BadUsage`."""
+        """The agent of a handoff; see `document` for `named`. Raises `NoSuchAgent`, `BadUsage`."""
         return self._named(named).agent
 
     def _named(self, named: str) -> HandoffRecord:
@@ -227,7 +232,7 @@ class History:
             raise NoSuchAgent(f"There is no handoff {shown!r}", "", "List them: cockpit history")
         raise BadUsage(
             f"{len(found)} handoffs begin with {shown!r}",
-            "\n".join(f"{each.id}  {each.agent}" for each in found[:10]),
+            "\n".join(f"{handoff.id}  {handoff.agent}" for handoff in found[:10]),
             "Give more characters of the id.",
         )
 
@@ -237,13 +242,13 @@ class History:
         return [*(Path(path) for path in named if path), copies.archived(record.id)]
 
     async def facts(self, agent: Agent) -> dict[str, Any]:
-        """The session's facts, now: its goal is the job's, its commits are git's."""
+        """The session's facts, with the job's goal and the commits that git knows."""
         git = await self._dependencies.worktrees.facts(
             agent.directory, since_commit=agent.job.base_commit if agent.job else None
         )
         found = replace(
             self._facts_of(agent),
-            commits=tuple(CommitMade(each.hash, each.subject) for each in git.commits),
+            commits=tuple(CommitMade(commit.hash, commit.subject) for commit in git.commits),
         )
         if agent.job is not None and agent.job.prompt:
             found = replace(found, goal=agent.job.prompt)
@@ -265,31 +270,31 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Part of the history. `next` is the cursor of the page with older ones; None on the last."""
+    """A page of the history. `next` is the cursor of the next older page; None on the last."""
 
     chains: AsyncIterator[Chain]
     next: str | None
     total: int
-    """Handoffs of all pages together."""
+    """Number of handoffs on all pages."""
 
 
-def _holding(chain: dict[str, Any], found: Mapping[str, str]) -> dict[str, Any] | None:
-    """A chain with those of its sessions and handoffs alone that were found; None for none."""
+def _matching(chain: dict[str, Any], found: Mapping[str, str]) -> dict[str, Any] | None:
+    """The chain with only the sessions and handoffs that were found; None if none was."""
     sessions = []
     for session in chain["sessions"]:
-        documents = [each for each in session["documents"] if each["id"] in found]
+        documents = [one for one in session["documents"] if one["id"] in found]
         handoffs = [
-            {**each, "found": found[each["id"]]}
-            for each in session["handoffs"]
-            if each["id"] in found
+            {**handoff, "found": found[handoff["id"]]}
+            for handoff in session["handoffs"]
+            if handoff["id"] in found
         ]
         if handoffs:
             sessions.append({**session, "documents": documents, "handoffs": handoffs})
     return {**chain, "sessions": sessions} if sessions else None
 
 
-async def _in_turns(records: Iterable[T]) -> list[T]:
-    """All of them. Others are served now and then."""
+async def _collect(records: Iterable[T]) -> list[T]:
+    """All records as a list. Lets other requests be served now and then."""
     found: list[T] = []
     for record in records:
         if len(found) % SESSIONS_AT_ONCE == SESSIONS_AT_ONCE - 1:
@@ -307,23 +312,23 @@ def _heading(job: JobRecord) -> Chain:
     }
 
 
-def _cost(session: SessionRecord, own: list[HandoffRecord]) -> float | None:
-    """What a session has cost, with what copies of it did that wrote its documents."""
-    aside = sum(each.details.writer_cost_usd for each in own)
-    return session.cost_usd if not aside else (session.cost_usd or 0.0) + aside
+def _session_cost(session: SessionRecord, own: list[HandoffRecord]) -> float | None:
+    """Known cost of a session, including copies of it that wrote its documents."""
+    copies = sum(handoff.details.writer_cost_usd for handoff in own)
+    return session.cost_usd if not copies else (session.cost_usd or 0.0) + copies
 
 
-def _paper(left: HandoffRecord) -> dict[str, Any]:
+def _document_entry(handoff: HandoffRecord) -> dict[str, Any]:
     return {
-        "id": left.id,
-        "path": left.document,
-        "outcome": left.outcome,
-        "writer": left.writer,
+        "id": handoff.id,
+        "path": handoff.document,
+        "outcome": handoff.outcome,
+        "writer": handoff.writer,
     }
 
 
 def _handoff(record: HandoffRecord) -> dict[str, Any]:
-    """One handoff, with or without a document; an `outcome` of null is one that is under way."""
+    """One handoff, with or without a document. Its `outcome` is null while it is under way."""
     return {
         "id": record.id,
         "reason": record.reason,
@@ -339,5 +344,5 @@ def _handoff(record: HandoffRecord) -> dict[str, Any]:
 
 
 def _first_document(documents: Documents, places: Sequence[Path]) -> str | None:
-    """Blocks on the disk."""
+    """The text of the first document that exists; None if none does. Blocks."""
     return next((documents.read(path) for path in places if is_file(path)), None)

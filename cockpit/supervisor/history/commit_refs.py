@@ -1,6 +1,6 @@
-"""Has git keep the commits of a session that was handed off, also if their branch is deleted.
+"""Keeps the commits of handed-off sessions in git, even if their branch is deleted.
 
-Beside the handoff: it waits for nothing here, and does not fail by it.
+Runs in the background. An error does not affect the handoff.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.dependencies import Dependencies
 
 WHEN = "handoff.starting"
-"""The old session is gone, and the new one has not begun: what is checked out is all its work."""
+"""Between the sessions: the worktree then has exactly the work of the old one."""
 
 _log = logging.getLogger(__name__)
 
 
 class CommitRefs:
-    """What is kept of the sessions of agents with a worktree."""
+    """Keeps commits for agents with a worktree."""
 
     def __init__(
         self, dependencies: Dependencies, spawn: Callable[[Coroutine[Any, Any, None]], None]
@@ -30,8 +30,8 @@ class CommitRefs:
         self._dependencies = dependencies
         self._spawn = spawn
 
-    def heard(self, record: EventRecord, agent: Agent | None) -> None:
-        """Something happened; called while it is being written down, and never waits."""
+    def handle(self, record: EventRecord, agent: Agent | None) -> None:
+        """Keep commits at the event `WHEN`. Called in its transaction; never waits."""
         if record.kind != WHEN or agent is None or not agent.record.worktree:
             return
         old = (

@@ -1,8 +1,7 @@
-"""The course of an agent's context over every session of its job.
+"""The history of an agent's context over all sessions of its job.
 
-The session that is watched is counted already; the others are read from their records when
-somebody asks, once for each state of the record. Nothing is written down: a supervisor that comes
-back has it all again from the records.
+The watched session is already counted. The others are read from their transcripts on request, and
+cached until the transcript changes. Nothing is stored on disk.
 """
 
 from __future__ import annotations
@@ -33,19 +32,21 @@ from cockpit.wire.course import Course, CoursePoint, Stretch
 from cockpit.wire.status import MarksStatus
 
 MOST = 512
-"""Points of one session."""
+"""Most points of one session."""
 MOST_TOGETHER = 2048
+"""Most points of all sessions, but at least 32 for each."""
 LARGEST = 512 * 1024 * 1024
-"""Bytes of a record that is read only for its course: five seconds of work, once."""
+"""Most bytes of a transcript that is read for this; takes about five seconds."""
 REMEMBERED = 64
-"""Sessions whose course is kept in memory."""
+"""Sessions in the cache."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Past:
-    """What a record came to."""
+    """The points of one transcript."""
 
     stamp: tuple[int, int]
+    """Size and modification time of the file."""
     points: tuple[Point, ...] = ()
     model: str | None = None
     peak: int = 0
@@ -53,7 +54,7 @@ class _Past:
 
 
 class ContextHistory:
-    """For one supervisor."""
+    """Reads and caches context histories."""
 
     def __init__(self, dependencies: Dependencies) -> None:
         self._dependencies = dependencies
@@ -71,26 +72,26 @@ class ContextHistory:
         )
 
     async def _stretch(self, agent: Agent, session: SessionRecord, most: int) -> Stretch:
-        told = Stretch(session=session.id, number=session.number, state=session.state)
+        stretch = Stretch(session=session.id, number=session.number, state=session.state)
         if not agent.runtime.has_readings:
-            return told.model_copy(update={"unknown": "No context data for plain commands."})
+            return stretch.model_copy(update={"unknown": "No context data for plain commands."})
         session_state = agent.session_state
         meter = session_state.reading.meter
         if session.id == agent.record.session and meter.series:
             window = session_state.gauge.window
-            return told.model_copy(update=_read(agent, meter.series, window, most))
+            return stretch.model_copy(update=_read(agent, meter.series, window, most))
         past = await self._past(agent.runtime, session)
         if past.unknown or not past.points:
-            return told.model_copy(update={"unknown": past.unknown})
+            return stretch.model_copy(update={"unknown": past.unknown})
         gauge = Gauge(override=agent.settings.context.override, peak=past.peak)
         gauge.derive_window(agent.runtime.window(past.model, agent.environment))
         window = session_state.gauge.window if past.model == meter.model else gauge.window
-        return told.model_copy(update=_read(agent, past.points, window, most))
+        return stretch.model_copy(update=_read(agent, past.points, window, most))
 
     async def _past(self, runtime: Runtime, session: SessionRecord) -> _Past:
         record = await asyncio.to_thread(self._record, session)
         if record is None:
-            return _Past((0, 0), unknown="Its record was removed.")
+            return _Past((0, 0), unknown="Its transcript was removed.")
         async with self._one_at_a_time:
             found = await asyncio.to_thread(record.stat)
             stamp = found.st_size, found.st_mtime_ns
@@ -104,16 +105,16 @@ class ContextHistory:
         return known
 
     def _record(self, session: SessionRecord) -> Path | None:
-        """The CLI's own file, or else our copy of it."""
+        """The CLI's transcript, else our copy of it; None if there is neither."""
         transcript = Path(session.transcript) if session.transcript else None
         if transcript is not None and is_file(transcript):
             return transcript
         return self._kept.path(session.id)
 
     def _count(self, runtime: Runtime, record: Path, stamp: tuple[int, int]) -> _Past:
-        """Blocks on the disk."""
+        """Read a whole transcript. Blocks."""
         if stamp[0] > LARGEST:
-            return _Past(stamp, unknown="Its record is too large to be read for this.")
+            return _Past(stamp, unknown="Its transcript is too large to be read for this.")
         meter = Meter()
         try:
             if record.suffix == ".jsonl":
@@ -124,9 +125,9 @@ class ContextHistory:
                     for event in (found,) if isinstance(found, Skipped) else found:
                         meter.feed(event)
         except OSError as error:
-            return _Past(stamp, unknown=f"Its record cannot be read: {error.strerror}.")
+            return _Past(stamp, unknown=f"Its transcript cannot be read: {error.strerror}.")
         if not meter.series:
-            return _Past(stamp, unknown="Its record has no reading.")
+            return _Past(stamp, unknown="Its transcript has no readings.")
         return _Past(stamp, meter.series, meter.model, meter.peak)
 
 
@@ -142,7 +143,9 @@ def _read(agent: Agent, points: Sequence[Point], window: Window, most: int) -> d
         "compacts_at_source": known_by,
         "marks": marks_status(marks) if marks else MarksStatus(),
         "points": [
-            CoursePoint(each.call, each.tokens, each.kind, each.at.timestamp() if each.at else None)
-            for each in thinned(points, most)
+            CoursePoint(
+                point.call, point.tokens, point.kind, point.at.timestamp() if point.at else None
+            )
+            for point in thinned(points, most)
         ],
     }

@@ -1,8 +1,8 @@
-"""Chains read back from the documents that their sessions left, where their rows are lost.
+"""Rebuilds chains from handoff documents, when the database was lost.
 
-A document tells of the session that left it: its place, what it began with, what it held and cost.
-Who came after is told by the next document, or by a record of the session that was to come. What
-neither tells is not made up: how such a handoff ended is `unknown`. Reads no file.
+A document describes its session: its number, what it began with, its tokens and cost. The next
+session is known from the next document, or from a transcript with the id that was planned for it.
+Otherwise the outcome of the handoff is `unknown`. Reads no files.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from cockpit.ports.records import HandoffRecord, JobRecord, SessionRecord
 UNKNOWN = "unknown"
 """The outcome of a handoff of which only the document is left."""
 
-LastSign = Callable[[str], float | None]
-"""When a record was last written, in unix seconds; None if it is not there."""
+LastWrite = Callable[[str], float | None]
+"""When a transcript was last written, in unix seconds; None if it does not exist."""
 
 
 @dataclass(frozen=True, slots=True)
-class Paper:
-    """A document that is left of one handoff."""
+class Source:
+    """A handoff document from which history is rebuilt."""
 
     front: FrontMatter
     goal: str | None
     document: str
-    """Where it lies in the worktree; the copy's place where it is gone from there."""
+    """Its path in the worktree; that of the copy if it is missing there."""
     copy: str
     sha256: str
 
     @property
     def session(self) -> SessionId:
-        """The one that left it."""
+        """The session that it describes."""
         return SessionId(self.front.old_session_id or "")
 
     @property
@@ -49,29 +49,29 @@ class Paper:
 
     @property
     def began(self) -> float:
-        """When its session began; no later than the document where that is not known."""
+        """When its session began; if unknown, when the document was written."""
         return seconds(self.front.started) or self.at
 
 
 @dataclass(slots=True)
-class Lineage:
-    """What was read back, each list in the order in which it came to be."""
+class RebuiltHistory:
+    """The rebuilt records, each list in chronological order."""
 
     jobs: list[JobRecord] = field(default_factory=list)
     sessions: list[SessionRecord] = field(default_factory=list)
     handoffs: list[HandoffRecord] = field(default_factory=list)
 
 
-def lineage(papers: Iterable[Paper], last_sign: LastSign) -> Lineage:
-    """The jobs, sessions and handoffs that these documents tell of."""
-    found = Lineage()
-    for _, group in groupby(sorted(papers, key=_place), key=lambda paper: paper.front.job):
-        _read_back(found, list(group), last_sign)
+def rebuild_history(sources: Iterable[Source], last_write: LastWrite) -> RebuiltHistory:
+    """Rebuild the jobs, sessions and handoffs that these documents describe."""
+    found = RebuiltHistory()
+    for _, group in groupby(sorted(sources, key=_order), key=lambda source: source.front.job):
+        _rebuild_job(found, list(group), last_write)
     return found
 
 
 def seconds(moment: str) -> float | None:
-    """A moment of a front matter in unix seconds; None for what is none."""
+    """A time of a front matter in unix seconds; None if it is not valid."""
     try:
         read = datetime.fromisoformat(moment)
     except ValueError:
@@ -79,39 +79,39 @@ def seconds(moment: str) -> float | None:
     return read.timestamp() if read.tzinfo else read.replace(tzinfo=UTC).timestamp()
 
 
-def _place(paper: Paper) -> tuple[str, float, int]:
-    return paper.front.job, paper.at, paper.front.number
+def _order(source: Source) -> tuple[str, float, int]:
+    return source.front.job, source.at, source.front.number
 
 
-def _read_back(found: Lineage, papers: list[Paper], last_sign: LastSign) -> None:
-    """One job, from its documents in the order in which they were written."""
-    sessions = _those_that_left(papers)
-    followed = _followed(papers, sessions)
-    _add_last(papers, sessions, followed, last_sign)
-    first = papers[0]
+def _rebuild_job(found: RebuiltHistory, sources: list[Source], last_write: LastWrite) -> None:
+    """Rebuild one job from its documents, which are in the order of writing."""
+    sessions = _sessions_with_documents(sources)
+    followers = _find_followers(sources, sessions)
+    _add_sessions_without_documents(sources, sessions, followers, last_write)
+    first = sources[0]
     job = JobId(first.front.job)
-    began = min(each.created for each in sessions.values())
+    began = min(session.created for session in sessions.values())
     found.jobs.append(JobRecord(job, AgentName(first.front.agent), first.goal, began))
     found.sessions += sorted(
-        (_ended(each, papers, followed, last_sign) for each in sessions.values()),
+        (_with_end(session, sources, followers, last_write) for session in sessions.values()),
         key=lambda session: (session.number, session.created),
     )
-    found.handoffs += [_handoff(paper, followed.get(paper.front.id)) for paper in papers]
+    found.handoffs += [_handoff(source, followers.get(source.front.id)) for source in sources]
 
 
-def _those_that_left(papers: list[Paper]) -> dict[SessionId, SessionRecord]:
-    """Every session that left a document; of several, the newest tells what it held."""
+def _sessions_with_documents(sources: list[Source]) -> dict[SessionId, SessionRecord]:
+    """Every session with a document; the newest of several documents counts."""
     sessions: dict[SessionId, SessionRecord] = {}
-    for paper in papers:
-        front = paper.front
-        sessions[paper.session] = SessionRecord(
-            id=paper.session,
+    for source in sources:
+        front = source.front
+        sessions[source.session] = SessionRecord(
+            id=source.session,
             agent=AgentName(front.agent),
             job=JobId(front.job),
             number=front.number,
             previous=None,
             run="",
-            created=paper.began,
+            created=source.began,
             document=front.previous_document,
             transcript=front.transcript,
             state="ended",
@@ -121,120 +121,128 @@ def _those_that_left(papers: list[Paper]) -> dict[SessionId, SessionRecord]:
     return sessions
 
 
-def _followed(
-    papers: list[Paper], sessions: dict[SessionId, SessionRecord]
+def _find_followers(
+    sources: list[Source], sessions: dict[SessionId, SessionRecord]
 ) -> dict[str, SessionId]:
-    """By a handoff's id, the session that took it up; sessions learn what came before them."""
-    followed: dict[str, SessionId] = {}
-    for taken_up in (_named, _last_before):
-        for session in sorted(sessions.values(), key=lambda each: each.number):
-            free = [each for each in papers if each.front.id not in followed]
-            left = taken_up(session, [each for each in free if each.session != session.id])
-            if left is not None and session.previous is None:
-                followed[left.front.id] = session.id
-                began = replace(session, previous=left.session, document=left.document)
+    """Handoff -> the session that followed. Sets `previous` of these sessions."""
+    followers: dict[str, SessionId] = {}
+    for matching in (_naming, _newest_before):
+        for session in sorted(sessions.values(), key=lambda session: session.number):
+            free = [source for source in sources if source.front.id not in followers]
+            before = matching(session, [one for one in free if one.session != session.id])
+            if before is not None and session.previous is None:
+                followers[before.front.id] = session.id
+                began = replace(session, previous=before.session, document=before.document)
                 sessions[session.id] = began
-    return followed
+    return followers
 
 
-def _named(session: SessionRecord, papers: list[Paper]) -> Paper | None:
-    """The document that names this session as the next, or that this session names as its first."""
+def _naming(session: SessionRecord, sources: list[Source]) -> Source | None:
+    """The document that names this session as the next, or that this session began with."""
     named = (
-        each
-        for each in papers
-        if each.front.new_session_id == session.id or each.document == session.document
+        source
+        for source in sources
+        if source.front.new_session_id == session.id or source.document == session.document
     )
     return next(named, None)
 
 
-def _last_before(session: SessionRecord, papers: list[Paper]) -> Paper | None:
-    """The newest document that was there when the session began."""
+def _newest_before(session: SessionRecord, sources: list[Source]) -> Source | None:
+    """The newest document that was written before the session began."""
     if session.number == 1:
         return None
     earlier = (
-        each for each in papers if each.at <= session.created and each.front.number < session.number
+        source
+        for source in sources
+        if source.at <= session.created and source.front.number < session.number
     )
-    return max(earlier, key=lambda each: each.at, default=None)
+    return max(earlier, key=lambda source: source.at, default=None)
 
 
-def _add_last(
-    papers: list[Paper],
+def _add_sessions_without_documents(
+    sources: list[Source],
     sessions: dict[SessionId, SessionRecord],
-    followed: dict[str, SessionId],
-    last_sign: LastSign,
+    followers: dict[str, SessionId],
+    last_write: LastWrite,
 ) -> None:
-    """Sessions that left no document yet, but a record where their predecessor's is."""
+    """Add sessions that have no document, but a transcript beside their predecessor's."""
     highest = 0
-    for paper in papers:
-        highest = max(highest, paper.front.number)
-        if (follower := followed.get(paper.front.id)) is not None:
+    for source in sources:
+        highest = max(highest, source.front.number)
+        if (follower := followers.get(source.front.id)) is not None:
             highest = max(highest, sessions[follower].number)
             continue
-        transcript = _beside(paper.front)
-        if transcript is None or last_sign(transcript) is None:
+        transcript = _next_transcript(source.front)
+        if transcript is None or last_write(transcript) is None:
             continue
         highest += 1
-        new = SessionId(paper.front.new_session_id or "")
-        followed[paper.front.id] = new
+        new = SessionId(source.front.new_session_id or "")
+        followers[source.front.id] = new
         sessions[new] = replace(
-            sessions[paper.session],
+            sessions[source.session],
             id=new,
             number=highest,
-            previous=paper.session,
-            created=paper.at,
-            document=paper.document,
+            previous=source.session,
+            created=source.at,
+            document=source.document,
             transcript=transcript,
             cost_usd=None,
             tokens=None,
         )
 
 
-def _beside(front: FrontMatter) -> str | None:
-    """Where the record of the next session would be: a folder has those of one directory."""
+def _next_transcript(front: FrontMatter) -> str | None:
+    """The path of the next session's transcript; a folder has those of one directory."""
     if front.transcript is None or front.new_session_id is None:
         return None
-    record = Path(front.transcript)
-    if record.stem != front.old_session_id:
+    transcript = Path(front.transcript)
+    if transcript.stem != front.old_session_id:
         return None
-    return str(record.with_name(front.new_session_id + record.suffix))
+    return str(transcript.with_name(front.new_session_id + transcript.suffix))
 
 
-def _ended(
+def _with_end(
     session: SessionRecord,
-    papers: list[Paper],
-    followed: dict[str, SessionId],
-    last_sign: LastSign,
+    sources: list[Source],
+    followers: dict[str, SessionId],
+    last_write: LastWrite,
 ) -> SessionRecord:
-    """How a session ended, as far as the documents tell."""
-    done = [each for each in papers if each.session == session.id and each.front.id in followed]
+    """The session with its end, as far as the documents show it."""
+    done = [
+        source
+        for source in sources
+        if source.session == session.id and source.front.id in followers
+    ]
     if done:
         return replace(session, state="handed_off", ended=done[-1].at)
-    seen = last_sign(session.transcript) if session.transcript else None
+    seen = last_write(session.transcript) if session.transcript else None
     back = [
-        each for each in papers if each.session == session.previous and each.at > session.created
+        source
+        for source in sources
+        if source.session == session.previous and source.at > session.created
     ]
     state = "undone" if back else "ended"
     return replace(session, state=state, ended=seen or session.created)
 
 
-def _handoff(paper: Paper, follower: SessionId | None) -> HandoffRecord:
-    front = paper.front
+def _handoff(source: Source, follower: SessionId | None) -> HandoffRecord:
+    front = source.front
     return HandoffRecord(
         id=HandoffId(front.id),
         agent=AgentName(front.agent),
         job=JobId(front.job),
-        old_session=paper.session,
+        old_session=source.session,
         reason=front.trigger,
-        created=paper.at,
+        created=source.at,
         boot="",
         record={},
         details=HandoffDetails(rebuilt=True),
-        ended=paper.at,
+        ended=source.at,
         outcome=Outcome.DONE.value if follower else UNKNOWN,
-        why=None if follower else "only its document is left; how it ended is not known",
+        why=None if follower else "only its document is left; how it ended is unknown",
         new_session=follower,
-        document=paper.document,
-        copy=paper.copy,
-        sha256=paper.sha256,
+        document=source.document,
+        copy=source.copy,
+        sha256=source.sha256,
         writer=front.writer,
     )

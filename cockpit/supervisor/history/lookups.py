@@ -1,4 +1,4 @@
-"""What is looked up about one agent when somebody asks: its course, its diff. Only looks."""
+"""Data about one agent that is read on request: its context history and its diff."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cockpit.wire.diff import DiffFile, WorktreeDiff
 
 
 class Lookups:
-    """Reads about one agent."""
+    """Reads the context history and the diff of agents."""
 
     def __init__(
         self,
@@ -21,7 +21,7 @@ class Lookups:
         self._context_history = context_history
 
     async def course(self, agent: Agent) -> Course:
-        """How full the context was, over every session of the job."""
+        """The context history over every session of the job."""
         return await self._context_history.of(agent)
 
     async def diff(self, agent: Agent, *, of_job: bool) -> WorktreeDiff:
@@ -33,8 +33,8 @@ class Lookups:
             since=found.base,
             of_job=base is not None and found.base == base,
             files=[
-                DiffFile(path=each.path, added=each.added, removed=each.removed)
-                for each in found.files
+                DiffFile(path=file.path, added=file.added, removed=file.removed)
+                for file in found.files
             ],
             untracked=list(found.untracked),
             text=found.text,

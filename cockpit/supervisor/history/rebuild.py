@@ -1,7 +1,7 @@
-"""Taking the history up again from our copies of documents, after a database that was lost.
+"""Rebuilds the history from our copies of documents, after the database was lost.
 
-Done when no job at all is on record, in one transaction, before anything else is written down: a
-start that is cut short does it again. What cannot be read is left where it is, and told.
+Runs only if no job is stored. It is one transaction, before anything else is stored, so that an
+interrupted rebuild is repeated. Files that cannot be read are not changed; an event reports them.
 """
 
 from __future__ import annotations
@@ -21,24 +21,29 @@ from cockpit.core.front_matter import FrontMatter
 from cockpit.core.ids import NAME_PATTERN
 from cockpit.core.plurals import counted
 from cockpit.supervisor.dependencies import Dependencies
-from cockpit.supervisor.history.document_chains import Lineage, Paper, lineage, seconds
+from cockpit.supervisor.history.document_chains import (
+    RebuiltHistory,
+    Source,
+    rebuild_history,
+    seconds,
+)
 
 MOST_NAMED = 20
-"""Papers that are named when they were left aside."""
+"""Most ignored files that the event names."""
 
 _ID = re.compile(r"[A-Za-z0-9-]{1,64}")
 
 
 async def rebuild(dependencies: Dependencies, folders: Mapping[str, str]) -> None:
-    """Put on record what the documents tell, if nothing is. Raises `Hindered`.
+    """Store what the documents describe, if no job is stored. Raises `Hindered`.
 
-    `folders` has each agent's own folder for documents, in its directory.
+    `folders` has each agent's folder for documents, relative to its directory.
     """
     store = dependencies.store
     if store.jobs():
         return
-    papers, odd = await asyncio.to_thread(_papers, dependencies.documents, folders)
-    found = await asyncio.to_thread(lineage, papers, _last_sign)
+    sources, ignored = await asyncio.to_thread(_read_copies, dependencies.documents, folders)
+    found = await asyncio.to_thread(rebuild_history, sources, _last_write)
     with store.transaction():
         for job in found.jobs:
             store.add_job(job)
@@ -46,62 +51,60 @@ async def rebuild(dependencies: Dependencies, folders: Mapping[str, str]) -> Non
             store.save_session(session)
         for handoff in found.handoffs:
             store.save_handoff(handoff)
-        if papers or odd:
-            _tell(dependencies, found, odd)
+        if sources or ignored:
+            _record(dependencies, found, ignored)
 
 
-def _tell(dependencies: Dependencies, found: Lineage, odd: list[str]) -> None:
+def _record(dependencies: Dependencies, found: RebuiltHistory, ignored: list[str]) -> None:
     documents = counted(len(found.handoffs), "document")
-    words = (
-        f"No history was on record: {counted(len(found.jobs), 'job')} read back from {documents}"
-    )
-    if odd:
-        words += f"; {counted(len(odd), 'paper')} left aside, being no document of a handoff"
-    dependencies.event_log.record("history.rebuilt", words, None, left_aside=odd[:MOST_NAMED])
+    text = f"The history was empty: {counted(len(found.jobs), 'job')} rebuilt from {documents}"
+    if ignored:
+        text += f"; {counted(len(ignored), 'file')} ignored (no handoff document)"
+    dependencies.event_log.record("history.rebuilt", text, None, left_aside=ignored[:MOST_NAMED])
 
 
-def _papers(documents: Documents, own: Mapping[str, str]) -> tuple[list[Paper], list[str]]:
-    """Every copy that reads as the document of a handoff, and the paths of those that do not.
+def _read_copies(documents: Documents, own: Mapping[str, str]) -> tuple[list[Source], list[str]]:
+    """Every copy that is a handoff document, and the paths of those that are not.
 
-    A copy of another handoff's document is neither: a new agent was started from it.
+    A copy of another handoff's document is in neither: it is of a new agent's start.
     """
-    papers, odd = [], []
+    sources, ignored = [], []
     places: dict[Path, dict[str, Path]] = {}
     for copy in documents.copies.all():
         try:
             text = documents.read_own(copy)
         except CockpitError:
-            odd.append(str(copy))
+            ignored.append(str(copy))
             continue
         left = document.read(text)
-        if left.front is None or not _is_whole(left.front):
-            odd.append(str(copy))
+        if left.front is None or not _is_complete(left.front):
+            ignored.append(str(copy))
             continue
         if left.front.id != copy.stem:
             continue
         sha256 = hashlib.sha256(read_file(copy, document.LARGEST)).hexdigest()
         place = _in_worktree(documents, places, _folders(left.front, own), sha256)
-        papers.append(_paper(left, left.front, copy, place, sha256))
-    return papers, odd
+        sources.append(_source(left, left.front, copy, place, sha256))
+    return sources, ignored
 
 
-def _paper(left: Document, front: FrontMatter, copy: Path, place: Path | None, sha: str) -> Paper:
-    return Paper(front, left.goal, str(place or copy), str(copy), sha)
+def _source(left: Document, front: FrontMatter, copy: Path, place: Path | None, sha: str) -> Source:
+    return Source(front, left.goal, str(place or copy), str(copy), sha)
 
 
-def _is_whole(front: FrontMatter) -> bool:
-    """Whether it says all that a row needs."""
+def _is_complete(front: FrontMatter) -> bool:
+    """Whether it has everything that the records need."""
     return (
         NAME_PATTERN.fullmatch(front.agent) is not None
         and front.number >= 1
         and seconds(front.created) is not None
-        and all(_ID.fullmatch(each or "") for each in (front.id, front.job, front.old_session_id))
+        and all(_ID.fullmatch(ident or "") for ident in (front.id, front.job, front.old_session_id))
         and _ID.fullmatch(front.new_session_id or "-") is not None
     )
 
 
 def _folders(front: FrontMatter, own: Mapping[str, str]) -> set[Path]:
-    """Where the document may lie: its folder may have had another name once."""
+    """The folders that may have the document; its folder may have been renamed."""
     found = {Path(front.previous_document).parent} if front.previous_document else set()
     if front.worktree is not None:
         found |= {Path(front.worktree) / name for name in (FOLDER, own.get(front.agent, FOLDER))}
@@ -111,7 +114,7 @@ def _folders(front: FrontMatter, own: Mapping[str, str]) -> set[Path]:
 def _in_worktree(
     documents: Documents, places: dict[Path, dict[str, Path]], folders: set[Path], sha256: str
 ) -> Path | None:
-    """The same document where its agent worked, if it is there still."""
+    """The path of the same document in the worktree; None if it is not there."""
     for folder in folders:
         if folder not in places:
             places[folder] = documents.by_hash(folder)
@@ -120,7 +123,7 @@ def _in_worktree(
     return None
 
 
-def _last_sign(transcript: str) -> float | None:
+def _last_write(transcript: str) -> float | None:
     try:
         return Path(transcript).stat().st_mtime
     except OSError:

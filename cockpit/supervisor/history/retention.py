@@ -1,8 +1,8 @@
-"""How long papers are kept: while a job is open, and then for as long as the user said.
+"""Archives and removes old documents and transcripts, after `retention_days`.
 
-Only our own copies are archived and removed. What lies in a worktree is the user's, and the rows
-of chains stay for ever: they are small, and nothing of a chain is rewritten. Every look does what
-is due then, so that one which was missed costs nothing.
+Only our own copies are archived and removed. Files in worktrees belong to the user, and the rows of
+chains are kept without a limit. Each look does what is due by then, so that a missed one does no
+harm.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.observe.compaction import compaction_folder
 
 LOOK = 3600.0
-"""Seconds between two looks; the first is at the start. The CLI keeps records for 30 days."""
+"""Seconds between two looks, from the start on. The CLI keeps transcripts for 30 days."""
 KEEP_SECONDS = 120.0
-"""Seconds that copying one record may take before the next one is looked at."""
+"""Time limit for copying one transcript."""
 DAY = 86_400.0
 RECENT = 40 * DAY
-"""Sessions older than this have no record left that could be kept."""
+"""Seconds. The CLI has removed the transcripts of older sessions."""
 
 _log = logging.getLogger(__name__)
 
 
 class Retention:
-    """Archives, keeps and removes for one supervisor."""
+    """Archives and removes copies for one supervisor."""
 
     def __init__(self, dependencies: Dependencies, fleet: Fleet) -> None:
         self._dependencies = dependencies
@@ -54,36 +54,36 @@ class Retention:
         self._compactions = CompactionDocuments(compaction_folder(dependencies.places))
 
     async def run(self) -> None:
-        """Look now and then, for ever; trouble with one paper is logged, and tried again."""
+        """Do what is due every `LOOK` seconds, until cancelled. Errors with one file are logged."""
         while True:
             await self.look()
             await self._dependencies.clock.sleep(LOOK)
 
     async def look(self) -> None:
-        """Do what is due. Twice is the same as once."""
+        """Do what is due. Idempotent."""
         open_jobs = {agent.record.job for agent in self._fleet if agent.record.job}
         for handoff in self._dependencies.store.handoffs_with_copy():
             if handoff.job not in open_jobs and handoff.ended is not None:
-                await self._quietly(self._put_away(handoff))
+                await self._log_errors(self._archive(handoff))
         for session in self._dependencies.store.sessions_over(self._now() - RECENT):
             if not self._is_expired(session.job, open_jobs):
-                await self._quietly(self._keep(session))
+                await self._log_errors(self._keep(session))
         for ident in await asyncio.to_thread(self._kept.sessions):
             held = self._dependencies.store.session(ident)
             if held is None or self._is_expired(held.job, open_jobs):
-                await self._quietly(asyncio.to_thread(self._kept.forget, ident))
-        await self._quietly(self._clear_strays())
+                await self._log_errors(asyncio.to_thread(self._kept.forget, ident))
+        await self._log_errors(self._clear_unreferenced())
         oldest = self._now() - RECENT
-        await self._quietly(asyncio.to_thread(self._compactions.forget, oldest))
+        await self._log_errors(asyncio.to_thread(self._compactions.forget, oldest))
 
-    async def _quietly(self, work: Awaitable[None]) -> None:
+    async def _log_errors(self, work: Awaitable[None]) -> None:
         try:
             await work
         except (OSError, CockpitError):
-            _log.warning("a paper could not be put away", exc_info=True)
+            _log.warning("a document or transcript could not be archived", exc_info=True)
 
-    async def _put_away(self, handoff: HandoffRecord) -> None:
-        """Archive a finished job's copy, and remove it once its time is over."""
+    async def _archive(self, handoff: HandoffRecord) -> None:
+        """Archive the copy of a finished job's document, or remove it if it has expired."""
         documents, store = self._dependencies.documents, self._dependencies.store
         if self._is_expired(handoff.job, set()):
             await asyncio.to_thread(documents.copies.forget, handoff.id)
@@ -94,17 +94,17 @@ class Retention:
         if place is not None and str(place) != handoff.copy:
             store.save_handoff(replace(handoff, copy=str(place)))
 
-    async def _clear_strays(self) -> None:
-        """Copies that no handoff names: of documents that a new agent was started from."""
-        named = {each.id for each in self._dependencies.store.handoffs_with_copy()}
-        named |= {each.id for each in self._dependencies.store.open_handoffs()}
+    async def _clear_unreferenced(self) -> None:
+        """Remove expired copies that no handoff names: those of `cockpit continue`."""
+        named = {handoff.id for handoff in self._dependencies.store.handoffs_with_copy()}
+        named |= {handoff.id for handoff in self._dependencies.store.open_handoffs()}
         days = self._default_days()
         if days > 0:
             oldest = self._now() - days * DAY
             await asyncio.to_thread(self._dependencies.documents.copies.clear_strays, named, oldest)
 
     async def _keep(self, session: SessionRecord) -> None:
-        """Our own copy of the record of a session that is over, if it is not kept yet."""
+        """Copy the transcript of an ended session, unless the copy is current."""
         agent = self._fleet.find(session.agent)
         redactor = self._redactor(agent)
         parse = agent.runtime.parse if agent else None
@@ -112,13 +112,13 @@ class Retention:
         await self._dependencies.slow.ask(("record of", session.id), keep, KEEP_SECONDS)
 
     def _redactor(self, agent: Agent | None) -> Redactor:
-        """Without its agent, an agent's own secrets are not known any more."""
+        """The redactor of the agent; if it was removed, its own secrets are unknown."""
         if agent is not None:
             return redactor_of(self._dependencies.environment, agent)
         return redactor_without_agent(self._dependencies.environment, self._fleet.notified)
 
     def _keep_now(self, session: SessionRecord, redactor: Redactor, parse: Parse | None) -> None:
-        """Blocks on the disk, and for seconds on a large record."""
+        """Copy a transcript, or only its facts if it is too large. Blocks, perhaps for seconds."""
         transcript = Path(session.transcript or "")
         if self._kept.is_current(session.id, transcript):
             return
@@ -128,18 +128,18 @@ class Retention:
             self._kept.keep_facts(session.id, transcript, redactor.redact(facts).text)
 
     def _is_expired(self, job: JobId, open_jobs: set[JobId]) -> bool:
-        """Whether the last sign of a job is older than its agent's papers are kept."""
+        """Whether the last activity of a job is longer ago than the retention time."""
         if job in open_jobs:
             return False
         name = next((session.agent for session in self._dependencies.store.chain(job)), None)
         agent = self._fleet.find(name) if name else None
         days = agent.settings.handoff.retention_days if agent else self._default_days()
-        return days > 0 and self._last_sign(job) < self._now() - days * DAY
+        return days > 0 and self._last_activity(job) < self._now() - days * DAY
 
-    def _last_sign(self, job: JobId) -> float:
-        signs = [each.ended or each.created for each in self._dependencies.store.chain(job)]
-        signs += [each.ended or each.created for each in self._dependencies.store.handoffs(job)]
-        return max(signs, default=0.0)
+    def _last_activity(self, job: JobId) -> float:
+        times = [one.ended or one.created for one in self._dependencies.store.chain(job)]
+        times += [one.ended or one.created for one in self._dependencies.store.handoffs(job)]
+        return max(times, default=0.0)
 
     def _default_days(self) -> int:
         loaded = self._fleet.loaded
@@ -150,9 +150,9 @@ class Retention:
 
 
 def _cleaner(transcript: Path, parse: Parse | None, redactor: Redactor) -> Callable[[str], str]:
-    """Takes out of a record the values that are known, and those that its own prompts gave away.
+    """A function that removes known secrets from lines, and those found in the prompts.
 
-    The record is read for its prompts when the first line is cleaned.
+    The transcript is read for its prompts when the first line is cleaned.
     """
 
     @cache
@@ -172,7 +172,7 @@ def _cleaner(transcript: Path, parse: Parse | None, redactor: Redactor) -> Calla
 
 
 def _facts_of(session: SessionRecord, transcript: Path, parse: Parse | None) -> str:
-    """What a record that is too large to keep comes to, as `cockpit facts --json` has it."""
+    """The facts of a transcript that is too large to keep, as in `cockpit facts --json`."""
     collector = Collector()
     if parse is not None:
         read_all(transcript, parse, collector.feed)

@@ -1,8 +1,7 @@
-"""Keeps the index of documents up with what was sealed, so that every one can be searched.
+"""Keeps the search index of documents up to date.
 
-Level-triggered: what is missing is found by comparing, so a document that was sealed while nobody
-indexed is taken up the next time, and a handoff never waits for it. A paper that cannot be read
-now is tried again.
+Missing documents are found by comparison, so a handoff never waits for the index. A document that
+cannot be read is tried again at the next look.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ from cockpit.core.markdown import plain
 from cockpit.supervisor.dependencies import Dependencies
 
 LOOK = 60.0
-"""Seconds between two looks; nothing that is sealed goes sooner, and a search looks by itself."""
+"""Seconds between two updates. A search updates the index itself."""
 
 
 class SearchIndex:
-    """One supervisor's."""
+    """The search index of one supervisor."""
 
     def __init__(self, dependencies: Dependencies) -> None:
         self._dependencies = dependencies
@@ -32,16 +31,16 @@ class SearchIndex:
         self._one_at_a_time = asyncio.Lock()
 
     async def run(self) -> None:
-        """Take up what is missing now and then, for ever: a search finds little to do then."""
+        """Update the index every `LOOK` seconds, until cancelled."""
         while True:
             with suppress(Hindered):
                 await self.catch_up()
             await self._dependencies.clock.sleep(LOOK)
 
     async def catch_up(self) -> None:
-        """Take in every document that is not there as it was last sealed. Twice is as once.
+        """Index every document that is missing or was sealed again. Idempotent.
 
-        Raises `Hindered` when the disk does not take it.
+        Raises `Hindered` on a disk error.
         """
         async with self._one_at_a_time:
             for stale in self.table.stale():
@@ -51,7 +50,7 @@ class SearchIndex:
 
 
 def _text_of(documents: Documents, stale: Stale) -> str | None:
-    """What a document says under its front matter, and whose it is; None if nobody has it."""
+    """The agent and the text below the front matter; None if no copy can be read."""
     archived = documents.copies.archived(stale.handoff)
     for path in (stale.copy, stale.document, archived):
         if path is None or not is_file(path):

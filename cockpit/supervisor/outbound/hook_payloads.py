@@ -1,6 +1,6 @@
-"""What a hook is told of an agent: the agent as it is now, in the shape of `core.hook_payload`.
+"""Builds what a hook receives about an agent, in the shape of `core.hook_payload`.
 
-Looks at the agent and at no more of the world than where its repository is.
+Reads the agent, and from the disk only where its repository is.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.known_secrets import redactor_of
 
 
-def happening(
+def build_happening(
     agent: Agent,
     event: str,
     environment: Mapping[str, str],
@@ -37,14 +37,14 @@ def happening(
     outcome: str | None = None,
     opening: tuple[SessionRecord, str | None] | None = None,
 ) -> Happening:
-    """One event of this agent; `opening` is the session that is being started, with its prompt.
+    """Build one event of this agent; `opening` is the session being started, with its prompt.
 
-    Secrets of the environment and of the agent are taken out of all free text.
+    Known secrets are removed from all free text.
     """
     redactor = redactor_of(environment, agent)
     session = opening[0] if opening else agent.session
     needs = data.get("needs") if data else None
-    told = Told(
+    content = Told(
         event=event,
         id=ident,
         at=at,
@@ -61,7 +61,7 @@ def happening(
         needs=dict(needs) if event == "needs_you" and needs else None,
         mode=agent.settings.mode,
     )
-    clean = payload(told, lambda free: redactor.redact(free).text)
+    clean = payload(content, lambda free: redactor.redact(free).text)
     return Happening(event, clean, clean["text"])
 
 
@@ -93,7 +93,7 @@ def _session(agent: Agent, session: SessionRecord | None, opening: bool) -> Sess
 
 
 def _handoff(agent: Agent, data: Mapping[str, Any]) -> HandoffTold | None:
-    """The handoff under way; an event may know of its document before the record does."""
+    """The handoff that is under way. The event's data may be newer than the record."""
     record = agent.handoff_record
     if record is None:
         return None
@@ -110,7 +110,7 @@ def _handoff(agent: Agent, data: Mapping[str, Any]) -> HandoffTold | None:
 
 
 def _main_checkout(directory: Path) -> str | None:
-    """The repository's own folder, also for a directory inside one of its worktrees."""
+    """The main checkout of the repository, also for a directory in one of its worktrees."""
     root = repository_root(directory)
     if root is None or (root / ".git").is_dir():
         return str(root) if root else None
@@ -118,6 +118,6 @@ def _main_checkout(directory: Path) -> str | None:
         pointer = read_text(root / ".git", 4096, cut=True).strip()
     except OSError:
         return str(root)
-    place = Path(pointer.removeprefix("gitdir:").strip())
-    inside = place.parent.name == "worktrees" and place.parent.parent.name == ".git"
-    return str(place.parent.parent.parent) if inside else str(root)
+    folder = Path(pointer.removeprefix("gitdir:").strip())
+    is_linked = folder.parent.name == "worktrees" and folder.parent.parent.name == ".git"
+    return str(folder.parent.parent.parent) if is_linked else str(root)

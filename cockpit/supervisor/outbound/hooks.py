@@ -1,8 +1,8 @@
-"""Runs the hooks of an agent: those of one event in the order written, each within its own time.
+"""Runs the hooks of an agent: those of one event in the order written, each with its time limit.
 
-Events are passed to them in the background, in order for each agent, so that no hook holds anything
-up. Only two are waited for: those before a session, whose output goes before its prompt,
-and those at the act mark, who may decide (`deciding`). What is sent goes to the outbox instead.
+Most hooks run in the background, in order for each agent, so that no hook delays anything. Only two
+are waited for: those before a session, whose output goes before its prompt, and those at the act
+threshold, which may decide about the handoff. Messages go to the outbox.
 """
 
 from __future__ import annotations
@@ -34,22 +34,22 @@ from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.known_secrets import redactor_of
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.events import rfc3339
-from cockpit.supervisor.outbound.hook_payloads import happening
+from cockpit.supervisor.outbound.hook_payloads import build_happening
 
 AT_ONCE = 4
-"""Programs of hooks that nobody waits for, of all agents."""
+"""Background hook programs of all agents that run at the same time."""
 PENDING = 200
-"""Events of one agent that may wait for their hooks; what comes then is not told to them."""
+"""Hooks of one agent that may wait; further ones are dropped, and logged."""
 
-CIRCLE_RUNS = 20
-CIRCLE_SECONDS = 60.0
-"""So many runs of one hook of one agent within so many seconds, and it is left out."""
-CIRCLE = f"it ran {CIRCLE_RUNS} times in a minute, and is left out until that is over"
+MOST_RUNS = 20
+RUNS_WITHIN = 60.0
+"""A hook of an agent that ran this often within this many seconds is skipped."""
+TOO_OFTEN = f"it ran {MOST_RUNS} times in a minute, so it is skipped for now"
 
 _log = logging.getLogger(__name__)
 
 Post = Callable[[Agent, Hook, Happening], None]
-"""Lays a message into the outbox, as part of the transaction that is open."""
+"""Adds a message to the outbox, in the open transaction."""
 
 
 class Hooks:
@@ -75,16 +75,16 @@ class Hooks:
         self._pending: dict[str, deque[tuple[Hook, Happening]]] = {}
         self._slots = asyncio.Semaphore(AT_ONCE)
 
-    # Events that nobody waits for
+    # Background events
 
-    def heard(self, record: EventRecord) -> None:
-        """Something happened; called while it is being written down, and never waits."""
+    def handle(self, record: EventRecord) -> None:
+        """Run the hooks of an event. Called in its transaction; never waits."""
         agent = self._find(record.agent) if record.agent else None
         if agent is None:
             return
         for event, outcome in happened(record.kind, record.data):
             if hooks := _hooks(agent, event):
-                told = happening(
+                happening = build_happening(
                     agent,
                     event,
                     self._dependencies.environment,
@@ -94,81 +94,83 @@ class Hooks:
                     data=record.data,
                     outcome=outcome,
                 )
-                self._hand_out(agent, hooks, told)
+                self._dispatch(agent, hooks, happening)
 
-    def _hand_out(self, agent: Agent, hooks: tuple[Hook, ...], told: Happening) -> None:
-        """To the outbox what is sent, to the agent's own line what is run."""
-        line, gated = self._pending.get(agent.name), False
+    def _dispatch(self, agent: Agent, hooks: tuple[Hook, ...], happening: Happening) -> None:
+        """Add messages to the outbox, and programs to the agent's queue."""
+        queue, waits = self._pending.get(agent.name), False
         for hook in hooks:
-            if passed_over(told.event, told.payload, hook.on_events, hook.when):
+            if passed_over(happening.event, happening.payload, hook.on_events, hook.when):
                 continue
-            if hook.type != "shell" and not gated:
-                self._post(agent, hook, told)
+            if hook.type != "shell" and not waits:
+                self._post(agent, hook, happening)
                 continue
-            # What is sent after a program that may end it all waits for that program's end.
-            gated = gated or not hook.continue_on_error
-            if line is not None and len(line) >= PENDING:
+            # After a program that may stop the rest, messages wait for its end too.
+            waits = waits or not hook.continue_on_error
+            if queue is not None and len(queue) >= PENDING:
                 _log.warning(
-                    "%s: too many events wait for hooks; %s is lost", agent.name, told.text
+                    "%s: too many hooks are waiting; dropped one for: %s",
+                    agent.name,
+                    happening.text,
                 )
             else:
-                if line is None:
-                    line = self._pending[agent.name] = deque()
-                    self._spawn(self._work(agent, line))
-                line.append((hook, told))
+                if queue is None:
+                    queue = self._pending[agent.name] = deque()
+                    self._spawn(self._work(agent, queue))
+                queue.append((hook, happening))
 
-    async def _work(self, agent: Agent, line: deque[tuple[Hook, Happening]]) -> None:
-        """Run what waits for this agent, in order; ends when nothing does."""
-        given_up = ""
+    async def _work(self, agent: Agent, queue: deque[tuple[Hook, Happening]]) -> None:
+        """Run the waiting hooks of this agent in order, until none is left."""
+        stopped_at = ""
         try:
-            while line:
-                hook, told = line.popleft()
-                if told.payload["id"] == given_up:
+            while queue:
+                hook, happening = queue.popleft()
+                if happening.payload["id"] == stopped_at:
                     continue
                 if hook.type != "shell":
-                    self._post(agent, hook, told)
+                    self._post(agent, hook, happening)
                     continue
                 async with self._slots:
-                    result = await self._run(agent, hook, told)
+                    result = await self._run(agent, hook, happening)
                 if not result.success and not hook.continue_on_error:
-                    given_up = told.payload["id"]
+                    stopped_at = happening.payload["id"]
         finally:
             self._pending.pop(agent.name, None)
 
-    # Events that are waited for
+    # Events that wait for their hooks
 
     async def before_session(
         self, agent: Agent, session: SessionRecord, prompt: str | None
     ) -> str | None:
-        """The prompt with what the hooks of session_start print before it.
+        """Run the hooks of session_start, and return the prompt with their output before it.
 
         A session without a prompt stays without one.
         """
         hooks = _hooks(agent, "session_start")
         if not hooks:
             return prompt
-        told = self._now(agent, "session_start", opening=(session, prompt))
-        printed = [result.output for _, result in await self.run_all(agent, hooks, told)]
+        happening = self._now(agent, "session_start", opening=(session, prompt))
+        printed = [result.output for _, result in await self.run_all(agent, hooks, happening)]
         prologue = safe_text("\n".join(part for part in printed if part.strip()), PROLOGUE).strip()
         return f"{prologue}\n\n{prompt}" if prologue and prompt else prompt
 
     async def at_threshold(self, agent: Agent) -> list[tuple[Hook, HookResult]]:
-        """Run the hooks of context_threshold, and say how each went."""
-        told = self._now(agent, "context_threshold")
-        return await self.run_all(agent, _hooks(agent, "context_threshold"), told)
+        """Run the hooks of context_threshold. Returns each with its result."""
+        happening = self._now(agent, "context_threshold")
+        return await self.run_all(agent, _hooks(agent, "context_threshold"), happening)
 
     async def run_all(
-        self, agent: Agent, hooks: tuple[Hook, ...], told: Happening
+        self, agent: Agent, hooks: tuple[Hook, ...], happening: Happening
     ) -> list[tuple[Hook, HookResult]]:
-        """Run these in order; a failure ends it where the hook says so."""
+        """Run hooks in order. A failed one ends the series unless it has `continue_on_error`."""
         results: list[tuple[Hook, HookResult]] = []
         for hook in hooks:
-            if passed_over(told.event, told.payload, hook.on_events, hook.when):
+            if passed_over(happening.event, happening.payload, hook.on_events, hook.when):
                 continue
             if hook.type == "shell":
-                result = await self._run(agent, hook, told)
+                result = await self._run(agent, hook, happening)
             else:
-                self._post(agent, hook, told)
+                self._post(agent, hook, happening)
                 result = HookResult(hook_name(hook), hook.type, success=True)
             results.append((hook, result))
             if not result.success and not hook.continue_on_error:
@@ -180,38 +182,38 @@ class Hooks:
     ) -> Happening:
         reading = agent.session_state.gauge.reading
         share = f" at {reading.used:.0%} of its context" if reading.used is not None else ""
-        words = {
+        texts = {
             "session_start": f"{agent.name} begins a session",
-            "context_threshold": f"{agent.name} is{share or ' past its act mark'}",
+            "context_threshold": f"{agent.name} is{share or ' above its act threshold'}",
         }
-        return happening(
+        return build_happening(
             agent,
             event,
             self._dependencies.environment,
             ident=str(uuid4()),
             at=rfc3339(self._dependencies.clock.now().timestamp()),
-            text=words[event],
+            text=texts[event],
             opening=opening,
         )
 
-    # Running one
+    # Running a hook
 
-    async def _run(self, agent: Agent, hook: Hook, told: Happening) -> HookResult:
-        kept = self._output_file(agent, hook, told.event)
-        if self._in_a_circle(agent, f"{told.event} {hook_name(hook)}"):
-            result = HookResult(hook_name(hook), hook.type, success=False, error=CIRCLE)
-            self._tell(agent, told.event, result, kept)
+    async def _run(self, agent: Agent, hook: Hook, happening: Happening) -> HookResult:
+        kept = self._output_file(agent, hook, happening.event)
+        if self._runs_too_often(agent, f"{happening.event} {hook_name(hook)}"):
+            result = HookResult(hook_name(hook), hook.type, success=False, error=TOO_OFTEN)
+            self._record(agent, happening.event, result, kept)
             return result
         run = await self._shell.run(
             hook.command,
-            told.line(),
+            happening.line(),
             directory=agent.directory,
-            more=self._variables(agent, told),
+            more=self._variables(agent, happening),
             timeout=hook.timeout,
         )
         redactor = redactor_of(self._dependencies.environment, agent)
         output = run.output.decode("utf-8", "replace")
-        await asyncio.to_thread(_keep_clean, kept, run, redactor)
+        await asyncio.to_thread(_save_output, kept, run, redactor)
         result = HookResult(
             name=hook_name(hook),
             kind=hook.type,
@@ -221,45 +223,45 @@ class Hooks:
             output=output,
             exit_code=run.exit_code,
         )
-        self._tell(agent, told.event, result, kept)
+        self._record(agent, happening.event, result, kept)
         return result
 
-    def _in_a_circle(self, agent: Agent, hook: str) -> bool:
-        """Whether a hook seems to bring about its own event, again and again."""
+    def _runs_too_often(self, agent: Agent, hook: str) -> bool:
+        """Whether a hook ran so often that it probably causes its own event."""
         now, begun = (
             self._dependencies.clock.monotonic(),
             self._begun.setdefault((agent.name, hook), deque()),
         )
-        while begun and now - begun[0] > CIRCLE_SECONDS:
+        while begun and now - begun[0] > RUNS_WITHIN:
             begun.popleft()
-        if len(begun) >= CIRCLE_RUNS:
+        if len(begun) >= MOST_RUNS:
             return True
         begun.append(now)
         return False
 
-    def _tell(self, agent: Agent, event: str, result: HookResult, kept: Path) -> None:
-        """The result as an event, and a failure on the row until that hook goes well again."""
+    def _record(self, agent: Agent, event: str, result: HookResult, kept: Path) -> None:
+        """Record the result. A failure stays on the row until the hook succeeds."""
         where = setting_of(event)
         if result.success:
-            words = f"Hook {result.name} of {agent.name} ran ({where}, {result.seconds:.1f} s)"
+            text = f"Hook {result.name} of {agent.name} ran ({where}, {result.seconds:.1f} s)"
             agent.troubles.hooks.pop(f"{event} {result.name}", None)
         else:
-            words = f"Hook {result.name} of {agent.name} failed ({where}): {result.error}"
-            said = f"hook {result.name} ({where}) failed: {result.error}"
-            agent.troubles.hooks[f"{event} {result.name}"] = said
+            text = f"Hook {result.name} of {agent.name} failed ({where}): {result.error}"
+            trouble = f"hook {result.name} ({where}) failed: {result.error}"
+            agent.troubles.hooks[f"{event} {result.name}"] = trouble
         kind: EventKind = "hook.ran" if result.success else "hook.failed"
         data = {**result.told(), "event": event, "output": str(kept)}
-        self._dependencies.event_log.record(kind, safe_line(words, 300), agent.name, **data)
+        self._dependencies.event_log.record(kind, safe_line(text, 300), agent.name, **data)
         self._changed(agent)
 
-    def _variables(self, agent: Agent, told: Happening) -> dict[str, str]:
+    def _variables(self, agent: Agent, happening: Happening) -> dict[str, str]:
         places = self._dependencies.places
         home = {"COCKPIT_HOME": str(places.home)} if places.home is not None else {}
         return {
             **home,
             "COCKPIT_AGENT": agent.name,
             "COCKPIT_SOCKET": str(places.socket),
-            "COCKPIT_HOOK": told.event,
+            "COCKPIT_HOOK": happening.event,
         }
 
     def _output_file(self, agent: Agent, hook: Hook, event: str) -> Path:
@@ -267,16 +269,16 @@ class Hooks:
         return self._dependencies.places.logs / "hooks" / f"{agent.name}-{event}-{plain}.log"
 
     async def sweep(self) -> None:
-        """End what the hooks of a supervisor that was killed have left."""
+        """End the hook programs that a killed supervisor left running."""
         await self._shell.sweep()
 
     async def close(self) -> None:
-        """Every program of a hook is ended before this returns."""
+        """End every hook program, and wait for it."""
         await self._shell.close()
 
 
 def hook_name(hook: Hook) -> str:
-    """What the row and the log call a hook."""
+    """The name of a hook on the row and in events."""
     if hook.name:
         return hook.name
     return Path(hook.command[0]).name if hook.type == "shell" and hook.command else hook.type
@@ -287,8 +289,8 @@ def _hooks(agent: Agent, event: str) -> tuple[Hook, ...]:
     return found
 
 
-def _keep_clean(kept: Path, run: ShellRun, redactor: Redactor) -> None:
-    """Keep what a hook printed, without secrets. Blocks."""
+def _save_output(kept: Path, run: ShellRun, redactor: Redactor) -> None:
+    """Save what a hook printed, without secrets. Blocks."""
     printed = {"printed": run.output, "on its error output": run.complaint}
     clean = {
         heading: redactor.redact(safe_text(raw.decode("utf-8", "replace"))).text

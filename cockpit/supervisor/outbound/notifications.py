@@ -1,6 +1,6 @@
-"""Tells the user, wherever the user is, of what the configuration names under `[notifications]`.
+"""Sends messages to the user, as configured under `[notifications]`.
 
-Everything of ten seconds is one message, and quiet hours put it off. Sends nothing itself.
+Events within ten seconds become one message; quiet hours delay it. The outbox does the sending.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from cockpit.supervisor.outbound.outbox import Outbox
 
 
 class NotificationSender:
-    """Looks at every event once."""
+    """Adds a message to the outbox for each event that the user wants."""
 
     def __init__(
         self,
@@ -31,8 +31,8 @@ class NotificationSender:
         self._find = find
         self._settings = settings
 
-    def heard(self, record: EventRecord) -> None:
-        """Something happened; called while it is being written down, and never waits."""
+    def handle(self, record: EventRecord) -> None:
+        """Add the messages of an event. Called in its transaction; never waits."""
         wanted = self._settings()
         if wanted is None or not wanted.urls or topic(record.kind, record.data) not in wanted.on:
             return
@@ -42,9 +42,10 @@ class NotificationSender:
         redactor = redactor_of(self._dependencies.environment, agent)
         text = redactor.redact(record.text).text
         for url in wanted.urls:
-            self._outbox.lay_notice(agent, url, text, self._wait(wanted.quiet))
+            self._outbox.add_notice(agent, url, text, self._wait(wanted.quiet))
 
     def _wait(self, quiet: str) -> float:
+        """Seconds until the message may be sent."""
         local = self._dependencies.clock.now().astimezone()
         minutes = minutes_of_quiet(quiet_hours(quiet), local.hour * 60 + local.minute)
         return max(minutes * 60.0, TOGETHER)

@@ -1,8 +1,8 @@
-"""Sends what hooks and notifications have to say, and keeps it until it was taken.
+"""Sends the messages of hooks and notifications, and keeps each until it was accepted.
 
-Messages wait in the database, so neither a restart nor a day without a network loses one. Those
-to one address go one after the other; those to another do not wait for them. Where they go may be a
-secret, so the database knows only which hook it was. Nothing here holds an agent or a handoff up.
+Messages are stored in the database, so that a restart or a day without network loses none. Messages
+to one address are sent in order, and do not delay other addresses. An address may be a secret, so
+the database has only a hash of it. Sending never delays an agent or a handoff.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.outbound.sender import Sender
 
 AT_ONCE = 4
-LONGEST_LOOK = 60.0
-"""Seconds after which the clock is looked at again, whatever it did meanwhile."""
-TROUBLE = 20.0
-"""Seconds of rest after our own side failed, a full disk for one: nothing is sent in a circle."""
+LONGEST_WAIT = 60.0
+"""Most seconds between two looks at the clock, in case it jumps."""
+ERROR_WAIT = 20.0
+"""Seconds to wait after an error on our side, such as a full disk."""
 
-GONE = Answer(problem="it is not configured any more", hopeless=True)
+NOT_CONFIGURED = Answer(problem="it is not configured any more", hopeless=True)
 
 _log = logging.getLogger(__name__)
 
 
 class Outbox:
-    """Everything that is to leave this machine."""
+    """All messages that are to leave this machine."""
 
     def __init__(
         self,
@@ -65,15 +65,15 @@ class Outbox:
         self._busy: set[str] = set()
         self._slots = asyncio.Semaphore(AT_ONCE)
 
-    # Laying in
+    # Adding
 
-    def post(self, agent: Agent, hook: Hook, told: Happening) -> None:
-        """A hook's message, as part of the transaction that is open; one for each address."""
+    def post(self, agent: Agent, hook: Hook, happening: Happening) -> None:
+        """Add a hook's message in the open transaction, once for each of its addresses."""
         for address in addresses(hook):
-            self._add(agent, hook.type, reference(address), dict(told.payload), 0.0)
+            self._add(agent, hook.type, reference(address), dict(happening.payload), 0.0)
 
-    def lay_notice(self, agent: Agent, url: str, text: str, wait: float) -> None:
-        """A line for the user, which goes out with all others after so many seconds."""
+    def add_notice(self, agent: Agent, url: str, text: str, wait: float) -> None:
+        """Add a line for the user, to be sent with all others after `wait` seconds."""
         self._add(agent, "notice", reference(notice_address(url)), {"text": text}, wait)
 
     def _add(
@@ -82,32 +82,32 @@ class Outbox:
         now = self._now()
         message = OutgoingRecord(str(uuid4()), now, agent.name, kind, hook, payload, now + wait)
         if dropped := self._table.add(message):
-            _log.warning("the outbox is full; %d old messages are lost", dropped)
+            _log.warning("the outbox is full; dropped %d old messages", dropped)
         self._wake.set()
 
     # Sending
 
     async def run(self) -> None:
-        """Send what is due, for ever."""
+        """Send messages when they are due, until cancelled."""
         while True:
             self._wake.clear()
             try:
                 wait = self._begin_due()
             except Hindered:
-                wait = TROUBLE
+                wait = ERROR_WAIT
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(wait):
                     await self._wake.wait()
 
     def _begin_due(self) -> float:
-        """Send what is due to addresses that nothing is being sent to; seconds to the next look."""
+        """Begin to send due messages, one task per address. Returns seconds until the next look."""
         now = self._now()
         for target, messages in _by_target(self._table.due(now)).items():
             if target not in self._busy:
                 self._busy.add(target)
                 self._spawn(self._deliver_all(target, messages))
         later = self._table.next_after(now)
-        return LONGEST_LOOK if later is None else min(max(later - now, 0.01), LONGEST_LOOK)
+        return LONGEST_WAIT if later is None else min(max(later - now, 0.01), LONGEST_WAIT)
 
     async def _deliver_all(self, target: str, messages: list[OutgoingRecord]) -> None:
         try:
@@ -116,10 +116,10 @@ class Outbox:
                     await self._deliver_notices(messages[0])
                 else:
                     for message in messages:
-                        self._conclude([message], await self._deliver(message))
-        except Exception:  # noqa: BLE001 - one address's trouble is no other's
+                        self._handle_answer([message], await self._deliver(message))
+        except Exception:  # noqa: BLE001 - must not affect other addresses
             _log.exception("sending failed")
-            await asyncio.sleep(TROUBLE)
+            await asyncio.sleep(ERROR_WAIT)
         finally:
             self._busy.discard(target)
             self._wake.set()
@@ -127,7 +127,7 @@ class Outbox:
     async def _deliver(self, message: OutgoingRecord) -> Answer:
         hook = self._address(message)
         if hook is None:
-            return GONE
+            return NOT_CONFIGURED
         job = message.payload["session"]["job_id"]
         if hook.get("threads") and job:
             return await self._deliver_in_thread(message, hook, job)
@@ -136,13 +136,13 @@ class Outbox:
     async def _deliver_in_thread(
         self, message: OutgoingRecord, hook: dict[str, Any], job: str
     ) -> Answer:
-        """Into the job's thread; where there is none, or none any more, one is opened."""
+        """Send into the job's thread. Opens one if there is none or it was deleted."""
         place = reference(hook)["place"]
         thread = self._threads.of(place, job)
         answer = await self._send(message, hook, thread)
         if answer.thread_gone:
             self._threads.forget(place, job)
-            return Answer(problem="its thread is gone")
+            return Answer(problem="its thread was deleted")
         if thread is None and answer.thread is not None:
             self._threads.remember(place, job, answer.thread)
         return answer
@@ -156,15 +156,15 @@ class Outbox:
         )
 
     async def _deliver_notices(self, first: OutgoingRecord) -> None:
-        """All that waits for this address as one message, the youngest too."""
+        """Send all waiting notices of this address as one message."""
         waiting = [one for one in self._table.all_of("notice") if one.hook == first.hook]
         title, body = digest([one.payload["text"] for one in waiting])
         hook = self._address(first)
-        sent = await self._sender.notify(hook["url"], title, body) if hook else GONE
-        self._conclude(waiting, sent)
+        sent = await self._sender.notify(hook["url"], title, body) if hook else NOT_CONFIGURED
+        self._handle_answer(waiting, sent)
 
     def _address(self, message: OutgoingRecord) -> dict[str, Any] | None:
-        """Where it goes, as it is configured now; None if that is not so any more."""
+        """The address of a message in the current configuration; None if it was removed."""
         if message.kind == "notice":
             known = [notice_address(url) for url in self._notice_urls()]
         else:
@@ -172,10 +172,10 @@ class Outbox:
             hooks = agent.settings.hooks.written() if agent is not None else ()
             known = [address for _, hook in hooks for address in addresses(hook)]
         wanted = message.hook["key"]
-        return next((each for each in known if reference(each)["key"] == wanted), None)
+        return next((address for address in known if reference(address)["key"] == wanted), None)
 
-    def _conclude(self, messages: Sequence[OutgoingRecord], answer: Answer) -> None:
-        """What becomes of messages that went out together."""
+    def _handle_answer(self, messages: Sequence[OutgoingRecord], answer: Answer) -> None:
+        """Remove messages that were sent together, or schedule the next attempt."""
         if not messages:
             return
         first, now = messages[0], self._now()
@@ -187,25 +187,25 @@ class Outbox:
             else:
                 self._table.remove(message)
         if isinstance(result, Again):
-            _log.info("%s is tried again in %.0f s: %s", _name(first), result.seconds, answer)
+            _log.info("%s is retried in %.0f s: %s", _name(first), result.seconds, answer)
         else:
-            self._tell(first, len(messages), attempts, result)
+            self._record(first, len(messages), attempts, result)
 
-    def _tell(
+    def _record(
         self, message: OutgoingRecord, many: int, attempts: int, result: Delivered | GivenUp
     ) -> None:
         why = result.why if isinstance(result, GivenUp) else ""
         name, agent = _name(message), self._find(message.agent)
-        words = f"{name} was not delivered: {why}" if why else f"{name} was delivered"
+        text = f"{name} was not delivered: {why}" if why else f"{name} was delivered"
         event = message.payload.get("hook_event_name")
         if agent is not None and why:
-            agent.troubles.hooks[f"{event} {name}"] = words
+            agent.troubles.hooks[f"{event} {name}"] = text
         elif agent is not None:
             agent.troubles.hooks.pop(f"{event} {name}", None)
         where = f" ({setting_of(event)})" if event else f" ({many})"
         self._dependencies.event_log.record(
             "hook.undelivered" if why else "hook.delivered",
-            words + where,
+            text + where,
             message.agent,
             hook=name,
             type=message.kind,
@@ -217,7 +217,7 @@ class Outbox:
         )
 
     async def close(self) -> None:
-        """What is being sent by another process is ended; it is sent again later."""
+        """End processes that are sending; their messages are sent again later."""
         await self._sender.close()
 
     def _now(self) -> float:
@@ -229,7 +229,7 @@ def _name(message: OutgoingRecord) -> str:
 
 
 def _by_target(messages: Sequence[OutgoingRecord]) -> dict[str, list[OutgoingRecord]]:
-    """In order, by what kind of message goes where."""
+    """Kind and address -> its messages, in order."""
     found: dict[str, list[OutgoingRecord]] = {}
     for message in messages:
         place = message.hook.get("place", message.hook["key"])
@@ -238,22 +238,22 @@ def _by_target(messages: Sequence[OutgoingRecord]) -> dict[str, list[OutgoingRec
 
 
 def addresses(hook: Hook) -> list[dict[str, Any]]:
-    """A hook once for each place that it sends to, as plain values with one `url`."""
+    """The addresses of a hook: its values, each with one `url`."""
     written = hook.model_dump(mode="json", exclude_defaults=True)
     urls = hook.urls if hook.type == "notify" else (hook.url,)
     return [{**written, "url": url} for url in urls]
 
 
 def notice_address(url: str) -> dict[str, Any]:
-    """The same for an address of the user's own notifications."""
+    """The address of a URL under `[notifications]`."""
     return {"type": "notify", "name": "notifications", "url": url}
 
 
 def reference(address: dict[str, Any]) -> dict[str, str]:
-    """An address as the database holds it: recognised, and telling nothing."""
+    """An address as the database has it: hashes, which reveal nothing."""
     text = json.dumps(address, sort_keys=True).encode()
     name = str(address.get("name") or address["type"])
-    # Without the token: a job's thread outlives a new one.
+    # Without the token, so that a job keeps its thread when the token changes.
     where = "\n".join(str(address[key]) for key in ("url", "channel_id") if key in address)
     place = hashlib.sha256(where.encode()).hexdigest()
     return {"name": name, "key": hashlib.sha256(text).hexdigest(), "place": place}

@@ -1,8 +1,8 @@
-"""Pushes the branch of a job that is done, and opens a pull request for it, where that is wanted.
+"""Pushes the branch of a finished job, and opens a pull request, where configured.
 
-Beside everything else, once for each job, never by force. What came of it is an event and on the
-row; what failed is told with the command to run by hand. That it is to be done is written down
-first, and is done by a supervisor that comes back.
+Runs in the background, once per job, never with force. The result is an event and a note on the
+row; after an error these have the command to run by hand. The intent is stored first, so that a
+restarted supervisor completes it.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from cockpit.supervisor.agents.known_secrets import redactor_of
 from cockpit.supervisor.dependencies import Dependencies
 
 WANTED, DONE = "publish", "published"
-"""Latches of a job: that its branch is to be pushed, and that it was tried."""
+"""Latches of a job: its branch must be pushed, and the push was tried."""
 
 
 class Publication:
-    """What is done with branches of jobs that are done."""
+    """Publishes the branches of finished jobs."""
 
     def __init__(
         self,
@@ -39,18 +39,18 @@ class Publication:
         self._changed = changed
         self._spawn = spawn
 
-    def heard(self, record: EventRecord, agent: Agent | None) -> None:
-        """Something happened; called while it is being written down, and never waits."""
-        over = ("after_run", "completed") in happened(record.kind, record.data)
-        if agent is None or not over or not agent.record.worktree or agent.job is None:
+    def handle(self, record: EventRecord, agent: Agent | None) -> None:
+        """Publish after the event of a finished job. Called in its transaction; never waits."""
+        completed = ("after_run", "completed") in happened(record.kind, record.data)
+        if agent is None or not completed or not agent.record.worktree or agent.job is None:
             return
         wanted = agent.settings.worktree.push_on_success or agent.settings.worktree.create_pr
         ident = SessionId(agent.job.id)
         if wanted and self._dependencies.store.latch(ident, WANTED, record.at):
             self._spawn(self._publish(agent))
 
-    def take_up(self, agents: Iterable[Agent]) -> None:
-        """Do what an earlier supervisor did not come to."""
+    def resume(self, agents: Iterable[Agent]) -> None:
+        """Publish what an earlier supervisor did not complete."""
         for agent in agents:
             if agent.job is None:
                 continue
@@ -61,37 +61,37 @@ class Publication:
 
     async def _publish(self, agent: Agent) -> None:
         assert agent.job is not None
-        ident, words = SessionId(agent.job.id), ""
+        ident, result = SessionId(agent.job.id), ""
         try:
-            words = await self._push(agent)
+            result = await self._push(agent)
             if agent.settings.worktree.create_pr:
-                words += f"; {await self._open_request(agent)}"
-            self._tell(agent, "worktree.published", words)
+                result += f"; {await self._open_pull_request(agent)}"
+            self._record(agent, "worktree.published", result)
         except CockpitError as refused:
-            then = "" if words else await self._request_by_hand(agent)
-            told = _sentences(words, refused.title, refused.detail, refused.hint)
-            self._tell(agent, "worktree.not_published", told + then)
+            then = "" if result else await self._manual_pull_request(agent)
+            text = _joined(result, refused.title, refused.detail, refused.hint)
+            self._record(agent, "worktree.not_published", text + then)
         self._dependencies.store.latch(ident, DONE, self._dependencies.clock.now().timestamp())
 
     async def _push(self, agent: Agent) -> str:
         branch, left = await self._branch(agent)
         remote = await self._dependencies.worktrees.push(Path(str(agent.record.worktree)), branch)
-        more = f"; {counted(left, 'uncommitted file')} stayed behind" if left else ""
+        more = f"; {counted(left, 'uncommitted file')} were not pushed" if left else ""
         return f"{branch} was pushed to {remote}{more}"
 
     async def _branch(self, agent: Agent) -> tuple[str, int]:
-        """The branch that the work is on by now, and how many files are not committed."""
+        """The current branch of the worktree, and the number of uncommitted files."""
         found = await self._dependencies.worktrees.facts(Path(str(agent.record.worktree)))
         if found.branch is None:
             raise Failed(
                 f"{agent.name}'s work is on no branch, so it was not pushed",
-                "Its worktree is on a detached commit, or gone.",
+                "Its worktree is missing or has a detached HEAD.",
                 f"git -C {agent.record.worktree} switch -c BRANCH",
             )
         return found.branch, len(found.status)
 
-    async def _request_by_hand(self, agent: Agent) -> str:
-        """What goes behind the command of a push that has to be done by hand."""
+    async def _manual_pull_request(self, agent: Agent) -> str:
+        """The command to open a pull request by hand, to follow that of the push; or empty."""
         if not agent.settings.worktree.create_pr:
             return ""
         base, place = agent.settings.worktree.base, Path(str(agent.record.worktree))
@@ -102,16 +102,16 @@ class Publication:
             return ""
         return f" && {command}" if command else ""
 
-    async def _open_request(self, agent: Agent) -> str:
+    async def _open_pull_request(self, agent: Agent) -> str:
         branch, _ = await self._branch(agent)
         base = agent.settings.worktree.base
         place = Path(str(agent.record.worktree))
         address = await self._dependencies.worktrees.open_pull_request(place, branch, base)
         return f"pull request {address}"
 
-    def _tell(self, agent: Agent, kind: EventKind, words: str) -> None:
+    def _record(self, agent: Agent, kind: EventKind, text: str) -> None:
         clean = safe_line(
-            redactor_of(self._dependencies.environment, agent).redact(words).text, 1000
+            redactor_of(self._dependencies.environment, agent).redact(text).text, 1000
         )
         self._dependencies.event_log.record(
             kind, f"{agent.name}: {clean}", agent.name, detail=clean
@@ -120,8 +120,8 @@ class Publication:
         self._changed(agent)
 
 
-def _sentences(*parts: str) -> str:
-    """One after the other; nothing is put behind the last, which may be a command."""
-    told = [part.strip() for part in parts if part.strip(" .")]
-    ended = [part if part[-1] in ".!?:;" else f"{part}." for part in told[:-1]]
-    return " ".join([*ended, *told[-1:]])
+def _joined(*parts: str) -> str:
+    """Join sentences. No full stop is added to the last, which may be a command."""
+    sentences = [part.strip() for part in parts if part.strip(" .")]
+    ended = [part if part[-1] in ".!?:;" else f"{part}." for part in sentences[:-1]]
+    return " ".join([*ended, *sentences[-1:]])

@@ -1,7 +1,7 @@
-"""Sends one message once: a webhook, a chat, or anything that Apprise knows.
+"""Sends one message once: to a webhook, to a chat, or through Apprise.
 
-Secrets that a hook names as `${NAME}` are put in here and nowhere before, so that they are never
-written down. When to send, and what follows from the answer, is the outbox's.
+Secrets that a hook names as `${NAME}` are inserted only here, so that they are never stored. The
+outbox decides when to send, and what follows from the answer.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from cockpit.core.outgoing import body_for, expanded, signature, thread_address,
 from cockpit.ports.processes import Processes
 
 NOTIFY_SECONDS = 30.0
-HEARD = 65_536
-"""Bytes of an answer in which it is said which thread a message is in."""
+MOST_READ = 65_536
+"""Most bytes of an answer that are read, to learn the thread of a message."""
 
 GONE_STATUS = 404
 
@@ -30,7 +30,7 @@ _SLACK_HEADERS = {**_HEADERS, "Content-Type": "application/json; charset=utf-8"}
 
 
 class Sender:
-    """Knows the environment that secrets come from."""
+    """Sends messages; inserts secrets from the environment."""
 
     def __init__(
         self,
@@ -53,9 +53,9 @@ class Sender:
         now: float,
         thread: str | None = None,
     ) -> Answer:
-        """Send an event to the hook's `url`. What goes wrong is in the answer.
+        """Send an event to the hook's `url`. Errors are in the answer, not raised.
 
-        Where the hook has threads, it goes into this one, or opens one.
+        If the hook has threads, the message goes into `thread`, or opens one.
         """
         try:
             if kind == "notify":
@@ -97,7 +97,7 @@ class Sender:
             _HEADERS,
             allow_private=bool(hook.get("allow_private")),
             resolver=self._resolver,
-            heard=HEARD,
+            heard=MOST_READ,
         )
         gone = thread is not None and answer.status == GONE_STATUS
         return replace(answer, thread=thread_of(answer.said), thread_gone=gone)
@@ -116,7 +116,7 @@ class Sender:
             {**_SLACK_HEADERS, "Authorization": slack_bot.bearer(self._expanded(hook["token"]))},
             allow_private=bool(hook.get("allow_private")),
             resolver=self._resolver,
-            heard=HEARD,
+            heard=MOST_READ,
         )
         return slack_bot.judged(answer, thread)
 
@@ -136,12 +136,12 @@ class Sender:
         if not run.problem:
             return Answer(status=200)
         hopeless = run.exit_code == notify.NO_ADDRESS
-        words = "it is no address that Apprise knows" if hopeless else "it was not accepted"
-        return Answer(problem=words, hopeless=hopeless)
+        problem = "Apprise does not know this address" if hopeless else "it was not accepted"
+        return Answer(problem=problem, hopeless=hopeless)
 
     def _expanded(self, text: str) -> str:
         return expanded(text, self._environment)
 
     async def close(self) -> None:
-        """What another process is sending is ended."""
+        """End processes that are sending."""
         await self._apprise.close()
