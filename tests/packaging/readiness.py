@@ -1,4 +1,8 @@
-"""Whether a commit can be released: clean tree, dated section in the change log, no tag yet."""
+"""Whether a commit can be released.
+
+The tree is clean, and its version has a dated section in the change log, recorded flights and no
+tag.
+"""
 
 from __future__ import annotations
 
@@ -75,14 +79,19 @@ def _of_version(tree: Path) -> list[str]:
             f"{name} is tagged already. Set the next __version__ in cockpit/__init__.py, "
             "and add its section to CHANGELOG.md."
         )
+    if not (tree / "tests" / "releases" / name).is_dir():
+        found.append(
+            f"tests/releases/{name} does not exist, so no test opens what {name} leaves on disk. "
+            "Run .venv/bin/pytest tests/releases/record.py, and commit what it writes."
+        )
     return found + _of_section(name, sections(tree))
 
 
 def _of_section(name: str, known: list[Section]) -> list[str]:
     section = next((one for one in known if one.version == name), None)
-    today = "YYYY-MM-DD"
+    heading = f"## {name} (YYYY-MM-DD)"
     if section is None:
-        return [f'CHANGELOG.md has no section for {name}. Add "## {name} ({today})" at its top.']
+        return [f'CHANGELOG.md has no section for {name}. Add "{heading}" at its top.']
     found = []
     if section != known[0]:
         found.append(
@@ -92,7 +101,7 @@ def _of_section(name: str, known: list[Section]) -> list[str]:
     if not section.dated:
         found.append(
             f'The section for {name} in CHANGELOG.md has no date ("{section.note}"). '
-            f'Write "## {name} ({today})".'
+            f'Write "{heading}".'
         )
     if not section.text:
         found.append(f"The section for {name} in CHANGELOG.md is empty. Say what has changed.")

@@ -33,6 +33,7 @@ def tree(tmp_path: Path) -> Path:
     (folder / "cockpit").mkdir(parents=True)
     (folder / "cockpit" / "__init__.py").write_text('"""X."""\n\n__version__ = "1.2.3"\n')
     (folder / "CHANGELOG.md").write_text(LOG)
+    record(folder, "1.2.3")
     git(folder, "init", "--quiet")
     commit(folder)
     return folder
@@ -40,6 +41,11 @@ def tree(tmp_path: Path) -> Path:
 
 def git(tree: Path, *arguments: str) -> None:
     subprocess.run(["git", "-C", str(tree), *arguments], check=True, capture_output=True)
+
+
+def record(tree: Path, version: str) -> None:
+    (tree / "tests" / "releases" / version).mkdir(parents=True)
+    (tree / "tests" / "releases" / version / "database.sql").write_text("")
 
 
 def commit(tree: Path) -> None:
@@ -106,6 +112,7 @@ def test_a_version_that_cannot_be_released_is_refused(line: str, tree: Path) -> 
 
 def test_a_release_candidate_can_be_released(tree: Path) -> None:
     (tree / "cockpit" / "__init__.py").write_text('__version__ = "1.3.0rc1"\n')
+    record(tree, "1.3.0rc1")
     write(tree, LOG.replace("1.2.3 (", "1.3.0rc1 ("))
 
     assert readiness.problems(tree) == []
@@ -135,6 +142,13 @@ def test_a_section_without_a_date_is_refused(note: str, tree: Path) -> None:
     write(tree, LOG.replace(" (2026-03-01)", note))
 
     assert 'Write "## 1.2.3 (YYYY-MM-DD)".' in refusal(tree)
+
+
+def test_a_version_without_recorded_flights_is_refused(tree: Path) -> None:
+    (tree / "tests" / "releases" / "1.2.3").rename(tree / "tests" / "releases" / "1.2.2")
+    commit(tree)
+
+    assert "Run .venv/bin/pytest tests/releases/record.py" in refusal(tree)
 
 
 def test_an_empty_section_is_refused(tree: Path) -> None:
