@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from cockpit.supervisor.api.server import Served
+from cockpit.supervisor.api.verbs.agent_lock import Perform, UnderAgentLock
 from cockpit.supervisor.api.verbs.answers import Answers
-from cockpit.supervisor.api.verbs.attach import Attaching
-from cockpit.supervisor.api.verbs.continue_from import Continuing
-from cockpit.supervisor.api.verbs.down import EndingAll
-from cockpit.supervisor.api.verbs.finish import Completion
-from cockpit.supervisor.api.verbs.handoff import HandingOff
-from cockpit.supervisor.api.verbs.load import Loading
-from cockpit.supervisor.api.verbs.one_at_a_time import OneAtATime, Perform
-from cockpit.supervisor.api.verbs.send import Sending
-from cockpit.supervisor.api.verbs.start import Starting
-from cockpit.supervisor.api.verbs.stop import Stopping
-from cockpit.supervisor.api.verbs.undo import GoingBack
+from cockpit.supervisor.api.verbs.attach import AttachHandler
+from cockpit.supervisor.api.verbs.continue_from import ContinueHandler
+from cockpit.supervisor.api.verbs.down import DownHandler
+from cockpit.supervisor.api.verbs.finish import FinishHandler
+from cockpit.supervisor.api.verbs.handoff import HandoffHandler
+from cockpit.supervisor.api.verbs.load import LoadHandler
+from cockpit.supervisor.api.verbs.send import SendHandler
+from cockpit.supervisor.api.verbs.start import StartHandler
+from cockpit.supervisor.api.verbs.stop import StopHandler
+from cockpit.supervisor.api.verbs.undo import UndoHandler
 from cockpit.supervisor.supervisor import Supervisor
 from cockpit.wire.verbs import (
     Approve,
@@ -42,7 +42,7 @@ from cockpit.wire.verbs import (
 def performers(of: Supervisor) -> Mapping[type[Verb], Perform]:
     """Verb -> what performs it, for every verb of `wire.verbs`."""
     parts, fleet, engine, changed = of.dependencies, of.fleet, of.engine, of.publisher.changed
-    locked = OneAtATime(fleet, of.locks, of.life)
+    locked = UnderAgentLock(fleet, of.locks, of.life)
     answers = Answers(
         dependencies=parts,
         fleet=fleet,
@@ -51,10 +51,10 @@ def performers(of: Supervisor) -> Mapping[type[Verb], Perform]:
         history=of.history,
         changed=changed,
     )
-    start = Starting(
+    start = StartHandler(
         fleet=fleet, starter=of.starter, changed=changed, forgotten=of.publisher.forgotten
     )
-    stop = Stopping(
+    stop = StopHandler(
         dependencies=parts,
         fleet=fleet,
         engine=engine,
@@ -62,16 +62,16 @@ def performers(of: Supervisor) -> Mapping[type[Verb], Perform]:
         stopper=of.stopper,
         changed=changed,
     )
-    undo = GoingBack(fleet=fleet, engine=engine, answers=answers, undo=of.undo, changed=changed)
-    handoff = HandingOff(dependencies=parts, fleet=fleet, engine=engine, triggers=of.triggers)
-    finish = Completion(
+    undo = UndoHandler(fleet=fleet, engine=engine, answers=answers, undo=of.undo, changed=changed)
+    handoff = HandoffHandler(dependencies=parts, fleet=fleet, engine=engine, triggers=of.triggers)
+    finish = FinishHandler(
         dependencies=parts,
         fleet=fleet,
         engine=engine,
         attention=of.attention,
         changed=changed,
     )
-    down = EndingAll(
+    down = DownHandler(
         dependencies=parts,
         fleet=fleet,
         engine=engine,
@@ -81,20 +81,20 @@ def performers(of: Supervisor) -> Mapping[type[Verb], Perform]:
         life=of.life,
     )
     return {
-        Load: Loading(fleet, of.starter, changed),
+        Load: LoadHandler(fleet, of.starter, changed),
         Plan: of.planner.plan,
         Start: locked("being started", start),
         Resume: of.resumer.resume,
         Stop: locked("being stopped", stop),
-        Send: Sending(parts, fleet, of.locks),
+        Send: SendHandler(parts, fleet, of.locks),
         Handoff: locked("beginning a handoff", handoff),
         Approve: locked("being approved", answers.approve),
         Refuse: locked("being answered", answers.refuse),
         Snooze: locked("being answered", answers.snooze),
         Finish: locked("being called done", finish.finish),
         Undo: locked("being undone", undo, same_session=True),
-        Continue: Continuing(of.continuation, changed),
-        Attach: Attaching(parts, fleet),
+        Continue: ContinueHandler(of.continuation, changed),
+        Attach: AttachHandler(parts, fleet),
         RemoveWorktree: of.worktrees.remove,
         Down: down,
     }

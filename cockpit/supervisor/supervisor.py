@@ -210,16 +210,16 @@ class Supervisor:
         panes = {str(key): pane for key, pane in (await self._panes()).items()}
         unknown = adopt_unknown(self.dependencies, self.fleet, panes.values())
         await rebuild(self.dependencies, self.fleet.folders())
-        swapping = {record.agent for record in self.dependencies.store.open_handoffs()}
+        handing_off = {record.agent for record in self.dependencies.store.open_handoffs()}
         for agent in self.fleet:
             found = await find_process(self.dependencies, self.sessions, agent, panes)
             self.dialogs.recall(agent)
-            missing = not found and (agent.name not in swapping or agent.record.session is None)
+            missing = not found and (agent.name not in handing_off or agent.record.session is None)
             if missing and adopt(self.dependencies, self.sessions, agent, panes.values()):
                 if agent in unknown:
                     note_lost_settings(self.dependencies, agent)
                 continue
-            self._record_found(agent, found, swapping=agent.name in swapping)
+            self._record_found(agent, found, handing_off=agent.name in handing_off)
         self.watch.hear_once()
         clock = self.dependencies.clock
         until = clock.monotonic() + RESTORE_SECONDS
@@ -227,15 +227,15 @@ class Supervisor:
             await self.watch.read_to_end(agent, until - clock.monotonic())
         has_panes = any(self.fleet.find(pane.label) for pane in panes.values())
         find_interrupted(self.dependencies, self.fleet, panes=has_panes)
-        self._drop_prompts(swapping)
+        self._drop_prompts(handing_off)
         self._resume_handoffs()
         self._report_damaged()
 
-    def _drop_prompts(self, swapping: set[AgentName]) -> None:
+    def _drop_prompts(self, handing_off: set[AgentName]) -> None:
         """Remove the stored prompts of ended sessions and of cancelled starts."""
         kept: set[str] = set()
         for agent in self.fleet:
-            if agent.record.run and (agent.alive or agent.name in swapping):
+            if agent.record.run and (agent.alive or agent.name in handing_off):
                 kept.add(agent.record.run)
             if agent.record.job and self.setup.cut_off(agent) is not None:
                 kept.add(agent.record.job)
@@ -252,13 +252,13 @@ class Supervisor:
         await panes.start_server()
         return await panes.look()
 
-    def _record_found(self, agent: Agent, found: bool, *, swapping: bool) -> None:
+    def _record_found(self, agent: Agent, found: bool, *, handing_off: bool) -> None:
         if found:
             self.event_log.record("agent.found", f"{agent.name} is still running", agent.name)
         elif agent.record.wanted and agent.record.session is not None:
             over = agent.session.ended if agent.session else None
             agent.exit = Exit(over or self._now(), recorded=agent.record.ending)
-            if not swapping and agent.record.ending is None:
+            if not handing_off and agent.record.ending is None:
                 self.sessions.finish(agent)
                 self.event_log.record(
                     "agent.exited",
@@ -433,16 +433,16 @@ class Supervisor:
         """Record how the agent's process ended, and let its handoff react."""
         if agent.process != process or agent.record.run != run:
             return
-        swapping = agent.handoff is not None
+        handing_off = agent.handoff is not None
         agent.exit = Exit(self._now())
         async with self.locks.hold(agent.name, "ended, and its end is being recorded"):
             if agent.process == process and agent.record.run == run:
-                await self._record_end(agent, swapping=swapping)
+                await self._record_end(agent, handing_off=handing_off)
         await self._forget_lost_panes()
         if agent.handoff is not None:
             await self.engine.look(agent)
 
-    async def _record_end(self, agent: Agent, *, swapping: bool) -> None:
+    async def _record_end(self, agent: Agent, *, handing_off: bool) -> None:
         """Save how the agent's process ended. The caller holds the agent's lock."""
         known = await self.sessions.find_exit(agent)
         for other in self.watch.hear_once():
@@ -453,7 +453,7 @@ class Supervisor:
         self.dialogs.settle(agent)
         if agent.record.wanted and ended_with_server(known):
             note_interrupted(self.dependencies, agent, "terminal")
-        if not swapping and agent.handoff is None:
+        if not handing_off and agent.handoff is None:
             self.sessions.finish(agent)
             ending = f"{known}. {known.last_lines}".strip()
             failed = (

@@ -362,7 +362,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "guards-skipped",
         "handoffs begin whatever holds them back",
         "supervisor/handoff/triggers.py",
-        "progress.waits = self._guards.stops(agent, due) if due is not None else None",
+        "progress.waits = self._guards.reason_to_wait(agent, due) if due is not None else None",
         "progress.waits = None",
         f"{JOURNEYS}starters.py -k refused_question",
     ),

@@ -127,14 +127,14 @@ def test_a_reading_is_as_old_as_it_is(watched: Watched, jump: timedelta) -> None
     watched.hook("UserPromptSubmit", prompt="Count.")
     watched.replies(150_000)
     assert watched.agent.session_state.conduct.turn is Turn.WORKING
-    assert watched.guards.stops(watched.agent, DUE) is None
+    assert watched.guards.reason_to_wait(watched.agent, DUE) is None
     watched.jump(jump)
     watched.clock.advance(60)
-    assert watched.guards.stops(watched.agent, DUE) is None
+    assert watched.guards.reason_to_wait(watched.agent, DUE) is None
     told = row(watched.agent, watched.clock.steady(), watched.clock.monotonic())
     assert told.context.age_seconds == 60.0
     watched.clock.advance(61)
-    assert watched.guards.stops(watched.agent, DUE) == (
+    assert watched.guards.reason_to_wait(watched.agent, DUE) == (
         "its last reading is old; waiting for a newer one"
     )
 
@@ -204,13 +204,13 @@ def test_three_swaps_within_a_quarter_of_an_hour_are_three(
         watched.swapped()
         watched.clock.advance(100)
     watched.jump(jump)
-    held = watched.guards.asks(watched.agent)
+    held = watched.guards.reason_to_ask(watched.agent)
     assert held is not None
     assert held.kind == "breaker"
     watched.clock.advance(601)
-    assert watched.guards.asks(watched.agent) is None
+    assert watched.guards.reason_to_ask(watched.agent) is None
     watched.jump(-jump)
-    assert watched.guards.asks(watched.agent) is None
+    assert watched.guards.reason_to_ask(watched.agent) is None
 
 
 @pytest.mark.parametrize("jump", JUMPS)

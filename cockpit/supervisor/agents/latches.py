@@ -5,7 +5,7 @@ from __future__ import annotations
 UNDONE = "undone"
 """The user reopened the session: the next handoff asks first."""
 LET_COMPACT = "let.compact"
-"""The user lets the session compact: no handoff begins before that."""
+"""The user lets the session compact: its band begins no handoff before that."""
 BORN_FULL = "born.full"
 """The session began above the act threshold."""
 MARKED_DONE = "said.done"

@@ -78,11 +78,11 @@ class Connections:
             if self._open[pid] >= MOST_OF_PROCESS:
                 raise _too_many(f"Process {pid} has {self._open[pid]}", MOST_OF_PROCESS)
         else:
-            agents = {each: self._agent(each) for each in self._open}
-            own = sum(self._open[each] for each, name in agents.items() if name == agent)
+            agents = {other: self._agent(other) for other in self._open}
+            own = sum(self._open[other] for other, name in agents.items() if name == agent)
             if own >= MOST_OF_AGENT:
                 raise _too_many(f"{agent or 'An unknown agent'} has {own}", MOST_OF_AGENT)
-            together = sum(self._open[each] for each, name in agents.items() if name is not None)
+            together = sum(self._open[other] for other, name in agents.items() if name is not None)
             if together >= most // 2:
                 raise _too_many(f"All agents together have {together}", most // 2)
         if len(self) >= most:

@@ -37,7 +37,7 @@ from cockpit.supervisor.api.callers import Callers, names_only
 from cockpit.supervisor.api.connections import PEER, Connections, UserOnly
 from cockpit.supervisor.api.listener import Listener
 from cockpit.supervisor.api.request_checks import as_bad_usage, check_address, check_values
-from cockpit.supervisor.api.verbs.one_at_a_time import Perform
+from cockpit.supervisor.api.verbs.agent_lock import Perform
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.handoff.engine import Engine
 from cockpit.supervisor.history.chains import SESSIONS_AT_ONCE, History, Page

@@ -49,7 +49,7 @@ class Guards:
 
     # Reasons why nothing begins
 
-    def stops(self, agent: Agent, due: Due) -> str | None:
+    def reason_to_wait(self, agent: Agent, due: Due) -> str | None:
         """Why the handoff may not begin now; None if it may."""
         for rule in (
             self._usage,
@@ -126,7 +126,7 @@ class Guards:
 
     # Reasons to ask the user
 
-    def asks(self, agent: Agent, starter: Starter = "band") -> HeldBack | None:
+    def reason_to_ask(self, agent: Agent, starter: Starter = "band") -> HeldBack | None:
         """Why the user of an automatic agent is asked first; None if no question is needed."""
         settings = agent.settings.handoff
         if self._latched(agent, UNDONE):

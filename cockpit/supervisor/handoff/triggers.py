@@ -46,13 +46,13 @@ class Triggers:
             self._record_crossings(agent)
             self._note_born_full(agent)
         due = self.due(agent)
-        agent.progress.waits = self._guards.stops(agent, due) if due is not None else None
+        agent.progress.waits = self._guards.reason_to_wait(agent, due) if due is not None else None
         if due is not None and agent.progress.waits is None:
             await self._begin(agent, due)
 
     def held_back(self, agent: Agent) -> str | None:
         """Why the user of an automatic agent would be asked; None if no question is needed."""
-        held = self._guards.asks(agent)
+        held = self._guards.reason_to_ask(agent)
         return f"{held.words}; asking you" if held else None
 
     def held_back_from(self, agent: Agent) -> str | None:
@@ -60,8 +60,8 @@ class Triggers:
         due = self.due(agent)
         if due is None:
             return "no handoff is due any more"
-        stopped = self._guards.stops(agent, due)
-        held = self._guards.asks(agent, due.starter)
+        stopped = self._guards.reason_to_wait(agent, due)
+        held = self._guards.reason_to_ask(agent, due.starter)
         return stopped or (f"{held.words}; asking you" if held else None)
 
     def rearm(self, agent: Agent) -> None:
@@ -209,14 +209,14 @@ class Triggers:
 
     def objection(self, agent: Agent) -> str | None:
         """Why a handoff that the agent asks for may not begin now; None if it may."""
-        return self._guards.stops(agent, Due("agent", "agent", "asked for by the agent"))
+        return self._guards.reason_to_wait(agent, Due("agent", "agent", "asked for by the agent"))
 
     def question(self, agent: Agent) -> HeldBack | None:
         """Why the user is asked before a handoff that the agent asks for; None if not asked."""
-        return self._because(agent, self._guards.asks(agent, "agent"))
+        return self._because(agent, self._guards.reason_to_ask(agent, "agent"))
 
     async def _begin(self, agent: Agent, due: Due) -> None:
-        held = self._guards.asks(agent, due.starter)
+        held = self._guards.reason_to_ask(agent, due.starter)
         hurried = held is None and due.starter == "hook"
         review = (agent.settings.mode == "prompt" and not hurried) or held is not None
         # After the process has ended, there is no session to keep: do not ask.

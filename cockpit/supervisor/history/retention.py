@@ -1,4 +1,4 @@
-"""Archives and removes old documents and transcripts, after `retention_days`.
+"""Archives documents, copies transcripts of ended sessions, and removes both when expired.
 
 Only our own copies are archived and removed. Files in worktrees belong to the user, and the rows of
 chains are kept without a limit. Each look does what is due by then, so that a missed one does no

@@ -1,6 +1,6 @@
 """Watches all agents: reports of hooks, transcripts, and the CLI's notes of its processes.
 
-Hook reports arrive through a watched folder. Transcripts are checked 25 times a second while their
+Hook reports arrive through a watched folder. Transcripts are checked 25 times a second while any
 agent works, and twice a second otherwise. An error with one agent does not affect the others. Makes
 no decisions: calls `consider` for each agent that changed.
 """
@@ -29,7 +29,7 @@ from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.sessions.lifecycle import Sessions
 
 HOT = 0.04
-"""Seconds between looks at the transcript of an agent that works."""
+"""Seconds between looks at the transcripts while any agent works or starts."""
 CALM = 0.5
 """Seconds between looks while no agent works."""
 NOTES = 1.0

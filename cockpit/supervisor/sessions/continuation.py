@@ -33,7 +33,7 @@ NAME_LENGTH = 32
 
 
 class Continuation:
-    """Answers `Continue`."""
+    """Performs `Continue`."""
 
     def __init__(
         self,

@@ -21,7 +21,7 @@ WORDS: dict[Cause, str] = {
 }
 _LATCHES: dict[str, Cause] = {"interrupted.restart": "restart", "interrupted.terminal": "terminal"}
 SHORTLY = 30.0
-"""An agent that ended within these seconds before the supervisor ended with the shutdown."""
+"""Seconds before the supervisor's end in which an ended agent may belong to a shutdown."""
 
 
 def find_interrupted(dependencies: Dependencies, agents: Iterable[Agent], *, panes: bool) -> None:

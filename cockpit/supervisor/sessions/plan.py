@@ -22,7 +22,7 @@ from cockpit.wire.verbs import Done, Plan
 
 
 class Planner:
-    """Answers `Plan`."""
+    """Performs `Plan`."""
 
     def __init__(
         self,
@@ -50,10 +50,10 @@ class Planner:
         found = await worktrees.facts(settings.directory)
         if place:
             there = await worktrees.foresee(place.root, place.target, place.branch, place.base)
-            words = _worktree_text(place, there)
+            where = _worktree_text(place, there)
         else:
-            words = _directory_text(settings, found)
-        sentences = [f"{name} starts {'as configured' if file else 'as a new agent'} {words}"]
+            where = _directory_text(settings, found)
+        sentences = [f"{name} starts {'as configured' if file else 'as a new agent'} {where}"]
         if found.root is None and place is None:
             sentences.append("No git repository: handoff documents cannot be verified.")
         sentences += self._neighbours(name, settings, place)

@@ -1,6 +1,6 @@
 """Starts an agent for a user or the configuration: settings, worktree, job and session.
 
-All checks come before anything is created. Handoffs start their sessions in `handoff.effects`.
+Most checks come before anything is created. Handoffs start their sessions in `handoff.effects`.
 """
 
 from __future__ import annotations

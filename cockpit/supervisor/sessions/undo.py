@@ -80,8 +80,8 @@ class Undo:
                     async with self._sessions.locks.hold(agent.name, "being undone"):
                         await self._swap_back(agent, undone, before)
             except (CockpitError, OSError) as refused:
-                words = f"the undo could not be finished: {_reason(refused)}"
-                self._dependencies.store.save_agent(agent.change(gave_up=words))
+                why = f"the undo could not be finished: {_reason(refused)}"
+                self._dependencies.store.save_agent(agent.change(gave_up=why))
             self._changed(agent)
 
     def previous(self, agent: Agent) -> SessionRecord:
@@ -119,11 +119,11 @@ class Undo:
             await self._sessions.open(agent, again, None, resume=True)
         except (CockpitError, OSError) as refused:
             self._give_up(agent, undone, "ended")
-            words = (
+            why = (
                 f"session {before.number} could not be reopened ({_reason(refused)}); "
                 f"the one after it has ended. Try again: cockpit undo {agent.name}"
             )
-            self._dependencies.store.save_agent(agent.change(gave_up=words))
+            self._dependencies.store.save_agent(agent.change(gave_up=why))
             raise
         self._note_done(agent, undone, again)
         return again

@@ -148,13 +148,15 @@ def _ended_work(agent: Agent) -> str:
     return f"; {text}" if text else ""
 
 
-def _due(agent: Agent, words: str) -> str:
+def _due(agent: Agent, detail: str) -> str:
     """Why a handoff is due: a limit, the loop, or the share of the context that is used."""
     reason = agent.handoff.plan.reason if agent.handoff else "threshold"
     if reason == "limit":
-        return f"its session is at its limit ({words})" if words else "its session is at its limit"
-    if reason == "loop" and words:
-        return words
+        return (
+            f"its session is at its limit ({detail})" if detail else "its session is at its limit"
+        )
+    if reason == "loop" and detail:
+        return detail
     used = agent.session_state.gauge.reading.used
     return f"{used:.0%} of the context is used" if used is not None else "the context is filling up"
 

@@ -15,7 +15,7 @@ UNREAD = 1.0
 """Seconds for which a dialog ignores keys after the user was taken to it."""
 
 
-class Attaching:
+class AttachHandler:
     """Performs `Attach`."""
 
     def __init__(self, dependencies: Dependencies, fleet: Fleet) -> None:

@@ -12,7 +12,7 @@ from cockpit.wire.verbs import (
 )
 
 
-class Continuing:
+class ContinueHandler:
     """Performs `Continue`."""
 
     def __init__(self, continuation: Continuation, changed: Callable[[Agent], None]) -> None:

@@ -19,7 +19,7 @@ from cockpit.wire.verbs import (
 )
 
 
-class EndingAll:
+class DownHandler:
     """Performs `Down`."""
 
     def __init__(

@@ -20,7 +20,7 @@ from cockpit.supervisor.observe.attention import Attention
 from cockpit.wire.verbs import Done, Finish
 
 
-class Completion:
+class FinishHandler:
     """Performs `Finish`."""
 
     def __init__(

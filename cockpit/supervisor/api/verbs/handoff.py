@@ -19,7 +19,7 @@ from cockpit.wire.verbs import (
 )
 
 
-class HandingOff:
+class HandoffHandler:
     """Performs `Handoff`, under the lock of the agent."""
 
     def __init__(

@@ -14,7 +14,7 @@ from cockpit.wire.verbs import (
 )
 
 
-class Loading:
+class LoadHandler:
     """Performs `Load`."""
 
     def __init__(self, fleet: Fleet, starter: Starter, changed: Callable[[Agent], None]) -> None:

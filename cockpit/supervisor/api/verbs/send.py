@@ -20,7 +20,7 @@ ACCEPTED_WITHIN = 8.0
 """Seconds in which an idle agent must accept a pasted prompt."""
 
 
-class Sending:
+class SendHandler:
     """Performs `Send`. Holds the agent's lock while it types."""
 
     def __init__(self, dependencies: Dependencies, fleet: Fleet, locks: AgentLocks) -> None:

@@ -21,7 +21,7 @@ from cockpit.wire.verbs import (
 )
 
 
-class Starting:
+class StartHandler:
     """Performs `Start`, under the lock of the agent."""
 
     def __init__(

@@ -8,7 +8,7 @@ from contextlib import suppress
 from cockpit.core.errors import Hindered
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.fleet import Fleet
-from cockpit.supervisor.api.verbs.calling_off import call_off
+from cockpit.supervisor.api.verbs.cancel import cancel_handoff
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.handoff.engine import Engine
 from cockpit.supervisor.sessions.setup import WorktreeSetup
@@ -19,7 +19,7 @@ from cockpit.wire.verbs import (
 )
 
 
-class Stopping:
+class StopHandler:
     """Performs `Stop`, under the lock of the agent."""
 
     def __init__(
@@ -47,7 +47,7 @@ class Stopping:
             self._dependencies.event_log.record("agent.not_started", message, agent.name)
             return Done(message=message, name=agent.name)
         try:
-            await call_off(self._engine, agent)
+            await cancel_handoff(self._engine, agent)
         except Hindered as full:
             raise handoff_not_cancelled(agent, full) from full
         if agent.gave_up:

@@ -8,7 +8,7 @@ from cockpit.core.handoff.states import Confirming
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.api.verbs.answers import Answers
-from cockpit.supervisor.api.verbs.calling_off import call_off
+from cockpit.supervisor.api.verbs.cancel import cancel_handoff
 from cockpit.supervisor.handoff.engine import Engine
 from cockpit.supervisor.sessions.undo import Undo as Undoing
 from cockpit.wire.verbs import (
@@ -17,7 +17,7 @@ from cockpit.wire.verbs import (
 )
 
 
-class GoingBack:
+class UndoHandler:
     """Performs `Undo`, under the lock of the agent."""
 
     def __init__(
@@ -41,7 +41,7 @@ class GoingBack:
         if agent.handoff is not None and isinstance(agent.handoff.state, Confirming):
             return await self._answers.give_up(agent)
         self._undo.previous(agent)  # raises before a handoff is cancelled
-        await call_off(self._engine, agent)
+        await cancel_handoff(self._engine, agent)
         before = await self._undo.undo(agent)
         self._changed(agent)
         return Done(message=f"{agent.name} is back in session {before.number}", name=agent.name)

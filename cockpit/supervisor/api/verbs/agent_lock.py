@@ -16,7 +16,7 @@ Perform = Callable[[Any], Awaitable[Done]]
 """Performs one verb of `wire.verbs`. Returns `Done` or raises `CockpitError`."""
 
 
-class OneAtATime:
+class UnderAgentLock:
     """Makes verbs that change the same agent run one after the other."""
 
     def __init__(self, fleet: Fleet, locks: AgentLocks, life: Lifetime) -> None:

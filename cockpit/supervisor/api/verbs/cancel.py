@@ -8,7 +8,7 @@ from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.handoff.engine import Engine
 
 
-async def call_off(engine: Engine, agent: Agent) -> None:
+async def cancel_handoff(engine: Engine, agent: Agent) -> None:
     """Cancel the handoff, if any. Raises `NotNow` if the old session is already being replaced."""
     if agent.handoff is None:
         return
