@@ -237,7 +237,7 @@ class Supervisor:
         for agent in self.fleet:
             if agent.record.run and (agent.alive or agent.name in handing_off):
                 kept.add(agent.record.run)
-            if agent.record.job and self.setup.cut_off(agent) is not None:
+            if agent.record.job and self.setup.should_repeat(agent) is not None:
                 kept.add(agent.record.job)
         self.dependencies.prompts.sweep(kept)
 

@@ -333,7 +333,7 @@ def test_each_reason_against_a_removal_is_told_with_a_next_step(cockpit: Cockpit
             for reason in (
                 "it is locked: on a stick\n", f"process {sleeper.pid} works in it (sleep)",
                 f"process {writer.pid} has {tree}/log open for writing (sleep)",
-                "git is in the middle of it: merge", "other repositories inside: clone",
+                "a git operation is in progress: merge", "other repositories inside: clone",
             ):  # fmt: skip
                 assert reason in words
             assert "nowhere" not in words

@@ -88,4 +88,4 @@ def clock_time(at: float) -> str:
 def writers_failed(agent: Agent) -> str | None:
     """Which writers failed in the handoff that is under way, and why; None if none did."""
     failed = "; ".join(agent.progress.details.writers_failed)
-    return safe_line(f"no handoff document by {failed}", 300) if failed else None
+    return safe_line(f"no handoff document from {failed}", 300) if failed else None

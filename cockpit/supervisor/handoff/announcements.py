@@ -85,7 +85,7 @@ def changed(event_log: EventLog, agent: Agent, before: Handoff, after: Handoff) 
         writer, _, why = failed.partition(": ")
         event_log.record(
             "handoff.writer_failed",
-            f"No handoff document of {agent.name} by the writer {writer}: {why}",
+            f"The writer {writer} gave no handoff document for {agent.name}: {why}",
             agent.name,
             writer=writer,
         )

@@ -32,8 +32,8 @@ KEPT = 1_000_000
 SHOW_EVERY = 0.5
 """Least seconds between two updates of the row."""
 
-StartAgent = Callable[[], Awaitable[None]]
-"""Starts the agent after the setup."""
+StartSession = Callable[[], Awaitable[None]]
+"""Starts the session after the setup."""
 
 
 class WorktreeSetup:
@@ -65,7 +65,7 @@ class WorktreeSetup:
         fresh = made is not None and made.made is not None and not made.made.ready
         return fresh and bool(wanted.setup or wanted.copy_files)
 
-    def begin(self, agent: Agent, home: Home, start_agent: StartAgent, *, again: bool) -> None:
+    def begin(self, agent: Agent, home: Home, start_session: StartSession, *, again: bool) -> None:
         """Set up the agent's worktree in the background, then start the agent.
 
         With `again`, a restarted supervisor repeats an interrupted setup; otherwise the user must.
@@ -74,11 +74,11 @@ class WorktreeSetup:
         self._dependencies.store.latch(SessionId(agent.job.id), LATCH, 1.0 if again else 0.0)
         agent.start.hooks_run = True
         self._show(agent, "its worktree is being prepared")
-        task = asyncio.get_running_loop().create_task(self._prepare(agent, home, start_agent))
+        task = asyncio.get_running_loop().create_task(self._prepare(agent, home, start_session))
         self._running[agent.name] = task
         task.add_done_callback(lambda _: self._running.pop(agent.name, None))
 
-    def cut_off(self, agent: Agent) -> bool | None:
+    def should_repeat(self, agent: Agent) -> bool | None:
         """Whether to repeat an interrupted setup; None if none was interrupted."""
         if agent.job is None or agent.alive or agent.start.hooks_run:
             return None
@@ -88,12 +88,12 @@ class WorktreeSetup:
         latched = self._dependencies.store.latched(SessionId(agent.job.id), LATCH)
         return None if latched is None else bool(latched)
 
-    async def _prepare(self, agent: Agent, home: Home, start_agent: StartAgent) -> None:
+    async def _prepare(self, agent: Agent, home: Home, start_session: StartSession) -> None:
         try:
             await self._prepare_files(agent, home)
             async with self._locks.hold(agent.name, "being started"):
                 agent.start.hooks_run = False
-                await start_agent()
+                await start_session()
                 self._unlatch(agent)
         except CockpitError as refused:
             self._unlatch(agent)
@@ -173,7 +173,7 @@ class WorktreeSetup:
         if agent.job is not None:
             self._dependencies.store.unlatch(SessionId(agent.job.id), LATCH)
 
-    async def call_off(self, agent: Agent) -> bool:
+    async def cancel(self, agent: Agent) -> bool:
         """End the setup that is running; the agent is not started. False if none is running."""
         task = self._running.get(agent.name)
         if task is None:

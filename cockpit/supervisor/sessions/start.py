@@ -86,7 +86,7 @@ class Starter:
         """The settings that `agent_for` would use, and the file that names the agent."""
         options: dict[str, Any] = {}
         if asked.directory:
-            options["directory"] = without_parent_links(Path(asked.directory))
+            options["directory"] = resolve_dots(Path(asked.directory))
         if asked.runtime:
             options["runtime"] = asked.runtime
         if asked.mode:
@@ -188,18 +188,18 @@ class Starter:
         agent.progress.acknowledge()
         agent.troubles.dialog = None
         if own is not None:
-            start_agent = partial(self._reopen, agent, own.id, prompt)
+            start_session = partial(self._reopen, agent, own.id, prompt)
         else:
-            start_agent = partial(self._open_first, agent, text, ident, inheritance)
+            start_session = partial(self._open_first, agent, text, ident, inheritance)
         home = await self._dependencies.worktrees.home(settings.directory)
         if home is not None and self._setup.is_due(agent, made):
             repeatable = ident is None and inheritance is None
             if text and text != job.prompt:
                 # It starts later, maybe by another supervisor, and the record is redacted.
                 self._dependencies.prompts.keep(job.id, text)
-            self._setup.begin(agent, home, start_agent, again=repeatable)
+            self._setup.begin(agent, home, start_session, again=repeatable)
             return
-        await start_agent()
+        await start_session()
 
     async def _open_first(
         self,
@@ -356,20 +356,20 @@ class Starter:
     async def _resume_setups(self) -> None:
         """Continue the starts whose setup was interrupted with an earlier supervisor."""
         for agent in self._fleet:
-            if self._setup.cut_off(agent) is not None:
+            if self._setup.should_repeat(agent) is not None:
                 async with self._sessions.locks.hold(agent.name, "being started"):
                     await self._resume_setup(agent)
 
     async def _resume_setup(self, agent: Agent) -> None:
         home = await self._dependencies.worktrees.home(agent.settings.directory)
-        again = self._setup.cut_off(agent)
+        again = self._setup.should_repeat(agent)
         if again and home is not None and agent.directory.is_dir():
             agent.environment = self._sessions.environment(agent)
             job = agent.job
             kept = self._dependencies.prompts.of_job(job.id) if job else None
             text = kept or (job.prompt if job else None) or ""
-            start_agent = partial(self._open_first, agent, text, None, None)
-            self._setup.begin(agent, home, start_agent, again=True)
+            start_session = partial(self._open_first, agent, text, None, None)
+            self._setup.begin(agent, home, start_session, again=True)
         elif again is not None:
             why = f"the setup of its worktree was interrupted. Again: cockpit start {agent.name}"
             self._dependencies.store.save_agent(agent.change(gave_up=why))
@@ -399,7 +399,7 @@ class Starter:
         self._changed(agent)
 
 
-def without_parent_links(path: Path) -> Path:
+def resolve_dots(path: Path) -> Path:
     """Resolve a path that contains `..`, because of links; other paths are unchanged."""
     return path.resolve() if ".." in path.parts else path
 

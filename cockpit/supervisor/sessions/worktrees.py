@@ -167,7 +167,9 @@ class AgentWorktrees:
             if agent.in_use:
                 yield Obstacle(why=f"{agent.name} works in it", next=stop)
             elif mine and agent.record.wanted and not _is_job_over(agent):
-                yield Obstacle(why=f"the job of {agent.name} is not over", next=f"If it is: {stop}")
+                yield Obstacle(
+                    why=f"the job of {agent.name} is not over", next=f"If it is over: {stop}"
+                )
         agents = {agent.process.pid for agent in self._fleet if agent.process}
         foreign = [one for one in occupants if one.pid not in agents and one.pid != client]
         callers = self._dependencies.processes.lineage(client) if client is not None else []
@@ -325,7 +327,7 @@ def _content_obstacles(tree: Tree, left_out: Collection[str]) -> Iterator[Obstac
     where = tree.directory
     if tree.busy:
         yield Obstacle(
-            why=f"git is in the middle of it: {tree.busy}", next=f"git -C {where} status"
+            why=f"a git operation is in progress: {tree.busy}", next=f"git -C {where} status"
         )
     if tree.inner:
         names = ", ".join(safe_line(name, 80) for name in tree.inner[:5])

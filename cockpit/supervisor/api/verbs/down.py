@@ -70,7 +70,7 @@ class DownHandler:
                 return await end_it(agent)
 
         async def end_it(agent: Agent) -> str:
-            await self._setup.call_off(agent)
+            await self._setup.cancel(agent)
             # First, because a handoff would start a new session for the ended one.
             try:
                 await self._engine.abandon(agent, "cockpit down --agents")

@@ -42,7 +42,7 @@ class StopHandler:
     async def __call__(self, asked: Stop) -> Done:
         """End an agent. Its worktree and everything it wrote stay."""
         agent = self._fleet.agent(asked.name)
-        if await self._setup.call_off(agent):
+        if await self._setup.cancel(agent):
             message = f"The start of {agent.name} was cancelled; its worktree stays"
             self._dependencies.event_log.record("agent.not_started", message, agent.name)
             return Done(message=message, name=agent.name)
