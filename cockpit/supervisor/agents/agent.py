@@ -78,7 +78,7 @@ class Agent:
     progress: HandoffProgress = field(default_factory=HandoffProgress)
     start: StartProgress = field(default_factory=StartProgress)
     troubles: Troubles = field(default_factory=Troubles)
-    ahead: float = 0.0
+    clock_offset: float = 0.0
     """Steady time minus wall clock time at the last look, in seconds. Converts times for rows."""
     handoffs: int = 0
     """Confirmed handoffs of this job."""
@@ -145,9 +145,11 @@ class Agent:
 
     # Readings
 
-    def read(self, events: Iterable[SessionEvent | Skipped], at: float, ahead: float = 0.0) -> None:
+    def read(
+        self, events: Iterable[SessionEvent | Skipped], at: float, clock_offset: float = 0.0
+    ) -> None:
         """Process new lines of the session's transcript; see `SessionState.read`."""
-        self.session_state.read(events, at, ahead)
+        self.session_state.read(events, at, clock_offset)
 
     @property
     def catching_up(self) -> bool:
@@ -252,7 +254,7 @@ class Agent:
 
     def has_received(self, token: str) -> bool:
         """Whether a prompt or an injected context with this token reached the model."""
-        return any(token in text for text in self.session_state.heard)
+        return any(token in text for text in self.session_state.received)
 
     # Directory
 

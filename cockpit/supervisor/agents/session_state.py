@@ -42,7 +42,7 @@ LATER = 1e-6
 """Least seconds between two lines of a transcript; keeps their times in order."""
 _BROKEN_BY = {401: "authentication_failed", 404: "model_not_found", 429: "rate_limit"}
 """HTTP status of the API -> the error name that hooks use; others are `unknown`."""
-HEARD = 4000
+MOST_KEPT = 4000
 """Characters kept of a prompt or an injected context; a request names its file before that."""
 
 
@@ -79,7 +79,7 @@ class SessionState:
     """Prompt files that its transcript names and that its CLI has not read, as far as is known."""
     prompt_files_taken: set[str] = field(default_factory=set)
     """Prompt files that its CLI has read, until they are removed."""
-    heard: list[str] = field(default_factory=list)
+    received: list[str] = field(default_factory=list)
     """Injected contexts and prompts, newest last: they prove that a request arrived."""
     user_prompts: list[tuple[float, str]] = field(default_factory=list)
     last_activity: float | None = None
@@ -105,11 +105,13 @@ class SessionState:
 
     # Input
 
-    def read(self, events: Iterable[SessionEvent | Skipped], at: float, ahead: float = 0.0) -> None:
+    def read(
+        self, events: Iterable[SessionEvent | Skipped], at: float, clock_offset: float = 0.0
+    ) -> None:
         """Process new lines of the transcript, in order.
 
-        `at` is when they were read, in steady seconds. `ahead` is steady time minus wall clock
-        time; the wall clock dated the lines.
+        `at` is when they were read, in steady seconds. `clock_offset` is steady time minus wall
+        clock time; the wall clock dated the lines.
         """
         for event in events:
             if isinstance(event, Skipped):
@@ -118,7 +120,7 @@ class SessionState:
             self._feed_meter(event)
             self.reading.collector.feed(event)
             self.reading.running.feed(event)
-            self._take(event, at, ahead)
+            self._take(event, at, clock_offset)
 
     def _skip(self, event: Skipped) -> None:
         """Count a skipped line. If it may hold the newest reading, the reading becomes unknown."""
@@ -157,8 +159,8 @@ class SessionState:
         elif isinstance(event, Compacted) and event.trigger == "auto":
             self.compaction.by_itself_at = tokens or event.pre_tokens
 
-    def _take(self, event: SessionEvent, at: float, ahead: float) -> None:
-        when = self._dated(event, at, ahead)
+    def _take(self, event: SessionEvent, at: float, clock_offset: float) -> None:
+        when = self._dated(event, at, clock_offset)
         self.quiet_since_start = False
         match event:
             case AssistantReplied(sidechain=False):
@@ -173,13 +175,13 @@ class SessionState:
                 if not self.behind:
                     self._gauge_from_record(when)
             case UserSaid(sidechain=False, compact_summary=False, text=text):
-                note_bounded(self.heard, text[:HEARD])
+                note_bounded(self.received, text[:MOST_KEPT])
                 self.last_activity = when
                 self.prompt_files_named.update(prompt_files(text))
                 if not event.meta:
                     self.conduct.broken = None if self.catching_up else self.conduct.broken
                     self.conduct.spoke("", when)
-                    note_bounded(self.user_prompts, (when, text[:HEARD]))
+                    note_bounded(self.user_prompts, (when, text[:MOST_KEPT]))
             case PromptFileTaken(path=path):
                 self.prompt_files_named.discard(path)
                 self.prompt_files_taken.add(path)
@@ -201,11 +203,11 @@ class SessionState:
                     self.gauge.report_window(event.window)
             case _:
                 if text := getattr(event, "text", ""):
-                    note_bounded(self.heard, text[:HEARD])
+                    note_bounded(self.received, text[:MOST_KEPT])
 
-    def _dated(self, event: SessionEvent, at: float, ahead: float) -> float:
+    def _dated(self, event: SessionEvent, at: float, clock_offset: float) -> float:
         """When the line was written, in steady seconds; always later than the line before."""
-        when = stamp(event, at, ahead)
+        when = stamp(event, at, clock_offset)
         if getattr(event, "at", None) is not None:
             when = self.reading.read_to = max(when, self.reading.read_to + LATER)
         return when
@@ -240,8 +242,8 @@ class SessionState:
                 self.gauge.compacted(at)
             case PromptTaken(text=text) if not text.startswith(NOTIFIED):
                 # A prompt queued while the agent works is never a user line of the transcript.
-                note_bounded(self.user_prompts, (at, text[:HEARD]))
-                note_bounded(self.heard, text[:HEARD])
+                note_bounded(self.user_prompts, (at, text[:MOST_KEPT]))
+                note_bounded(self.received, text[:MOST_KEPT])
             case _:
                 pass
 
@@ -268,10 +270,10 @@ class SessionState:
         self.limit_resets = report.limit_resets or self.limit_resets
 
 
-def stamp(event: SessionEvent, otherwise: float, ahead: float = 0.0) -> float:
+def stamp(event: SessionEvent, otherwise: float, clock_offset: float = 0.0) -> float:
     """When the event was written, in steady seconds; at most `otherwise`, when it was read."""
     at = getattr(event, "at", None)
-    return min(at.timestamp() + ahead, otherwise) if at is not None else otherwise
+    return min(at.timestamp() + clock_offset, otherwise) if at is not None else otherwise
 
 
 def note_bounded(notes: list[Any], item: Any, most: int = 40) -> None:

@@ -257,7 +257,7 @@ class Watch:
         self, agent: Agent, events: Sequence[SessionEvent | Skipped], compactions: int
     ) -> None:
         now = self._dependencies.clock.steady()
-        agent.read(events, now, self._ahead(agent))
+        agent.read(events, now, self._clock_offset(agent))
         self._drop_taken_prompt(agent)
         if (
             agent.session_state.reading.meter.compactions > compactions
@@ -362,9 +362,11 @@ class Watch:
     def _dated(self, agent: Agent, stamp: float | None) -> float:
         """A wall clock time as steady seconds, at most now; now without a time."""
         now = self._dependencies.clock.steady()
-        return now if stamp is None else min(now, stamp + self._ahead(agent))
+        return now if stamp is None else min(now, stamp + self._clock_offset(agent))
 
-    def _ahead(self, agent: Agent) -> float:
+    def _clock_offset(self, agent: Agent) -> float:
         """Steady time minus wall clock time in seconds; a jump of the clock changes it."""
-        agent.ahead = self._dependencies.clock.steady() - self._dependencies.clock.now().timestamp()
-        return agent.ahead
+        agent.clock_offset = (
+            self._dependencies.clock.steady() - self._dependencies.clock.now().timestamp()
+        )
+        return agent.clock_offset

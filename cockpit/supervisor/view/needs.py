@@ -111,7 +111,7 @@ def _dialog(dialog: DialogOpened, since: str | None) -> Needs:
 
 def heard_at(agent: Agent, at: float | None) -> str | None:
     """Steady seconds as a wall clock time."""
-    return rfc3339(at - agent.ahead) if at else None
+    return rfc3339(at - agent.clock_offset) if at else None
 
 
 def _time(at: float | None) -> str | None:
