@@ -79,7 +79,7 @@ def test_the_agent_starts_after_the_setup_of_its_worktree(cockpit: Cockpit) -> N
             row = await cockpit.until(lambda row: "installing" in (row.note or ""))
             assert row.worktree is not None
             again = await cockpit.refused(Start(name="api"))
-            assert "Its worktree comes first" in str(again)
+            assert "Its worktree is set up first" in str(again)
             (cockpit.home / "go").touch()
             await cockpit.until(done)
             kept = (Path(row.worktree) / "installed").read_text().splitlines()
