@@ -25,18 +25,18 @@ class HostClients:
     def __init__(self, here: HttpClient, settings: Settings) -> None:
         self.client = JoinedClient(here, [])
         self._known: dict[str, tuple[Host, RemoteHost, HostClient]] = {}
-        self.have(settings)
+        self.set_hosts(settings)
 
-    def have(self, settings: Settings) -> Mapping[str, Supervisor]:
+    def set_hosts(self, settings: Settings) -> Mapping[str, Supervisor]:
         """Replace the set of hosts; return every supervisor by host name, this machine first.
 
         A host whose settings did not change keeps its client.
         """
         self._known = {host.name: self._client_of(host) for host in settings.hosts}
-        self.client.have([client for _, _, client in self._known.values()])
+        self.client.set_hosts([client for _, _, client in self._known.values()])
         return self.client.members
 
-    def shown_there(self, shown_name: str) -> list[str]:
+    def pane_command(self, shown_name: str) -> list[str]:
         """Return the command that shows a remote agent's pane; empty for a local agent."""
         host, name = host_and_name(shown_name)
         if host not in self._known:

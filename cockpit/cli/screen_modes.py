@@ -90,7 +90,7 @@ def _show(places: Places, config: Path | None, *, in_home_window: bool) -> int:
     hosts = HostClients(here, settings)
 
     async def select_window(name: str) -> None:
-        if argv := hosts.shown_there(name):
+        if argv := hosts.pane_command(name):
             argv = ["/bin/sh", "-c", CONNECT_SCRIPT, name, *argv]
             await views.show_remote(name, Launch(argv, Path.cwd(), dict(os.environ)))
             return
@@ -98,7 +98,7 @@ def _show(places: Places, config: Path | None, *, in_home_window: bool) -> int:
         await views.show(PaneId(done.pane or ""))
 
     async def attach_client(name: str) -> None:
-        if argv := hosts.shown_there(name):
+        if argv := hosts.pane_command(name):
             await _lend_terminal(argv, f"The pane of {name} could not be opened")
             return
         done = await here.ask(Attach(name=name))
@@ -109,7 +109,7 @@ def _show(places: Places, config: Path | None, *, in_home_window: bool) -> int:
     attach = select_window if in_home_window else attach_client
     files = partial(Files.read, places, config, Path.cwd(), dict(os.environ))
     outside = ReloadTargets(
-        hosts.have,
+        hosts.set_hosts,
         partial(watch_files, _settings_files(places, config)),
         _notification_passer(views),
     )

@@ -40,7 +40,7 @@ class JoinedClient:
         """Every supervisor by its host's name, this machine's first."""
         return {LOCAL: self._local, **self._remote}
 
-    def have(self, remote: Sequence[HostClient]) -> None:
+    def set_hosts(self, remote: Sequence[HostClient]) -> None:
         """Replace the remote hosts; requests in progress continue with the old ones."""
         self._remote = {other.host: other for other in remote}
 

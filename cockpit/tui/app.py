@@ -122,7 +122,7 @@ class CockpitApp(App[bool]):
 
     def watch_sub_title(self, said: str) -> None:
         if isinstance(self._driver, DiffingDriver):
-            self._driver.entitle(f"{said} - {self.TITLE}" if said else str(self.TITLE))
+            self._driver.set_title(f"{said} - {self.TITLE}" if said else str(self.TITLE))
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         return themes.defaults(self.current_theme.to_color_system().generate())

@@ -48,13 +48,13 @@ class SettingsReloader:
         self._model = model
         self._ui = ui
         self._bell = bell
-        self._said = settings
+        self._settings = settings
         self._followed: dict[str, Supervisor] = {}
         self._stop_watching: Callable[[], None] = lambda: None
 
-    def begin(self, whom: Mapping[str, Supervisor]) -> None:
+    def begin(self, supervisors: Mapping[str, Supervisor]) -> None:
         """Follow these supervisors, and watch the configuration files."""
-        self._followed = dict(whom)
+        self._followed = dict(supervisors)
         for host in self._followed:
             self._follow(host)
         if self._ui.reload and self._ui.files:
@@ -66,22 +66,22 @@ class SettingsReloader:
 
     def apply(self, loaded: Loaded) -> None:
         """Apply these settings."""
-        said, reload, before = loaded.settings, self._ui.reload, self._said
-        self._take_keys(said.keys)
-        if reload is None or before is None or said == before:
+        settings, reload, before = loaded.settings, self._ui.reload, self._settings
+        self._apply_keys(settings.keys)
+        if reload is None or before is None or settings == before:
             return
-        self._said = said
-        if said.cockpit != before.cockpit:
-            self._draw_by(said, before, reload)
-        if self._bell and said.notifications != before.notifications:
-            self._bell.use_settings(said.notifications)
-            if said.notifications.terminal in ("osc9", "osc777"):
+        self._settings = settings
+        if settings.cockpit != before.cockpit:
+            self._apply_look(settings, before, reload)
+        if self._bell and settings.notifications != before.notifications:
+            self._bell.use_settings(settings.notifications)
+            if settings.notifications.terminal in ("osc9", "osc777"):
                 reload.let_through()
-        if said.hosts != before.hosts:
-            self._have(reload.hosts(said))
+        if settings.hosts != before.hosts:
+            self._set_hosts(reload.hosts(settings))
 
     def _file_changed(self) -> None:
-        in_background(self._app, self._read_again, group="settings", alone=True)
+        in_background(self._app, self._read_again, group="settings", exclusive=True)
 
     async def _read_again(self) -> None:
         await asyncio.sleep(PAUSE)
@@ -90,26 +90,26 @@ class SettingsReloader:
             files = await asyncio.to_thread(self._ui.files)
         except CockpitError as error:
             hint = f" {error.hint}" if error.hint else ""
-            words = f"{error.title}.{hint} Keeping the previous settings."
-            self._tell(words, severity="warning")
+            text = f"{error.title}.{hint} Keeping the previous settings."
+            self._notify(text, severity="warning")
             return
         self.apply(files.loaded)
 
-    def _take_keys(self, said: Mapping[str, str]) -> None:
+    def _apply_keys(self, configured: Mapping[str, str]) -> None:
         keys = self._ui.keys
-        if dict(said) == keys:
+        if dict(configured) == keys:
             return
         keys.clear()
-        keys.update(said)
+        keys.update(configured)
         self._app.set_keymap(keymap(keys))
         for screen in self._app.screen_stack:
             for line in screen.query(KeyLine):
                 line.show()
 
-    def _draw_by(self, said: Settings, before: Settings, reload: ReloadDependencies) -> None:
-        filters, pace = reload.drawn(said.cockpit)
-        self._ui.pace.become(pace)
-        theme = said.cockpit.theme
+    def _apply_look(self, settings: Settings, before: Settings, reload: ReloadDependencies) -> None:
+        filters, pace = reload.drawn(settings.cockpit)
+        self._ui.pace.copy_from(pace)
+        theme = settings.cockpit.theme
         if theme != before.cockpit.theme and theme in self._app.available_themes:
             self._app.theme = theme
         self._draw_through(filters)
@@ -118,26 +118,28 @@ class SettingsReloader:
 
     def _follow(self, host: str) -> None:
         task = partial(follow, self._followed[host], self._model.parts[host])
-        in_background(self._app, task, group=f"follow {host}", alone=True)
+        in_background(self._app, task, group=f"follow {host}", exclusive=True)
 
-    def _have(self, wanted: Mapping[str, Supervisor]) -> None:
+    def _set_hosts(self, supervisors: Mapping[str, Supervisor]) -> None:
         """Follow exactly these; reconnect a host whose client changed."""
-        _here, *others = wanted
-        stays = {host for host in wanted if self._followed.get(host) is wanted[host]}
-        gone = [host for host in self._followed if host not in wanted]
-        for host in self._followed.keys() - stays:
+        _here, *others = supervisors
+        unchanged = {host for host in supervisors if self._followed.get(host) is supervisors[host]}
+        removed = [host for host in self._followed if host not in supervisors]
+        for host in self._followed.keys() - unchanged:
             self._app.workers.cancel_group(self._app, f"follow {host}")
-        self._model.have([host for host in others if host in stays])
-        self._model.have(others)
-        self._followed = dict(wanted)
-        fresh = [host for host in wanted if host not in stays]
-        for host in fresh:
+        self._model.set_hosts([host for host in others if host in unchanged])
+        self._model.set_hosts(others)
+        self._followed = dict(supervisors)
+        added = [host for host in supervisors if host not in unchanged]
+        for host in added:
             self._follow(host)
-        told = [f"{host} was removed from your config; its agents keep running." for host in gone]
-        told += [f"{host} was added to your config; connecting." for host in fresh]
-        self._tell(" ".join(told))
+        messages = [
+            f"{host} was removed from your config; its agents keep running." for host in removed
+        ]
+        messages += [f"{host} was added to your config; connecting." for host in added]
+        self._notify(" ".join(messages))
 
-    def _tell(
-        self, words: str, severity: Literal["information", "warning"] = "information"
+    def _notify(
+        self, text: str, severity: Literal["information", "warning"] = "information"
     ) -> None:
-        self._app.notify(safe_line(words, 400), severity=severity, markup=False, timeout=8)
+        self._app.notify(safe_line(text, 400), severity=severity, markup=False, timeout=8)

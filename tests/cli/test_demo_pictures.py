@@ -22,10 +22,10 @@ SRV = UIContext(attach=nowhere, edit=nowhere)
 
 
 def taken(*shots: Shot) -> tuple[dict[str, str], list[str]]:
-    told: list[str] = []
-    camera = Camera(len(shots), told.append)
+    screen_text: list[str] = []
+    camera = Camera(len(shots), screen_text.append)
     asyncio.run(camera.take(shots, scene(), SRV, "/srv/shop"))
-    return camera.pictures, told
+    return camera.pictures, screen_text
 
 
 def said(svg: str) -> str:
@@ -39,9 +39,9 @@ def said(svg: str) -> str:
 
 def test_each_shot_is_a_picture_and_is_told_of() -> None:
     review = Shot("review", ("Handoff",), ("d",), "api", (80, 20))
-    pictures, told = taken(Shot("fleet", ("needs you",), selected="api"), review)
+    pictures, screen_text = taken(Shot("fleet", ("needs you",), selected="api"), review)
     assert list(pictures) == ["fleet.svg", "review.svg"]
-    assert told == ["picture 1 of 2: fleet", "picture 2 of 2: review"]
+    assert screen_text == ["picture 1 of 2: fleet", "picture 2 of 2: review"]
     assert "needs you" in said(pictures["fleet.svg"])
     assert f"{ALWAYS}/.worktrees/api" in said(pictures["fleet.svg"])
     assert "/srv/shop" not in pictures["fleet.svg"]

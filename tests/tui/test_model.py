@@ -42,7 +42,7 @@ def test_a_listener_is_told_what_changed() -> None:
         (Change.FLEET, None), (Change.AGENT, "api"), (Change.FLEET, "web"), (Change.FLEET, None),
         (Change.SELECTION, "api"), (Change.CONNECTION, None),
     ]  # fmt: skip
-    assert model.heard_at == {"api": 2.0}
+    assert model.received_at == {"api": 2.0}
 
 
 def test_a_selection_survives_its_agent_going_and_coming_back() -> None:
@@ -125,7 +125,7 @@ def test_a_host_that_is_lost_keeps_its_agents_and_the_others_go_on() -> None:
     model.parts["build"].take(AgentChanged(agent=agent("build/api", "idle")), 7.0)
     assert list(model.agents) == ["api", "build/api", "gpu1/api"]
     assert [name for name in model.agents if model.is_lost(name)] == ["gpu1/api"]
-    assert model.heard_at == {"api": 1.0, "build/api": 7.0, "gpu1/api": 1.0}
+    assert model.received_at == {"api": 1.0, "build/api": 7.0, "gpu1/api": 1.0}
     assert model.lost == [gpu1]
     assert model.any_live
 

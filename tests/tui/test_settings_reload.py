@@ -57,7 +57,7 @@ class World:
             if way not in self._known:
                 self._known[way] = HostClient(host.name, self.machines[way[1]])
             found.append(self._known[way])
-        self.client.have(found)
+        self.client.set_hosts(found)
         return self.client.members
 
     def watch(self, call: Callable[[], None]) -> Callable[[], None]:

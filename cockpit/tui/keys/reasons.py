@@ -29,7 +29,7 @@ def needs_supervisor(model: Model) -> str | None:
     part = model.part
     if part.connection.live:
         return None
-    if model.is_joined and part.is_far:
+    if model.is_joined and part.is_remote:
         return f"{part.host} does not answer: {part.connection.why or 'connecting'}"
     return "No supervisor answers. Run: cockpit up"
 
@@ -109,7 +109,7 @@ def cannot_edit(model: Model) -> str | None:
         return reason
     if agent.handoff and agent.handoff.phase != "review":
         return "You can edit a document only while it is in review."
-    if model.part.is_far:
+    if model.part.is_remote:
         return f"The document is a file on {model.part.host}: edit it there."
     return None
 

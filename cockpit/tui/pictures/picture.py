@@ -57,27 +57,27 @@ async def picture(
         while (missing := missing_from(app, shot.shows)) and monotonic() < deadline:
             await pilot.pause(LOOK)
         if missing:
-            raise Failed(f"The picture {shot.name} does not show {missing!r}", told(app))
+            raise Failed(f"The picture {shot.name} does not show {missing!r}", screen_text(app))
         return slim(app.export_screenshot(title="cockpit"))
 
 
 async def at_rest(pilot: Pilot[bool]) -> None:
     """Wait until several captures in a row are equal; a busy machine draws late."""
-    deadline, last, same = monotonic() + REST, "", 0
-    while same < SAME and monotonic() < deadline:
+    deadline, last, equal = monotonic() + REST, "", 0
+    while equal < SAME and monotonic() < deadline:
         await pilot.pause(LOOK)
-        now = told(pilot.app)
-        same = same + 1 if now == last else 0
+        now = screen_text(pilot.app)
+        equal = equal + 1 if now == last else 0
         last = now
 
 
 def missing_from(app: CockpitApp, shows: Sequence[str]) -> str | None:
     """The first of these texts that is not on the screen."""
-    text = told(app)
+    text = screen_text(app)
     return next((words for words in shows if words not in text), None)
 
 
-def told(app: object) -> str:
+def screen_text(app: object) -> str:
     """The text on the screen."""
     assert isinstance(app, CockpitApp)
     strips = app.screen._compositor.render_strips()

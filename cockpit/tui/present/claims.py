@@ -32,7 +32,7 @@ _FORGED = re.compile(rf"[ \t]*[{YES}{NO}✔✘☑☒✅❌]")
 
 
 @dataclass(frozen=True, slots=True)
-class Verdicts:
+class CheckedDocument:
     """A document with marked claims, and the counts of each result."""
 
     body: str
@@ -59,14 +59,14 @@ class Verdicts:
         return ", ".join(said.format(counted(many, what)) for said, many, what in counts if many)
 
 
-def verdicts(body: str) -> Verdicts:
+def check_claims(body: str) -> CheckedDocument:
     """The document's text with a sign after each checked commit and file.
 
     Signs written by the agent are removed first. Code blocks are not changed.
     """
     claims, found, facts = body.rpartition(FACTS)
     if not found:
-        return Verdicts(body, 0, 0)
+        return CheckedDocument(body, 0, 0)
     listed = [line for line in facts.splitlines() if UNVERIFIED not in line]
     has = claimed_commits("\n".join(listed))
     known: set[str] = set()
@@ -97,7 +97,7 @@ def verdicts(body: str) -> Verdicts:
         return line
 
     lines = [line if is_code else judged(line) for line, is_code in marked_lines(claims)]
-    return Verdicts(
+    return CheckedDocument(
         "\n".join(lines) + found + facts,
         known=len(known),
         unknown=len(unknown),
@@ -107,13 +107,13 @@ def verdicts(body: str) -> Verdicts:
     )
 
 
-def with_continuation(body: str, told: str) -> str:
+def with_continuation(body: str, continuation: str) -> str:
     """The document followed by the quoted continuation; unchanged if that is empty.
 
     Both together are what the new session starts with.
     """
-    if not told:
+    if not continuation:
         return body
-    quoted = "\n".join(f"> {line}".rstrip() for line in told.splitlines())
+    quoted = "\n".join(f"> {line}".rstrip() for line in continuation.splitlines())
     title = "## What the New Session Is Told"
     return f"{body.rstrip()}\n\n---\n\n{title}\n\n{quoted}\n"

@@ -25,16 +25,16 @@ class Column(NamedTuple):
 LEAD = 4
 """Cells for the selection mark, the jump number and a space."""
 GAP = 2
-NAME_MOST = 20
-FAR_NAME_LEAST = 20
+NAME_MAX = 20
+REMOTE_NAME_MIN = 20
 """The minimum if names include their host."""
 BAR_NEEDED = 13
-BAR_MOST = 40
-ACTIVITY_LEAST = 16
-ACTIVITY_WANTED = 28
+BAR_MAX = 40
+ACTIVITY_MIN = 16
+ACTIVITY_READABLE = 28
 STATE_WIDEST = 13
 
-_GIVES_WAY = ("band", "trend", "age", "cost", "chain", "turns", "tokens", "activity", "percent")
+_DROP_ORDER = ("band", "trend", "age", "cost", "chain", "turns", "tokens", "activity", "percent")
 """In the order in which columns are dropped."""
 
 _TITLES = {
@@ -81,9 +81,9 @@ def layout(rows: Sequence[Row], width: int) -> Layout:
     """The columns for these rows at a width. Deterministic."""
     needs = _needs(rows, width)
     present = [key for key in _ORDER if needs[key] and key != "mark"]
-    for key in ("", *_GIVES_WAY):
+    for key in ("", *_DROP_ORDER):
         if key in present:
-            _give_way(present, key, needs)
+            _drop_column(present, key, needs)
         if _total(present, needs) <= width:
             break
     if "percent" not in present and "mark" in present:
@@ -91,7 +91,7 @@ def layout(rows: Sequence[Row], width: int) -> Layout:
     return Layout(width, _grown(present, needs, width))
 
 
-def _give_way(present: list[str], key: str, needs: dict[str, int]) -> None:
+def _drop_column(present: list[str], key: str, needs: dict[str, int]) -> None:
     """Drop a column. The band's word is replaced by its mark, beside the percentage."""
     if key == "band" and needs["mark"]:
         present[present.index(key)] = "mark"
@@ -104,14 +104,14 @@ def _needs(rows: Sequence[Row], width: int) -> dict[str, int]:
     needs = {key: _widest(rows, key) for key in _FLOOR}
     for key, floor in _FLOOR.items():
         needs[key] = max(needs[key], floor) if needs[key] else 0
-    far = any("/" in row.name for row in rows)
-    needs["name"] = min(max(_widest(rows, "name"), 6), FAR_NAME_LEAST if far else 12)
+    is_remote = any("/" in row.name for row in rows)
+    needs["name"] = min(max(_widest(rows, "name"), 6), REMOTE_NAME_MIN if is_remote else 12)
     needs["bar"] = min(max(10 + (width - 60) // 5, 10), BAR_NEEDED)
     needs["mark"] = 3 if any(row.mark for row in rows) else 0
     widest = max((cell_len(row.look.word) + 2 for row in rows), default=9)
     # Wide enough for every state, so that columns do not move when a state changes.
     needs["state"] = STATE_WIDEST if width >= 70 else widest
-    needs["activity"] = ACTIVITY_LEAST if any(row.activity for row in rows) else 0
+    needs["activity"] = ACTIVITY_MIN if any(row.activity for row in rows) else 0
     return needs
 
 
@@ -126,23 +126,23 @@ def _total(keys: Sequence[str], needs: dict[str, int]) -> int:
 def _grown(keys: list[str], needs: dict[str, int], width: int) -> tuple[Column, ...]:
     """Distribute the spare width: activity up to a readable width, bar, name, activity."""
     widths = {key: needs[key] for key in keys}
-    left = width - _total(keys, needs)
-    if left < 0:
-        _shrink(widths, -left)
-        left = 0
+    spare = width - _total(keys, needs)
+    if spare < 0:
+        _shrink(widths, -spare)
+        spare = 0
     if "activity" in widths:
-        left = _grow(widths, "activity", ACTIVITY_WANTED, left)
-    left = _grow(widths, "bar", BAR_MOST if width > 120 else 24, left)
-    left = _grow(widths, "name", NAME_MOST if width > 120 else 14, left)
+        spare = _grow(widths, "activity", ACTIVITY_READABLE, spare)
+    spare = _grow(widths, "bar", BAR_MAX if width > 120 else 24, spare)
+    spare = _grow(widths, "name", NAME_MAX if width > 120 else 14, spare)
     if "activity" in widths:
-        widths["activity"] += left
+        widths["activity"] += spare
     return tuple(Column(key, _TITLES[key], widths[key], key in _RIGHT) for key in keys)
 
 
-def _grow(widths: dict[str, int], key: str, most: int, left: int) -> int:
-    more = max(0, min(most - widths[key], left))
+def _grow(widths: dict[str, int], key: str, most: int, spare: int) -> int:
+    more = max(0, min(most - widths[key], spare))
     widths[key] += more
-    return left - more
+    return spare - more
 
 
 def _shrink(widths: dict[str, int], missing: int) -> None:

@@ -24,9 +24,9 @@ def writing(edits: Sequence[Edit], then: Loaded, standing: Callable[[Path], str]
     files = []
     for file in dict.fromkeys(edit.file for edit in edits):
         known = standing(file)
-        told = "; ".join(_edit(edit, then, home) for edit in edits if edit.file == file)
+        changes = "; ".join(_edit(edit, then, home) for edit in edits if edit.file == file)
         note = f"{known}; " if known else ""
-        files.append(f"{short_path(str(file), home)} ({note}{told})")
+        files.append(f"{short_path(str(file), home)} ({note}{changes})")
     return f"Ctrl-S saves to {' and to '.join(files)}."
 
 

@@ -33,8 +33,8 @@ def fact_lines(facts: Mapping[str, Any], width: int) -> list[list[Span]]:
 
 def _groups(facts: Mapping[str, Any], width: int) -> Iterator[tuple[str, list[list[Span]]]]:
     goal = str(facts.get("goal") or "")
-    told = [line for part in goal.splitlines() for line in worded(part, width)]
-    yield "goal", [[Span(line)] for line in told[:GOAL_LINES]]
+    lines = [line for part in goal.splitlines() for line in worded(part, width)]
+    yield "goal", [[Span(line)] for line in lines[:GOAL_LINES]]
     yield "todos", [part for each in facts.get("todos") or () for part in _todo(each, width)]
     yield "last", _texts(facts.get("recent_activity"), width, "")
     yield "files", _texts(facts.get("files_modified"), width, "")

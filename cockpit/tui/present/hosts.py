@@ -10,7 +10,7 @@ from cockpit.tui.present import words
 from cockpit.tui.present.span import Span
 from cockpit.tui.state.model import Connection, Model, Part
 
-LIVE, ASKED, LOST = "●", "◌", "○"
+LIVE, CONNECTING, LOST = "●", "◌", "○"
 _BETWEEN = Span(" · ", "muted")
 
 
@@ -26,7 +26,7 @@ def connections(parts: Sequence[Part], now: float) -> Iterator[list[Span]]:
         count = "1 host" if len(lost) == 1 else f"{len(lost)} hosts"
         yield [Span(f"{count} {LOST} lost", "error")]
     else:
-        yield [Span(f"{len(wrong)} {ASKED}", "muted")]
+        yield [Span(f"{len(wrong)} {CONNECTING}", "muted")]
 
 
 def lost_reason(model: Model, name: str, now: float) -> list[Span]:
@@ -67,7 +67,7 @@ def _one(part: Part, now: float) -> list[Span]:
     if part.connection.live:
         return [Span(f"{host} {LIVE}", "muted")]
     if part.connection.lost_at is None:
-        return [Span(f"{host} {ASKED} connecting…", "muted")]
+        return [Span(f"{host} {CONNECTING} connecting…", "muted")]
     return [Span(f"{host} {LOST} {lost_since(part.connection, now)}", "error")]
 
 

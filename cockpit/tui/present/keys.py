@@ -13,7 +13,7 @@ from cockpit.tui.present import words
 from cockpit.tui.present.span import Span, merged
 from cockpit.tui.state.model import Model
 
-KEPT = (
+KEPT_LONGEST = (
     "approve", "document", "refuse", "attach", "enter", "edit", "next", "snooze", "handoff", "send",
     "open", "start",
 )  # fmt: skip
@@ -34,18 +34,18 @@ def possible(model: Model, context: Context) -> list[Action]:
         for action in ACTIONS
         if action.context == context
         and action.shown
-        and (action.why_not(model) is None or (action.stays and _could_be_asked(model)))
+        and (action.why_not(model) is None or (action.stays and _can_ask(model)))
         and not (action.id == "attach" and _is_out_of_reach(model))
     ]
 
 
-def _could_be_asked(model: Model) -> bool:
+def _can_ask(model: Model) -> bool:
     return model.agent is not None and model.part.connection.live
 
 
 def _is_out_of_reach(model: Model) -> bool:
     """Whether the pane is on a host that does not answer: allowed, but not suggested."""
-    return model.part.is_far and not model.part.connection.live
+    return model.part.is_remote and not model.part.connection.live
 
 
 def possible_with(model: Model, section: str) -> list[Action]:
@@ -74,7 +74,7 @@ def key_line(
     head = [action for action in everything if action not in tail]
     room = width - sum(_cells(action, keymap) for action in tail) - 1
     fitting: list[Action] = []
-    for action in sorted(head, key=_worth):
+    for action in sorted(head, key=_priority):
         if (cells := _cells(action, keymap)) <= room:
             fitting.append(action)
             room -= cells
@@ -92,10 +92,10 @@ def key_line(
     return merged(spans), hints
 
 
-def _worth(action: Action) -> int:
+def _priority(action: Action) -> int:
     """Sort key: position in `KEPT`; the rest keep registry order."""
     last = action.id.rpartition(".")[2]
-    return KEPT.index(last) if last in KEPT else len(KEPT)
+    return KEPT_LONGEST.index(last) if last in KEPT_LONGEST else len(KEPT_LONGEST)
 
 
 def shown_key(action: Action, keymap: Mapping[str, str]) -> str:

@@ -28,7 +28,7 @@ _OUTCOMES = {
     "ended": ("ended", "muted"),
     "live": ("now", "state-working"),
 }
-_LEFT = {
+_NOT_REPLACED = {
     "refused": ("refused", "muted"),
     "cancelled": ("cancelled", "muted"),
     "revived": ("reopened", "state-failed"),
@@ -77,12 +77,12 @@ def _link(
     held = live.context.tokens if live else session.get("tokens")
     cost = live.cost_usd if live else session.get("cost_usd")
     state = "live" if live else str(session.get("state"))
-    left = session.get("outcome")
+    handoff_outcome = session.get("outcome")
     outcome, role = _OUTCOMES.get(state, (safe_line(state, 16), "muted"))
-    if state in {"live", "ended"} and left in _LEFT:
-        said, _ = _LEFT[left]
-        outcome = f"{outcome}, handoff {said}"
-    begun = _begun(session, then) if then else None
+    if state in {"live", "ended"} and handoff_outcome in _NOT_REPLACED:
+        text, _ = _NOT_REPLACED[handoff_outcome]
+        outcome = f"{outcome}, handoff {text}"
+    start = _tokens_at_start(session, then) if then else None
     compacted = session.get("compactions") if live is None else live.compactions
     handoff = session.get("handoff")
     return Link(
@@ -90,7 +90,7 @@ def _link(
         number=f"#{session.get('number', '?')}",
         tokens=words.tokens(held)
         if then is None
-        else f"{words.tokens(held)} → {words.tokens(begun)}",
+        else f"{words.tokens(held)} → {words.tokens(start)}",
         writer=_WRITERS.get(str(session.get("writer")), "") if handoff else "",
         cost=words.money(cost),
         lasted=_lasted(session),
@@ -102,12 +102,12 @@ def _link(
     )
 
 
-def _begun(session: Mapping[str, Any], then: Mapping[str, Any]) -> Any:
+def _tokens_at_start(session: Mapping[str, Any], then: Mapping[str, Any]) -> Any:
     """The successor's tokens at its start, from its record or from the confirmed handoff."""
     if then.get("tokens_at_start") is not None:
         return then["tokens_at_start"]
-    told = [each.get("tokens_after") for each in session.get("handoffs") or ()]
-    return next((tokens for tokens in reversed(told) if tokens is not None), None)
+    after = [each.get("tokens_after") for each in session.get("handoffs") or ()]
+    return next((tokens for tokens in reversed(after) if tokens is not None), None)
 
 
 def _lasted(session: Mapping[str, Any]) -> str:
@@ -134,14 +134,14 @@ def duration(seconds: float) -> str:
 
 _COLUMNS = ("number", "tokens", "writer", "cost", "lasted", "outcome")
 _RIGHT = {"cost", "lasted"}
-_GIVES_WAY = ("writer", "lasted", "cost")
+_DROP_ORDER = ("writer", "lasted", "cost")
 """In the order in which columns are dropped."""
 
 
 def link_spans(link: Link, every: Sequence[Link], width: int) -> list[Span]:
     """One line of the chain, with column widths shared by all its lines."""
     widths = {key: max(cell_len(getattr(each, key)) for each in every) for key in _COLUMNS}
-    for key in _GIVES_WAY:
+    for key in _DROP_ORDER:
         if _total(widths) > width:
             widths[key] = 0
     spans: list[Span] = []

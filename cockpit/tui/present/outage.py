@@ -21,37 +21,43 @@ def outage(model: Model) -> list[Span]:
     if model.is_joined:
         said, step = "no host answers", "retrying each automatically"
     else:
-        far = model.main.host if model.main.is_far else None
-        said, step = _nobody(connection, far), remedy(connection, far)
+        remote_host = model.main.host if model.main.is_remote else None
+        said, step = _no_supervisor(connection, remote_host), remedy(connection, remote_host)
     return [
         Span(f" {LOST} {said}  ", "error"),
         Span(f"{step}. This is the last known state."),
     ]
 
 
-def _nobody(connection: Connection, far: str | None) -> str:
+def _no_supervisor(connection: Connection, remote_host: str | None) -> str:
     if connection.incompatible:
         return "the supervisor runs another version"
-    return f"{safe_line(far, 24)} does not answer" if far else "no supervisor answers"
+    return (
+        f"{safe_line(remote_host, 24)} does not answer" if remote_host else "no supervisor answers"
+    )
 
 
-def lost(connection: Connection, now: float, far: str | None) -> str:
+def lost(connection: Connection, now: float, remote_host: str | None) -> str:
     """The same with the time since, for screens that redraw every minute."""
     if connection.lost_at is None:
-        return f"connecting to {safe_line(far, 24)}…" if far else "connecting to the supervisor…"
+        return (
+            f"connecting to {safe_line(remote_host, 24)}…"
+            if remote_host
+            else "connecting to the supervisor…"
+        )
     seconds = now - connection.lost_at
     age = f"{words.age(seconds)} ago" if seconds >= 60 else "just now"
     if connection.incompatible:
-        return _nobody(connection, far)
-    if far:
-        return f"{safe_line(far, 24)} {LOST} lost {age}: {safe_line(connection.why, 200)}"
-    return f"{_nobody(connection, far)} · last seen {age}"
+        return _no_supervisor(connection, remote_host)
+    if remote_host:
+        return f"{safe_line(remote_host, 24)} {LOST} lost {age}: {safe_line(connection.why, 200)}"
+    return f"{_no_supervisor(connection, remote_host)} · last seen {age}"
 
 
-def remedy(connection: Connection, far: str | None) -> str:
+def remedy(connection: Connection, remote_host: str | None) -> str:
     """What the user can do, besides waiting."""
     if connection.lost_at is None:
         return ""
-    if far:
-        return f"to check: cockpit doctor --host {safe_line(far, 24)}"
+    if remote_host:
+        return f"to check: cockpit doctor --host {safe_line(remote_host, 24)}"
     return "cockpit restart" if connection.incompatible else "start it: cockpit up"

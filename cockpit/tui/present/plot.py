@@ -23,13 +23,13 @@ MARK = "┄"
 LABELS = 16
 """Cells at the right for the names of the thresholds."""
 ROOM_FOR_LABELS = 56
-LEAST = 3
+SHORTEST = 3
 """Cells of the shortest segment."""
 BELOW = 1
 """Lines below the plot: which session, and when it began."""
 
 _BANDS = ("force", "act", "warn", "notice")
-_TOLD_FIRST = ("act", "force", "compacts", "warn", "notice")
+_LABEL_PRIORITY = ("act", "force", "compacts", "warn", "notice")
 """Which name is shown if two thresholds fall into one line."""
 
 
@@ -51,7 +51,7 @@ def plot(course: Course, width: int, height: int) -> list[list[Span]]:
         return _nothing(stretches, width, height)
     labels = LABELS if width >= ROOM_FOR_LABELS else 0
     room = width - labels - 2
-    shown = stretches[-max(1, (room + 1) // (LEAST + 1)) :]
+    shown = stretches[-max(1, (room + 1) // (SHORTEST + 1)) :]
     widths = _shares([_length(each) for each in shown], room - (len(shown) - 1))
     columns: list[_Column] = []
     for each, cells in zip(shown, widths, strict=True):
@@ -80,9 +80,9 @@ def _length(stretch: Stretch) -> int:
 
 def _shares(weights: Sequence[int], cells: int) -> list[int]:
     """Split `cells` by weight, each share at least `LEAST`."""
-    spare = max(0, cells - LEAST * len(weights))
+    spare = max(0, cells - SHORTEST * len(weights))
     whole = sum(weights)
-    given = [LEAST + spare * weight // whole for weight in weights]
+    given = [SHORTEST + spare * weight // whole for weight in weights]
     given[-1] += cells - sum(given)
     return given
 
@@ -167,15 +167,15 @@ def _band(column: _Column) -> str:
 
 
 def _marks(stretch: Stretch) -> list[tuple[str, int]]:
-    told = [(name, getattr(stretch.marks, name)) for name in _BANDS]
-    told.append(("compacts", stretch.compacts_at))
-    return [(name, at) for name, at in told if at is not None]
+    marks = [(name, getattr(stretch.marks, name)) for name in _BANDS]
+    marks.append(("compacts", stretch.compacts_at))
+    return [(name, at) for name, at in marks if at is not None]
 
 
 def _names(stretch: Stretch, rows: int, top: int) -> dict[int, tuple[str, str]]:
     """The label at the right of each line."""
     found: dict[int, tuple[str, str]] = {}
-    for name, at in sorted(_marks(stretch), key=lambda mark: -_TOLD_FIRST.index(mark[0])):
+    for name, at in sorted(_marks(stretch), key=lambda mark: -_LABEL_PRIORITY.index(mark[0])):
         if (line := _line_of(at, rows, top)) < rows:
             guessed = name == "compacts" and stretch.compacts_at_source == "formula"
             role = "muted" if name == "compacts" else f"band-{name}"

@@ -16,10 +16,10 @@ from cockpit.wire.worktrees import Obstacle, WorktreeStatus
 
 def lines(tree: WorktreeStatus, now: datetime) -> list[str]:
     """A worktree as lines: its description, then what blocks removing it. `now` is UTC."""
-    told = [safe_line(f"{tree.directory}  {_what(tree, now)}", 400)]
+    described = [safe_line(f"{tree.directory}  {_what(tree, now)}", 400)]
     if not tree.made:
-        return told
-    return told + [safe_line(f"    not removed: {one.why}", 300) for one in tree.obstacles]
+        return described
+    return described + [safe_line(f"    not removed: {one.why}", 300) for one in tree.obstacles]
 
 
 def name_of(tree: WorktreeStatus) -> str:
@@ -147,8 +147,10 @@ def _content(tree: WorktreeStatus) -> list[str]:
     if tree.changed is None or tree.untracked is None:
         dirty = "git status unknown"
     elif tree.changed or tree.untracked:
-        told = f" ({tree.overlooked} hidden from git status)" if tree.overlooked else ""
-        changed = f"{counted(tree.changed, 'file')} changed{told}" if tree.changed or told else ""
+        hidden = f" ({tree.overlooked} hidden from git status)" if tree.overlooked else ""
+        changed = (
+            f"{counted(tree.changed, 'file')} changed{hidden}" if tree.changed or hidden else ""
+        )
         untracked = f"{tree.untracked} untracked" if tree.untracked else ""
         dirty = ", ".join(filter(None, (changed, untracked)))
     else:

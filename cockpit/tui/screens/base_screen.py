@@ -14,7 +14,7 @@ from cockpit.tui.keys.actions import BY_ID, Action, Context, Handlers
 from cockpit.tui.present.keys import key_line, possible
 from cockpit.tui.present.outage import outage
 from cockpit.tui.screens.help import HelpScreen
-from cockpit.tui.screens.requests import cannot, is_refused_as_paste
+from cockpit.tui.screens.requests import is_refused_as_paste, show_reason
 from cockpit.tui.state.model import Change, Model
 from cockpit.tui.widgets.line import KeyLine, Wrapped
 
@@ -59,7 +59,7 @@ class BaseScreen(Screen[None]):
 
     def _say_connection(self) -> None:
         if self._outage.is_attached:
-            self._outage.say(outage(self.model))
+            self._outage.set_spans(outage(self.model))
             self._keys.show()
 
     def reconnected(self) -> None:
@@ -78,7 +78,7 @@ class BaseScreen(Screen[None]):
             return
         reason = BY_ID[action].why_not(self.model)
         if reason:
-            cannot(self, reason)
+            show_reason(self, reason)
         else:
             self.handlers()[action]()
 

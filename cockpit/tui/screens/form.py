@@ -69,7 +69,7 @@ class Form(ModalScreen[Answer]):
         """Submit the form. Called once the fields hold everything typed before."""
         raise NotImplementedError
 
-    def say(self, words: str, *, wrong: bool) -> None:
+    def show_status(self, words: str, *, wrong: bool) -> None:
         """Show a message; if `wrong`, as an error, and clear toasts that would cover it."""
         if wrong:
             self.app.clear_notifications()

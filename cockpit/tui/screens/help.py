@@ -80,8 +80,10 @@ class Explanation(ModalScreen[None]):
     ) -> None:
         super().__init__()
         widest = max(len(what) for what, _ in rows)
-        told = [[Span(f"  {fit(what, widest)}  ", "key"), Span(said)] for what, said in rows]
-        self.lines = Sentences([*told, *below])
+        sentences = [
+            [Span(f"  {fit(what, widest)}  ", "key"), Span(sentence)] for what, sentence in rows
+        ]
+        self.lines = Sentences([*sentences, *below])
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog -keys"):
@@ -99,9 +101,9 @@ class HelpScreen(Explanation):
 
     def __init__(self, context: Context, keys: Mapping[str, str]) -> None:
         rows = [row for row in table(keys) if row[0] == context]
-        told = [(pressed, said) for _, pressed, _, said in rows]
-        told.append(("Ctrl-P", f"{PALETTE} Clicking the top line opens it too."))
-        super().__init__(told, [[], *LEGEND] if context == "fleet" else [])
+        sentences = [(pressed, sentence) for _, pressed, _, sentence in rows]
+        sentences.append(("Ctrl-P", f"{PALETTE} Clicking the top line opens it too."))
+        super().__init__(sentences, [[], *LEGEND] if context == "fleet" else [])
         self._actions = [action for _, _, action, _ in rows]
 
     @on(Sentences.Chosen)

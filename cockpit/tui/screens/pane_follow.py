@@ -26,10 +26,10 @@ async def look(
     `history` is the number of scrolled-off lines to include.
     """
     if agent is None:
-        view.say("")
+        view.show_message("")
         return
     if agent.pane is None:
-        view.say(_why_no_pane(agent))
+        view.show_message(_why_no_pane(agent))
         return
     try:
         shots = client.screen(agent.name, history)
@@ -39,9 +39,9 @@ async def look(
         # The header shows the outage. Keep the last capture, greyed, unless it is another agent's.
         if view.whose != agent.name:
             host = host_and_name(agent.name)[0]
-            view.say(f"{host} does not answer." if host else _why_no_pane(agent))
+            view.show_message(f"{host} does not answer." if host else _why_no_pane(agent))
     except CockpitError as error:
-        view.say(safe_line(f"{error.title}. {error.detail}"))
+        view.show_message(safe_line(f"{error.title}. {error.detail}"))
 
 
 async def _show_each(

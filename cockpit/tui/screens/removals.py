@@ -15,7 +15,7 @@ from cockpit.tui.present.worktrees import name_of
 from cockpit.wire.verbs import RemoveWorktree
 from cockpit.wire.worktrees import WorktreeStatus
 
-MOST_TOLD = 5
+RESULTS_KEPT = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Removals:
             self.refused[name] = error
             raise
         else:
-            self.done = [Removed(tree, done.text), *self.done][:MOST_TOLD]
+            self.done = [Removed(tree, done.text), *self.done][:RESULTS_KEPT]
             return done.message
         finally:
             del self.begun[name]

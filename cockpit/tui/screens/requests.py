@@ -45,19 +45,19 @@ class Requests:
         try:
             done = await self._client.ask(verb)
         except CockpitError as error:
-            (refused or partial(tell, self._screen))(error)
+            (refused or partial(show_error, self._screen))(error)
             return
-        say(self._screen, done.message)
+        show_message(self._screen, done.message)
         if then:
             then(done)
 
 
-def say(screen: Screen[Any], message: str) -> None:
+def show_message(screen: Screen[Any], message: str) -> None:
     """Show a short message."""
     screen.notify(safe_line(message, 300), markup=False, timeout=4)
 
 
-def cannot(screen: Screen[Any], reason: str) -> None:
+def show_reason(screen: Screen[Any], reason: str) -> None:
     """Show why a key does nothing now."""
     screen.notify(safe_line(reason, 300), severity="warning", markup=False, timeout=5)
 
@@ -66,7 +66,7 @@ def is_refused_as_paste(screen: Screen[Any], action: Action) -> bool:
     """Whether a destructive action is refused because its key looks pasted; shows why."""
     why = looked_like_a_paste(key_in_hand(screen), action.title) if action.is_destructive else None
     if why:
-        cannot(screen, why)
+        show_reason(screen, why)
     return why is not None
 
 
@@ -76,7 +76,7 @@ def in_one_line(error: CockpitError) -> str:
     return safe_line(" ".join(f"{part.rstrip('.')}." for part in parts), 600)
 
 
-def tell(screen: Screen[Any], error: Exception) -> None:
+def show_error(screen: Screen[Any], error: Exception) -> None:
     """Show an error: what, why, and the next step."""
     if isinstance(error, CockpitError):
         parts = [part for part in (error.detail, error.hint) if part]

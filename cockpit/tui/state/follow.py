@@ -21,7 +21,7 @@ from cockpit.wire.stream import Snapshot, WatchLine
 FIRST_RETRY = 0.25
 LAST_RETRY = 1.0
 """Seconds. Trying a local socket is cheap, and the user may be waiting."""
-LAST_FAR_RETRY = 30.0
+LAST_REMOTE_RETRY = 30.0
 """Seconds. Each try on a remote host is a process, a login and a log entry."""
 BEGINNING = 3.0
 AT_THE_BEGINNING = 0.05
@@ -43,24 +43,28 @@ async def follow(client: Supervisor, part: Part) -> None:
         except NotUnderstood as error:
             why, incompatible = safe_line(error.detail), True
         except CockpitError as error:
-            why = _why(error, far=part.is_far)
+            why = _why(error, is_remote=part.is_remote)
         except OSError as error:
             why = safe_line(str(error))
         if part.connection.live:
             wait = FIRST_RETRY
         now = monotonic()
-        beginning = now < begun + BEGINNING and not part.is_far
+        beginning = now < begun + BEGINNING and not part.is_remote
         if part.connection == Connection() and not incompatible and beginning:
             await asyncio.sleep(AT_THE_BEGINNING)
             continue
         part.lost(now, why, now + wait, incompatible=incompatible)
         await asyncio.sleep(wait)
-        wait = min(wait * 2, LAST_FAR_RETRY if part.is_far else LAST_RETRY)
+        wait = min(wait * 2, LAST_REMOTE_RETRY if part.is_remote else LAST_RETRY)
 
 
-def _why(error: CockpitError, *, far: bool) -> str:
+def _why(error: CockpitError, *, is_remote: bool) -> str:
     """The error in one line; for a remote host with its title."""
-    words = [error.title, *error.detail.splitlines()[:1]] if far else [error.detail or error.title]
+    words = (
+        [error.title, *error.detail.splitlines()[:1]]
+        if is_remote
+        else [error.detail or error.title]
+    )
     return safe_line(": ".join(filter(None, words)))
 
 

@@ -64,7 +64,7 @@ class Part:
         self.last_event = 0
 
     @property
-    def is_far(self) -> bool:
+    def is_remote(self) -> bool:
         """Whether its host is remote."""
         return self.host != LOCAL
 
@@ -112,7 +112,7 @@ class Part:
     def _connect(self, connection: Connection) -> None:
         if connection != self.connection:
             self.connection = connection
-            self._model.tell(Change.CONNECTION)
+            self._model.notify(Change.CONNECTION)
 
 
 class Model:
@@ -127,7 +127,7 @@ class Model:
         """By the user's name for the host, in display order."""
         self.agents: dict[str, AgentStatus] = {}
         """By name, in each supervisor's order."""
-        self.heard_at: dict[str, float] = {}
+        self.received_at: dict[str, float] = {}
         """When each agent's row last arrived, so that its age keeps growing."""
         self.selected = selected
         """The selected name; kept while that agent is missing."""
@@ -197,7 +197,7 @@ class Model:
         """Select an agent by name. Idempotent."""
         if name != self.selected:
             self.selected = name
-            self.tell(Change.SELECTION, name)
+            self.notify(Change.SELECTION, name)
 
     def hold(self, held: list[HeldSetting]) -> None:
         """Replace the untrusted settings of all hosts that answer."""
@@ -207,11 +207,11 @@ class Model:
                 ours = (part.host, None) if part is self.main else (part.host,)
                 part.held = [one for one in held if one.host in ours]
         if self.held != before:
-            self.tell(Change.FLEET)
+            self.notify(Change.FLEET)
 
     # Hosts
 
-    def have(self, hosts: Sequence[str]) -> None:
+    def set_hosts(self, hosts: Sequence[str]) -> None:
         """Set the hosts besides the main one; drop the state of all others."""
         main = next(host for host, part in self.parts.items() if part is self.main)
         gone = [part for host, part in self.parts.items() if host not in (main, *hosts)]
@@ -222,11 +222,11 @@ class Model:
         self.parts = {main: self.main, **{h: known.get(h) or Part(self, h) for h in hosts}}
         for name in lost:
             del self.agents[name]
-            self.heard_at.pop(name, None)
+            self.received_at.pop(name, None)
         if self.selected in lost:
             self.select(None)
-        self.tell(Change.CONNECTION)
-        self.tell(Change.FLEET)
+        self.notify(Change.CONNECTION)
+        self.notify(Change.FLEET)
 
     # Called by the parts
 
@@ -234,45 +234,45 @@ class Model:
         """Replace the agents of one part."""
         fresh = {agent.name: agent for agent in status.agents}
         others = {n: agent for n, agent in self.agents.items() if self.part_of(n) is not part}
-        heard = {name: self.heard_at[name] for name in others}
+        received = {name: self.received_at[name] for name in others}
         order = list(self.parts.values())
         together = {**others, **fresh}
         self.agents = {
             name: together[name]
             for name in sorted(together, key=lambda name: order.index(self.part_of(name)))
         }
-        self.heard_at = {**heard, **dict.fromkeys(fresh, now)}
-        self.tell(Change.FLEET)
+        self.received_at = {**received, **dict.fromkeys(fresh, now)}
+        self.notify(Change.FLEET)
 
     def put(self, agent: AgentStatus, now: float) -> None:
         known = agent.name in self.agents
         self.agents[agent.name] = agent
-        self.heard_at[agent.name] = now
-        self.tell(Change.AGENT if known else Change.FLEET, agent.name)
+        self.received_at[agent.name] = now
+        self.notify(Change.AGENT if known else Change.FLEET, agent.name)
 
     def forget(self, name: str) -> None:
         self.agents.pop(name, None)
-        self.heard_at.pop(name, None)
-        self.tell(Change.FLEET)
+        self.received_at.pop(name, None)
+        self.notify(Change.FLEET)
 
     def happened(self, event: Event) -> None:
         """Append a new event, in order of arrival: the clocks of hosts differ."""
         self.events.append(event)
-        self.tell(Change.EVENT)
-        self.tell(Change.HAPPENED)
+        self.notify(Change.EVENT)
+        self.notify(Change.HAPPENED)
 
     def remember(self, events: list[Event]) -> None:
         """Add past events, sorted by time among those of other hosts."""
         self.events.extend(events)
         if self.is_joined:
             self.events = deque(sorted(self.events, key=lambda event: event.at), KEPT_EVENTS)
-        self.tell(Change.EVENT)
+        self.notify(Change.EVENT)
 
     def forget_events(self, part: Part) -> None:
         kept = [event for event in self.events if self.part_of(event.agent) is not part]
         self.events = deque(kept, KEPT_EVENTS)
-        self.tell(Change.EVENT)
+        self.notify(Change.EVENT)
 
-    def tell(self, change: Change, name: str | None = None) -> None:
+    def notify(self, change: Change, name: str | None = None) -> None:
         for listener in list(self._listeners):
             listener(change, name)

@@ -20,7 +20,7 @@ class Pace:
     rows: float
     pane: float
 
-    def become(self, other: Pace) -> None:
+    def copy_from(self, other: Pace) -> None:
         self.rows, self.pane = other.rows, other.pane
 
 

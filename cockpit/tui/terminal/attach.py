@@ -18,7 +18,7 @@ Edit = Callable[[Path], Awaitable[None]]
 """Open a file in the user's editor; returns when the editor exits."""
 
 
-async def step_aside(app: App[object], run: Callable[[], Awaitable[None]]) -> None:
+async def suspend_while(app: App[object], run: Callable[[], Awaitable[None]]) -> None:
     """Suspend the application while `run` runs, and resume it whatever happens.
 
     The batch is required: without it thirty repaints fill the stopped driver's queue and the

@@ -32,7 +32,7 @@ class DiffingDriver(LinuxDriver):
 
     _screen_diff: ScreenDiff | None = None
     _title = ""
-    _aside = False
+    _is_suspended = False
     """The application is suspended."""
 
     def write(self, data: str) -> None:
@@ -60,7 +60,7 @@ class DiffingDriver(LinuxDriver):
                 for event in events:
                     self.process_message(event)
 
-    def entitle(self, title: str) -> None:
+    def set_title(self, title: str) -> None:
         """Set the terminal's title. For our own text only, nothing untrusted."""
         if title != self._title:
             self._title = title
@@ -68,7 +68,7 @@ class DiffingDriver(LinuxDriver):
 
     def ring(self, sequence: str) -> None:
         """Write a notification; not while suspended, when another program would read it."""
-        if not self._aside:
+        if not self._is_suspended:
             super().write(sequence)
 
     def forget(self) -> None:
@@ -79,21 +79,21 @@ class DiffingDriver(LinuxDriver):
     def start_application_mode(self) -> None:
         self.forget()
         super().start_application_mode()  # type: ignore[no-untyped-call]
-        if not self._aside:
+        if not self._is_suspended:
             super().write(_KEEP_TITLE)
         if self._title:
             super().write(_TITLE.format(self._title))
 
     def stop_application_mode(self) -> None:
-        if not self._aside:
+        if not self._is_suspended:
             super().write(_GIVE_TITLE_BACK)
         super().stop_application_mode()
 
     def suspend_application_mode(self) -> None:
         # The other program may change the title; keep the one saved first.
-        self._aside = True
+        self._is_suspended = True
         super().suspend_application_mode()
 
     def resume_application_mode(self) -> None:
         super().resume_application_mode()
-        self._aside = False
+        self._is_suspended = False

@@ -31,7 +31,7 @@ class Burst:
 
     keys: int = 0
     characters: set[str] = field(default_factory=set)
-    told: bool = False
+    reported: bool = False
     """The user was told that an action was ignored."""
 
     @property
@@ -80,9 +80,9 @@ def looked_like_a_paste(burst: Burst | None, what: str) -> str | None:
     """
     if burst is None or not burst.is_paste:
         return None
-    if burst.told:
+    if burst.reported:
         return ""
-    burst.told = True
+    burst.reported = True
     return (
         f"{burst.keys} keys arrived at once, like a paste, so \u201c{what}\u201d was ignored. "
         "Press its key on its own."

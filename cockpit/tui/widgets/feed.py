@@ -48,10 +48,10 @@ def _who(event: Event) -> str:
 def _line(event: Event, widest: int) -> list[Span]:
     when = Span(f"  {words.clock(event.at)}  ", "muted")
     name = [Span(f"{fit(_who(event), widest)}  ", "name")] if widest else []
-    return [when, *name, Span(safe_line(_told(event), 400))]
+    return [when, *name, Span(safe_line(_event_text(event), 400))]
 
 
-def _told(event: Event) -> str:
+def _event_text(event: Event) -> str:
     """The event's text without the agent's name and host, which have a column."""
     if event.agent is None:
         return event.text

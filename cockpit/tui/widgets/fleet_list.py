@@ -109,7 +109,7 @@ class FleetList(Lines, can_focus=True):
             if name in kept and name not in self._outdated
             else row_of(
                 agent,
-                heard_seconds=heard - self._model.heard_at[name],
+                heard_seconds=heard - self._model.received_at[name],
                 now=now,
                 lost=self._model.is_lost(name),
             )

@@ -20,9 +20,9 @@ class OneLine(Lines):
     OneLine { height: 1; overflow-y: hidden; }
     """
 
-    def __init__(self, say: Callable[[int], Spans], *, id: str | None = None) -> None:  # noqa: A002 (Textual's word)
+    def __init__(self, set_spans: Callable[[int], Spans], *, id: str | None = None) -> None:  # noqa: A002 (Textual's word)
         super().__init__(id=id)
-        self._say = say
+        self._say = set_spans
 
     def show(self) -> None:
         """Render the line again."""
@@ -48,8 +48,8 @@ class Divider(OneLine):
             self.column = column
             self.done = done
 
-    def __init__(self, say: Callable[[int], Spans], *, id: str | None = None) -> None:  # noqa: A002 (Textual's word)
-        super().__init__(say, id=id)
+    def __init__(self, set_spans: Callable[[int], Spans], *, id: str | None = None) -> None:  # noqa: A002 (Textual's word)
+        super().__init__(set_spans, id=id)
         self._held = False
         self._at = 0
         """The cell where the drag started."""
@@ -95,7 +95,7 @@ class Wrapped(Lines):
         """The number of lines shown now."""
         return len(self._lines)
 
-    def say(self, spans: Sequence[Span]) -> None:
+    def set_spans(self, spans: Sequence[Span]) -> None:
         if list(spans) != list(self._spans):
             self._spans = spans
             self._wrap()
@@ -149,12 +149,12 @@ class KeyLine(OneLine):
 
     def __init__(
         self,
-        say: Callable[[int], tuple[Spans, list[KeyHint]]],
+        set_spans: Callable[[int], tuple[Spans, list[KeyHint]]],
         *,
         id: str = "keys",  # noqa: A002 (Textual's word)
     ) -> None:
         super().__init__(self._say_and_note, id=id)
-        self._say_keys = say
+        self._say_keys = set_spans
         self._hints: list[KeyHint] = []
 
     def _say_and_note(self, width: int) -> Spans:

@@ -49,7 +49,7 @@ class PaneView(ScrollView, can_focus=False):
             self._ansi_palette = AnsiPalette(self.app.get_css_variables(), self.app.ansi_theme)
         return self._ansi_palette
 
-    def say(self, words: str) -> None:
+    def show_message(self, words: str) -> None:
         """Show a message in place of a capture."""
         self.whose = ""
         if words != self._words or self._lines:

@@ -7,18 +7,18 @@ from collections.abc import Callable, Sequence
 from cockpit.tui.widgets.lines import Lines, Spans
 
 
-class Passage(Lines):
+class TextView(Lines):
     """Lines rendered by a function for a width and height; the function fits them."""
 
-    def __init__(self, say: Callable[[int, int], Sequence[Spans]], *, id: str) -> None:  # noqa: A002 (Textual's word)
+    def __init__(self, render: Callable[[int, int], Sequence[Spans]], *, id: str) -> None:  # noqa: A002 (Textual's word)
         super().__init__(id=id)
-        self._say = say
+        self._lines_for = render
 
     def show(self) -> None:
         """Render the lines again."""
         if self.size.width and self.size.height:
             # Leave a cell for the scroll bar.
-            self.set_lines(self._say(self.size.width - 1, self.size.height))
+            self.set_lines(self._lines_for(self.size.width - 1, self.size.height))
 
     def resized(self) -> None:
         self.show()

@@ -6,7 +6,7 @@ import pytest
 
 from cockpit.core.claimed_files import Trace
 from cockpit.core.verified_facts import UNVERIFIED, VERIFIED
-from cockpit.tui.present.claims import verdicts, with_continuation
+from cockpit.tui.present.claims import check_claims, with_continuation
 
 CHANGED, UNCHANGED, MISSING = (trace.value for trace in Trace)
 FACTS = f"""
@@ -44,17 +44,17 @@ FACTS = f"""
     ],
 )
 def test_a_sign_stands_beside_what_git_was_asked_about(claim: str, shown: str) -> None:
-    found = verdicts(f"# Handoff\n\n{claim}\n{FACTS}")
+    found = check_claims(f"# Handoff\n\n{claim}\n{FACTS}")
     assert found.body == f"# Handoff\n\n{shown}\n{FACTS}"
 
 
 def test_what_it_came_to_is_counted_once_a_commit() -> None:
     text = f"commit 9f1c2d3, commit 9f1c2d3, commit deadbee1 {UNVERIFIED}"
-    assert str(verdicts(f"{text}\n{FACTS}")) == "✗ 1 commit unknown to git, ✓ 1 commit"
-    assert str(verdicts("commit 9f1c2d3")) == ""
+    assert str(check_claims(f"{text}\n{FACTS}")) == "✗ 1 commit unknown to git, ✓ 1 commit"
+    assert str(check_claims("commit 9f1c2d3")) == ""
     files = f"a/b.py {CHANGED}, c/d.py {CHANGED}, e/f.py {MISSING}, g/h.py {UNCHANGED}"
     told = "✗ 1 file not found, ? 1 file unchanged, ✓ 2 files changed"
-    assert str(verdicts(f"{files}\n{FACTS}")) == told
+    assert str(check_claims(f"{files}\n{FACTS}")) == told
 
 
 def test_what_the_successor_is_told_stands_under_it_as_a_quotation() -> None:

@@ -38,7 +38,7 @@ class Lookups:
         }
         self._sessions: list[Any] = []
         self.course: Course | None = None
-        self.papers: list[Entry] = []
+        self.documents: list[Entry] = []
         self.facts: dict[str, Any] | None = None
         self.diff: WorktreeDiff | None = None
         self.of_job = False
@@ -70,9 +70,9 @@ class Lookups:
         """The chain, updated from the current row."""
         return links(self._sessions, self._agent)
 
-    def paper(self, link: Link) -> Entry | None:
+    def document_of(self, link: Link) -> Entry | None:
         """The document of a session; None if it has none."""
-        return next((each for each in self.papers if each.id == link.handoff), None)
+        return next((each for each in self.documents if each.id == link.handoff), None)
 
     def wanted(self, shown: Iterable[str]) -> list[str]:
         """The shown sections that need to be read."""
@@ -93,7 +93,7 @@ class Lookups:
     async def _read_course(self) -> None:
         self.course = await self._client.course(self._name)
         history = await self._client.history(self._name)
-        self._sessions, self.papers = chain_of(history, self._agent), entries(history)
+        self._sessions, self.documents = chain_of(history, self._agent), entries(history)
 
     async def _read_facts(self) -> None:
         self.facts = await self._client.facts(self._name)

@@ -35,7 +35,7 @@ from cockpit.tui.present.span import Span
 from cockpit.tui.screens.agent.lookups import READ, Lookups
 from cockpit.tui.screens.base_screen import BaseScreen
 from cockpit.tui.screens.pane_follow import look
-from cockpit.tui.screens.requests import cannot, tell
+from cockpit.tui.screens.requests import show_error, show_reason
 from cockpit.tui.screens.review.reading import ReadingScreen
 from cockpit.tui.state.background import in_background
 from cockpit.tui.state.model import Change, Model
@@ -45,7 +45,7 @@ from cockpit.tui.widgets.line import KeyLine, OneLine, Wrapped
 from cockpit.tui.widgets.lines import Lines
 from cockpit.tui.widgets.pane_view import PaneView
 from cockpit.tui.widgets.picker import Picker
-from cockpit.tui.widgets.text_view import Passage
+from cockpit.tui.widgets.text_view import TextView
 from cockpit.wire.diff import WorktreeDiff
 from cockpit.wire.status import AgentStatus
 
@@ -99,11 +99,11 @@ class AgentScreen(BaseScreen):
         diff = CachedLines[WorktreeDiff](
             lambda told, width, _: diff_lines(told, width), partial(why, "diff")
         )
-        self.strip = Passage(lambda *room: strip(lookups.course, *room), id="agent-strip")
-        self.plot = Passage(lambda *room: whole(lookups.course, *room), id="agent-plot")
+        self.strip = TextView(lambda *room: strip(lookups.course, *room), id="agent-strip")
+        self.plot = TextView(lambda *room: whole(lookups.course, *room), id="agent-plot")
         self.chain = Picker(self._say_link, empty="No session yet.", id="agent-links")
-        self.facts = Passage(lambda *room: facts(lookups.facts, *room), id="agent-facts")
-        self.diff = Passage(lambda *room: diff(lookups.diff, *room), id="agent-diff")
+        self.facts = TextView(lambda *room: facts(lookups.facts, *room), id="agent-facts")
+        self.diff = TextView(lambda *room: diff(lookups.diff, *room), id="agent-diff")
         self.feed = Feed(of_one=True)
 
     @property
@@ -290,15 +290,17 @@ class AgentScreen(BaseScreen):
 
     def _read_document(self) -> None:
         link = self._shown_links.get(self.chain.selected or "")
-        paper = self.lookups.paper(link) if link else None
-        if paper is None:
-            cannot(self, f"Session {link.number} left no document." if link else "No session yet.")
+        document = self.lookups.document_of(link) if link else None
+        if document is None:
+            show_reason(
+                self, f"Session {link.number} left no document." if link else "No session yet."
+            )
             return
-        screen = ReadingScreen(self.model, self.client, self.ui, paper, self._go_on)
+        screen = ReadingScreen(self.model, self.client, self.ui, document, self._go_on)
         self.app.push_screen(screen)
 
     def _go_on(self, entry: Entry) -> None:
-        cannot(self, f"Continue from the history, or run: cockpit continue {entry.document}")
+        show_reason(self, f"Continue from the history, or run: cockpit continue {entry.document}")
 
     # Model changes and reads
 
@@ -354,7 +356,7 @@ class AgentScreen(BaseScreen):
         self._pane_looked_at = self._pane_now()
         every, lines = self.ui.pace, self._history_lines
         task = partial(look, self.client, self.agent, self.pane, every, history=lines)
-        in_background(self, task, group="pane", alone=True)
+        in_background(self, task, group="pane", exclusive=True)
 
     def on_mouse_scroll_up(self) -> None:
         """Load pane history once the pane is scrolled to its top."""
@@ -371,14 +373,14 @@ class AgentScreen(BaseScreen):
             return
         for section in self.lookups.wanted(self.shown):
             task = partial(self._read_one, section)
-            in_background(self, task, group=f"read-{section}", alone=True)
+            in_background(self, task, group=f"read-{section}", exclusive=True)
 
     async def _read_one(self, section: str) -> None:
         try:
             await self.lookups.read(section)
         except CockpitError as error:
             if self._live:
-                tell(self, error)
+                show_error(self, error)
         self._rows.want()
 
     # Drawing
@@ -388,7 +390,7 @@ class AgentScreen(BaseScreen):
             return
         self._head.show()
         self._tabs.show()
-        self._reason.say([Span(" "), *self._lost[1:]] if self._lost else self._reasons())
+        self._reason.set_spans([Span(" "), *self._lost[1:]] if self._lost else self._reasons())
         self._keys.show()
         shown = self.shown
         if "course" in shown:

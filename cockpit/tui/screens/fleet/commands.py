@@ -13,9 +13,15 @@ from cockpit.tui.keys import reasons
 from cockpit.tui.keys.actions import BY_ID, Handlers
 from cockpit.tui.present.sorting import ORDERS, next_order
 from cockpit.tui.screens.removals import Removals
-from cockpit.tui.screens.requests import Requests, cannot, is_refused_as_paste, say, tell
+from cockpit.tui.screens.requests import (
+    Requests,
+    is_refused_as_paste,
+    show_error,
+    show_message,
+    show_reason,
+)
 from cockpit.tui.state.background import in_background
-from cockpit.tui.terminal.attach import step_aside
+from cockpit.tui.terminal.attach import suspend_while
 from cockpit.tui.terminal.driver import RedrawWanted
 from cockpit.tui.terminal.paste_guard import key_in_hand
 from cockpit.wire.status import AgentStatus
@@ -51,7 +57,7 @@ class Commands:
             return
         reason = BY_ID[action].why_not(self._model)
         if reason:
-            cannot(self._screen, reason)
+            show_reason(self._screen, reason)
         else:
             self.handlers()[action]()
 
@@ -101,7 +107,7 @@ class Commands:
         """Select the agent with that number."""
         name = self._screen.fleet.name_at(number)
         if name is None:
-            cannot(self._screen, f"No agent {number}.")
+            show_reason(self._screen, f"No agent {number}.")
         else:
             self._screen.fleet.select(name)
 
@@ -142,17 +148,17 @@ class Commands:
 
     def _attach(self) -> None:
         task = partial(self._go_to, self._agent.name)
-        in_background(self._screen, task, group="attach", alone=True)
+        in_background(self._screen, task, group="attach", exclusive=True)
 
     async def _go_to(self, name: str) -> None:
         ui = self._screen.ui
         try:
             if ui.direct:
-                await step_aside(self._screen.app, lambda: ui.attach(name))
+                await suspend_while(self._screen.app, lambda: ui.attach(name))
             else:
                 await ui.attach(name)
         except Exception as error:  # noqa: BLE001 (every error is shown here)
-            tell(self._screen, error)
+            show_error(self._screen, error)
 
     def _handoff(self) -> None:
         self._requests.send(Handoff(name=self._agent.name))
@@ -181,7 +187,7 @@ class Commands:
 
         agents = list(self._model.agents.values())
         ui = screen.ui
-        there = self._model.agent if self._model.main.is_far else None
+        there = self._model.agent if self._model.main.is_remote else None
         place = Path(there.configured_directory or there.directory) if there else ui.directory
         form = StartScreen(agents, self._model.selected, place, screen.client, ui.files, ui.home)
         form.opened_in = key_in_hand(screen)
@@ -299,7 +305,7 @@ class Commands:
     def _unfilter(self) -> None:
         screen = self._screen
         if not screen.fleet.filter:
-            cannot(screen, "No filter is set.")
+            show_reason(screen, "No filter is set.")
             return
         screen.filter.value = screen.fleet.filter = ""
         screen.filter_line.display = False
@@ -312,7 +318,7 @@ class Commands:
         screen.memory.keep(sort=order)
         screen.fleet.show()
         screen.fleet.select(self._model.selected)
-        say(screen, f"Sorted by {order}: {ORDERS[order]}.")
+        show_message(screen, f"Sorted by {order}: {ORDERS[order]}.")
 
     def _pane_more(self) -> None:
         self._say_why(self._screen.split.give_pane(1))
@@ -325,14 +331,14 @@ class Commands:
 
     def _say_why(self, reason: str | None) -> None:
         if reason:
-            cannot(self._screen, reason)
+            show_reason(self._screen, reason)
 
     def _settings(self) -> None:
         from cockpit.tui.screens.settings.screen import SettingsScreen
 
         screen, ui = self._screen, self._screen.ui
         if ui.files is None:
-            cannot(screen, "This screen has no configuration to change.")
+            show_reason(screen, "This screen has no configuration to change.")
             return
         form = SettingsScreen(self._model, screen.client, ui.files, ui.home, self._own_keys)
         screen.app.push_screen(form)

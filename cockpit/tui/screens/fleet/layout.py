@@ -56,7 +56,7 @@ class PaneSplit:
             screen.fleet.styles.max_height = max(3, self._lines_of_list(height))
             screen.left.styles.width = "100%"
         screen.fleet.give(height if beside else 0)
-        screen.look_where_it_shows()
+        screen.follow_visible_pane()
 
     @property
     def _is_packed(self) -> bool:

@@ -28,7 +28,7 @@ from cockpit.tui.screens import lazy
 from cockpit.tui.screens.fleet.commands import Commands
 from cockpit.tui.screens.fleet.layout import PaneSplit
 from cockpit.tui.screens.pane_follow import look
-from cockpit.tui.screens.requests import cannot
+from cockpit.tui.screens.requests import show_reason
 from cockpit.tui.state.background import in_background
 from cockpit.tui.state.context import UIContext
 from cockpit.tui.state.model import Change, Model
@@ -73,14 +73,14 @@ class FleetScreen(Screen[None]):
         self._looking_at: tuple[str | None, str | None] = (None, None)
         self._live = False
         """The selected agent's host answers."""
-        self._aside = False
+        self._is_covered = False
         """Another screen covers this one, so the pane is not streamed."""
         self.commands = Commands(self)
         self._summary = OneLine(self._summarise, id="summary")
         self._rule = Divider(lambda width: rule(model.agent, width, ui.home), id="rule")
         self._reason = Wrapped(id="reason")
         self._keys = KeyLine(self._key_line)
-        self._told_of: str | None = None
+        self._reported_version: str | None = None
         self._afresh = True
         self._loaded = False
         """The lazy screens are imported, or being imported."""
@@ -206,12 +206,12 @@ class FleetScreen(Screen[None]):
         self._tell_of_other_version()
         self._summary.show()
         self._rule.show()
-        self._reason.say(self._reasons())
+        self._reason.set_spans(self._reasons())
         if self.has_class("-packed"):
             self.split.arrange()
         self._keys.show()
         self.app.sub_title = title(self.model.agents.values())
-        self.look_where_it_shows()
+        self.follow_visible_pane()
         if self.model.any_live and not self._loaded:
             self._loaded = True
             self.call_after_refresh(self._load_behind)
@@ -242,21 +242,21 @@ class FleetScreen(Screen[None]):
 
     def on_screen_suspend(self) -> None:
         """Stop streaming the pane while another screen hides it."""
-        self._aside = not self.app.screen.is_modal
-        self.look_where_it_shows()
+        self._is_covered = not self.app.screen.is_modal
+        self.follow_visible_pane()
 
     def on_screen_resume(self) -> None:
-        self._aside = False
-        self.look_where_it_shows()
+        self._is_covered = False
+        self.follow_visible_pane()
 
-    def look_where_it_shows(self) -> None:
+    def follow_visible_pane(self) -> None:
         """Stream the selected pane if there is room for it. Idempotent."""
         if self._pane_of() != self._looking_at:
             self._follow_selection()
 
     def _pane_of(self) -> tuple[str | None, str | None]:
         """Agent and pane to stream; None if there is no room for it."""
-        hidden = self._aside or self.has_class("-cramped") or self.has_class("-packed")
+        hidden = self._is_covered or self.has_class("-cramped") or self.has_class("-packed")
         agent = None if hidden else self.model.agent
         return (agent.name, agent.pane) if agent else (None, None)
 
@@ -265,7 +265,7 @@ class FleetScreen(Screen[None]):
         self._looking_at = self._pane_of()
         agent = self.model.agents.get(self._looking_at[0] or "")
         task = partial(look, self.client, agent, self.pane, self.ui.pace)
-        in_background(self, task, group="pane", alone=True)
+        in_background(self, task, group="pane", exclusive=True)
 
     def _summarise(self, width: int) -> list[Any]:
         model = self.model
@@ -289,10 +289,10 @@ class FleetScreen(Screen[None]):
         return version if version != __version__ else None
 
     def _tell_of_other_version(self) -> None:
-        if (other := self._other_version) is None or other == self._told_of:
+        if (other := self._other_version) is None or other == self._reported_version:
             return
-        self._told_of = other
-        cannot(
+        self._reported_version = other
+        show_reason(
             self,
             f"The supervisor is version {other}, this screen is {__version__}. Restart the "
             "supervisor (agents keep running): cockpit restart",

@@ -18,11 +18,11 @@ from cockpit.tui.present.comparison import compared, drawn
 from cockpit.tui.present.history import Entry
 from cockpit.tui.present.span import Span, fit
 from cockpit.tui.screens.base_screen import TextScreen
-from cockpit.tui.screens.requests import tell
+from cockpit.tui.screens.requests import show_error
 from cockpit.tui.state.background import in_background
 from cockpit.tui.state.model import Model
 from cockpit.tui.widgets.line import OneLine
-from cockpit.tui.widgets.text_view import Passage
+from cockpit.tui.widgets.text_view import TextView
 
 if TYPE_CHECKING:
     from cockpit.tui.state.context import UIContext
@@ -43,7 +43,7 @@ class ComparingScreen(TextScreen):
         self._lines: list[str] | None = None
         self._failed = False
         self._title = OneLine(self._names, id="comparing-title")
-        self.text = self.comparison = Passage(self._say, id="comparison")
+        self.text = self.comparison = TextView(self._say, id="comparison")
         self.comparison.can_focus = True
 
     def compose(self) -> ComposeResult:
@@ -52,11 +52,11 @@ class ComparingScreen(TextScreen):
         yield from self.footer()
 
     def on_mount(self) -> None:
-        in_background(self, self._compare, group="load", alone=True)
+        in_background(self, self._compare, group="load", exclusive=True)
 
     def reconnected(self) -> None:
         if self._lines is None:
-            in_background(self, self._compare, group="load", alone=True)
+            in_background(self, self._compare, group="load", exclusive=True)
 
     def handlers(self) -> Handlers:
         return {
@@ -91,7 +91,7 @@ class ComparingScreen(TextScreen):
         except CockpitError as error:
             self._failed = True
             self.comparison.show()
-            tell(self, error)
+            show_error(self, error)
             return
         self._lines = await asyncio.to_thread(compared, before, after)
         self.comparison.show()

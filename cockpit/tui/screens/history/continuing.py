@@ -64,7 +64,7 @@ class ContinueScreen(Form[Continue]):
     @on(Input.Changed)
     def _judge(self) -> None:
         wrong = self._wrong()
-        self.say(wrong or "starts from this document", wrong=bool(wrong))
+        self.show_status(wrong or "starts from this document", wrong=bool(wrong))
 
     @on(Input.Submitted)
     def _entered(self) -> None:

@@ -25,7 +25,7 @@ from cockpit.tui.present.history import Entry
 from cockpit.tui.screens.base_screen import BaseScreen
 from cockpit.tui.screens.history.comparing import ComparingScreen
 from cockpit.tui.screens.history.continuing import ContinueScreen
-from cockpit.tui.screens.requests import Requests, cannot, tell
+from cockpit.tui.screens.requests import Requests, show_error, show_reason
 from cockpit.tui.screens.review.reading import ReadingScreen
 from cockpit.tui.state.background import in_background
 from cockpit.tui.state.model import Change, Model
@@ -33,7 +33,7 @@ from cockpit.tui.terminal.paste_guard import key_in_hand
 from cockpit.tui.widgets.field import Field
 from cockpit.tui.widgets.line import OneLine
 from cockpit.tui.widgets.picker import Picker
-from cockpit.tui.widgets.text_view import Passage
+from cockpit.tui.widgets.text_view import TextView
 from cockpit.wire.history import HistoryPage
 from cockpit.wire.verbs import Continue
 
@@ -88,19 +88,19 @@ class HistoryScreen(BaseScreen):
         """Handoffs to load."""
         self._loads = 0
         self._to_last = False
-        self._had = False
+        self._has_loaded = False
         self._widest: dict[int, int] = {}
         self._entries: dict[str, Entry] = {}
         self._marked: list[str] = []
         self._searched = ""
-        self._asked = False
+        self._requested = False
         self._soon: Timer | None = None
         self._requests = Requests(self, client)
         self.list = Picker(self._say, empty="loading…", id="history")
         self.search = Field(placeholder="search the documents", id="search")
         self.search.display = False
         self._heading = OneLine(self._head, id="history-title")
-        self.detail = Passage(
+        self.detail = TextView(
             lambda width, height: history.detail(self.entry, width, height, ui.home),
             id="history-detail",
         )
@@ -188,7 +188,7 @@ class HistoryScreen(BaseScreen):
         if entry is None:
             return
         if not entry.can_open:
-            cannot(self, f"This handoff left no document: {entry.why or entry.outcome}.")
+            show_reason(self, f"This handoff left no document: {entry.why or entry.outcome}.")
             return
         screen = ReadingScreen(self.model, self.client, self.ui, entry, self._go_on)
         self.app.push_screen(screen)
@@ -200,7 +200,7 @@ class HistoryScreen(BaseScreen):
         if entry.id in self._marked:
             self._marked.remove(entry.id)
         elif not entry.can_open:
-            cannot(self, "This handoff has no document to compare.")
+            show_reason(self, "This handoff has no document to compare.")
         else:
             self._marked = [*self._marked[-1:], entry.id]
         self._draw()
@@ -212,7 +212,7 @@ class HistoryScreen(BaseScreen):
         pair = list(dict.fromkeys([*self._marked, *here]))[:2]
         chosen = [self._entries[ident] for ident in pair if ident in self._entries]
         if len(chosen) != 2:
-            cannot(self, "Mark two documents with Space, or one and select another.")
+            show_reason(self, "Mark two documents with Space, or one and select another.")
             return
         older, newer = sorted(chosen, key=lambda each: each.created)
         screen = ComparingScreen(self.model, self.client, self.ui, older, newer)
@@ -227,7 +227,7 @@ class HistoryScreen(BaseScreen):
         """Ask for a name, and start an agent from a document."""
         place = entry.document
         if place is None:
-            cannot(self, "There is no document to continue from.")
+            show_reason(self, "There is no document to continue from.")
             return
 
         def filled_in(order: Continue | None) -> None:
@@ -252,7 +252,7 @@ class HistoryScreen(BaseScreen):
         """Show only the selected handoff's agent, or all agents again."""
         entry = self.entry
         if self.of_agent is None and entry is None:
-            cannot(self, "No handoff is selected.")
+            show_reason(self, "No handoff is selected.")
             return
         self.of_agent = entry.agent if self.of_agent is None and entry else None
         self._wanted = PAGE
@@ -296,7 +296,7 @@ class HistoryScreen(BaseScreen):
 
     def _chosen_entry(self) -> Entry | None:
         if self.entry is None:
-            cannot(self, "No handoff is selected.")
+            show_reason(self, "No handoff is selected.")
         return self.entry
 
     # Loading and drawing
@@ -316,7 +316,7 @@ class HistoryScreen(BaseScreen):
         """Reload the list, with the current search."""
         words = self.search.value.strip()
         fetch = partial(self._fetch, words, self.of_agent)
-        in_background(self, fetch, group="fetch", alone=True)
+        in_background(self, fetch, group="fetch", exclusive=True)
 
     async def _fetch(self, searched: str, agent: str | None) -> None:
         """Reload as many handoffs as were loaded before."""
@@ -330,14 +330,14 @@ class HistoryScreen(BaseScreen):
                 page = await self.client.history_page(PAGE, page.next, agent)
                 chains = [*chains, *page.chains]
         except CockpitError as error:
-            if self.model.any_live or not self._asked:
-                tell(self, error)
-            if not self._had:
+            if self.model.any_live or not self._requested:
+                show_error(self, error)
+            if not self._has_loaded:
                 self.list.show([], empty=LOST)
             return
         finally:
-            self._asked = True
-        self._had = True
+            self._requested = True
+        self._has_loaded = True
         self._searched = searched
         self._loaded_of = agent
         self._chains, self._older, self._total = chains, page.next, page.total
@@ -360,7 +360,7 @@ class HistoryScreen(BaseScreen):
         if self._older is None or self._loaded_of != self.of_agent:
             return
         self._wanted = max(self._wanted, wanted)
-        in_background(self, self._follow, group="older", alone=True)
+        in_background(self, self._follow, group="older", exclusive=True)
 
     async def _follow(self) -> None:
         """Load older pages; give up if the list is reloaded meanwhile."""
@@ -374,7 +374,7 @@ class HistoryScreen(BaseScreen):
                 chains, older, total = [*chains, *page.chains], page.next, page.total
                 added = bool(page.chains)
         except CockpitError as error:
-            tell(self, error)
+            show_error(self, error)
             return
         self._chains, self._older, self._total = chains, older, total
         self._draw()
@@ -392,7 +392,7 @@ class HistoryScreen(BaseScreen):
         self._entries = {entry.id: entry for entry in found}
         self._widest.clear()
         self._marked = [ident for ident in self._marked if ident in self._entries]
-        if self._had:
+        if self._has_loaded:
             self.list.show(list(self._entries), empty=NOT_FOUND if self._searched else EMPTY)
         self._heading.show()
         self.detail.show()
@@ -406,9 +406,9 @@ class HistoryScreen(BaseScreen):
         return history.line(self._entries[key], width, self._now(), widest, marked=marked)
 
     def _head(self, width: int) -> list[Any]:
-        is_theirs = self._loaded_of == self.of_agent
-        is_whole = self._older is None and (is_theirs or self._loaded_of is None)
-        known = self._had and (is_theirs or is_whole)
+        is_of_agent = self._loaded_of == self.of_agent
+        is_complete = self._older is None and (is_of_agent or self._loaded_of is None)
+        known = self._has_loaded and (is_of_agent or is_complete)
         return history.heading(
             list(self._entries.values()) if known else None,
             width,
@@ -416,7 +416,7 @@ class HistoryScreen(BaseScreen):
             searched=self._searched,
             marked=len(self._marked),
             without=[part.host for part in self.model.lost],
-            total=None if is_whole else self._total,
+            total=None if is_complete else self._total,
         )
 
 

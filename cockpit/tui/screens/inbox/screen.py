@@ -23,7 +23,7 @@ from cockpit.tui.present.detail import rule
 from cockpit.tui.present.inbox import Item
 from cockpit.tui.screens.base_screen import BaseScreen
 from cockpit.tui.screens.pane_follow import look
-from cockpit.tui.screens.requests import cannot
+from cockpit.tui.screens.requests import show_reason
 from cockpit.tui.screens.review.screen import ReviewScreen
 from cockpit.tui.state.background import in_background
 from cockpit.tui.state.model import Change, Model
@@ -31,7 +31,7 @@ from cockpit.tui.state.pace import Throttled
 from cockpit.tui.widgets.line import OneLine
 from cockpit.tui.widgets.pane_view import PaneView
 from cockpit.tui.widgets.picker import MARGIN, Picker
-from cockpit.tui.widgets.text_view import Passage
+from cockpit.tui.widgets.text_view import TextView
 
 if TYPE_CHECKING:
     from cockpit.tui.state.context import UIContext
@@ -69,7 +69,7 @@ class InboxScreen(BaseScreen):
         self._go_in = attach
         self._items: dict[str, Item] = {}
         self.list = Picker(self._say, empty=EMPTY, id="inbox")
-        self.detail = Passage(self._say_all, id="inbox-detail")
+        self.detail = TextView(self._say_all, id="inbox-detail")
         self.pane = PaneView()
         self._looking_at: tuple[str | None, str | None] = ("", None)
         self._heading = OneLine(self._head, id="inbox-title")
@@ -93,7 +93,7 @@ class InboxScreen(BaseScreen):
         self._stop_listening = self.model.listen(self._heard)
         self.set_interval(MINUTE, self._rows.want)
         self._draw()
-        in_background(self, self._look_at_held, group="held", alone=True)
+        in_background(self, self._look_at_held, group="held", exclusive=True)
 
     def on_unmount(self) -> None:
         self._stop_listening()
@@ -134,7 +134,7 @@ class InboxScreen(BaseScreen):
     def _open(self) -> None:
         item = self.item
         if item is None or item.agent is None:
-            cannot(self, item.step if item else "Nothing needs you.")
+            show_reason(self, item.step if item else "Nothing needs you.")
             return
         self.model.select(item.agent)
         if item.kind in {"review", "handoff", "breaker"}:
@@ -142,7 +142,7 @@ class InboxScreen(BaseScreen):
             return
         reason = BY_ID["attach"].why_not(self.model)
         if reason:
-            cannot(self, reason)
+            show_reason(self, reason)
         else:
             self._go_in()
 
@@ -212,7 +212,7 @@ class InboxScreen(BaseScreen):
         if seen != self._looking_at:
             self._looking_at = seen
             task = partial(look, self.client, agent, self.pane, self.ui.pace)
-            in_background(self, task, group="pane", alone=True)
+            in_background(self, task, group="pane", exclusive=True)
 
     def _agent(self) -> Any:
         item = self.item

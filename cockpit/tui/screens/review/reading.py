@@ -16,13 +16,13 @@ from cockpit.core.front_matter import load
 from cockpit.core.safetext import safe_line, safe_text
 from cockpit.tui.keys.actions import Context, Handlers
 from cockpit.tui.keys.bindings import bindings
-from cockpit.tui.present.claims import verdicts
+from cockpit.tui.present.claims import check_claims
 from cockpit.tui.present.history import Entry
 from cockpit.tui.present.paths import short_path
 from cockpit.tui.present.review import facts_line
 from cockpit.tui.present.span import Span, fit
 from cockpit.tui.screens.base_screen import TextScreen
-from cockpit.tui.screens.requests import tell
+from cockpit.tui.screens.requests import show_error
 from cockpit.tui.screens.review.screen import MOST, plain_parser
 from cockpit.tui.state.background import in_background
 from cockpit.tui.state.model import Model
@@ -65,11 +65,11 @@ class ReadingScreen(TextScreen):
 
     def on_mount(self) -> None:
         self._body.focus()
-        in_background(self, self._load, group="load", alone=True)
+        in_background(self, self._load, group="load", exclusive=True)
 
     def reconnected(self) -> None:
         if not self._read:
-            in_background(self, self._load, group="load", alone=True)
+            in_background(self, self._load, group="load", exclusive=True)
 
     def handlers(self) -> Handlers:
         return {
@@ -106,11 +106,11 @@ class ReadingScreen(TextScreen):
         try:
             text = await self.client.document(self.entry.id)
         except CockpitError as error:
-            tell(self, error)
+            show_error(self, error)
             return
         if self.is_attached:
             self.front, body = load(text)
             self._read = True
             self._facts.show()
             # Not awaited: cancelling this task would cancel Textual's widgets.
-            self.document.update(verdicts(safe_text(body, MOST)).body)
+            self.document.update(check_claims(safe_text(body, MOST)).body)

@@ -24,7 +24,7 @@ from cockpit.core.safetext import safe_text
 from cockpit.tui.keys.actions import BY_ID, Context, Handlers
 from cockpit.tui.keys.bindings import bindings
 from cockpit.tui.keys.reasons import waiting_reviews
-from cockpit.tui.present.claims import verdicts, with_continuation
+from cockpit.tui.present.claims import check_claims, with_continuation
 from cockpit.tui.present.keys import shown_key
 from cockpit.tui.present.review import (
     facts_line,
@@ -35,10 +35,10 @@ from cockpit.tui.present.review import (
 )
 from cockpit.tui.present.span import Span
 from cockpit.tui.screens.base_screen import TextScreen
-from cockpit.tui.screens.requests import Requests, cannot, say, tell
+from cockpit.tui.screens.requests import Requests, show_error, show_message, show_reason
 from cockpit.tui.state.background import in_background
 from cockpit.tui.state.model import Change, Model
-from cockpit.tui.terminal.attach import step_aside
+from cockpit.tui.terminal.attach import suspend_while
 from cockpit.tui.widgets.line import OneLine, Wrapped
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Approve, Done, Refuse, Snooze, Verb
@@ -77,12 +77,12 @@ class ReviewScreen(TextScreen):
         self.handoff_id = agent.handoff.id if agent and agent.handoff else ""
         self.front = load("")[0]
         self._shown: tuple[str | None, str | None] = (None, None)
-        self._drawn = self._told_then = ""
+        self._drawn = self._drawn_continuation = ""
         self._is_read = False
         """The document shown is the one last loaded, not an older one."""
         self._unread: str | None = None
         """Why the document could not be loaded."""
-        self._verdicts = verdicts("")
+        self._checked = check_claims("")
         self._refused: CockpitError | None = None
         """Why the approval of the shown document was refused."""
         self._requests = Requests(self, client)
@@ -90,7 +90,7 @@ class ReviewScreen(TextScreen):
             lambda width: title_spans(self.agent, width, waiting_reviews(model)), id="review-title"
         )
         self._facts = OneLine(
-            lambda width: facts_line(self.front, width, str(self._verdicts)), id="facts"
+            lambda width: facts_line(self.front, width, str(self._checked)), id="facts"
         )
         self._question = Wrapped(id="question")
         self._refusal = Wrapped(most=MOST_REASONS, id="refusal")
@@ -144,25 +144,25 @@ class ReviewScreen(TextScreen):
         }
 
     def _approve(self) -> None:
-        self._agree(straight=False)
+        self._approve_shown(straight=False)
 
     def _approve_straight(self) -> None:
-        self._agree(straight=True)
+        self._approve_shown(straight=True)
 
-    def _agree(self, *, straight: bool) -> None:
+    def _approve_shown(self, *, straight: bool) -> None:
         """Approve what is shown; refuse while a newer document is loading."""
         if self._is_read or self._shown[0] != "review":
-            self._answer(self._yes(straight=straight))
+            self._answer(self._approval(straight=straight))
             return
         key = shown_key(BY_ID["review.approve"], self.ui.keys)
         again = f"press {key} again once it is shown."
         if self._unread is None:
-            cannot(self, f"The document is still loading; {again}")
+            show_reason(self, f"The document is still loading; {again}")
         else:
-            cannot(self, f"{self._unread}. Reloading; {again}")
-            self._look_anew()
+            show_reason(self, f"{self._unread}. Reloading; {again}")
+            self._reload()
 
-    def _yes(self, *, straight: bool) -> Approve:
+    def _approval(self, *, straight: bool) -> Approve:
         """An approval bound to the shown question and, in review, the shown document."""
         read = self._drawn if self._shown[0] == "review" else ""
         return Approve(
@@ -188,7 +188,7 @@ class ReviewScreen(TextScreen):
         agent = self.agent
         if agent and agent.handoff and agent.handoff.document:
             file = Path(agent.handoff.document)
-            in_background(self, partial(self._edit_file, file), group="edit", alone=True)
+            in_background(self, partial(self._edit_file, file), group="edit", exclusive=True)
 
     def _next(self) -> None:
         self._go_to(1)
@@ -211,9 +211,9 @@ class ReviewScreen(TextScreen):
             if self.is_active:
                 self.dismiss()
 
-        self._requests.send(verb, answered, self._not_taken)
+        self._requests.send(verb, answered, self._show_refusal)
 
-    def _not_taken(self, error: CockpitError) -> None:
+    def _show_refusal(self, error: CockpitError) -> None:
         """Show a document's faults above it, and other errors as a toast.
 
         Reloads the document, which may have changed.
@@ -222,39 +222,39 @@ class ReviewScreen(TextScreen):
             self._refused = error
             self._ask()
         else:
-            tell(self, error)
-            self._look_anew()
+            show_error(self, error)
+            self._reload()
 
     def _ask(self) -> None:
         """Show the question, or why the answer was refused."""
         if self._shown[0] == "review" and not self._is_read:
-            self._question.say([Span(" Loading the document…", "muted")])
-            self._refusal.say([])
+            self._question.set_spans([Span(" Loading the document…", "muted")])
+            self._refusal.set_spans([])
             return
         if self._refused is None:
-            self._question.say(question_spans(self.agent))
-            self._refusal.say([])
+            self._question.set_spans(question_spans(self.agent))
+            self._refusal.set_spans([])
             return
         edit, refuse = (
             shown_key(BY_ID[f"review.{action}"], self.ui.keys) for action in ("edit", "refuse")
         )
-        self._question.say([])
-        self._refusal.say(refusal_spans(self._refused, edit, refuse))
+        self._question.set_spans([])
+        self._refusal.set_spans(refusal_spans(self._refused, edit, refuse))
 
-    def _look_anew(self) -> None:
+    def _reload(self) -> None:
         """Reload the document; approving is blocked until it is shown."""
         self._is_read, self._unread = False, None
         self._ask()
-        in_background(self, self._load, group="load", alone=True)
+        in_background(self, self._load, group="load", exclusive=True)
 
     async def _edit_file(self, file: Path) -> None:
         self._is_read = False
         self._ask()
         try:
-            await step_aside(self.app, lambda: self.ui.edit(file))
+            await suspend_while(self.app, lambda: self.ui.edit(file))
         except Exception as error:  # noqa: BLE001 (every error is shown here)
-            tell(self, error)
-        self._look_anew()
+            show_error(self, error)
+        self._reload()
 
     def _heard(self, change: Change, name: str | None) -> None:
         if change in {Change.FLEET, Change.CONNECTION} or name == self.name_of_agent:
@@ -267,7 +267,7 @@ class ReviewScreen(TextScreen):
         agent = self.agent
         if self.model.part_of(self.name_of_agent).connection.live and not self._stands(agent):
             if self.is_active:  # otherwise this would close the screen above it
-                say(self, f"{self.name_of_agent}: this question is no longer open.")
+                show_message(self, f"{self.name_of_agent}: this question is no longer open.")
                 self.dismiss()
             return
         self._title.show()
@@ -278,7 +278,7 @@ class ReviewScreen(TextScreen):
         shown = (handoff.phase, handoff.document) if handoff else (None, None)
         if shown != self._shown:
             self._shown = shown
-            self._look_anew()
+            self._reload()
 
     def _stands(self, agent: AgentStatus | None) -> bool:
         return bool(agent and agent.handoff and agent.handoff.id == self.handoff_id)
@@ -288,33 +288,33 @@ class ReviewScreen(TextScreen):
             text = await self.client.document(self.handoff_id)
         except CockpitError as error:
             self._unread = error.title
-            tell(self, error)
+            show_error(self, error)
             return
-        self._draw(text, await self._told())
+        self._draw(text, await self._load_continuation())
         self._is_read = True
         self._ask()
 
-    async def _told(self) -> str:
+    async def _load_continuation(self) -> str:
         """The continuation for the new session; empty before there is a document."""
         try:
             return await self.client.continuation(self.name_of_agent)
         except CockpitError:
             return ""
 
-    def _draw(self, text: str, told: str = "") -> None:
+    def _draw(self, text: str, continuation: str = "") -> None:
         """Show the document if it differs from the one shown.
 
         Does not await the update: cancelling a task that awaits the removal of widgets cancels
         the widgets themselves, and Textual then exits silently.
         """
-        if (text, told) == (self._drawn, self._told_then) or not self.is_attached:
+        if (text, continuation) == (self._drawn, self._drawn_continuation) or not self.is_attached:
             return
-        self._told_then = told
+        self._drawn_continuation = continuation
         self._drawn = text
         self._refused = None
         self._ask()
         self.front, body = load(text)
-        self._verdicts = verdicts(safe_text(body, MOST))
+        self._checked = check_claims(safe_text(body, MOST))
         self._facts.show()
-        shown = without_title(self._verdicts.body)
-        self.document.update(with_continuation(shown, safe_text(told, MOST)))
+        shown = without_title(self._checked.body)
+        self.document.update(with_continuation(shown, safe_text(continuation, MOST)))

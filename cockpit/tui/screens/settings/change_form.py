@@ -68,7 +68,7 @@ class ChangeForm(Form[bool]):
             self._files = await asyncio.to_thread(self._read_files)
         except CockpitError as error:
             again = "Fix it, then press Ctrl-S to reload."
-            self.say(f"{in_one_line(error)} {again}", wrong=True)
+            self.show_status(f"{in_one_line(error)} {again}", wrong=True)
             return
         self.show(self._files.loaded)
         self.judge()
@@ -80,14 +80,16 @@ class ChangeForm(Form[bool]):
         except CockpitError as error:
             self._files = None
             again = "Fix it, then press Ctrl-S to reload."
-            self.say(f"{why}. {in_one_line(error)} {again}", wrong=True)
+            self.show_status(f"{why}. {in_one_line(error)} {again}", wrong=True)
             return
         self.show(self._files.loaded)
-        self.say(f"{why}: nothing was saved. Reloaded; press Ctrl-S again to save.", wrong=True)
+        self.show_status(
+            f"{why}: nothing was saved. Reloaded; press Ctrl-S again to save.", wrong=True
+        )
 
     def judge(self) -> None:
         """Validate the form after a pause in typing."""
-        in_background(self, self._try, group="try", alone=True)
+        in_background(self, self._try, group="try", exclusive=True)
 
     async def _try(self) -> None:
         await asyncio.sleep(PAUSE)
@@ -95,17 +97,17 @@ class ChangeForm(Form[bool]):
         if files is None:
             return
         if (trouble := self.trouble()) is not None:
-            self.say(trouble, wrong=True)
+            self.show_status(trouble, wrong=True)
             return
         changes = self.changes()
         try:
             loaded = await asyncio.to_thread(files.tried, changes)
             where = await asyncio.to_thread(partial(self._where, files, changes, loaded))
         except CockpitError as error:
-            self.say(in_one_line(error), wrong=True)
+            self.show_status(in_one_line(error), wrong=True)
             return
         self.show(loaded)
-        self.say(f"{self.aside(loaded)} {where}".strip(), wrong=False)
+        self.show_status(f"{self.aside(loaded)} {where}".strip(), wrong=False)
 
     def _where(self, files: Files, changes: Changes, then: Loaded) -> str:
         """Describe which files and lines saving would change."""
@@ -115,12 +117,12 @@ class ChangeForm(Form[bool]):
 
     def submit(self) -> None:
         if self._files is None:
-            in_background(self, self._read, group="files", alone=True)
+            in_background(self, self._read, group="files", exclusive=True)
         elif not self._writing:
             if (trouble := self.trouble()) is not None:
-                self.say(trouble, wrong=True)
+                self.show_status(trouble, wrong=True)
             elif not self.changes():
-                self.say("No changes yet.", wrong=True)
+                self.show_status("No changes yet.", wrong=True)
             else:
                 self._writing = True
                 self.workers.cancel_group(self, "try")
@@ -135,7 +137,7 @@ class ChangeForm(Form[bool]):
             self._writing = False
             return
         except CockpitError as error:
-            self.say(in_one_line(error), wrong=True)
+            self.show_status(in_one_line(error), wrong=True)
             self._writing = False
             return
         self.written(self._files.loaded)

@@ -64,13 +64,13 @@ class Setting:
         self.path = path
         self.field = field
         self.word = path[-1]
-        self.back = False
+        self.is_reset = False
         """The user wants to reset it: remove it from the file that sets it."""
         self._held = field.value
 
     @property
     def is_changed(self) -> bool:
-        if self.back:
+        if self.is_reset:
             return True
         value = self.field.value.strip()
         return value != self._held if isinstance(self.field, Choice) else bool(value)
@@ -78,9 +78,9 @@ class Setting:
     @property
     def change(self) -> Any:
         """The value to save; None removes the setting."""
-        return None if self.back else self.field.value.strip()
+        return None if self.is_reset else self.field.value.strip()
 
-    def hold(self, loaded: Loaded) -> None:
+    def show_value(self, loaded: Loaded) -> None:
         """Show the value that the files set now."""
         value = value_at(loaded, self.path)
         if isinstance(self.field, Choice):
@@ -91,9 +91,9 @@ class Setting:
         else:
             self.field.placeholder = value
 
-    def try_on(self, loaded: Loaded) -> None:
+    def show_default(self, loaded: Loaded) -> None:
         """Show the value that would apply after a reset."""
-        if not self.back:
+        if not self.is_reset:
             return
         value = value_at(loaded, self.path)
         if isinstance(self.field, Choice):
@@ -101,9 +101,9 @@ class Setting:
         else:
             self.field.placeholder = f"→ {value}"
 
-    def take_back(self, loaded: Loaded) -> None:
+    def undo_reset(self, loaded: Loaded) -> None:
         """Undo the reset."""
-        self.back = False
+        self.is_reset = False
         value = value_at(loaded, self.path)
         if isinstance(self.field, Choice):
             self.field.value = self._held

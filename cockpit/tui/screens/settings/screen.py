@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 LOW = 20
 """Rows below which a form takes the whole screen."""
-BESIDES = 21
+ROWS_WITHOUT_PREVIEW = 21
 """Rows of the form without the preview, including the border."""
 ELSEWHERE = {
     ("cockpit", "theme"): "COCKPIT_THEME",
@@ -77,7 +77,7 @@ class SettingsScreen(ChangeForm):
         self._loaded: Loaded | None = None
         self._note = ""
         """Why a setting was not reset."""
-        self._asked_back: Setting | None = None
+        self._reset_requested: Setting | None = None
         """The setting to reset once the files are read."""
         self.settings = settings()
         self.preview = Lines(id="preview")
@@ -154,12 +154,12 @@ class SettingsScreen(ChangeForm):
     def show(self, loaded: Loaded) -> None:
         if self._files is not None:
             for setting in self.settings.values():
-                setting.hold(self._files.loaded)
-                setting.try_on(loaded)
-            if (asked := self._asked_back) is not None:
-                self._asked_back = None
-                self._turn_back(asked, self._files)
-        if self.theme.back:
+                setting.show_value(self._files.loaded)
+                setting.show_default(loaded)
+            if (requested := self._reset_requested) is not None:
+                self._reset_requested = None
+                self._turn_back(requested, self._files)
+        if self.theme.is_reset:
             self.app.theme = self.theme.field.value
         self._loaded = loaded
         self._draw()
@@ -187,7 +187,7 @@ class SettingsScreen(ChangeForm):
         self._note = ""
         for setting in self.settings.values():
             if setting.field is field:
-                setting.back = False
+                setting.is_reset = False
         self.judge()
 
     def on_resize(self) -> None:
@@ -199,7 +199,9 @@ class SettingsScreen(ChangeForm):
 
     def action_keys(self) -> None:
         if self.changes():
-            self.say("Save these changes first (Ctrl-S), or discard them (Ctrl-G).", wrong=True)
+            self.show_status(
+                "Save these changes first (Ctrl-S), or discard them (Ctrl-G).", wrong=True
+            )
         else:
             self.dismiss(False)
             self._open_keys()
@@ -212,28 +214,28 @@ class SettingsScreen(ChangeForm):
         setting = next((s for s in self.settings.values() if s.field is self.focused), None)
         self._note = ""
         if self._files is None:
-            self._asked_back = setting
+            self._reset_requested = setting
         elif setting is not None:
             self._turn_back(setting, self._files)
 
     def _turn_back(self, setting: Setting, files: Files) -> None:
-        if setting.back:
-            setting.take_back(files.loaded)
+        if setting.is_reset:
+            setting.undo_reset(files.loaded)
             self.app.theme = self.theme.field.value
         elif (why := files.why_not_out(setting.path)) is not None and not setting.is_changed:
             self._note = why
         else:
-            self._want_back(setting, files)
+            self._request_reset(setting, files)
         self.judge()
 
-    def _want_back(self, setting: Setting, files: Files) -> None:
+    def _request_reset(self, setting: Setting, files: Files) -> None:
         """Discard unsaved text, then reset the setting if a file sets it."""
-        setting.back = files.why_not_out(setting.path) is None
+        setting.is_reset = files.why_not_out(setting.path) is None
         if isinstance(setting.field, Field):
             with setting.field.prevent(Input.Changed):
                 setting.field.value = ""
-        elif not setting.back:
-            setting.take_back(files.loaded)
+        elif not setting.is_reset:
+            setting.undo_reset(files.loaded)
             self.app.theme = self.theme.field.value
 
     def _draw(self) -> None:
@@ -251,7 +253,9 @@ class SettingsScreen(ChangeForm):
     def _fit(self, lines: int) -> None:
         """Fit the height to the preview; use the whole of a low screen."""
         low = self.app.size.height < LOW
-        self.query_one(".dialog").styles.max_height = "100%" if low else BESIDES + max(3, lines)
+        self.query_one(".dialog").styles.max_height = (
+            "100%" if low else ROWS_WITHOUT_PREVIEW + max(3, lines)
+        )
 
     def _context_of(self, name: str) -> ContextSettings | None:
         assert self._loaded is not None

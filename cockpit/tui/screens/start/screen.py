@@ -51,7 +51,7 @@ RUNTIMES = (
     Option("gemini", "gemini", "not supported yet"),
 )
 SHARED = Option("none", "no", "use the directory itself")
-OF_ITS_OWN = Option("git_worktree", "yes", "its own checkout and branch")
+OWN_WORKTREE = Option("git_worktree", "yes", "its own checkout and branch")
 ONCE = Option("", "no", "only this time")
 KEPT = Option("yes", "yes", "to the file shown below")
 PAUSE = 0.1
@@ -89,7 +89,7 @@ class StartScreen(Form[Start]):
         self._home = home
         self._touched: set[str] = set()
         """The choices that the user changed."""
-        self._kept_in: Path | None = None
+        self._saved_in: Path | None = None
         """The file this agent has already been saved to."""
         self._busy = False
         stopped = [agent.name for agent in agents if has_ended(agent)]
@@ -101,7 +101,7 @@ class StartScreen(Form[Start]):
         self.prompt = PromptArea(id="prompt", placeholder="its job (optional)")
         self.runtime = Choice(RUNTIMES, RUNTIMES[0].value, id="runtime")
         self.mode = Choice(MODES, MODES[0].value, id="mode")
-        self.worktree = Choice([SHARED, OF_ITS_OWN], SHARED.value, id="worktree")
+        self.worktree = Choice([SHARED, OWN_WORKTREE], SHARED.value, id="worktree")
         self.keep = Choice([ONCE, KEPT], ONCE.value, id="keep")
         self.status_line = Static("", classes="dialog--words", markup=False)
 
@@ -155,7 +155,7 @@ class StartScreen(Form[Start]):
             return  # the supervisor and `cockpit config check` report it
         usual = self._files.loaded.settings.defaults
         if usual.worktree.strategy == "git_worktree":
-            self.worktree.offer([OF_ITS_OWN])
+            self.worktree.offer([OWN_WORKTREE])
         for field, value in ((self.mode, usual.mode), (self.runtime, usual.runtime)):
             if field.id not in self._touched and self.named.value not in self._agents:
                 field.value = value
@@ -165,9 +165,9 @@ class StartScreen(Form[Start]):
         known = self._agents.get(self.named.value)
         self._show_what_is_known(known)
         if (wrong := self._wrong_name()) is not None:
-            self.say(wrong, wrong=True)
+            self.show_status(wrong, wrong=True)
         # Also for an invalid name, to cancel an older request.
-        in_background(self, partial(self._ask_what_would_be, wrong), group="plan", alone=True)
+        in_background(self, partial(self._ask_what_would_be, wrong), group="plan", exclusive=True)
 
     def _wrong_name(self) -> str | None:
         name = self.named.value
@@ -195,7 +195,7 @@ class StartScreen(Form[Start]):
         return next(places, Path("/"))
 
     @property
-    def _is_kept(self) -> bool:
+    def _is_saved(self) -> bool:
         """Whether to save the agent to a file, which must be on this machine."""
         return bool(self.keep.value) and self._host is None
 
@@ -248,16 +248,16 @@ class StartScreen(Form[Start]):
             words, bad = in_one_line(error), True
         if self.keep.value and self._host is not None:
             words += f" Not saved: {self._host} has its own files."
-        if self._is_kept and not bad and self._files is not None:
+        if self._is_saved and not bad and self._files is not None:
             file = await asyncio.to_thread(_file_for, self._files, self._place())
             standing = await asyncio.to_thread(self._files.standing, file)
             known = f" ({standing})" if standing else ""
             words += f" Saves to {short_path(str(file), self._home)}{known}."
-        self.say(words, wrong=bad)
+        self.show_status(words, wrong=bad)
 
     def submit(self) -> None:
         if (wrong := self._wrong_name()) is not None:
-            self.say(wrong, wrong=True)
+            self.show_status(wrong, wrong=True)
         elif not self._busy:
             self._busy = True
             self.workers.cancel_group(self, "plan")  # its answer would hide a refusal
@@ -267,15 +267,15 @@ class StartScreen(Form[Start]):
         filled = self._filled()
         asked = order(filled)
         try:
-            if self._is_kept and self._read_files is not None:
+            if self._is_saved and self._read_files is not None:
                 files = self._files
                 if files is None:
                     files = await asyncio.to_thread(self._read_files)
-                asked = await asyncio.to_thread(self._keep, filled, files)
+                asked = await asyncio.to_thread(self._save, filled, files)
             done = await self._client.ask(asked)
         except CockpitError as error:
-            saved = f"Saved, but not started: {error.title}" if self._kept_in else ""
-            self.say(saved or in_one_line(error), wrong=True)
+            saved = f"Saved, but not started: {error.title}" if self._saved_in else ""
+            self.show_status(saved or in_one_line(error), wrong=True)
             self._busy = False
         else:
             self._done(asked, done)
@@ -284,22 +284,22 @@ class StartScreen(Form[Start]):
         self.app.notify(safe_line(done.message, 300), markup=False, timeout=4)
         self.dismiss(asked)
 
-    def _keep(self, filled: Filled, files: Files) -> Start:
+    def _save(self, filled: Filled, files: Files) -> Start:
         """Save the agent to the file, once; returns the request to start it from there."""
-        if self._kept_in is None:
-            filled = replace(filled, directory=_straight(filled.directory))
+        if self._saved_in is None:
+            filled = replace(filled, directory=_normalized(filled.directory))
             file = files.agents_file(filled.directory)
             files.add(file, kept_settings(filled))
-            self._kept_in = file
-        named = files.named and self._kept_in == files.project_path
-        config = None if self._kept_in == files.places.user_file else str(self._kept_in)
+            self._saved_in = file
+        named = files.named and self._saved_in == files.project_path
+        config = None if self._saved_in == files.places.user_file else str(self._saved_in)
         return Start(name=filled.name, config=config, named=named)
 
 
-def _straight(path: Path) -> Path:
+def _normalized(path: Path) -> Path:
     """The path without `..`. Reads the disk to follow links."""
     return path.resolve() if ".." in path.parts else path
 
 
 def _file_for(files: Files, place: Path) -> Path:
-    return files.agents_file(_straight(place))
+    return files.agents_file(_normalized(place))

@@ -21,7 +21,7 @@ from cockpit.tui.present.worktrees import back_again, drawn, name_of, question, 
 from cockpit.tui.screens.base_screen import BaseScreen
 from cockpit.tui.screens.confirm import ConfirmScreen
 from cockpit.tui.screens.removals import Removals
-from cockpit.tui.screens.requests import cannot, tell
+from cockpit.tui.screens.requests import show_error, show_reason
 from cockpit.tui.state.background import in_background
 from cockpit.tui.state.model import Change, Model
 from cockpit.tui.widgets.blocks import Blocks
@@ -94,7 +94,7 @@ class WorktreesScreen(BaseScreen):
         self._look_again()
 
     def _look_again(self) -> None:
-        in_background(self, self._look, group="load", alone=True)
+        in_background(self, self._look, group="load", exclusive=True)
 
     def _down(self) -> None:
         self.listing.move(1)
@@ -130,11 +130,13 @@ class WorktreesScreen(BaseScreen):
         tree = self.chosen
         if tree is None:
             looking = self._trees is None
-            cannot(self, "The list is still loading." if looking else "There are no worktrees.")
+            show_reason(
+                self, "The list is still loading." if looking else "There are no worktrees."
+            )
         elif name_of(tree) in self._removals.begun:
-            cannot(self, "It is already being removed.")
+            show_reason(self, "It is already being removed.")
         elif why := refusal(tree, self._key("salvage"), salvage=salvage):
-            cannot(self, safe_line(why, 300))
+            show_reason(self, safe_line(why, 300))
         else:
             self._confirm(tree, salvage=salvage)
 
@@ -234,7 +236,7 @@ class WorktreesScreen(BaseScreen):
         try:
             trees = await self.client.worktrees()
         except CockpitError as error:
-            tell(self, error)
+            show_error(self, error)
             return
         if self.is_attached:
             self._trees = trees
