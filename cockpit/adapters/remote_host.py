@@ -101,10 +101,10 @@ class RemoteHost:
         if isinstance(error, FileNotFoundError | PermissionError):
             return ProgramMissing(
                 f"{quoted(self.connect[0])} cannot be run on this machine",
-                f"Host {self.name} is reached with it.",
+                f"Host {self.name} needs it.",
                 "Install it, or change connect of that host in cockpit.toml.",
             )
-        return Failed(f"Host {self.name} could not be called", str(error))
+        return Failed(f"The connection to host {self.name} could not be started", str(error))
 
 
 class RemoteConnection:
@@ -125,8 +125,8 @@ class RemoteConnection:
         host, words = self._host, self._last_error_lines
         if received:
             return NoSupervisor(
-                f"What host {host.name} says is no answer of a supervisor",
-                f"It begins with {quoted(safe_line(received[:80].decode(errors='replace'), 60))}.",
+                f"Host {host.name} did not answer like a supervisor",
+                f"It sent {quoted(safe_line(received[:80].decode(errors='replace'), 60))}.",
                 "A command that is run there must print nothing of its own (a greeting in a "
                 f"shell's start-up file?). Try: {host.by_hand('status')}",
             )
@@ -136,7 +136,7 @@ class RemoteConnection:
                 return NoSupervisor(
                     f"{host.name}: {remote_message}",
                     "\n".join(words()[1:2]),
-                    f"See what it does with: {host.by_hand('doctor')}",
+                    f"Check it with: {host.by_hand('doctor')}",
                 )
             return NoSupervisor(
                 f"No supervisor is running on {host.name}",
@@ -145,7 +145,7 @@ class RemoteConnection:
             )
         if code in NOT_FOUND:
             return NoSupervisor(
-                f"There is no cockpit on {host.name}",
+                f"cockpit was not found on {host.name}",
                 "\n".join(words()),
                 "It must be on the PATH of a command that is run there without a login, or "
                 f"connect must say where it is. Try: {host.by_hand('--version')}",
@@ -154,10 +154,10 @@ class RemoteConnection:
             return NoSupervisor(
                 f"Lost connection to the supervisor on {host.name}",
                 "\n".join(words()) or "The connection ended.",
-                f"See what it does with: {host.by_hand('doctor')}",
+                f"Check it with: {host.by_hand('doctor')}",
             )
         return NoSupervisor(
-            f"Host {host.name} is not reached",
+            f"Host {host.name} cannot be reached",
             "\n".join(words()) or f"{safe_line(host.connect[0])} {_end_of(code)}.",
             f"Try it by hand: {host.by_hand('status')}",
         )
@@ -166,7 +166,7 @@ class RemoteConnection:
         host = self._host
         return NoSupervisor(
             f"Host {host.name} does not answer",
-            "\n".join(self._last_error_lines()) or f"Nothing came in {seconds:g} s.",
+            "\n".join(self._last_error_lines()) or f"No data in {seconds:g} s.",
             f"Try it by hand: {host.by_hand('status')}",
         )
 

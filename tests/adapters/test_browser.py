@@ -233,7 +233,7 @@ def test_a_port_that_is_taken_is_told_of() -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         browser = Browser(["true"], "x", "127.0.0.1", taken.getsockname()[1])
-        with pytest.raises(Failed, match="cannot be listened at") as caught:
+        with pytest.raises(Failed, match="is not available") as caught:
             asyncio.run(browser.run(print))
     assert "--port 0" in caught.value.hint
 

@@ -267,10 +267,10 @@ def test_a_draft_must_be_what_it_seems(
     secret = tmp_path / "secret"
     secret.write_text("private")
     ways: list[tuple[Callable[[], object], str]] = [
-        (lambda: path.symlink_to(secret), "not a plain file"),
-        (lambda: path.hardlink_to(secret), "second name"),
-        (lambda: os.mkfifo(path), "not a plain file"),
-        (lambda: path.symlink_to("/dev/zero"), "not a plain file"),
+        (lambda: path.symlink_to(secret), "not a regular file"),
+        (lambda: path.hardlink_to(secret), "hard link"),
+        (lambda: os.mkfifo(path), "not a regular file"),
+        (lambda: path.symlink_to("/dev/zero"), "not a regular file"),
         (lambda: path.write_bytes(b"x" * (LARGEST + 1)), "256 KiB is the limit"),
     ]
     for lay, words in ways:
@@ -279,7 +279,7 @@ def test_a_draft_must_be_what_it_seems(
             documents.look_at_draft(path)
         path.unlink()
     path.mkdir()
-    with pytest.raises(Failed, match="not a plain file"):
+    with pytest.raises(Failed, match="not a regular file"):
         documents.look_at_draft(path)
 
 
@@ -422,7 +422,7 @@ def test_only_a_plain_file_of_our_own_is_taken_as_a_document(
     second.hardlink_to(notes)
     with pytest.raises(BadUsage) as by_name:
         documents.read_own(second)
-    assert "second name" in by_name.value.detail
+    assert "hard link" in by_name.value.detail
     second.unlink()
     notes.write_bytes(b"x" * (LARGEST + 1))
     with pytest.raises(BadUsage, match="cannot be taken"):

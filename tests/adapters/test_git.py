@@ -344,7 +344,7 @@ def test_what_has_no_commit_gets_no_worktree(empty: Path, own_home: Path) -> Non
     (own_home / "plain").mkdir()
     with pytest.raises(Failed) as caught:
         ensure(own_home / "plain", own_home / "tree", "agent/api")
-    assert caught.value.detail == "This is no git repository."
+    assert caught.value.detail == "This is not a git repository."
 
 
 def test_what_is_kept_out_is_kept_out_of_every_worktree_once(
@@ -403,7 +403,7 @@ def test_an_exclude_file_that_would_hold_us_up_is_refused(repository: Path) -> N
     path = repository / ".git" / "info" / "exclude"
     path.unlink()
     os.mkfifo(path)
-    with pytest.raises(Failed, match="is no file"):
+    with pytest.raises(Failed, match="is not a file"):
         asyncio.run(Git().keep_out(repository, "/.cockpit/"))
 
 

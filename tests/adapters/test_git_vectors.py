@@ -250,7 +250,7 @@ VECTORS: dict[str, Vector] = {
     ),
     "hook by configuration": Vector(
         b'[hook "h"]\n\tcommand = TRAP\n\tevent = post-checkout\n\tevent = reference-transaction\n',
-        refused={"ensure": "No worktree was made"},
+        refused={"ensure": "No worktree was created"},
     ),
     "sshCommand": Vector(
         b'[core]\n\tsshCommand = STOP\n[remote "origin"]\n\tpushurl = ssh://far/x\n',
@@ -356,7 +356,7 @@ VECTORS: dict[str, Vector] = {
         b'[remote "evil"]\n\turl = ext::STOP\n\tpromisor = true\n',
         promised,
         proof=("log", "-p"),
-        refused={"ensure": "is not whole", **NOT_PUSHED},
+        refused={"ensure": "is incomplete", **NOT_PUSHED},
     ),
     "promisor with a folder": Vector(
         b"[core]\n\trepositoryformatversion = 1\n[extensions]\n\tpartialClone = evil\n"
@@ -364,7 +364,7 @@ VECTORS: dict[str, Vector] = {
         b'[remote "evil"]\n\turl = HOME/far.git\n\tpromisor = true\n\tuploadpack = STOP\n',
         promised,
         proof=("log", "-p"),
-        refused={"ensure": "is not whole", **NOT_PUSHED},
+        refused={"ensure": "is incomplete", **NOT_PUSHED},
     ),
     "maintenance": Vector(
         b"[gc]\n\tauto = 1\n\trecentObjectsHook = TRAP\n[maintenance]\n\tauto = true\n"

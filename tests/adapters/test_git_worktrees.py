@@ -207,7 +207,7 @@ def test_a_partial_clone_without_the_files_is_told_how_to_get_them(
     # Without a checkout the clone has no file of any commit.
     source = f"file://{repository}"
     run(own_home, "clone", "-q", "--no-checkout", "--filter=blob:none", source, str(clone))
-    with pytest.raises(Failed, match="is not whole") as refused:
+    with pytest.raises(Failed, match="is incomplete") as refused:
         make(clone, tree)
     assert refused.value.hint.endswith(f"git -C {clone} fetch --refetch --no-filter origin")
     run(clone, "fetch", "-q", "--refetch", "--no-filter", "origin")

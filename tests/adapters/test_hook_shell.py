@@ -84,11 +84,11 @@ def test_how_it_ended(own_home: Path, body: str, problem: str) -> None:
 
 
 def test_missing_not_executable_no_directory(own_home: Path) -> None:
-    assert run_command(own_home, ["/no/such"]).problem == "the program is not there"
+    assert run_command(own_home, ["/no/such"]).problem == "the program does not exist"
     flat = script(own_home, "true", mode=0o644)
     assert run_command(own_home, [flat]).problem == "the program is not executable"
     lost = run_command(own_home, ["/bin/true"], cwd=str(own_home / "gone"))
-    assert "is not there" in lost.problem
+    assert "does not exist" in lost.problem
 
 
 @pytest.mark.parametrize(

@@ -229,7 +229,7 @@ def test_a_directory_that_became_a_link_is_refused(orders: LaunchOrders, own_hom
     (own_home / "work").symlink_to(own_home / "moved")
     done = subprocess.run(command, capture_output=True, check=False)
     assert done.returncode == 125
-    assert b"which was not asked" in done.stderr
+    assert b"which was not requested" in done.stderr
 
 
 @pytest.mark.parametrize(

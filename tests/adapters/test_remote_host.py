@@ -56,15 +56,15 @@ BOTH = pytest.mark.parametrize("why", [by_fetch, by_client])
     [
         (
             "echo 'ssh: connect to host gpu1 port 22: Connection refused' >&2; exit 255",
-            "Host gpu1 is not reached",
+            "Host gpu1 cannot be reached",
             "ssh: connect to host gpu1 port 22: Connection refused",
         ),
-        ("exit 255", "Host gpu1 is not reached", "sh ended with exit code 255."),
-        ("kill -9 $$", "Host gpu1 is not reached", "sh was ended by signal 9."),
-        ("exec cockpit-that-is-not-there", "There is no cockpit on gpu1", "not found"),
+        ("exit 255", "Host gpu1 cannot be reached", "sh ended with exit code 255."),
+        ("kill -9 $$", "Host gpu1 cannot be reached", "sh was ended by signal 9."),
+        ("exec cockpit-that-is-not-there", "cockpit was not found on gpu1", "not found"),
         ("exit 0", "Lost connection to the supervisor on gpu1", "The connection ended."),
-        (BANNER, "What host gpu1 says is no answer of a supervisor", "'Welcome to gpu1"),
-        (r"printf 'a\033]0;title\007\nb' >&2; exit 1", "Host gpu1 is not reached", "a\nb"),
+        (BANNER, "Host gpu1 did not answer like a supervisor", "'Welcome to gpu1"),
+        (r"printf 'a\033]0;title\007\nb' >&2; exit 1", "Host gpu1 cannot be reached", "a\nb"),
     ],
 )
 def test_a_host_that_fails_has_a_reason(
@@ -133,7 +133,7 @@ def test_a_stream_that_dies_without_a_word_is_given_up() -> None:
         client = HttpClient(host, "gpu1", beat=1)
         seen.extend([line async for line in client.watch()])
 
-    with pytest.raises(NoSupervisor, match=r"Host gpu1 does not answer\nNothing came in 3 s\."):
+    with pytest.raises(NoSupervisor, match=r"Host gpu1 does not answer\nNo data in 3 s\."):
         asyncio.run(watch())
     with pytest.raises(NoSupervisor, match="does not answer"):
         seen.extend(lines(host, "/v1/watch?beat=1", silence=0.3))
@@ -150,7 +150,7 @@ def test_what_ssh_says_and_how_it_is_given_a_terminal(own_home: Path) -> None:
         error = by_fetch(RemoteHost("gpu1", ssh))
 
     assert isinstance(error, NoSupervisor)
-    assert error.title == "Host gpu1 is not reached"
+    assert error.title == "Host gpu1 cannot be reached"
     assert "Connection refused" in error.detail
 
     program, *words = RemoteHost("gpu1", ssh).attach_command(agent_name("api"))

@@ -146,7 +146,7 @@ def test_an_agent_that_cannot_be_flown_yet_keeps_no_other_from_it(own_home: Path
     refused = cockpit("start", "a")
 
     assert refused.returncode == 5
-    assert "The runtime codex is not yet flown" in refused.stderr
+    assert "The runtime codex is not supported yet" in refused.stderr
     agents = json.loads(cockpit("status", "--json").stdout)["agents"]
     assert [(one["name"], one["state"]) for one in agents] == [("a", "stopped"), ("b", "stopped")]
 

@@ -166,7 +166,7 @@ def test_bad_hooks_cost_the_handoff_nothing_and_are_told(cockpit: Cockpit, body:
             await cockpit.until(swapped)
             row = await cockpit.until(lambda row: row.note and "hook missing" in row.note)
             assert row.note is not None
-            assert "the program is not there" in row.note
+            assert "the program does not exist" in row.note
             failed = await cockpit.events("hook.failed")
             if body.startswith(("sleep", "trap")):
                 assert any("timed out (1 s)" in each.text for each in failed)

@@ -42,9 +42,9 @@ class Command:
         """
         if not order.command:
             raise BadUsage(
-                f"{order.agent} has nothing to run",
+                f"{order.agent} has no command to run",
                 'Its runtime is "command", and its `command` is empty.',
-                'Give it one in cockpit.toml: command = ["bash", "-l"]',
+                'Set one in cockpit.toml: command = ["bash", "-l"]',
             )
         folder = self._state / PROMPTS / order.run
         words = (*order.command[1:], *order.arguments)
@@ -101,7 +101,7 @@ class Command:
         self, order: SessionOrder, program: Program, question: str, deadline: float
     ) -> Aside:
         raise NotNow(
-            f"{order.agent} cannot be asked anything",
+            f"{order.agent} cannot write a document",
             'A runtime of "command" has no session that could be copied.',
         )
 
@@ -129,8 +129,8 @@ class Command:
     def resumable(self, order: SessionOrder) -> None:
         raise NotNow(
             f"{order.agent} has no session to reopen",
-            'A runtime of "command" keeps no record.',
-            f"Start it anew: cockpit start {order.agent}",
+            'A runtime of "command" has no transcript.',
+            f"Start it again: cockpit start {order.agent}",
         )
 
 
@@ -141,8 +141,8 @@ def _resolved(order: SessionOrder) -> str:
     found = shutil.which(str(local) if local else word, path=order.environment.get("PATH"))
     if found is None:
         raise ProgramMissing(
-            f"{order.agent} runs {word!a}, and there is no such program",
-            "It was looked for in " + (str(order.directory) if local else "PATH") + ".",
-            "Name it by its absolute path in the agent's `command`.",
+            f"{order.agent} cannot run {word!a}: no such program",
+            "Searched in " + (str(order.directory) if local else "PATH") + ".",
+            "Use its absolute path in the agent's `command`.",
         )
     return found

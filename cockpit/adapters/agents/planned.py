@@ -17,8 +17,8 @@ class Planned(Command):
 
     def program(self, environment: Mapping[str, str]) -> Program:
         raise NotNow(
-            f"The runtime {self.name} is not yet flown",
+            f"The runtime {self.name} is not supported yet",
             "cockpit can start and watch Claude Code, and run any command in a pane.",
-            f'Meanwhile: runtime = "command", command = ["{self.name}"] '
+            f'Until then: runtime = "command", command = ["{self.name}"] '
             "(a pane and a row, no reading)",
         )

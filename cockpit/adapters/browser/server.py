@@ -104,9 +104,9 @@ class Browser(Server):
             await site.start()
         except OSError as error:
             raise Failed(
-                f"Port {self.port} at {self._bound} cannot be listened at",
+                f"Port {self.port} at {self._bound} is not available",
                 error.strerror or str(error),
-                "Choose another: cockpit serve --port 0 takes any that is free.",
+                "Use any free port: cockpit serve --port 0",
             ) from error
         self.port = runner.addresses[0][1]
         name = f"[{self._bound}]" if ":" in self._bound else self._bound

@@ -27,7 +27,7 @@ class CompactionDocuments:
     def keep(self, session: str, at: float, text: str) -> Path:
         """Write a document durably; `at` is in Unix seconds. Raises `OSError`."""
         if not _SESSION.fullmatch(session):
-            raise Failed(f"{session!a} is not the id of a session")
+            raise Failed(f"{session!a} is not a session id")
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         path = self._folder / f"{session}.{int(at * 1000):015d}.md"
         with guarded_folder.opened(self._folder) as folder:

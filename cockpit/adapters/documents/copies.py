@@ -82,5 +82,5 @@ class Copies:
 def checked(handoff: str) -> str:
     """Return the id unchanged, checked for use as a file name. Raises `BadUsage`."""
     if not _ID.fullmatch(handoff):
-        raise BadUsage(f"{safe_line(handoff)} is not the id of a handoff")
+        raise BadUsage(f"{safe_line(handoff)} is not a handoff id")
     return handoff

@@ -78,7 +78,9 @@ class Documents:
                 with suppress(FileNotFoundError):
                     os.unlink(path.name, dir_fd=descriptor)
         except OSError as error:
-            raise _failed("There is no place for the handoff document", place, error) from None
+            raise _failed(
+                "The folder for the handoff document cannot be created", place, error
+            ) from None
         return path
 
     def look_at_draft(self, path: Path) -> DraftSeen:
@@ -177,7 +179,7 @@ class Documents:
                     aside = ""
                 guarded_folder.write_durably(descriptor, path.name, data, replace=True)
         except OSError as error:
-            raise _failed("The handoff document could not be put back", path, error) from None
+            raise _failed("The handoff document could not be restored", path, error) from None
         return path.with_name(aside) if aside else None
 
     def is_intact(self, path: Path, sha256: str) -> bool:
@@ -228,8 +230,8 @@ class Documents:
         if words is None and len(data) > LARGEST:
             words = f"{LARGEST // 1024} KiB is the limit."
         if words is not None:
-            hint = "Put an ordinary file of your own there: a copy of what you want to hand on."
-            raise BadUsage(f"{shown} cannot be taken as a handoff document", words, hint)
+            hint = "Use a regular file of your own, such as a copy."
+            raise BadUsage(f"{shown} cannot be used as a handoff document", words, hint)
         return data.decode("utf-8", "replace")
 
     def leave_notice(self, worktree: Path, text: str, folder: str = FOLDER) -> Path:
@@ -273,13 +275,13 @@ def _place(worktree: Path, folder: str) -> Path:
     if (found := git_folder_around(place)) is not None:
         raise BadUsage(
             f"handoff.directory cannot be {safe_line(folder)}",
-            f"{safe_line(str(found))} is a folder of git's own.",
+            f"{safe_line(str(found))} is git's own folder.",
             f"Try: {FOLDER}",
         )
     if any(not char.isprintable() for char in str(place)):
         raise Failed(
-            "The directory's name cannot be told to an agent",
-            f"{safe_line(str(place))} holds a line end or another control character.",
+            "The directory's name cannot be passed to an agent",
+            f"{safe_line(str(place))} contains a line end or another control character.",
             "Rename it.",
         )
     return place
@@ -301,13 +303,13 @@ def _seen(folder: int, name: str) -> DraftSeen:
 def _refusal_reason(found: os.stat_result) -> str | None:
     """Return why a file is refused; None for a regular file of ours with one link."""
     if stat.S_ISLNK(found.st_mode):
-        return "It is not a plain file: it is a symbolic link."
+        return "It is not a regular file: it is a symbolic link."
     if not stat.S_ISREG(found.st_mode):
-        return "It is not a plain file."
+        return "It is not a regular file."
     if found.st_uid != os.geteuid():
         return "It belongs to another user."
     if found.st_nlink != 1:
-        return "The file has a second name elsewhere (a hard link)."
+        return "The file has more than one hard link."
     if found.st_size > LARGEST:
         return f"It has {found.st_size // 1024} KiB; {LARGEST // 1024} KiB is the limit."
     return None
@@ -319,7 +321,7 @@ def _check_plain(found: os.stat_result) -> None:
         raise Failed(
             "The draft of the handoff document cannot be used",
             words,
-            "It has to be an ordinary file, written at the path that was asked for.",
+            "It must be a regular file, written to the requested path.",
         )
 
 
@@ -371,5 +373,5 @@ def _failed(title: str, path: Path, error: OSError) -> Hindered:
     return Hindered(
         title,
         f"{safe_line(str(path))}: {why}.",
-        hints.get(error.errno or 0, "`cockpit doctor` looks at the folders."),
+        hints.get(error.errno or 0, "Check the folders: cockpit doctor"),
     )

@@ -48,7 +48,7 @@ def render(text: str, template: Path) -> str:
     made = front_matter.dump(document.front or FrontMatter()) + "\n" + body + "\n"
     problems = [problem for problem in validate(made, complete=True) if not problem.mends]
     if problems:
-        raise _bad(template, f"what it makes is no handoff document. {problems[0]}")
+        raise _bad(template, f"its result is not a handoff document. {problems[0]}")
     return made
 
 
@@ -90,5 +90,5 @@ def _bad(template: Path, why: str, line: int | None = None) -> BadConfig:
     return BadConfig(
         f"{where}: the handoff template cannot be used",
         why[:1].upper() + why[1:],
-        "Mend it, or leave `handoff.template` empty.",
+        "Fix it, or leave `handoff.template` empty.",
     )

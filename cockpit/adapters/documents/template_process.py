@@ -81,7 +81,7 @@ def _render(source: str, values: Mapping[str, Any], largest: int) -> dict[str, A
         for piece in environment.from_string(source).generate(values):
             size += len(piece)
             if size > largest:
-                return {"error": f"it makes more than {largest // 1024} KiB"}
+                return {"error": f"its result is larger than {largest // 1024} KiB"}
             pieces.append(piece)
     except TemplateError as error:
         words = safe_line(error.message or type(error).__name__)

@@ -365,7 +365,7 @@ def _too_late(asked: _Asked, deadline: float) -> Failed:
     return Failed(
         f"git {asked.verb} took longer than {deadline:g} s",
         str(asked.directory),
-        "Is the disk slow, or does the repository wait for somebody?",
+        "Is the disk slow, or does the repository wait for input?",
     )
 
 

@@ -30,14 +30,14 @@ def _bring(source: Path, target: Path, name: str) -> bool:
         if not path.resolve().is_relative_to(root.resolve()):
             raise Failed(
                 f"{name} leads out of the repository",
-                f"{path} is really {path.resolve()}.",
-                "Leave it out of worktree.copy_files.",
+                f"{path} resolves to {path.resolve()}.",
+                "Remove it from worktree.copy_files.",
             )
         if (folder := git_folder_around(path)) is not None:
             raise Failed(
                 f"{safe_line(name)} leads into git's own folder",
                 f"{safe_line(str(path))} lies in {safe_line(str(folder))}.",
-                "Leave it out of worktree.copy_files.",
+                "Remove it from worktree.copy_files.",
             )
     try:
         here.parent.mkdir(parents=True, exist_ok=True)

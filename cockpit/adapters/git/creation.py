@@ -129,7 +129,7 @@ class GitWorktrees:
         if found is not None:
             raise BadUsage(
                 f"No worktree can be at {safe_line(str(directory))}",
-                f"{safe_line(str(found))} is a folder of git's own: git would run files in it.",
+                f"{safe_line(str(found))} is git's own folder: git would run files in it.",
                 "Choose another directory under [agents.worktree], such as .worktrees.",
             )
 
@@ -140,7 +140,7 @@ class GitWorktrees:
         if hooks:
             name = safe_line(os.fsdecode(hooks[0]), 80)
             raise Failed(
-                "No worktree was made",
+                "No worktree was created",
                 f"The repository's configuration defines a hook: hook.{name}."
                 " cockpit does not run programs that a repository names.",
                 "Move it to your own configuration (git config --global), or make the worktree"
@@ -164,7 +164,7 @@ class GitWorktrees:
             answer = await self.command.run(directory, *words, deadline=CHECKOUT_DEADLINE)
             if answer.status not in (0, 1) or (words[0] == "read-tree" and not answer.ok):
                 step = await missing_files_step(self.command, repository, answer)
-                raise _not_whole(directory, "It was cut off while it was made.", answer, step)
+                raise _not_whole(directory, "Its creation was interrupted.", answer, step)
 
     async def set_ready(self, directory: Path) -> None:
         folder = await self.look.git_folder(directory)
@@ -181,9 +181,9 @@ class GitWorktrees:
             await asyncio.to_thread(write_private, folder / NOTE, content)
         except OSError as error:
             raise Failed(
-                f"Nothing can be written down about {safe_line(str(directory))}",
+                f"The note about {safe_line(str(directory))} cannot be written",
                 str(error.strerror),
-                "Is the disk full? Start the agent again, and it is gone on with.",
+                "Is the disk full? Start the agent again, to continue.",
             ) from error
 
     async def _check_branch(self, repository: Path, branch: str) -> None:
@@ -214,7 +214,7 @@ class GitWorktrees:
         shown = safe_line(str(directory))
         if not await self._ours(repository, directory):
             raise Failed(
-                f"{shown} is there already and is no worktree of this repository",
+                f"{shown} already exists and is not a worktree of this repository",
                 hint="Move it away, or choose another directory under [agents.worktree].",
             )
         current = await self.look.branch(directory)
@@ -260,12 +260,12 @@ class GitWorktrees:
         if await self.look.head(repository) is None:
             inside = await self.look.git_folder(repository)
             raise Failed(
-                "There is nothing to make a worktree of",
-                "The repository has no commit yet." if inside else "This is no git repository.",
-                "Make a first commit." if inside else "git init, and a first commit.",
+                "There is nothing to create a worktree from",
+                "The repository has no commit yet." if inside else "This is not a git repository.",
+                "Make a first commit." if inside else "Run git init, and make a first commit.",
             )
         raise Failed(
-            f"There is no commit {safe_line(base)!a} to begin at",
+            f"There is no commit {safe_line(base)!a} to start from",
             hint="Set base under [agents.worktree] to a branch that exists.",
         )
 
@@ -298,9 +298,9 @@ class GitWorktrees:
 
 def _not_whole(directory: Path, why: str, answer: GitAnswer, step: str | None = None) -> Failed:
     return Failed(
-        f"The worktree {safe_line(str(directory))} is not whole",
+        f"The worktree {safe_line(str(directory))} is incomplete",
         f"{why} {answer.error}",
-        step or f"Take it away and start again: cockpit worktrees remove {directory}",
+        step or f"Remove it and start again: cockpit worktrees remove {directory}",
     )
 
 

@@ -200,7 +200,7 @@ class GitOwnState:
         words = ("hash-object", "-w", "-t", "blob", "--no-filters", "--stdin")
         answer = await self._bytes.run(apart, apart.folder, *words, given=content)
         if not answer.ok:
-            raise Failed("git's own files cannot be kept", answer.error, "Nothing was removed.")
+            raise Failed("git's own files cannot be saved", answer.error, "Nothing was removed.")
         return answer.line
 
     async def staged(self, apart: Apart) -> list[tuple[str, str]]:
@@ -211,7 +211,7 @@ class GitOwnState:
         listed = await self._bytes.run(apart, apart.folder, "ls-files", "-t", "--stage", "-z")
         found = list(staged(listed.output))
         if not listed.ok or not any(stage for _, _, stage, _ in found):
-            raise Failed("What is staged cannot be kept", written.error, "Nothing was removed.")
+            raise Failed("What is staged cannot be saved", written.error, "Nothing was removed.")
         plain = {name: entry for name, _, stage, entry in found if not stage}
         trees = []
         for number, side in enumerate(SIDES):

@@ -108,7 +108,7 @@ class GitPush:
                 return answer.line
         if "origin" in remotes or len(remotes) == 1:
             return "origin" if "origin" in remotes else remotes[0]
-        title = f"It is not known where {safe_line(branch)} is to be pushed"
+        title = f"No remote to push {safe_line(branch)} to"
         shown = ", ".join(safe_line(name) for name in remotes) or "none"
         hint = by_hand(["git", "-C", str(directory), "push", "REMOTE", branch])
         raise Failed(title, f"Remotes: {shown}.", hint)
@@ -119,7 +119,7 @@ class GitPush:
         """
         snapshot = await self.command.snapshot(directory)
         if snapshot is None:
-            raise Failed("Nothing was pushed", f"{directory} is in no git repository.")
+            raise Failed("Nothing was pushed", f"{directory} is not in a git repository.")
         if named := deciding_push(snapshot.settings):
             key = safe_line(os.fsdecode(named[0]), 200)
             raise Failed(
@@ -228,7 +228,7 @@ class GitPush:
             directory, "log", "-z", "--reverse", "--format=%s", "--max-count=50", *which, "--"
         )
         if not listed.ok:
-            raise Failed("It is not known what there is to propose", listed.error)
+            raise Failed("The commits to propose cannot be listed", listed.error)
         found = listed.output.decode("utf-8", "replace").split("\0")[: listed.output.count(b"\0")]
         return [safe_line(subject, 200).strip() or branch for subject in found]
 

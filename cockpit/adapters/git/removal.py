@@ -189,7 +189,7 @@ class GitRemoval:
         except OSError as error:
             raise Failed(
                 f"{safe_line(str(tree.directory))} was not removed",
-                f"Nothing can be noted in {safe_line(str(apart.folder))}: {error.strerror}",
+                f"Cannot write to {safe_line(str(apart.folder))}: {error.strerror}",
                 "Nothing was touched.",
             ) from error
 
@@ -223,7 +223,7 @@ class GitRemoval:
             raise NotNow(
                 f"git still lists {safe_line(str(tree.directory))}, whose files are removed",
                 f"{why} All that was removed is in {reference}.",
-                "Look at what is there, then remove the worktree again.",
+                "Check what is there, then remove the worktree again.",
             )
         await asyncio.to_thread(_forget, apart.folder)
 
@@ -353,13 +353,15 @@ class GitRemoval:
             if answer.ok:
                 return name
         raise Failed(
-            f"{safe_line(str(tree.directory))} cannot be kept", answer.error, "Nothing was removed."
+            f"{safe_line(str(tree.directory))} cannot be saved",
+            answer.error,
+            "Nothing was removed.",
         )
 
     def _held(self, tree: Tree, answer: GitAnswer) -> GitAnswer:
         if not answer.ok:
             raise Failed(
-                f"{safe_line(str(tree.directory))} cannot be kept",
+                f"{safe_line(str(tree.directory))} cannot be saved",
                 answer.error,
                 "So nothing was removed.",
             )
@@ -402,9 +404,9 @@ class GitRemoval:
 
 def _was_cut_off(tree: Tree) -> NotNow:
     return NotNow(
-        f"An earlier removal of {safe_line(str(tree.directory))} was cut off",
+        f"An earlier removal of {safe_line(str(tree.directory))} was interrupted",
         "The worktree was put back where it was.",
-        "Look at it, and remove it again.",
+        "Check it, and remove it again.",
     )
 
 
@@ -412,7 +414,7 @@ def _left(aside: Path, record: RemovalRecord, why: str) -> NotNow:
     return NotNow(
         f"An earlier removal left {safe_line(str(aside))}",
         f"{why} It was not touched; {record.reference} holds the worktree as it was.",
-        "Look at it and move it away, then remove the worktree again.",
+        "Check it and move it away, then remove the worktree again.",
     )
 
 
@@ -479,5 +481,5 @@ def _delete(folder: Path) -> None:
         raise Failed(
             f"Something is left of {safe_line(str(folder))}",
             f"{error.strerror}: {safe_line(str(error.filename))}",
-            "All of it is kept in git; delete the rest by hand.",
+            "All of it is saved in git; delete the rest by hand.",
         ) from error

@@ -52,7 +52,7 @@ class GitRestore:
             raise BadUsage(
                 f"There is no {safe_line(reference, 200)!a} in {safe_line(str(repository))}",
                 "",
-                "All of them: git for-each-ref refs/cockpit",
+                "List all: git for-each-ref refs/cockpit",
             )
         listing = ("ls-tree", "-r", "-z", "-l", "--full-tree", tree.line)
         listed = self._held(await self.command.run(repository, *listing, deadline=DEADLINE))
@@ -75,7 +75,7 @@ class GitRestore:
                 await asyncio.to_thread(_write, top, some, answer.output)
         except OSError as error:
             raise Failed(
-                f"{safe_line(str(folder))} is not whole",
+                f"{safe_line(str(folder))} is incomplete",
                 f"{safe_line(os.fsdecode(error.filename or ''), 200)}: {error.strerror}",
                 "Delete it, and restore into another folder.",
             ) from error
@@ -85,7 +85,7 @@ class GitRestore:
 
     def _held(self, answer: GitAnswer) -> GitAnswer:
         if not answer.ok:
-            raise Failed("git cannot read what was kept", answer.error, "Check it with git fsck.")
+            raise Failed("git cannot read what was saved", answer.error, "Check it with git fsck.")
         return answer
 
 
@@ -146,7 +146,7 @@ def _check_names(blobs: list[_Blob]) -> None:
         odd = any(part in (b"", b".", b"..") or part.lower() == b".git" for part in parts)
         if odd or not links.isdisjoint(above):
             name = safe_line(os.fsdecode(one.name), 200)
-            raise Failed(f"{name!a} is no name of a file", "It leads elsewhere, or into .git.")
+            raise Failed(f"{name!a} is not a valid file name", "It leads elsewhere, or into .git.")
 
 
 def _blobs(listed: bytes) -> Iterator[_Blob]:

@@ -58,7 +58,7 @@ async def post(
         async with asyncio.timeout(total):
             target = httpx2.URL(url)
             if target.scheme not in ("http", "https") or not target.host:
-                return Answer(problem="it is no http or https address", hopeless=True)
+                return Answer(problem="it is not an http or https address", hopeless=True)
             port = target.port or (443 if target.scheme == "https" else 80)
             addresses = [ipaddress.ip_address(each) for each in await resolver(target.host, port)]
             if refusal := _refusal(target.scheme, addresses, allow_private):
@@ -67,7 +67,7 @@ async def post(
     except TimeoutError:
         return Answer(problem="no answer in time")
     except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, UnicodeError, ValueError):
-        return Answer(problem="it is no http or https address", hopeless=True)
+        return Answer(problem="it is not an http or https address", hopeless=True)
     except socket.gaierror:
         return Answer(problem="the name is not known")
     except (httpx2.HTTPError, OSError) as error:

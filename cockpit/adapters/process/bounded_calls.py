@@ -130,7 +130,7 @@ class _Job:
         return NoAnswer(
             "The file system does not answer",
             f"{safe_line(str(self.key), 200)}: no answer for {seconds:.0f} s.",
-            "Look at that mount (FUSE, NFS, a stopped process); it is looked at again by itself.",
+            "Check that mount (FUSE, NFS, a stopped process); cockpit tries again automatically.",
         )
 
 

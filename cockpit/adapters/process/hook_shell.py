@@ -302,9 +302,9 @@ def _limited(
 
 def _not_started(error: OSError, directory: Path) -> str:
     if not directory.is_dir():
-        return f"the directory {directory} is not there"
+        return f"the directory {directory} does not exist"
     if isinstance(error, FileNotFoundError):
-        return "the program is not there"
+        return "the program does not exist"
     if isinstance(error, PermissionError):
         return "the program is not executable"
     return f"it could not be started: {error.strerror or error}"

@@ -122,7 +122,7 @@ class LaunchOrders:
             write_private(path, content)
         except OSError as error:
             raise Hindered(
-                "The launch could not be written down",
+                "The launch order could not be written",
                 f"{path}: {error.strerror}",
                 "Free some space, or make the folder writable.",
             ) from error

@@ -38,7 +38,7 @@ def read_order(path: str, keep: bool) -> list[bytes]:
         raise Refused(REFUSED, f"the launch order cannot be read: {error.strerror}") from None
     with os.fdopen(descriptor, "rb") as file:
         if os.fstat(descriptor).st_uid != os.geteuid():
-            raise Refused(REFUSED, "the launch order belongs to somebody else")
+            raise Refused(REFUSED, "the launch order belongs to another user")
         fields = file.read().split(b"\0")
     if not keep:
         os.unlink(path)  # noqa: PTH108  pathlib would cost more than all the rest of the start
@@ -57,7 +57,9 @@ def change_directory(directory: bytes) -> None:
         ) from None
     here = os.getcwdb()  # noqa: PTH109  bytes, as they were ordered
     if here != directory:
-        raise Refused(REFUSED, f"{shown(directory)} leads to {shown(here)}, which was not asked")
+        raise Refused(
+            REFUSED, f"{shown(directory)} leads to {shown(here)}, which was not requested"
+        )
 
 
 def take_lease(path: bytes, owner: bytes, *, shared: bool = False) -> None:
@@ -73,7 +75,9 @@ def take_lease(path: bytes, owner: bytes, *, shared: bool = False) -> None:
     except OSError as error:
         if shared:
             return
-        raise Refused(REFUSED, f"the lease {shown(path)} cannot be had: {error.strerror}") from None
+        raise Refused(
+            REFUSED, f"the lease {shown(path)} cannot be taken: {error.strerror}"
+        ) from None
     wait_for(held, path, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
     os.ftruncate(held, 0)
     os.pwrite(held, b"%d %s\n" % (os.getpid(), owner), 0)

@@ -20,7 +20,7 @@ def run_all(commands: Sequence[Sequence[str]]) -> None:
             raise Failed(
                 f"{' '.join(command)} failed",
                 words_of(done) or f"exit code {done.returncode}",
-                "Try it by hand; cockpit service status says how far it came.",
+                "Run it by hand, or check the state: cockpit service status",
             )
 
 

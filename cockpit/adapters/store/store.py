@@ -369,7 +369,7 @@ class Store:
             raise Hindered(
                 "The database cannot be written",
                 f"{self.path}: {error}.",
-                "Is the disk full? It is tried again by itself.",
+                "Is the disk full? cockpit tries again automatically.",
             ) from error
 
     def _all(self, kind: type[Record], sql: str, *values: Any) -> list[Record]:
@@ -541,8 +541,8 @@ def _migrate(database: sqlite3.Connection, path: Path) -> None:
     if taken > len(MIGRATIONS):
         raise Failed(
             f"{path} was written by a newer cockpit",
-            f"It has shape {taken}; this version knows {len(MIGRATIONS)}.",
-            "Run the newer version, or move the file away to begin anew.",
+            f"It has schema version {taken}; this version knows {len(MIGRATIONS)}.",
+            "Run the newer version, or move the file away to start fresh.",
         )
     for number, migration in enumerate(MIGRATIONS[taken:], start=taken + 1):
         database.execute("begin immediate")

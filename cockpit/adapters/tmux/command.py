@@ -93,7 +93,7 @@ class TmuxCommand:
                 "The state of the panes is unknown; nothing is done to them until tmux answers.",
             ) from None
         except OSError as error:
-            raise PanesSilent("tmux could not be asked", str(error.strerror)) from error
+            raise PanesSilent("tmux could not be run", str(error.strerror)) from error
         if answer.returncode:
             raise self._error(answer.stderr.decode("utf-8", "replace").strip(), commands[0][0])
         # Only the newline ends a line: str.splitlines would also split on what a pane may hold.

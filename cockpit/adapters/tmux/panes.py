@@ -305,4 +305,4 @@ def parsed(line: str) -> Pane:
 def check_pane(pane: PaneId) -> None:
     """Refuse a word that is no pane id, before tmux reads it as a target. Raises `PaneGone`."""
     if not PANE_PATTERN.fullmatch(pane):
-        raise PaneGone("That is no pane", f"{pane!a:.200}")
+        raise PaneGone("That is not a pane", f"{pane!a:.200}")

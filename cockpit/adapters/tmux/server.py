@@ -133,7 +133,7 @@ class TmuxServer:
         if identity is not None and not await self.processes.gone(identity, patience):
             ending = await self.processes.end(identity, "", patience=patience)
             if not ending.gone:
-                raise Failed("The tmux server does not end", f"Process {identity.pid} still runs.")
+                raise Failed("The tmux server did not end", f"Process {identity.pid} still runs.")
         for path in (self.command.socket, self.record, self._lock()):
             with suppress(FileNotFoundError):
                 path.unlink()

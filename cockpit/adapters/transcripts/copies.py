@@ -104,5 +104,5 @@ def _cleaned(line: bytes, clean: Callable[[str], str]) -> bytes:
 
 def _checked(session: str) -> str:
     if not _SESSION.fullmatch(session):
-        raise ValueError(f"{session!a} is not the id of a session")
+        raise ValueError(f"{session!a} is not a session id")
     return session

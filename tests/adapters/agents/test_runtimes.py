@@ -17,7 +17,7 @@ def test_a_runtime_is_made_by_its_name(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["codex", "gemini"])
 def test_a_planned_one_says_so_and_what_to_do_meanwhile(name: str, tmp_path: Path) -> None:
-    with pytest.raises(NotNow, match="not yet flown") as refused:
+    with pytest.raises(NotNow, match="not supported yet") as refused:
         runtime(name, tmp_path).program({})
     assert runtime(name, tmp_path).name == name
     assert "command" in refused.value.hint

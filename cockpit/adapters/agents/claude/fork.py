@@ -62,13 +62,13 @@ async def ask_fork(order: ForkOrder, deadline: float) -> Aside:
             output, errors = await process.communicate(json.dumps(asdict(order)).encode())
     except TimeoutError:
         raise Failed(
-            "The copy of the session gave no document in time", f"{deadline:g} s were up."
+            "The copy of the session wrote no document in time", f"{deadline:g} s passed."
         ) from None
     finally:
         await _end(process)
     if process.returncode != 0:
         words = safe_line(errors.decode("utf-8", "replace").strip().rpartition("\n")[2], 300)
-        raise Failed("The copy of the session gave no document", words)
+        raise Failed("The copy of the session wrote no document", words)
     try:
         answer = json.loads(output)
         cost = answer["cost_usd"]
@@ -78,7 +78,7 @@ async def ask_fork(order: ForkOrder, deadline: float) -> Aside:
             safe_line(str(answer["problem"]), 300),
         )
     except (ValueError, KeyError, TypeError) as errors:
-        raise Failed("The copy of the session gave no document", repr(errors)) from None
+        raise Failed("The copy of the session wrote no document", repr(errors)) from None
 
 
 def _own(environment: Mapping[str, str]) -> dict[str, str]:

@@ -25,7 +25,7 @@ continue."""
 def additional_context(event: str, text: str) -> dict[str, Any]:
     """Return an answer that adds context for the model; at `PostToolUse` it arrives mid-turn."""
     if event not in CONTEXT_EVENTS:
-        raise Failed(f"{event!a} takes no added context")
+        raise Failed(f"{event!a} does not accept added context")
     return {
         "hookSpecificOutput": {"hookEventName": event, "additionalContext": _bounded(text)},
     }
@@ -36,7 +36,7 @@ def block(event: str, reason: str) -> dict[str, Any]:
     reason.
     """
     if event not in BLOCKABLE_EVENTS:
-        raise Failed(f"{event!a} cannot be refused")
+        raise Failed(f"{event!a} cannot be blocked")
     return {"decision": "block", "reason": _bounded(reason)}
 
 

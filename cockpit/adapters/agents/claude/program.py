@@ -23,9 +23,7 @@ PROBE_SECONDS = 15.0
 _VERSION = re.compile(r"\d+\.\d+\.\d+\S*")
 _PROBED: dict[tuple[str, int, int], str] = {}
 
-INSTALL = (
-    "Install Claude Code and put `claude` on PATH, or reinstall cockpit (it brings one along)."
-)
+INSTALL = "Install Claude Code and put `claude` on PATH, or reinstall cockpit, which includes it."
 
 
 def bundled_path() -> Path | None:
@@ -55,7 +53,7 @@ def find_program(
     bundled = bundled_path()
     if bundled is None:
         where = "inside claude-agent-sdk" if bundled_only else "on PATH or inside claude-agent-sdk"
-        raise ProgramMissing("Claude Code is not here", f"There is none {where}.", INSTALL)
+        raise ProgramMissing("Claude Code is not installed", f"Not found {where}.", INSTALL)
     return Program(bundled, probed_version(bundled, environment), bundled=True)
 
 
@@ -68,7 +66,7 @@ def probed_version(path: Path, environment: Mapping[str, str]) -> str:
         real = path.resolve(strict=True)
         seen = real.stat()
     except (OSError, RuntimeError) as error:
-        raise ProgramMissing(f"{path} is not there", str(error), INSTALL) from None
+        raise ProgramMissing(f"{path} does not exist", str(error), INSTALL) from None
     key = (str(real), seen.st_mtime_ns, seen.st_size)
     if key not in _PROBED:
         _PROBED[key] = _asked(path, environment)
@@ -86,7 +84,7 @@ def _asked(path: Path, environment: Mapping[str, str]) -> str:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise _unfit(path, f"It said nothing to --version for {PROBE_SECONDS:.0f} s.") from None
+        raise _unfit(path, f"No answer to --version in {PROBE_SECONDS:.0f} s.") from None
     except OSError as error:
         raise _unfit(path, f"It cannot be started: {error.strerror}.") from None
     version = _VERSION.search(answer.stdout.decode("utf-8", "replace"))

@@ -68,19 +68,19 @@ STEPS = ("UserPromptSubmit", "PostToolUse", "PostToolUseFailure")
 """Events after which the session continues, and which can add context."""
 
 RESERVED_ARGUMENTS = {
-    "--session-id": "cockpit mints the session's id",
+    "--session-id": "cockpit sets the session's id",
     "--resume": "cockpit decides which session is opened",
     "-r": "cockpit decides which session is opened",
     "--continue": "cockpit decides which session is opened",
     "-c": "cockpit decides which session is opened",
     "--fork-session": "cockpit decides which session is opened",
-    "--settings": "cockpit's hooks and status line come in by it",
+    "--settings": "cockpit uses it for its hooks and status line",
     "--print": "an agent needs its screen",
     "-p": "an agent needs its screen",
     "--background": "an agent needs its pane",
     "--bg": "an agent needs its pane",
-    "--bare": "it switches off the hooks by which cockpit sees the agent",
-    "--safe-mode": "it switches off the hooks by which cockpit sees the agent",
+    "--bare": "it switches off the hooks that cockpit needs",
+    "--safe-mode": "it switches off the hooks that cockpit needs",
 }
 """Arguments that cockpit has to set itself, each with the reason."""
 
@@ -248,9 +248,9 @@ def check_arguments(arguments: Sequence[str]) -> None:
         reason = RESERVED_ARGUMENTS.get(argument.partition("=")[0])
         if reason:
             raise BadUsage(
-                f"{argument!a} cannot stand in an agent's arguments",
+                f"{argument!a} is not allowed in an agent's arguments",
                 f"{reason[0].upper()}{reason[1:]}.",
-                "Take it out of `arguments` in cockpit.toml.",
+                "Remove it from `arguments` in cockpit.toml.",
             )
 
 

@@ -71,20 +71,20 @@ def check_resumable(session_id: SessionId, directory: Path, environment: Mapping
     live process has it open.
     """
     if not is_session_id(session_id):
-        raise BadUsage(f"{session_id!a} is not the id of a session", hint="Ids are UUIDs.")
+        raise BadUsage(f"{session_id!a} is not a session id", hint="Ids are UUIDs.")
     path = record_path(session_id, directory, environment)
     if path is None or not is_file(path):
         raise BadUsage(
             f"There is no session {session_id}",
-            f"No record of it below {config_folder(environment) / 'projects'}.",
+            f"No transcript of it below {config_folder(environment) / 'projects'}.",
             "See the sessions of an agent with: cockpit history",
         )
     pid = live_sessions(config_folder(environment)).get(session_id)
     if pid is not None:
         raise NotNow(
             f"Session {session_id} is open already",
-            f"Process {pid} has it; two processes would write one record.",
-            "End that one first.",
+            f"Process {pid} has it open; two processes would write to one transcript.",
+            "End that process first.",
         )
     _check_directory(path, directory)
     return path
@@ -96,7 +96,7 @@ def _check_directory(path: Path, directory: Path) -> None:
     if not any(os.path.realpath(cwd) == here for cwd in seen):
         raise BadUsage(
             f"Session {path.stem} belongs to another directory",
-            f"It was in {seen[0]!a}." if seen else "Its record names no directory.",
+            f"It was in {seen[0]!a}." if seen else "Its transcript names no directory.",
             "Start the agent there.",
         )
 
