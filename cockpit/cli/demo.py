@@ -33,9 +33,9 @@ def demo(
     for signal_number in _END_SIGNALS:
         signal.signal(signal_number, _interrupt)
     if pictures is not None:
-        from cockpit.cli.demo_pictures import fly_for_pictures
+        from cockpit.cli.demo_pictures import save_pictures
 
-        return fly_for_pictures(pictures, keep=keep, say=_say)
+        return save_pictures(pictures, keep=keep, say=_say)
     number_of_agents = agents or USUAL_AGENTS
     if headless:
         return fly_headless(number_of_agents, keep=keep, say=_say)

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
-from cockpit.cli.demo_shots import EMPTY, FLYING
+from cockpit.cli.demo_shots import EMPTY, WITH_AGENTS
 from cockpit.client.client import Supervisor
 from cockpit.config.files import Files
 from cockpit.config.shipped import themes_folder
@@ -31,19 +31,19 @@ Pictures = Mapping[str, str]
 """SVG by file name."""
 
 
-def fly_for_pictures(folder: Path, *, keep: bool, say: Say, standin: bool = False) -> int:
+def save_pictures(folder: Path, *, keep: bool, say: Say, standin: bool = False) -> int:
     """Run the demo and save a picture of every screen in `folder`; return 0.
 
     Raises `BadUsage` up front if the folder is not writable.
     """
-    camera = Camera(len(EMPTY) + len(FLYING), say)
+    camera = Camera(len(EMPTY) + len(WITH_AGENTS), say)
 
-    async def take(shots: Sequence[Shot], flown: Flight) -> None:
-        hidden = str(flown.scratch.folder)
-        await camera.take(shots, flown.client, ui_context(flown.scratch), hidden)
+    async def take(shots: Sequence[Shot], flight: Flight) -> None:
+        hidden = str(flight.scratch.folder)
+        await camera.take(shots, flight.client, ui_context(flight.scratch), hidden)
 
     with writable(folder):
-        empty, posed = partial(take, EMPTY), partial(take, FLYING)
+        empty, posed = partial(take, EMPTY), partial(take, WITH_AGENTS)
         fly_posing(empty=empty, posed=posed, keep=keep, say=say, standin=standin)
         write(camera.pictures, folder)
     size = sum(len(svg.encode()) for svg in camera.pictures.values()) // 1000

@@ -18,7 +18,7 @@ LOW = (120, 20)
 EMPTY: Sequence[Shot] = (Shot("welcome", ("cockpit demo",), size=(120, 18)),)
 """Pictures taken before any agent runs."""
 
-FLYING: Sequence[Shot] = (
+WITH_AGENTS: Sequence[Shot] = (
     Shot("fleet", ("needs you", "working", "accept edits on"), selected="durations"),
     Shot("fleet-narrow", ("needs you",), selected="durations", size=(60, 15)),
     Shot("fleet-wide", ("needs you", "accept edits on"), selected="durations", size=(200, 42)),

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from cockpit.cli.demo_pictures import ALWAYS, Camera, nowhere, writable, write
-from cockpit.cli.demo_shots import EMPTY, FLYING
+from cockpit.cli.demo_shots import EMPTY, WITH_AGENTS
 from cockpit.core.errors import BadUsage, Failed
 from cockpit.tui.pictures.picture import Shot
 from cockpit.tui.state.context import UIContext
 from tests.tui.scene import scene
 
 DOCS = Path(__file__).parents[2] / "cockpit" / "docs" / "pictures"
-SHOTS = [*EMPTY, *FLYING]
+SHOTS = [*EMPTY, *WITH_AGENTS]
 SRV = UIContext(attach=nowhere, edit=nowhere)
 
 

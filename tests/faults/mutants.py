@@ -483,8 +483,9 @@ MUTANTS: tuple[Mutant, ...] = (
         "path-not-looked-at-again",
         "git forgets a worktree that was made again while it was removed",
         REMOVAL,
-        "        if await asyncio.to_thread(os.path.lexists, tree.directory):\n            why =",
-        "        if False:\n            why =",
+        "        if await asyncio.to_thread(os.path.lexists, tree.directory):\n"
+        "            reason =",
+        "        if False:\n            reason =",
         "tests/adapters/test_git_proof.py -k at_its_path",
     ),
     one(

@@ -154,7 +154,7 @@ class GitWorktrees:
         )
         if not answer.ok:
             step = await missing_files_step(self.command, repository, answer)
-            raise _not_whole(directory, "Its files could not be written.", answer, step)
+            raise _incomplete(directory, "Its files could not be written.", answer, step)
 
     async def _finish(self, repository: Path, directory: Path, folder: Path) -> None:
         """Complete a worktree whose creation was interrupted; existing files are not changed."""
@@ -164,7 +164,7 @@ class GitWorktrees:
             answer = await self.command.run(directory, *words, deadline=CHECKOUT_DEADLINE)
             if answer.status not in (0, 1) or (words[0] == "read-tree" and not answer.ok):
                 step = await missing_files_step(self.command, repository, answer)
-                raise _not_whole(directory, "Its creation was interrupted.", answer, step)
+                raise _incomplete(directory, "Its creation was interrupted.", answer, step)
 
     async def set_ready(self, directory: Path) -> None:
         folder = await self.look.git_folder(directory)
@@ -212,7 +212,7 @@ class GitWorktrees:
     async def _check_adoptable(self, repository: Path, directory: Path, branch: str) -> None:
         """Raise `Failed` unless the folder is a worktree of this repository on this branch."""
         shown = safe_line(str(directory))
-        if not await self._ours(repository, directory):
+        if not await self._is_worktree(repository, directory):
             raise Failed(
                 f"{shown} already exists and is not a worktree of this repository",
                 hint="Move it away, or choose another directory under [agents.worktree].",
@@ -225,7 +225,7 @@ class GitWorktrees:
                 hint=f"git -C {shown} switch {safe_line(branch)}",
             )
 
-    async def _ours(self, repository: Path, directory: Path) -> bool:
+    async def _is_worktree(self, repository: Path, directory: Path) -> bool:
         """Return whether a worktree of this repository starts at the directory."""
         if not await asyncio.to_thread(directory.is_dir):
             return False
@@ -296,7 +296,7 @@ class GitWorktrees:
         return answer
 
 
-def _not_whole(directory: Path, why: str, answer: GitAnswer, step: str | None = None) -> Failed:
+def _incomplete(directory: Path, why: str, answer: GitAnswer, step: str | None = None) -> Failed:
     return Failed(
         f"The worktree {safe_line(str(directory))} is incomplete",
         f"{why} {answer.error}",

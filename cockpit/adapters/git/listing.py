@@ -44,9 +44,9 @@ class GitListing:
         listed = await registered(self.command, repository)
         folders = await asyncio.to_thread(_folders, common)
         trees = [_tree(fields, repository) for fields in listed[1:]]
-        return list(await asyncio.gather(*(self._seen(tree, folders) for tree in trees)))
+        return list(await asyncio.gather(*(self._state_of(tree, folders) for tree in trees)))
 
-    async def _seen(self, tree: Tree, folders: dict[Path, Path]) -> Tree:
+    async def _state_of(self, tree: Tree, folders: dict[Path, Path]) -> Tree:
         """Return a worktree's state; what cannot be read is unknown, and does not hide other
         worktrees.
         """

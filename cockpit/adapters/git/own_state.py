@@ -19,7 +19,7 @@ from pathlib import Path
 from cockpit.adapters.files.foreign_files import opened, read_file
 from cockpit.adapters.git.command import GitCommand
 from cockpit.adapters.git.facts import OPERATIONS
-from cockpit.adapters.git.raw_files import FILE, Apart, Entry, GitBytes, staged, tree_entries
+from cockpit.adapters.git.raw_files import FILE, Entry, GitPaths, RawFiles, staged, tree_entries
 from cockpit.adapters.git.worktree_list import registered
 from cockpit.core.errors import Failed
 from cockpit.core.safetext import safe_line
@@ -82,7 +82,7 @@ class GitOwnState:
 
     def __init__(self, command: GitCommand) -> None:
         self.command = command
-        self._bytes = GitBytes(command)
+        self._bytes = RawFiles(command)
 
     async def read(self, tree: Tree, folder: Path) -> OwnState:
         """Return the state. Raises `Failed` if a file cannot be read, or if the folder is
@@ -174,41 +174,45 @@ class GitOwnState:
 
     # Keeping
 
-    async def entries(self, apart: Apart, state: OwnState, only: OwnObjects) -> dict[bytes, Entry]:
+    async def entries(
+        self, git_paths: GitPaths, state: OwnState, only: OwnObjects
+    ) -> dict[bytes, Entry]:
         """Return entries of a tree for the files and the non-commit objects; git has them
         afterwards.
         """
         found: dict[bytes, Entry] = {}
         for name, content in state.files.items():
-            found[b"git/" + name] = (FILE, await self._written(apart, content))
+            found[b"git/" + name] = (FILE, await self._written(git_paths, content))
         for kind, held in only.objects:
             name = f"objects/{held}".encode()
             if kind == "tag":
-                answer = await self._bytes.run(apart, apart.folder, "cat-file", "tag", held)
-                found[name] = (FILE, await self._written(apart, answer.output))
+                answer = await self._bytes.run(git_paths, git_paths.folder, "cat-file", "tag", held)
+                found[name] = (FILE, await self._written(git_paths, answer.output))
             elif kind == "blob":
                 found[name] = (FILE, held)
             else:
-                found.update(await self._below(apart, name, held))
+                found.update(await self._below(git_paths, name, held))
         return found
 
-    async def _below(self, apart: Apart, name: bytes, tree: str) -> dict[bytes, Entry]:
-        answer = await self._bytes.run(apart, apart.folder, "ls-tree", "-r", "-z", tree)
+    async def _below(self, git_paths: GitPaths, name: bytes, tree: str) -> dict[bytes, Entry]:
+        answer = await self._bytes.run(git_paths, git_paths.folder, "ls-tree", "-r", "-z", tree)
         return {name + b"/" + inner: entry for inner, entry in tree_entries(answer.output)}
 
-    async def _written(self, apart: Apart, content: bytes) -> str:
+    async def _written(self, git_paths: GitPaths, content: bytes) -> str:
         words = ("hash-object", "-w", "-t", "blob", "--no-filters", "--stdin")
-        answer = await self._bytes.run(apart, apart.folder, *words, given=content)
+        answer = await self._bytes.run(git_paths, git_paths.folder, *words, given=content)
         if not answer.ok:
             raise Failed("git's own files cannot be saved", answer.error, "Nothing was removed.")
         return answer.line
 
-    async def staged(self, apart: Apart) -> list[tuple[str, str]]:
+    async def staged(self, git_paths: GitPaths) -> list[tuple[str, str]]:
         """Yield trees of the index, each with its meaning; a conflict has several."""
-        written = await self._bytes.run(apart, apart.folder, "write-tree")
+        written = await self._bytes.run(git_paths, git_paths.folder, "write-tree")
         if written.ok:
             return [(written.line, "Staged")]
-        listed = await self._bytes.run(apart, apart.folder, "ls-files", "-t", "--stage", "-z")
+        listed = await self._bytes.run(
+            git_paths, git_paths.folder, "ls-files", "-t", "--stage", "-z"
+        )
         found = list(staged(listed.output))
         if not listed.ok or not any(stage for _, _, stage, _ in found):
             raise Failed("What is staged cannot be saved", written.error, "Nothing was removed.")
@@ -216,7 +220,7 @@ class GitOwnState:
         trees = []
         for number, side in enumerate(SIDES):
             if of_it := {name: entry for name, _, stage, entry in found if stage == number > 0}:
-                tree = await self._bytes.tree(apart, of_it, below=plain)
+                tree = await self._bytes.tree(git_paths, of_it, below=plain)
                 trees.append((tree, f"Staged in a conflict, {side},"))
         return trees
 

@@ -21,7 +21,7 @@ from cockpit.adapters.files.file_system import sync_file_systems
 from cockpit.adapters.files.foreign_files import read_file
 from cockpit.adapters.git.command import DURABLE, GitCommand
 from cockpit.adapters.git.own_state import SHARED
-from cockpit.adapters.git.raw_files import AT_ONCE, DEADLINE, Apart
+from cockpit.adapters.git.raw_files import AT_ONCE, DEADLINE, GitPaths
 from cockpit.adapters.git.scratch import scratch
 from cockpit.core.errors import Failed
 from cockpit.core.safetext import safe_line
@@ -49,37 +49,42 @@ class GitProof:
     def __init__(self, command: GitCommand) -> None:
         self.command = command
 
-    async def hold(
-        self, tree: Tree, apart: Apart, reference: str, commits: Sequence[str], going: list[Path]
+    async def check(
+        self,
+        tree: Tree,
+        git_paths: GitPaths,
+        reference: str,
+        commits: Sequence[str],
+        doomed: list[Path],
     ) -> None:
         """Raise `Failed` unless the reference and everything it needs would survive a power cut.
 
-        `commits` are those whose every file is needed. `going` are the folders that are about to be
-        deleted. Objects that only an alternate has are copied into the repository.
+        `commits` are those whose every file is needed. `doomed` are the folders to be deleted.
+        Objects that only an alternate has are copied into the repository.
         """
-        common = apart.folder.parent.parent
+        common = git_paths.folder.parent.parent
         try:
-            into = await asyncio.to_thread(_leading_into, common, going)
+            into = await asyncio.to_thread(_leading_into, common, doomed)
         except (OSError, ValueError) as error:
-            raise _not_held(tree, f"Its objects cannot be looked at: {error}", "") from error
+            raise _not_saved(tree, f"Its objects cannot be looked at: {error}", "") from error
         if into:
-            raise _not_held(
+            raise _not_saved(
                 tree,
                 f"{safe_line(into, 200)} leads into a folder that would be deleted.",
                 "Move its objects into the repository (git repack -a -d), and remove that entry.",
             )
         await self._check_reference(tree, reference, commits)
-        needed = await self._needed(tree, apart, reference, commits)
-        if missing := await self._read_back(tree, apart, common, needed):
-            await self._copy(tree, apart, common, missing)
-            if await self._read_back(tree, apart, common, missing):
-                raise _not_held(tree, f"Object {missing[0]} is missing.", "Try again.")
+        needed = await self._needed(tree, git_paths, reference, commits)
+        if missing := await self._read_back(tree, git_paths, common, needed):
+            await self._copy(tree, git_paths, common, missing)
+            if await self._read_back(tree, git_paths, common, missing):
+                raise _not_saved(tree, f"Object {missing[0]} is missing.", "Try again.")
         try:
             await asyncio.to_thread(
                 sync_file_systems, (common, common / "objects", common / "refs")
             )
         except OSError as error:
-            raise _not_held(
+            raise _not_saved(
                 tree, f"The disk did not take it: {error.strerror}", "Check the disk."
             ) from error
 
@@ -87,10 +92,10 @@ class GitProof:
         words = ("rev-parse", "--verify", "-q", "--end-of-options", reference)
         answer = await self.command.run(tree.repository, *words)
         if answer.line != commits[-1]:
-            raise _not_held(tree, f"{safe_line(reference)} was changed or deleted.", "Try again.")
+            raise _not_saved(tree, f"{safe_line(reference)} was changed or deleted.", "Try again.")
 
     async def _needed(
-        self, tree: Tree, apart: Apart, reference: str, commits: Sequence[str]
+        self, tree: Tree, git_paths: GitPaths, reference: str, commits: Sequence[str]
     ) -> list[str]:
         """Return everything in the commits, and in ancestors that nothing else keeps."""
         found: dict[str, None] = {}
@@ -99,22 +104,22 @@ class GitProof:
             (reference, "--not", f"--exclude={reference}", *SHARED),
         ):
             answer = await self.command.run(
-                apart.folder,
+                git_paths.folder,
                 "rev-list",
                 "--objects",
                 *words,
-                folder=apart.folder,
+                folder=git_paths.folder,
                 deadline=DEADLINE,
             )
             if not answer.ok:
-                raise _not_held(tree, answer.error, _mending(tree))
+                raise _not_saved(tree, answer.error, _repair_step(tree))
             found |= dict.fromkeys(
                 line.partition(b" ")[0].decode("ascii") for line in answer.output.splitlines()
             )
         return list(found)
 
     async def _read_back(
-        self, tree: Tree, apart: Apart, common: Path, names: list[str]
+        self, tree: Tree, git_paths: GitPaths, common: Path, names: list[str]
     ) -> list[str]:
         """Return the objects missing from the repository's own store. Raises `Failed` for a
         damaged one.
@@ -125,38 +130,38 @@ class GitProof:
             for start in range(0, len(names), AT_ONCE):
                 some = names[start : start + AT_ONCE]
                 read = await self.command.run_streaming(
-                    apart.folder,
+                    git_paths.folder,
                     *("cat-file", "--batch", "--buffer"),
                     taking=partial(_hashed, some),
                     given="\n".join(some).encode() + b"\n",
                     variables={"GIT_OBJECT_DIRECTORY": str(store)},
-                    folder=apart.folder,
+                    folder=git_paths.folder,
                     deadline=DEADLINE,
                 )
                 if read.damaged is not None:
-                    raise _not_held(
+                    raise _not_saved(
                         tree,
                         f"The repository's object {read.damaged} is damaged.",
-                        _mending(tree),
+                        _repair_step(tree),
                     )
                 missing += read.missing
         return missing
 
-    async def _copy(self, tree: Tree, apart: Apart, common: Path, names: list[str]) -> None:
+    async def _copy(self, tree: Tree, git_paths: GitPaths, common: Path, names: list[str]) -> None:
         """Copy objects into a pack of the repository, from wherever git has them."""
         answer = await self.command.run(
-            apart.folder,
+            git_paths.folder,
             *("pack-objects", "--quiet", str(common / "objects" / "pack" / "pack")),
             given="\n".join(names).encode() + b"\n",
             settings=DURABLE,
-            folder=apart.folder,
+            folder=git_paths.folder,
             deadline=DEADLINE,
         )
         if not answer.ok:
-            raise _not_held(tree, answer.error, _mending(tree))
+            raise _not_saved(tree, answer.error, _repair_step(tree))
 
 
-def _not_held(tree: Tree, why: str, following: str) -> Failed:
+def _not_saved(tree: Tree, why: str, following: str) -> Failed:
     # git reads the objects through a private folder whose path nothing else knows.
     why = STORED.sub(".git/objects/", why)
     return Failed(
@@ -166,7 +171,7 @@ def _not_held(tree: Tree, why: str, following: str) -> Failed:
     )
 
 
-def _mending(tree: Tree) -> str:
+def _repair_step(tree: Tree) -> str:
     return (
         "If a file in .git/objects is damaged, move it away and try again: a file of the worktree"
         f" is then written anew. git -C {tree.repository} fsck"
@@ -214,9 +219,9 @@ def _own_store(own: Path, common: Path) -> Path:
     return store
 
 
-def _leading_into(common: Path, going: list[Path]) -> str | None:
+def _leading_into(common: Path, doomed: list[Path]) -> str | None:
     """Return objects and references of a repository that are inside one of the folders."""
-    gone = [Path(os.path.realpath(folder)) for folder in going]
+    gone = [Path(os.path.realpath(folder)) for folder in doomed]
 
     def inside(path: Path) -> bool:
         place = Path(os.path.realpath(path))

@@ -39,8 +39,8 @@ Entry = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Apart:
-    """How git accesses a worktree's files while they are saved."""
+class GitPaths:
+    """The folder and the index with which git reads a worktree while it is saved."""
 
     folder: Path
     """git's own folder for the worktree."""
@@ -65,14 +65,14 @@ class _Walk:
     nested: list[bytes] = field(default_factory=list)
 
 
-class GitBytes:
+class RawFiles:
     """Reads folders into one repository's object store."""
 
     def __init__(self, command: GitCommand) -> None:
         self.command = command
 
     async def content(
-        self, apart: Apart, where: Path, left_out: Sequence[str] = (), *, write: bool
+        self, git_paths: GitPaths, where: Path, left_out: Sequence[str] = (), *, write: bool
     ) -> Content:
         """Return everything below `where`, including ignored files; with `write`, also store it in
         git.
@@ -84,14 +84,14 @@ class GitBytes:
         try:
             walk = await asyncio.to_thread(_walk, where, skipped)
         except OSError as error:
-            raise unkept(where, f"{_shown(error)}: {error.strerror}") from error
+            raise not_saved(where, f"{_shown(error)}: {error.strerror}") from error
         options = ("-w",) if write else ()
         entries: dict[bytes, Entry] = {}
         top = os.fsencode(where)
         for start in range(0, len(walk.files), AT_ONCE):
             some = walk.files[start : start + AT_ONCE]
             paths = [top + b"/" + name for name, _ in some]
-            hashes = await self._hashes(apart, where, paths, options)
+            hashes = await self._hashes(git_paths, where, paths, options)
             pairs = zip(some, hashes, strict=True)
             entries.update({name: (mode, held) for (name, mode), held in pairs})
         for start in range(0, len(walk.links), AT_ONCE):
@@ -99,28 +99,28 @@ class GitBytes:
             async with scratch(self.command.private) as own:
                 targets = [target for _, target in links]
                 paths = await asyncio.to_thread(_write_all, own, targets)
-                hashes = await self._hashes(apart, where, paths, options)
+                hashes = await self._hashes(git_paths, where, paths, options)
             pointed = zip(links, hashes, strict=True)
             entries.update({name: (LINK, held) for (name, _), held in pointed})
         return Content(entries, tuple(walk.nested))
 
     async def _hashes(
-        self, apart: Apart, where: Path, paths: list[bytes], options: tuple[str, ...]
+        self, git_paths: GitPaths, where: Path, paths: list[bytes], options: tuple[str, ...]
     ) -> list[str]:
         answer = await self.run(
-            apart,
-            apart.folder,
+            git_paths,
+            git_paths.folder,
             *("hash-object", *options, "--no-filters", "--stdin-paths"),
             given=b"".join(quoted(path) + b"\n" for path in paths),
         )
         hashes = answer.output.decode("ascii", "replace").split()
         if not answer.ok or len(hashes) != len(paths):
-            raise unkept(where, answer.error)
+            raise not_saved(where, answer.error)
         return hashes
 
     async def tree(
         self,
-        apart: Apart,
+        git_paths: GitPaths,
         entries: dict[bytes, Entry],
         *,
         below: dict[bytes, Entry] | None = None,
@@ -133,45 +133,53 @@ class GitBytes:
         `where`, its current commit is recorded. Raises `Failed`.
         """
         async with scratch(self.command.private) as own:
-            given = Apart(apart.folder, own / "index")
+            private_paths = GitPaths(git_paths.folder, own / "index")
             both = (*(below or {}).items(), *entries.items())
             lines = [_line(name, entry) for name, entry in both]
             if lines:
                 words = ("update-index", "-z", "--index-info")
-                self._held(await self.run(given, apart.folder, *words, given=b"".join(lines)))
+                self._require_ok(
+                    await self.run(private_paths, git_paths.folder, *words, given=b"".join(lines))
+                )
             for name in nested:
                 add = ("update-index", "--add", "--", os.fsdecode(name))
-                self._held(await self.run(given, where or apart.folder, *add))
-            tree = self._held(await self.run(given, apart.folder, "write-tree")).line
-            listed = self._held(await self.run(given, apart.folder, *LISTING, tree))
+                self._require_ok(await self.run(private_paths, where or git_paths.folder, *add))
+            tree = self._require_ok(
+                await self.run(private_paths, git_paths.folder, "write-tree")
+            ).line
+            listed = self._require_ok(
+                await self.run(private_paths, git_paths.folder, *LISTING, tree)
+            )
         # git silently leaves out some names, such as a link named .gitmodules.
         held = dict(tree_entries(listed.output))
         lost = next((name for name, entry in entries.items() if held.get(name) != entry), None)
         if lost is not None:
-            raise unkept(
-                where or apart.folder, f"git does not take {safe_line(os.fsdecode(lost))}."
+            raise not_saved(
+                where or git_paths.folder, f"git does not take {safe_line(os.fsdecode(lost))}."
             )
         return tree
 
-    def _held(self, answer: GitAnswer) -> GitAnswer:
+    def _require_ok(self, answer: GitAnswer) -> GitAnswer:
         if not answer.ok:
             raise Failed("Not everything can be kept", answer.error, "So nothing was removed.")
         return answer
 
-    async def run(self, apart: Apart, where: Path, *words: str, given: bytes = b"") -> GitAnswer:
-        """Run git with the index of `apart`, under settings that allow every name."""
+    async def run(
+        self, git_paths: GitPaths, where: Path, *words: str, given: bytes = b""
+    ) -> GitAnswer:
+        """Run git with the private index, under settings that allow every name."""
         return await self.command.run(
             where,
             *words,
             deadline=DEADLINE,
             settings=EVERY_NAME,
-            variables={"GIT_INDEX_FILE": str(apart.index)},
-            folder=apart.folder,
+            variables={"GIT_INDEX_FILE": str(git_paths.index)},
+            folder=git_paths.folder,
             given=given,
         )
 
 
-def unkept(where: Path, why: str) -> Failed:
+def not_saved(where: Path, why: str) -> Failed:
     return Failed(
         f"Not everything in {safe_line(str(where))} can be kept",
         why,

@@ -28,13 +28,13 @@ from cockpit.adapters.git.proof import GitProof
 from cockpit.adapters.git.raw_files import (
     GITLINK,
     LISTING,
-    Apart,
     Content,
     Entry,
-    GitBytes,
+    GitPaths,
+    RawFiles,
+    not_saved,
     staged,
     tree_entries,
-    unkept,
 )
 from cockpit.adapters.git.removal_record import (
     RemovalRecord,
@@ -73,164 +73,168 @@ class GitRemoval:
     def __init__(self, command: GitCommand, look: GitFactFinder) -> None:
         self.command = command
         self.look = look
-        self._bytes = GitBytes(command)
+        self._raw_files = RawFiles(command)
         self._own = GitOwnState(command)
         self._proof = GitProof(command)
 
     async def salvage(self, tree: Tree, left_out: tuple[str, ...]) -> str | None:
         """Return the reference that now holds it; None if it has neither commit nor file."""
-        async with self._apart(tree) as apart:
-            kept = await self._save(tree, apart, left_out, whole=False)
-            await self._prove_saved(tree, apart, kept.reference, kept.commits)
-            return kept.reference
+        async with self._open_git_paths(tree) as git_paths:
+            saved = await self._save(tree, git_paths, left_out, whole=False)
+            await self._prove_saved(tree, git_paths, saved.reference, saved.commits)
+            return saved.reference
 
     async def remove(self, tree: Tree, objection: Objection, left_out: tuple[str, ...]) -> Removed:
         """See `ports.worktrees`. Undoes or finishes an earlier removal that was interrupted."""
-        async with self._apart(tree) as apart:
-            if finished := await self._resume(tree, apart):
+        async with self._open_git_paths(tree) as git_paths:
+            if finished := await self._resume(tree, git_paths):
                 return finished
-            kept = await self._save(tree, apart, left_out, whole=True)
+            saved = await self._save(tree, git_paths, left_out, whole=True)
             if tree.missing:
-                await self._prove_saved(tree, apart, kept.reference, kept.commits)
+                await self._prove_saved(tree, git_paths, saved.reference, saved.commits)
             else:
-                await self._remove_folder(tree, apart, kept, left_out, objection)
-            await self._unregister(tree, apart, kept.reference, kept.state)
-        return Removed(kept.reference)
+                await self._remove_folder(tree, git_paths, saved, left_out, objection)
+            await self._unregister(tree, git_paths, saved.reference, saved.state)
+        return Removed(saved.reference)
 
     # An interrupted removal
 
-    async def _resume(self, tree: Tree, apart: Apart) -> Removed | None:
+    async def _resume(self, tree: Tree, git_paths: GitPaths) -> Removed | None:
         """Move back or delete what an interrupted removal left; None if there is nothing."""
-        await self._put_back_old(tree, apart)
-        record = await asyncio.to_thread(read_record, apart.folder, tree.directory)
+        await self._move_back_old(tree, git_paths)
+        record = await asyncio.to_thread(read_record, git_paths.folder, tree.directory)
         if record is None:
             return None
-        aside = record.folder(tree.directory)
-        if not await asyncio.to_thread(os.path.lexists, aside):
+        moved = record.folder(tree.directory)
+        if not await asyncio.to_thread(os.path.lexists, moved):
             if not (tree.missing and record.deleting):
                 return None
-        elif not (tree.missing and await asyncio.to_thread(record.is_at, aside)):
-            raise _left(aside, record, "It is not the folder that the removal moved there.")
+        elif not (tree.missing and await asyncio.to_thread(record.is_at, moved)):
+            raise _leftover(moved, record, "It is not the folder that the removal moved there.")
         elif not record.deleting:
-            await asyncio.to_thread(aside.rename, tree.directory)
-            await asyncio.to_thread(forget_record, apart.folder)
-            raise _was_cut_off(tree)
+            await asyncio.to_thread(moved.rename, tree.directory)
+            await asyncio.to_thread(forget_record, git_paths.folder)
+            raise _interrupted(tree)
         else:
-            await self._delete_rest(tree, apart, record)
-        await self._unregister(tree, apart, record.reference)
+            await self._delete_rest(tree, git_paths, record)
+        await self._unregister(tree, git_paths, record.reference)
         return Removed(record.reference or None)
 
-    async def _delete_rest(self, tree: Tree, apart: Apart, record: RemovalRecord) -> None:
+    async def _delete_rest(self, tree: Tree, git_paths: GitPaths, record: RemovalRecord) -> None:
         """Delete what is left if all of it was saved."""
-        aside = record.folder(tree.directory)
-        rest = await self._bytes.content(apart, aside, record.left_out, write=False)
+        moved = record.folder(tree.directory)
+        rest = await self._raw_files.content(git_paths, moved, record.left_out, write=False)
         words = (*LISTING, record.reference)
-        listed = self._held(tree, await self._bytes.run(apart, apart.folder, *words))
-        kept = dict(tree_entries(listed.output))
-        if rest.nested or any(kept.get(name) != entry for name, entry in rest.entries.items()):
-            raise _left(aside, record, "Files in it are not in what was kept.")
+        listed = self._require_ok(
+            tree, await self._raw_files.run(git_paths, git_paths.folder, *words)
+        )
+        saved = dict(tree_entries(listed.output))
+        if rest.nested or any(saved.get(name) != entry for name, entry in rest.entries.items()):
+            raise _leftover(moved, record, "Files in it are not in what was kept.")
         named = await self.command.run(tree.repository, "rev-parse", "--verify", record.reference)
         await self._prove_saved(
-            tree, apart, record.reference, (self._held(tree, named).line,), aside
+            tree, git_paths, record.reference, (self._require_ok(tree, named).line,), moved
         )
-        await asyncio.to_thread(_delete, aside)
+        await asyncio.to_thread(_delete, moved)
 
-    async def _put_back_old(self, tree: Tree, apart: Apart) -> None:
+    async def _move_back_old(self, tree: Tree, git_paths: GitPaths) -> None:
         """Move back a folder that an older version of cockpit, without records, left under this
         name.
         """
-        aside = tree.directory.with_name(f".{tree.directory.name}.removing")
-        if tree.missing and await asyncio.to_thread(_points_to, aside, apart.folder):
-            await asyncio.to_thread(aside.rename, tree.directory)
-            raise _was_cut_off(tree)
+        moved = tree.directory.with_name(f".{tree.directory.name}.removing")
+        if tree.missing and await asyncio.to_thread(_points_to, moved, git_paths.folder):
+            await asyncio.to_thread(moved.rename, tree.directory)
+            raise _interrupted(tree)
 
     # Removal
 
     async def _remove_folder(
         self,
         tree: Tree,
-        apart: Apart,
-        kept: _Saved,
+        git_paths: GitPaths,
+        saved: _Saved,
         left_out: tuple[str, ...],
         objection: Objection,
     ) -> None:
-        reference = kept.reference or ""
+        reference = saved.reference or ""
         record = await asyncio.to_thread(new_record, tree.directory, reference, left_out)
-        aside = record.folder(tree.directory)
-        await self._note(tree, apart, record)
-        await asyncio.to_thread(tree.directory.rename, aside)
+        moved = record.folder(tree.directory)
+        await self._note(tree, git_paths, record)
+        await asyncio.to_thread(tree.directory.rename, moved)
         try:
-            why = await objection(aside) or await self._changed(tree, apart, aside, kept, left_out)
-            if why:
+            reason = await objection(moved) or await self._changed(
+                tree, git_paths, moved, saved, left_out
+            )
+            if reason:
                 raise NotNow(
                     f"{safe_line(str(tree.directory))} was not removed",
-                    why,
-                    f"Nothing is lost; what was there is in {kept.reference} too. Try again.",
+                    reason,
+                    f"Nothing is lost; what was there is in {saved.reference} too. Try again.",
                 )
-            await self._prove_saved(tree, apart, kept.reference, kept.commits, aside)
-            await self._note(tree, apart, replace(record, deleting=True))
+            await self._prove_saved(tree, git_paths, saved.reference, saved.commits, moved)
+            await self._note(tree, git_paths, replace(record, deleting=True))
         except BaseException:
-            await asyncio.to_thread(_put_back, aside, tree.directory)
-            await asyncio.to_thread(forget_record, apart.folder)
+            await asyncio.to_thread(_move_back, moved, tree.directory)
+            await asyncio.to_thread(forget_record, git_paths.folder)
             raise
-        await asyncio.to_thread(_delete, aside)
+        await asyncio.to_thread(_delete, moved)
 
     async def _changed(
-        self, tree: Tree, apart: Apart, aside: Path, kept: _Saved, left_out: tuple[str, ...]
+        self, tree: Tree, git_paths: GitPaths, moved: Path, saved: _Saved, left_out: tuple[str, ...]
     ) -> str | None:
-        now = await self._bytes.content(apart, aside, left_out, write=False)
-        state = await self._own.read(tree, apart.folder)
-        same = now == kept.content and state == kept.state
+        now = await self._raw_files.content(git_paths, moved, left_out, write=False)
+        state = await self._own.read(tree, git_paths.folder)
+        same = now == saved.content and state == saved.state
         return None if same else "It was changed while it was being removed."
 
-    async def _note(self, tree: Tree, apart: Apart, record: RemovalRecord) -> None:
+    async def _note(self, tree: Tree, git_paths: GitPaths, record: RemovalRecord) -> None:
         try:
-            await asyncio.to_thread(write_record, apart.folder, record)
+            await asyncio.to_thread(write_record, git_paths.folder, record)
         except OSError as error:
             raise Failed(
                 f"{safe_line(str(tree.directory))} was not removed",
-                f"Cannot write to {safe_line(str(apart.folder))}: {error.strerror}",
+                f"Cannot write to {safe_line(str(git_paths.folder))}: {error.strerror}",
                 "Nothing was touched.",
             ) from error
 
     async def _prove_saved(
         self,
         tree: Tree,
-        apart: Apart,
+        git_paths: GitPaths,
         reference: str | None,
         commits: tuple[str, ...],
-        *aside: Path,
+        *moved: Path,
     ) -> None:
         """Raise `Failed` unless the repository has everything that was saved, synced to disk."""
         if reference:
-            going = [tree.directory, apart.folder, *aside]
-            await self._proof.hold(tree, apart, reference, commits, going)
+            doomed = [tree.directory, git_paths.folder, *moved]
+            await self._proof.check(tree, git_paths, reference, commits, doomed)
 
     async def _unregister(
-        self, tree: Tree, apart: Apart, reference: str | None, state: OwnState | None = None
+        self, tree: Tree, git_paths: GitPaths, reference: str | None, state: OwnState | None = None
     ) -> None:
         """Delete git's folder for a deleted worktree, as `git worktree prune` would.
 
         Does not run git: `git worktree remove` would delete whatever is at the path by then. Raises
         `NotNow` if something is there, or if git's folder is no longer in `state`.
         """
-        why = None
+        reason = None
         if await asyncio.to_thread(os.path.lexists, tree.directory):
-            why = "Something was made at its path since, and was left as it is."
-        elif state is not None and await self._own.read(tree, apart.folder) != state:
-            why = "git's own folder for it was changed since, and was left as it is."
-        if why is not None:
+            reason = "Something was made at its path since, and was left as it is."
+        elif state is not None and await self._own.read(tree, git_paths.folder) != state:
+            reason = "git's own folder for it was changed since, and was left as it is."
+        if reason is not None:
             raise NotNow(
                 f"git still lists {safe_line(str(tree.directory))}, whose files are removed",
-                f"{why} All that was removed is in {reference}.",
+                f"{reason} All that was removed is in {reference}.",
                 "Check what is there, then remove the worktree again.",
             )
-        await asyncio.to_thread(_forget, apart.folder)
+        await asyncio.to_thread(_forget, git_paths.folder)
 
     # Saving
 
     async def _save(
-        self, tree: Tree, apart: Apart, left_out: tuple[str, ...], *, whole: bool
+        self, tree: Tree, git_paths: GitPaths, left_out: tuple[str, ...], *, whole: bool
     ) -> _Saved:
         """Save everything in one commit, whose parents are HEAD and the commits for everything
         else.
@@ -238,8 +242,8 @@ class GitRemoval:
         Those hold the index, and what only git's own folder refers to. With `whole`, a nested
         repository is refused.
         """
-        state = await self._own.read(tree, apart.folder)
-        if await asyncio.to_thread(index_digest, apart.index) != state.index:
+        state = await self._own.read(tree, git_paths.folder)
+        if await asyncio.to_thread(index_digest, git_paths.index) != state.index:
             raise NotNow(
                 f"{safe_line(str(tree.directory))} was not removed",
                 "Something was staged in it just now.",
@@ -248,66 +252,70 @@ class GitRemoval:
         made: list[str] = []
         content = Content({})
         if not tree.missing:
-            content = await self._bytes.content(apart, tree.directory, left_out, write=True)
+            content = await self._raw_files.content(git_paths, tree.directory, left_out, write=True)
         if whole and content.nested:
             names = ", ".join(safe_line(os.fsdecode(name), 80) for name in content.nested[:5])
-            raise unkept(tree.directory, f"There are other repositories inside: {names}.")
+            raise not_saved(tree.directory, f"There are other repositories inside: {names}.")
         head = "" if tree.head is None else await self._tree_of(tree)
         files = head
         if not tree.missing:
-            below = await self._not_checked_out(tree, apart, content)
-            files = await self._bytes.tree(
-                apart, content.entries, below=below, nested=content.nested, where=tree.directory
+            below = await self._not_checked_out(tree, git_paths, content)
+            files = await self._raw_files.tree(
+                git_paths, content.entries, below=below, nested=content.nested, where=tree.directory
             )
         parents = [] if tree.head is None else [tree.head]
-        for staged_tree, what in await self._staged(tree, apart, (head, files)):
+        for staged_tree, what in await self._staged(tree, git_paths, (head, files)):
             words = f"{what} in {tree.directory.name}"
             base = parents[:1] if tree.head else []
-            parents.append(await self._commit(tree, apart, staged_tree, base, words))
+            parents.append(await self._commit(tree, git_paths, staged_tree, base, words))
             made.append(parents[-1])
-        if (own := await self._own_commit(tree, apart, state)) is not None:
+        if (own := await self._own_commit(tree, git_paths, state)) is not None:
             parents.append(own)
             made.append(own)
         commit = tree.head
         if (parents or not tree.missing) and (parents, files) != ([tree.head], head):
             words = safe_line(f"Everything in the worktree {tree.directory.name}")
-            files = files or await self._bytes.tree(apart, {})
-            commit = await self._commit(tree, apart, files, parents, words)
+            files = files or await self._raw_files.tree(git_paths, {})
+            commit = await self._commit(tree, git_paths, files, parents, words)
         made += [commit] if commit is not None else []
         return _Saved(content, state, await self._create_reference(tree, commit), tuple(made))
 
     async def _staged(
-        self, tree: Tree, apart: Apart, known: tuple[str, str]
+        self, tree: Tree, git_paths: GitPaths, known: tuple[str, str]
     ) -> list[tuple[str, str]]:
         """Yield trees of the index that differ from the known ones."""
-        if not await asyncio.to_thread(apart.index.exists):
+        if not await asyncio.to_thread(git_paths.index.exists):
             return []
-        empty = await self._bytes.tree(apart, {})
-        found = await self._own.staged(apart)
+        empty = await self._raw_files.tree(git_paths, {})
+        found = await self._own.staged(git_paths)
         return [one for one in found if one[0] not in (*known, empty)]
 
-    async def _own_commit(self, tree: Tree, apart: Apart, state: OwnState) -> str | None:
+    async def _own_commit(self, tree: Tree, git_paths: GitPaths, state: OwnState) -> str | None:
         """Write a commit with the files, and with everything that only git's own folder keeps
         as parents.
         """
-        only = await self._own.only_there(tree, apart.folder, state)
+        only = await self._own.only_there(tree, git_paths.folder, state)
         if not (only.commits or only.objects or state.busy):
             return None
-        files = await self._bytes.tree(apart, await self._own.entries(apart, state, only))
+        files = await self._raw_files.tree(
+            git_paths, await self._own.entries(git_paths, state, only)
+        )
         words = f"Only in git's own folder of {tree.directory.name} ({only.count} commits)"
         last: list[str] = []
         for some in in_groups(only.commits):
-            last = [await self._commit(tree, apart, files, [*last, *some], safe_line(words))]
-        return last[0] if last else await self._commit(tree, apart, files, [], safe_line(words))
+            last = [await self._commit(tree, git_paths, files, [*last, *some], safe_line(words))]
+        return last[0] if last else await self._commit(tree, git_paths, files, [], safe_line(words))
 
     async def _not_checked_out(
-        self, tree: Tree, apart: Apart, content: Content
+        self, tree: Tree, git_paths: GitPaths, content: Content
     ) -> dict[bytes, Entry]:
         """Return files that the index has and the folder may lack: sparse ones, and empty
         submodules.
         """
         words = ("ls-files", "-t", "--stage", "-z")
-        answer = self._held(tree, await self._bytes.run(apart, apart.folder, *words))
+        answer = self._require_ok(
+            tree, await self._raw_files.run(git_paths, git_paths.folder, *words)
+        )
         listed = [one for one in staged(answer.output) if one[2] == 0]
         there = {*content.entries, *content.nested}
 
@@ -324,22 +332,22 @@ class GitRemoval:
         return await asyncio.to_thread(absent)
 
     async def _commit(
-        self, tree: Tree, apart: Apart, files: str, parents: list[str], words: str
+        self, tree: Tree, git_paths: GitPaths, files: str, parents: list[str], words: str
     ) -> str:
         named = [word for parent in parents for word in ("-p", parent)]
         answer = await self.command.run(
-            apart.folder,
+            git_paths.folder,
             *("commit-tree", *named, "-m", words, files),
             deadline=60.0,
             settings=DURABLE,
             variables=US,
-            folder=apart.folder,
+            folder=git_paths.folder,
         )
-        return self._held(tree, answer).line
+        return self._require_ok(tree, answer).line
 
     async def _tree_of(self, tree: Tree) -> str:
         words = ("rev-parse", "--verify", "-q", f"{tree.head}^{{tree}}")
-        return self._held(tree, await self.command.run(tree.repository, *words)).line
+        return self._require_ok(tree, await self.command.run(tree.repository, *words)).line
 
     async def _create_reference(self, tree: Tree, commit: str | None) -> str | None:
         """Create a new reference to the commit, named by owner and time."""
@@ -358,7 +366,7 @@ class GitRemoval:
             "Nothing was removed.",
         )
 
-    def _held(self, tree: Tree, answer: GitAnswer) -> GitAnswer:
+    def _require_ok(self, tree: Tree, answer: GitAnswer) -> GitAnswer:
         if not answer.ok:
             raise Failed(
                 f"{safe_line(str(tree.directory))} cannot be saved",
@@ -368,12 +376,12 @@ class GitRemoval:
         return answer
 
     @asynccontextmanager
-    async def _apart(self, tree: Tree) -> AsyncIterator[Apart]:
+    async def _open_git_paths(self, tree: Tree) -> AsyncIterator[GitPaths]:
         folder = await self._folder(tree)
         async with scratch(self.command.private) as own:
-            apart = Apart(folder, own / "index")
-            await asyncio.to_thread(_copy_index, apart)
-            yield apart
+            git_paths = GitPaths(folder, own / "index")
+            await asyncio.to_thread(_copy_index, git_paths)
+            yield git_paths
 
     async def _folder(self, tree: Tree) -> Path:
         """Return git's own folder. Raises `Failed` unless the worktree's `.git` file names
@@ -402,7 +410,7 @@ class GitRemoval:
         return folder
 
 
-def _was_cut_off(tree: Tree) -> NotNow:
+def _interrupted(tree: Tree) -> NotNow:
     return NotNow(
         f"An earlier removal of {safe_line(str(tree.directory))} was interrupted",
         "The worktree was put back where it was.",
@@ -410,10 +418,10 @@ def _was_cut_off(tree: Tree) -> NotNow:
     )
 
 
-def _left(aside: Path, record: RemovalRecord, why: str) -> NotNow:
+def _leftover(moved: Path, record: RemovalRecord, reason: str) -> NotNow:
     return NotNow(
-        f"An earlier removal left {safe_line(str(aside))}",
-        f"{why} It was not touched; {record.reference} holds the worktree as it was.",
+        f"An earlier removal left {safe_line(str(moved))}",
+        f"{reason} It was not touched; {record.reference} holds the worktree as it was.",
         "Check it and move it away, then remove the worktree again.",
     )
 
@@ -428,21 +436,21 @@ def _points_to(directory: Path, folder: Path) -> bool:
     return real(directory / named) == real(folder)
 
 
-def _put_back(aside: Path, directory: Path) -> None:
+def _move_back(moved: Path, directory: Path) -> None:
     try:
-        aside.rename(directory)
+        moved.rename(directory)
     except OSError as error:
         raise Failed(
             f"{safe_line(str(directory))} was not removed, and cannot be put back",
-            f"{error.strerror}. All of it is in {safe_line(str(aside))}.",
-            f"Move it back: mv {safe_line(str(aside))} {safe_line(str(directory))}",
+            f"{error.strerror}. All of it is in {safe_line(str(moved))}.",
+            f"Move it back: mv {safe_line(str(moved))} {safe_line(str(directory))}",
         ) from error
 
 
-def _copy_index(apart: Apart) -> None:
+def _copy_index(git_paths: GitPaths) -> None:
     """Copy the real index; a worktree may have none."""
     with suppress(FileNotFoundError):
-        shutil.copy2(apart.folder / "index", apart.index)
+        shutil.copy2(git_paths.folder / "index", git_paths.index)
 
 
 def _forget(folder: Path) -> None:

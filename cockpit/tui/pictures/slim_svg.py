@@ -33,7 +33,7 @@ _BLOCKS = re.compile(f"([{''.join(_HEIGHTS)}{''.join(_WIDTHS)}])\\1*")
 def slim(svg: str) -> str:
     """Remove remote fonts, unneeded clips and blanks, and shorten numbers.
 
-    Whoever looks at it uses a font of their own: a picture in a page may fetch nothing anyway.
+    Pictures use the viewer's own font: a picture in a page cannot load fonts.
     Blocks of which bars are made are drawn as what they are, because fonts leave gaps between them.
     """
     svg = _FONT_FACE.sub("", svg)

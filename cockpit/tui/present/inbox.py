@@ -203,7 +203,7 @@ def _room(width: int, widest: int) -> int:
     return max(0, width - KIND - 1 - widest - 2 - 5 - 1)
 
 
-def is_told(item: Item, width: int, widest: int) -> bool:
+def fits_line(item: Item, width: int, widest: int) -> bool:
     """Whether the item's line already shows its full text."""
     # Compare exactly: runs of spaces in a command may matter.
     said = item.what.partition(": ")[2] if item.kind == "permission" else ""
@@ -244,16 +244,16 @@ def _in_room(counts: Sequence[str], room: int) -> str:
     return " · ".join(counts)
 
 
-def detail(item: Item | None, width: int, most: int, *, told: bool = False) -> list[list[Span]]:
+def detail(item: Item | None, width: int, most: int, *, is_shown: bool = False) -> list[list[Span]]:
     """An item in full, wrapped to `width`, in at most `most` lines.
 
-    If its line has already `told` everything, only the next step.
+    If its line already shows everything (`is_shown`), only the next step.
     """
     if item is None:
         return []
     lines = [piece for said in item.says for piece in broken(said, width - 2)]
     steps = broken(item.step, width - 2)
-    if told:
+    if is_shown:
         return [[Span(f" {said}", "muted")] for said in steps]
     room = max(1, most - len(steps) - 1)
     if len(lines) > room:

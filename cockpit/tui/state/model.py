@@ -214,9 +214,9 @@ class Model:
     def set_hosts(self, hosts: Sequence[str]) -> None:
         """Set the hosts besides the main one; drop the state of all others."""
         main = next(host for host, part in self.parts.items() if part is self.main)
-        gone = [part for host, part in self.parts.items() if host not in (main, *hosts)]
-        lost = {name for name in self.agents if self.part_of(name) in gone}
-        for part in gone:
+        removed = [part for host, part in self.parts.items() if host not in (main, *hosts)]
+        lost = {name for name in self.agents if self.part_of(name) in removed}
+        for part in removed:
             self.forget_events(part)
         known = self.parts
         self.parts = {main: self.main, **{h: known.get(h) or Part(self, h) for h in hosts}}

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 from rich.cells import cell_len
 
-from cockpit.tui.present.inbox import detail, heading, is_told, items, line
+from cockpit.tui.present.inbox import detail, fits_line, heading, items, line
 from cockpit.tui.present.span import plain
 from cockpit.wire.status import AgentStatus, HeldSetting, NeedKind, Needs
 from tests.tui.scene import agent, fleet
@@ -102,13 +102,13 @@ def test_what_has_no_room_is_counted(width: int, most: int) -> None:
 
 def test_what_a_line_says_whole_is_not_said_again_below_it() -> None:
     (item,) = items([needing("api", "permission", tool="Bash", command="make all")])
-    assert is_told(item, 80, 8)
-    below = detail(item, 80, 10, told=True)
+    assert fits_line(item, 80, 8)
+    below = detail(item, 80, 10, is_shown=True)
     assert [plain(spans) for spans in below] == [" Press Enter to answer in its pane."]
-    assert not is_told(item, 44, 8)
+    assert not fits_line(item, 44, 8)
     for command in ("make\nall", "make  all", "x" * 400):
         (item,) = items([needing("api", "permission", tool="Bash", command=command)])
-        assert not is_told(item, 900, 8)
+        assert not fits_line(item, 900, 8)
 
 
 def test_the_word_of_a_need_is_not_said_twice() -> None:

@@ -94,10 +94,10 @@ class AgentScreen(BaseScreen):
         lookups, why = self.lookups, self._why_unread
         strip, whole = (CachedLines(plot, partial(why, "course")) for _ in range(2))
         facts = CachedLines[dict[str, Any]](
-            lambda told, width, _: fact_lines(told, width), partial(why, "facts")
+            lambda data, width, _: fact_lines(data, width), partial(why, "facts")
         )
         diff = CachedLines[WorktreeDiff](
-            lambda told, width, _: diff_lines(told, width), partial(why, "diff")
+            lambda data, width, _: diff_lines(data, width), partial(why, "diff")
         )
         self.strip = TextView(lambda *room: strip(lookups.course, *room), id="agent-strip")
         self.plot = TextView(lambda *room: whole(lookups.course, *room), id="agent-plot")

@@ -197,8 +197,8 @@ class InboxScreen(BaseScreen):
         self._look()
 
     def _say_all(self, width: int, height: int) -> list[list[Any]]:
-        told = self.item is not None and inbox.is_told(self.item, *self._line_room())
-        return list(inbox.detail(self.item, width, height, told=told))
+        is_shown = self.item is not None and inbox.fits_line(self.item, *self._line_room())
+        return list(inbox.detail(self.item, width, height, is_shown=is_shown))
 
     def _line_room(self) -> tuple[int, int]:
         """The width of a list line, and the width of its name column."""

@@ -90,8 +90,8 @@ class ReadingScreen(TextScreen):
     def _whose(self, width: int) -> list[Span]:
         who = f"{safe_line(self.entry.agent, 32)} "
         title = " Document "
-        lies = self.entry.document
-        place = short_path(lies, self.ui.home) if lies else "draft from facts"
+        path = self.entry.document
+        place = short_path(path, self.ui.home) if path else "draft from facts"
         return [
             Span(title, "brand"),
             Span(who, "name"),
