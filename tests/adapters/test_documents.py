@@ -191,7 +191,7 @@ def test_a_worktree_that_is_itself_reached_by_a_link_is_fine(
 
 def test_a_worktree_that_is_gone_is_not_made_again(documents: Documents, worktree: Path) -> None:
     worktree.rmdir()
-    with pytest.raises(Failed, match="There is no place"):
+    with pytest.raises(Failed, match="folder for the handoff document"):
         documents.draft_path(worktree, ID)
     with pytest.raises(Failed, match="No such file"):
         documents.seal(worktree, ID, "text", CREATED)
@@ -231,7 +231,7 @@ def test_an_id_that_is_a_path_is_refused(documents: Documents, worktree: Path) -
 def test_a_directory_that_cannot_be_told_is_refused(documents: Documents, tmp_path: Path) -> None:
     odd = tmp_path / "new\nline"
     odd.mkdir()
-    with pytest.raises(Failed, match="cannot be told"):
+    with pytest.raises(Failed, match="cannot be passed"):
         documents.draft_path(odd, ID)
 
 
@@ -425,7 +425,7 @@ def test_only_a_plain_file_of_our_own_is_taken_as_a_document(
     assert "hard link" in by_name.value.detail
     second.unlink()
     notes.write_bytes(b"x" * (LARGEST + 1))
-    with pytest.raises(BadUsage, match="cannot be taken"):
+    with pytest.raises(BadUsage, match="cannot be used"):
         documents.read_own(notes)
     with pytest.raises(BadUsage, match="cannot be read"):
         documents.read_own(tmp_path / "nowhere.md")

@@ -304,7 +304,7 @@ def test_a_path_that_holds_something_else_is_refused(
         (tree / "mine").touch()
         if kind == "repository":
             run(tree, "init", "-q", "-b", "agent/api")
-    with pytest.raises(Failed, match="is there already"):
+    with pytest.raises(Failed, match="already exists"):
         ensure(repository, tree, "agent/api")
 
 

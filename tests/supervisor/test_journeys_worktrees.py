@@ -377,7 +377,7 @@ def test_a_worktree_deleted_under_its_agent_is_told_and_not_made_again(cockpit: 
             assert "its branch is agent/api" in (told.note or "")
             await cockpit.event("worktree.lost")
             refused = await cockpit.refused(Handoff(name="api"))
-            assert "no place for the handoff document" in str(refused)
+            assert "folder for the handoff document cannot be created" in str(refused)
             assert (await cockpit.row()).pid == row.pid
             assert not tree.exists()
             (cockpit.home / "elsewhere").rename(tree)

@@ -93,7 +93,7 @@ def test_a_plan_sees_what_git_would_refuse(cockpit: Cockpit) -> None:
             in_the_way.mkdir(parents=True)
             (in_the_way / "file").touch()
             other = await cockpit.refused(Plan(name="three", directory=here, worktree=True))
-            assert "is no worktree of this repository" in other.title
+            assert "is not a worktree of this repository" in other.title
             for name, words in (("empty", ["init", "-q"]), ("bare", ["init", "-q", "--bare"])):
                 place = cockpit.home / name
                 place.mkdir()

@@ -186,8 +186,9 @@ class GitListing:
         return int(answer.line) if answer.ok and answer.line.isdigit() else None
 
     async def examine(self, tree: Tree) -> Tree:
-        """Return the state of one worktree, with its contents, without files equal to the main
-        checkout's.
+        """Return the worktree with its nested repositories and the size of its ignored files.
+
+        Ignored files that equal those of the main checkout are left out.
         """
         if tree.missing:
             return tree

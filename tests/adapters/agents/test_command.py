@@ -54,7 +54,7 @@ def test_a_command_that_names_the_prompts_file_gets_no_prompt_argument(tmp_path:
 
 def test_nothing_to_run_and_no_such_program_are_said(tmp_path: Path) -> None:
     runtime = Command(tmp_path / "state")
-    with pytest.raises(BadUsage, match="nothing to run"):
+    with pytest.raises(BadUsage, match="no command to run"):
         runtime.launch(order(tmp_path), runtime.program({}))
     with pytest.raises(ProgramMissing, match="no-such-thing"):
         runtime.launch(order(tmp_path, command=("no-such-thing",)), runtime.program({}))
