@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from cockpit.adapters.hooks.responses import Verdicts
+from cockpit.adapters.hooks.responses import HookResponses
 from cockpit.core.ids import AgentName
 
 REPORTER = Path(__file__).parents[1] / "cockpit" / "reporter.sh"
@@ -202,7 +202,7 @@ def draft(state: Path, tmp_path: Path) -> Path:
     """The file that the agent was asked to write, at a path with quotes in it."""
     place = tmp_path / 'w \\o"rk' / "draft-1.md"
     place.parent.mkdir()
-    Verdicts(state / "verdicts").permit(AgentName("api"), str(place))
+    HookResponses(state / "verdicts").permit(AgentName("api"), str(place))
     return place
 
 
@@ -272,9 +272,9 @@ def test_a_draft_that_is_another_file_too_is_not_allowed(
 
 
 def test_what_was_allowed_is_taken_back(state: Path, draft: Path) -> None:
-    verdicts = Verdicts(state / "verdicts")
-    verdicts.forbid(AgentName("api"))
-    verdicts.forbid(AgentName("api"))
+    responses = HookResponses(state / "verdicts")
+    responses.forbid(AgentName("api"))
+    responses.forbid(AgentName("api"))
     write = asks("PreToolUse", "Write", file_path=str(draft), content="x")
     assert run(state, "PreToolUse", write).stdout == b""
 
@@ -283,26 +283,26 @@ COMPACTS = b'{"session_id":"s","hook_event_name":"PreCompact","trigger":"auto"}'
 
 
 def test_a_compaction_waits_until_its_facts_are_kept(state: Path) -> None:
-    verdicts, api = Verdicts(state / "verdicts"), AgentName("api")
-    verdicts.hold_compaction(api, os.getpid())
+    responses, api = HookResponses(state / "verdicts"), AgentName("api")
+    responses.hold_compaction(api, os.getpid())
     with ThreadPoolExecutor() as pool:
         waiting = pool.submit(run, state, "PreCompact", COMPACTS)
         while not left(state):
             assert not waiting.done()
         # Held anew at once, for the next one: the one that waits goes on all the same.
-        verdicts.hold_compaction(api, os.getpid())
+        responses.hold_compaction(api, os.getpid())
         done = waiting.result()
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
-    assert verdicts.release_compaction(api) is True
+    assert responses.release_compaction(api) is True
 
 
 def test_a_compaction_does_not_wait_for_a_supervisor_that_is_gone(state: Path) -> None:
     gone = subprocess.Popen(["true"])
     gone.wait()
-    Verdicts(state / "verdicts").hold_compaction(AgentName("api"), gone.pid)
+    HookResponses(state / "verdicts").hold_compaction(AgentName("api"), gone.pid)
     assert run(state, "PreCompact", COMPACTS).returncode == 0
     inside = COMPACTS.replace(b'"s",', b'"s","agent_id":"a",')
-    Verdicts(state / "verdicts").hold_compaction(AgentName("api"), os.getpid())
+    HookResponses(state / "verdicts").hold_compaction(AgentName("api"), os.getpid())
     assert run(state, "PreCompact", inside).returncode == 0
 
 

@@ -109,7 +109,7 @@ MUTANTS: tuple[Mutant, ...] = (
         GUARDED,
         (
             ('temporary = f".{name}.{secrets.token_hex(6)}.tmp"', "temporary = name"),
-            ("        _give_name(folder, temporary, name, replace=replace)\n", ""),
+            ("        _move_into_place(folder, temporary, name, replace=replace)\n", ""),
         ),
         PLAIN,
     ),

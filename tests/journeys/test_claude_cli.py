@@ -390,7 +390,7 @@ def test_a_compaction_can_be_put_off_once_and_is_recorded(agent: Seats) -> None:
 
     api = agent(answer)
     refusal = {"decision": "block", "reason": "a handoff is under way"}
-    api.claude.verdicts.ask(API, {"PreCompact": refusal})
+    api.claude.responses.ask(API, {"PreCompact": refusal})
     api.start(arguments=("--allowedTools", "Bash", "--autocompact", "100k"))
     assert api.hear("PreCompact").verdict is True
     assert api.hear("PreCompact", 2).verdict is False

@@ -46,7 +46,7 @@ def opened(folder: Path, *, make_below: Path | None = None) -> Iterator[int]:
     finally:
         os.close(at)
     try:
-        _keep_others_out(real, folder)
+        _restrict_to_owner(real, folder)
         yield real
     finally:
         os.close(real)
@@ -67,7 +67,7 @@ def write_durably(folder: int, name: str, data: bytes, *, replace: bool) -> None
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        _give_name(folder, temporary, name, replace=replace)
+        _move_into_place(folder, temporary, name, replace=replace)
         os.fsync(folder)
     except BaseException:
         with suppress(OSError):
@@ -95,7 +95,7 @@ def sweep(folder: int) -> None:
                 os.unlink(name, dir_fd=folder)
 
 
-def _give_name(folder: int, temporary: str, name: str, *, replace: bool) -> None:
+def _move_into_place(folder: int, temporary: str, name: str, *, replace: bool) -> None:
     """Move a file into place.
 
     A hard link fails atomically if the name is taken; a rename cannot.
@@ -142,7 +142,7 @@ def _enter(at: int, part: str, folder: Path) -> int:
         raise _not_a_folder(part, folder) from error
 
 
-def _keep_others_out(descriptor: int, folder: Path) -> None:
+def _restrict_to_owner(descriptor: int, folder: Path) -> None:
     """Refuse another user's folder; remove write permission for other users."""
     found = os.fstat(descriptor)
     if found.st_uid != os.geteuid() and os.geteuid() != 0:

@@ -108,7 +108,7 @@ NO_REPOSITORY = GitAnswer(128, b"", "not a git repository")
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Call:
     """One call, before it is made."""
 
     directory: Path
@@ -190,7 +190,7 @@ class GitCommand:
 
     def _ask(self, directory: Path, words: Sequence[str]) -> tuple[int, bytes, str]:
         # Without `QUIET`: the listing would contain those settings.
-        answer = self._call(_Asked(directory, tuple(words), NOTHING), 10.0)
+        answer = self._call(_Call(directory, tuple(words), NOTHING), 10.0)
         return answer.status, answer.output, answer.error
 
     async def run(
@@ -209,8 +209,8 @@ class GitCommand:
         `given` is git's standard input. Raises `Failed` after the deadline (in seconds) or if the
         directory cannot be entered, and `ProgramMissing`.
         """
-        asked = _Asked(directory, arguments, settings, variables, folder, given)
-        return await asyncio.to_thread(self._call, asked, deadline)
+        call = _Call(directory, arguments, settings, variables, folder, given)
+        return await asyncio.to_thread(self._call, call, deadline)
 
     async def run_limited(
         self, directory: Path, *arguments: str, most: int, deadline: float = 10.0
@@ -219,7 +219,7 @@ class GitCommand:
 
         A truncated answer is `ok`; a failed one does not contain git's error.
         """
-        return await asyncio.to_thread(self._begin, _Asked(directory, arguments), most, deadline)
+        return await asyncio.to_thread(self._begin, _Call(directory, arguments), most, deadline)
 
     async def run_streaming(
         self,
@@ -235,10 +235,10 @@ class GitCommand:
 
         git's exit code is not returned; `taking` has to notice output that ends too early.
         """
-        asked = _Asked(directory, arguments, QUIET, variables, folder, given)
-        return await asyncio.to_thread(self._read, asked, taking, deadline)
+        call = _Call(directory, arguments, QUIET, variables, folder, given)
+        return await asyncio.to_thread(self._read, call, taking, deadline)
 
-    def _read(self, asked: _Asked, taking: Callable[[IO[bytes]], Taken], deadline: float) -> Taken:
+    def _read(self, call: _Call, taking: Callable[[IO[bytes]], Taken], deadline: float) -> Taken:
         late = threading.Event()
 
         def give_up(process: subprocess.Popen[bytes]) -> None:
@@ -248,9 +248,9 @@ class GitCommand:
         def feed(process: subprocess.Popen[bytes]) -> None:
             assert process.stdin is not None
             with suppress(BrokenPipeError), process.stdin:
-                process.stdin.write(asked.given)
+                process.stdin.write(call.given)
 
-        with self._started(asked, subprocess.DEVNULL) as process:
+        with self._start(call, subprocess.DEVNULL) as process:
             if process is None:
                 return taking(BytesIO())
             timer = threading.Timer(deadline, give_up, (process,))
@@ -266,29 +266,29 @@ class GitCommand:
                 timer.join()
                 feeder.join()
         if late.is_set():
-            raise _too_late(asked, deadline)
+            raise _timed_out(call, deadline)
         return taken
 
-    def _call(self, asked: _Asked, deadline: float) -> GitAnswer:
-        with self._started(asked, subprocess.PIPE) as process:
+    def _call(self, call: _Call, deadline: float) -> GitAnswer:
+        with self._start(call, subprocess.PIPE) as process:
             if process is None:
                 return NO_REPOSITORY
             try:
-                output, errors = process.communicate(asked.given or None, timeout=deadline)
+                output, errors = process.communicate(call.given or None, timeout=deadline)
             except subprocess.TimeoutExpired:
                 _kill(process)
                 process.communicate()
-                raise _too_late(asked, deadline) from None
+                raise _timed_out(call, deadline) from None
         return GitAnswer(process.returncode, output, safe_line(errors.decode("utf-8", "replace")))
 
-    def _begin(self, asked: _Asked, most: int, deadline: float) -> GitAnswer:
+    def _begin(self, call: _Call, most: int, deadline: float) -> GitAnswer:
         late = threading.Event()
 
         def give_up(process: subprocess.Popen[bytes]) -> None:
             late.set()
             _kill(process)
 
-        with self._started(asked, subprocess.DEVNULL) as process:
+        with self._start(call, subprocess.DEVNULL) as process:
             if process is None:
                 return NO_REPOSITORY
             timer = threading.Timer(deadline, give_up, (process,))
@@ -303,39 +303,39 @@ class GitCommand:
                 timer.cancel()
                 timer.join()
         if late.is_set():
-            raise _too_late(asked, deadline)
+            raise _timed_out(call, deadline)
         cut = len(output) > most
         return GitAnswer(0 if cut else process.returncode, output[:most], "", cut)
 
     @contextmanager
-    def _started(self, asked: _Asked, errors: int) -> Iterator[subprocess.Popen[bytes] | None]:
+    def _start(self, call: _Call, errors: int) -> Iterator[subprocess.Popen[bytes] | None]:
         """Return None if git finds no repository to seal; git is then not run."""
-        if asked.verb in UNSEALED:
-            with self._process(asked, errors, NOTHING) as process:
+        if call.verb in UNSEALED:
+            with self._process(call, errors, NOTHING) as process:
                 yield process
             return
-        with self.sealed(asked.directory, asked.folder) as seal:
+        with self.sealed(call.directory, call.folder) as seal:
             if not seal:
                 yield None
                 return
-            with self._process(asked, errors, seal) as process:
+            with self._process(call, errors, seal) as process:
                 yield process
 
     def _process(
-        self, asked: _Asked, errors: int, seal: Mapping[str, str]
+        self, call: _Call, errors: int, seal: Mapping[str, str]
     ) -> subprocess.Popen[bytes]:
         try:
             return subprocess.Popen(
-                [self.program, "--no-optional-locks", "--no-pager", *asked.words(bare=not seal)],
-                stdin=subprocess.PIPE if asked.given else subprocess.DEVNULL,
+                [self.program, "--no-optional-locks", "--no-pager", *call.words(bare=not seal)],
+                stdin=subprocess.PIPE if call.given else subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=errors,
-                cwd=asked.directory,
-                env={**self._environment(), **asked.variables, **seal},
+                cwd=call.directory,
+                env={**self._environment(), **call.variables, **seal},
                 start_new_session=True,
             )
         except OSError as error:
-            raise self._refused(error, asked.directory) from error
+            raise self._refused(error, call.directory) from error
 
     def _environment(self) -> dict[str, str]:
         kept = {
@@ -361,10 +361,10 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
         os.killpg(process.pid, signal.SIGKILL)
 
 
-def _too_late(asked: _Asked, deadline: float) -> Failed:
+def _timed_out(call: _Call, deadline: float) -> Failed:
     return Failed(
-        f"git {asked.verb} took longer than {deadline:g} s",
-        str(asked.directory),
+        f"git {call.verb} took longer than {deadline:g} s",
+        str(call.directory),
         "Is the disk slow, or does the repository wait for input?",
     )
 

@@ -57,7 +57,7 @@ class GitFactFinder:
                 self._status(directory),
                 self.git_folder(directory),
                 self._commits(directory, since, since_commit),
-                self._committed(directory, since_commit),
+                self._compare_trees(directory, since_commit),
             )
         except ProgramMissing:
             raise
@@ -140,7 +140,7 @@ class GitFactFinder:
         fields = [safe_line(part.decode("utf-8", "replace")) for part in answer.output.split(b"\0")]
         return tuple(Commit(*pair) for pair in zip(fields[::2], fields[1::2], strict=False))
 
-    async def _committed(self, directory: Path, since_commit: str | None) -> tuple[str, ...]:
+    async def _compare_trees(self, directory: Path, since_commit: str | None) -> tuple[str, ...]:
         """Compare two trees: no file of the worktree is read, and no program is run."""
         if since_commit is None or not await self.known(directory, since_commit):
             return ()

@@ -36,7 +36,7 @@ BLOCK = 1 << 20
 
 
 @dataclass(slots=True)
-class _Read:
+class _ReadBack:
     """What was read back of some objects."""
 
     missing: list[str] = field(default_factory=list)
@@ -64,7 +64,7 @@ class GitProof:
         """
         common = git_paths.folder.parent.parent
         try:
-            into = await asyncio.to_thread(_leading_into, common, doomed)
+            into = await asyncio.to_thread(_paths_into, common, doomed)
         except (OSError, ValueError) as error:
             raise _not_saved(tree, f"Its objects cannot be looked at: {error}", "") from error
         if into:
@@ -178,9 +178,9 @@ def _repair_step(tree: Tree) -> str:
     )
 
 
-def _hashed(names: Sequence[str], output: IO[bytes]) -> _Read:
+def _hashed(names: Sequence[str], output: IO[bytes]) -> _ReadBack:
     """Yield each object from the output of `cat-file --batch`, hashed again."""
-    read = _Read()
+    read = _ReadBack()
     for name in names:
         header = output.readline().split()
         if header[1:] == [b"missing"]:
@@ -219,7 +219,7 @@ def _own_store(own: Path, common: Path) -> Path:
     return store
 
 
-def _leading_into(common: Path, doomed: list[Path]) -> str | None:
+def _paths_into(common: Path, doomed: list[Path]) -> str | None:
     """Return objects and references of a repository that are inside one of the folders."""
     gone = [Path(os.path.realpath(folder)) for folder in doomed]
 

@@ -61,7 +61,7 @@ class GitRestore:
         modules = [one for one in blobs if one.mode == GITLINK]
         files = [one for one in blobs if one.mode not in (GITLINK, LINK)]
         links = [one for one in blobs if one.mode == LINK]
-        top = await asyncio.to_thread(_opened, folder)
+        top = await asyncio.to_thread(_open_empty, folder)
         try:
             await asyncio.to_thread(_make_folders, top, [one.name for one in modules])
             # Links come last; no path to a file follows one in any case.
@@ -89,12 +89,12 @@ class GitRestore:
         return answer
 
 
-def _opened(folder: Path) -> int:
+def _open_empty(folder: Path) -> int:
     """Open the folder, created if missing. Raises `BadUsage` for a link, or if it has files."""
     try:
         above = os.open(folder.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            top = _inner(above, os.fsencode(folder.name))
+            top = _open_subfolder(above, os.fsencode(folder.name))
         finally:
             os.close(above)
     except OSError as error:
@@ -115,7 +115,7 @@ def _opened(folder: Path) -> int:
     return top
 
 
-def _inner(above: int, name: bytes) -> int:
+def _open_subfolder(above: int, name: bytes) -> int:
     """Open a folder in an open one, created if missing. Raises `OSError` for a link."""
     with suppress(FileExistsError):
         os.mkdir(name, dir_fd=above)
@@ -129,7 +129,7 @@ def _folder(top: int, parts: list[bytes]) -> Iterator[int]:
     at = os.dup(top)
     try:
         for part in parts:
-            inner = _inner(at, part)
+            inner = _open_subfolder(at, part)
             os.close(at)
             at = inner
         yield at

@@ -38,7 +38,7 @@ SEAL = "seal"
 _EVENT = re.compile(r"[A-Za-z]{1,40}")
 
 
-class Verdicts:
+class HookResponses:
     """The prepared answers below one state folder."""
 
     def __init__(self, folder: Path) -> None:

@@ -232,13 +232,13 @@ def salvage_fields(text: str) -> dict[str, Any]:
         name = _value(decoder, text, place)
         if name is None or not isinstance(name[0], str):
             break
-        colon = _skipped(text, name[1])
+        colon = _skip_space(text, name[1])
         if text[colon : colon + 1] != ":":
             break
         value = _value(decoder, text, colon + 1)
         if value is None:
             break
-        after = _skipped(text, value[1])
+        after = _skip_space(text, value[1])
         # A number at the very end may lack its last digits.
         if text[after : after + 1] not in (",", "}"):
             break
@@ -249,12 +249,12 @@ def salvage_fields(text: str) -> dict[str, Any]:
 
 def _value(decoder: json.JSONDecoder, text: str, place: int) -> tuple[Any, int] | None:
     try:
-        return decoder.raw_decode(text, _skipped(text, place))
+        return decoder.raw_decode(text, _skip_space(text, place))
     except (ValueError, RecursionError):
         return None
 
 
-def _skipped(text: str, place: int) -> int:
+def _skip_space(text: str, place: int) -> int:
     """Return the next position that is not JSON white space."""
     while text[place : place + 1] in (" ", "\t", "\n", "\r") and place < len(text):
         place += 1

@@ -91,11 +91,11 @@ async def _send(
         ) as response,
     ):
         problem = "" if response.is_success else f"it answered {response.status_code}"
-        body = b"" if problem or not heard else await _first(response, heard)
+        body = b"" if problem or not heard else await _read_beginning(response, heard)
         return Answer(response.status_code, _retry_after(response.headers), problem, said=body)
 
 
-async def _first(response: httpx2.Response, most: int) -> bytes:
+async def _read_beginning(response: httpx2.Response, most: int) -> bytes:
     """Return the beginning of the body, possibly cut short: the message was already accepted."""
     import httpx2
 

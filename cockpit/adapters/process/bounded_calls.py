@@ -58,7 +58,7 @@ class BoundedCalls:
             if job.done:
                 self._hung.pop(job.key, None)  # its result came just after the timeout
             answers[cast(K, job.key)] = job.result if job.done else job.no_answer()
-        self._forget_old()
+        self._drop_old_answers()
         return answers
 
     async def ask(self, key: Hashable, call: Callable[[], T], patience: float | None = None) -> T:
@@ -98,7 +98,7 @@ class BoundedCalls:
                 worker.inbox.put(None)  # ends when the call returns, if ever
             jobs = batch.left()
 
-    def _forget_old(self) -> None:
+    def _drop_old_answers(self) -> None:
         """Drop late answers that were not asked for again."""
         now = time.monotonic()
         for key, job in list(self._hung.items()):

@@ -381,14 +381,14 @@ class Store:
         for row in self._run(sql, *values).fetchall():
             held = {key: value for key, value in dict(row).items() if key in names}
             try:
-                held = self._mended(kind, held)
+                held = self._without_damage(kind, held)
                 decoded = _decoded(held)
             except DamagedValue as wrong:
-                self._put_row_aside(kind, held, wrong)
+                self._move_row_aside(kind, held, wrong)
                 continue
             yield kind(**decoded)
 
-    def _put_row_aside(self, kind: type[Record], row: dict[str, Any], wrong: DamagedValue) -> None:
+    def _move_row_aside(self, kind: type[Record], row: dict[str, Any], wrong: DamagedValue) -> None:
         """Move an unreadable row aside, so that other rows can be read; nothing of it is lost.
 
         A job stays in its table and is skipped: its sessions refer to it.
@@ -411,7 +411,7 @@ class Store:
                 self._run(f"delete from {table} where cast({key} as blob) = ?", identity)
         self.rows_put_aside.append(damaged)
 
-    def _mended(self, kind: type[Record], row: dict[str, Any]) -> dict[str, Any]:
+    def _without_damage(self, kind: type[Record], row: dict[str, Any]) -> dict[str, Any]:
         """Return the row without damaged optional texts, which are stored in `damaged`.
 
         Raises `DamagedValue` if a required one is damaged.

@@ -147,7 +147,7 @@ class Tail:
             place = _Place()
         length = max(0, min(limit_bytes, found.st_size - place.read))
         data = os.pread(descriptor, length, place.read)
-        after, events = self._parsed(place, data)
+        after, events = self._parse_lines(place, data)
         return Fetched(found, head, place.read, another, after, tuple(events))
 
     def take(self, fetched: Fetched | Unreadable | None) -> list[SessionEvent | Skipped]:
@@ -179,22 +179,22 @@ class Tail:
             return False
         return self._file != (found.st_dev, found.st_ino) or not head.startswith(self._head)
 
-    def _parsed(self, place: _Place, data: bytes) -> tuple[_Place, list[SessionEvent | Skipped]]:
+    def _parse_lines(
+        self, place: _Place, data: bytes
+    ) -> tuple[_Place, list[SessionEvent | Skipped]]:
         """Return the events of the lines that end in `data`, and the new place after `place`."""
         events: list[SessionEvent | Skipped] = []
         until, begin = time.monotonic() + self._look_seconds, 0
         while (end := data.find(b"\n", begin)) >= 0:
-            place = self._extended(place, data[begin:end], events)
+            place = self._extend(place, data[begin:end], events)
             if not place.skipping:
                 self._give(b"".join(place.partial), events)
             place, begin = _Place(place.read + 1), end + 1
             if time.monotonic() > until:
                 return place, events
-        return self._extended(place, data[begin:], events), events
+        return self._extend(place, data[begin:], events), events
 
-    def _extended(
-        self, place: _Place, piece: bytes, events: list[SessionEvent | Skipped]
-    ) -> _Place:
+    def _extend(self, place: _Place, piece: bytes, events: list[SessionEvent | Skipped]) -> _Place:
         """Return the place after more of the same line; a line that is too long is dropped."""
         if not piece:
             return place

@@ -236,5 +236,5 @@ def test_there_is_no_presence_without_a_note(claude: Claude, tmp_path: Path) -> 
 
 def test_what_is_said_in_a_turn_alone_lets_the_turn_end(claude: Claude) -> None:
     assert claude.ask(API, "mid turn", None) is True
-    lying = {each.name for each in (claude.verdicts.folder / API / "ask").iterdir()}
+    lying = {each.name for each in (claude.responses.folder / API / "ask").iterdir()}
     assert lying == {"PostToolUse", "PostToolUseFailure"}

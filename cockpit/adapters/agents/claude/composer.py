@@ -32,10 +32,10 @@ def composer_empty(screen: Screen) -> bool | None:
     top, bottom = rules[-2:]
     if bottom - top < 2 or not plain[top + 1].startswith(PROMPT_SIGN):
         return None
-    return not any(_typed(line) for line in screen.lines[top + 1 : bottom])
+    return not any(_typed_text(line) for line in screen.lines[top + 1 : bottom])
 
 
-def _typed(line: str) -> str:
+def _typed_text(line: str) -> str:
     """Return what the user typed of a line.
 
     A suggestion is faint, except for its letter at the cursor.
@@ -44,7 +44,7 @@ def _typed(line: str) -> str:
     style: set[str] = set()
     for place, piece in enumerate(_SGR.split(line)):
         if place % 2:
-            style = _styled(style, piece)
+            style = _apply_sgr(style, piece)
         elif "faint" in style:
             faint += piece
         elif "reverse" in style:
@@ -55,7 +55,7 @@ def _typed(line: str) -> str:
     return strong or ("" if faint.strip(_PADDING) else at_cursor.strip(_PADDING))
 
 
-def _styled(style: set[str], parameters: str) -> set[str]:
+def _apply_sgr(style: set[str], parameters: str) -> set[str]:
     """Return the two styles that matter after one SGR sequence; colour parameters are skipped."""
     style = set(style)
     numbers = iter(parameters.split(";"))

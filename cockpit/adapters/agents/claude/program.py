@@ -69,11 +69,11 @@ def probed_version(path: Path, environment: Mapping[str, str]) -> str:
         raise ProgramMissing(f"{path} does not exist", str(error), INSTALL) from None
     key = (str(real), seen.st_mtime_ns, seen.st_size)
     if key not in _PROBED:
-        _PROBED[key] = _asked(path, environment)
+        _PROBED[key] = _run_version(path, environment)
     return _PROBED[key]
 
 
-def _asked(path: Path, environment: Mapping[str, str]) -> str:
+def _run_version(path: Path, environment: Mapping[str, str]) -> str:
     try:
         answer = subprocess.run(
             [str(path), "--version"],
@@ -84,14 +84,14 @@ def _asked(path: Path, environment: Mapping[str, str]) -> str:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise _unfit(path, f"No answer to --version in {PROBE_SECONDS:.0f} s.") from None
+        raise _broken(path, f"No answer to --version in {PROBE_SECONDS:.0f} s.") from None
     except OSError as error:
-        raise _unfit(path, f"It cannot be started: {error.strerror}.") from None
+        raise _broken(path, f"It cannot be started: {error.strerror}.") from None
     version = _VERSION.search(answer.stdout.decode("utf-8", "replace"))
     if answer.returncode != 0 or version is None:
-        raise _unfit(path, f"It answered --version with exit code {answer.returncode}.")
+        raise _broken(path, f"It answered --version with exit code {answer.returncode}.")
     return version.group()
 
 
-def _unfit(path: Path, detail: str) -> ProgramMissing:
+def _broken(path: Path, detail: str) -> ProgramMissing:
     return ProgramMissing(f"{path} does not work", detail, f"Try: {path} --version. " + INSTALL)

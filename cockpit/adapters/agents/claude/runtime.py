@@ -30,7 +30,7 @@ from cockpit.adapters.agents.claude.settings import (
     user_status_line,
     write_settings,
 )
-from cockpit.adapters.hooks.responses import FACTS, Verdicts
+from cockpit.adapters.hooks.responses import FACTS, HookResponses
 from cockpit.adapters.hooks.spool import STATUS_LINE, Spool
 from cockpit.adapters.process.prompt_files import PROMPTS
 from cockpit.core.errors import BadUsage
@@ -96,7 +96,7 @@ class Claude:
     ) -> None:
         self.state = state
         self.spool = Spool(state / "spool")
-        self.verdicts = Verdicts(state / "verdicts")
+        self.responses = HookResponses(state / "verdicts")
         self._program = program
         self._bundled_only = bundled_only
 
@@ -189,7 +189,7 @@ class Claude:
             for event in ("PostToolUse", "PostToolUseFailure")
         }
         stop = {"Stop": block("Stop", at_end)} if at_end is not None else {}
-        self.verdicts.ask(agent, {**context, **stop})
+        self.responses.ask(agent, {**context, **stop})
         return True
 
     async def answer_aside(
@@ -207,31 +207,31 @@ class Claude:
         return await ask_fork(fork, deadline)
 
     def permit_writing(self, agent: AgentName, path: Path) -> bool:
-        self.verdicts.permit(agent, str(path))
+        self.responses.permit(agent, str(path))
         return True
 
     def forbid_writing(self, agent: AgentName) -> None:
-        self.verdicts.forbid(agent)
+        self.responses.forbid(agent)
 
     def withdraw_ask(self, agent: AgentName) -> bool:
-        return self.verdicts.withdraw_ask(agent)
+        return self.responses.withdraw_ask(agent)
 
     def supplement(self, agent: AgentName, text: str, *, at_start: bool) -> bool:
         """See `Runtime.supplement`; a prompt or a tool call counts as a step."""
         events = ("SessionStart",) if at_start else STEPS
         answers = {event: additional_context(event, text) for event in events}
-        self.verdicts.ask(agent, answers, group=FACTS)
+        self.responses.ask(agent, answers, group=FACTS)
         return True
 
     def withdraw_supplement(self, agent: AgentName) -> bool:
-        return self.verdicts.withdraw_ask(agent, FACTS)
+        return self.responses.withdraw_ask(agent, FACTS)
 
     def hold_compaction(self, agent: AgentName) -> bool:
-        self.verdicts.hold_compaction(agent, os.getpid())
+        self.responses.hold_compaction(agent, os.getpid())
         return True
 
     def release_compaction(self, agent: AgentName) -> bool:
-        return self.verdicts.release_compaction(agent)
+        return self.responses.release_compaction(agent)
 
     def _settings(self, order: SessionOrder) -> Path:
         install_reporter(self.state)

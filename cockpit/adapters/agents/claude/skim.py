@@ -41,7 +41,7 @@ def parse_totals(line: bytes) -> Sequence[SessionEvent] | Skipped:
     if reply is None:
         return () if _RESULT.match(line) else parse(line)
     usage = _usage_of(line)
-    return parse(line) if usage is None else (_replied(reply, usage, "", ()),)
+    return parse(line) if usage is None else (_reply_event(reply, usage, "", ()),)
 
 
 def parse_facts(line: bytes) -> Sequence[SessionEvent] | Skipped:
@@ -58,7 +58,7 @@ def parse_facts(line: bytes) -> Sequence[SessionEvent] | Skipped:
         content = json.loads(line[reply.end() - 1 : usage.start() + 1])
     except (ValueError, RecursionError):
         return parse(line)
-    return (_replied(reply, usage, *content_of(content)),)
+    return (_reply_event(reply, usage, *content_of(content)),)
 
 
 def _usage_of(line: bytes) -> re.Match[bytes] | None:
@@ -79,7 +79,7 @@ def _usage_of(line: bytes) -> re.Match[bytes] | None:
     return None if unusual else usage
 
 
-def _replied(
+def _reply_event(
     reply: re.Match[bytes], usage: re.Match[bytes], text: str, tools: tuple[ToolUse, ...]
 ) -> AssistantReplied:
     billed = Usage(int(usage[1]), int(usage[2]), int(usage[3]), int(usage[4]))

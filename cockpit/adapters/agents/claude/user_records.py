@@ -51,7 +51,7 @@ def events_of_user(record: Record, at: datetime | None) -> Sequence[SessionEvent
     content = message.get("content") if isinstance(message, dict) else None
     sidechain = record.get("isSidechain") is True
     if isinstance(content, str):
-        return _spoken(record, content, sidechain, at)
+        return _prompt_events(record, content, sidechain, at)
     if not isinstance(content, list):
         return ()
     events: list[SessionEvent] = []
@@ -64,11 +64,11 @@ def events_of_user(record: Record, at: datetime | None) -> Sequence[SessionEvent
         elif isinstance(block.get("text"), str):
             texts.append(block["text"])
     if texts:
-        events.extend(_spoken(record, "\n".join(texts), sidechain, at))
+        events.extend(_prompt_events(record, "\n".join(texts), sidechain, at))
     return events
 
 
-def _spoken(
+def _prompt_events(
     record: Record, text: str, sidechain: bool, at: datetime | None
 ) -> Sequence[SessionEvent]:
     if text.startswith(_INTERRUPTED):
