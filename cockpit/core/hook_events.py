@@ -1,8 +1,4 @@
-"""The events that hooks hang on: their names, what each is told, and which hook hears which.
-
-Says what an event is made of and what a hook may answer. Runs and sends nothing; which event
-happened is decided where it happens.
-"""
+"""The events that hooks are called for: their names, which hook gets which, and a hook's answer."""
 
 from __future__ import annotations
 
@@ -18,30 +14,30 @@ PROLOGUE = 10_000
 
 EVENTS: dict[str, str] = {
     "session_start": "before a session's prompt is given; what a shell hook prints goes before it",
-    "context_warning": "the warn mark was crossed, once for each session and compaction",
-    "context_threshold": "the act mark was crossed, in every mode; a shell hook may decide",
+    "context_warning": "the warn threshold was crossed, once for each session and compaction",
+    "context_threshold": "the act threshold was crossed, in every mode; a shell hook may decide",
     "handoff_start": "a handoff has begun",
-    "handoff_document": "the handoff document is durably on disk",
-    "handoff_complete": "the successor gave its first reply",
+    "handoff_document": "the handoff document is on disk",
+    "handoff_complete": "the new session gave its first reply",
     "compaction": "the CLI compacted its context by itself",
-    "needs_you": "an agent waits for the pilot",
+    "needs_you": "an agent waits for you",
     "after_run": "a job is over: completed, failed or stopped",
     "error": "an agent or its handoff failed",
 }
-"""Name in payloads -> when it happens. In the configuration the name has `on_` before it."""
+"""Name in payloads -> when it happens. In the configuration, the name begins with `on_`."""
 
 OUTCOMES = ("completed", "failed", "stopped")
-"""How a run ends; `on_events` may name these instead of the event."""
+"""How a run ends. `on_events` may contain these instead of the event."""
 
 
 def setting_of(event: str) -> str:
-    """The configuration's name of an event: `on_session_start`, but `after_run`."""
+    """The name of an event in the configuration: `on_session_start`, but `after_run`."""
     return event if event == "after_run" else f"on_{event}"
 
 
 @dataclass(frozen=True, slots=True)
 class Happening:
-    """One event of one agent, as hooks are told of it."""
+    """One event of one agent, as hooks get it."""
 
     event: str
     """A key of `EVENTS`."""
@@ -55,12 +51,12 @@ class Happening:
 
 
 def happened(kind: str, data: Mapping[str, Any]) -> tuple[tuple[str, str | None], ...]:
-    """The hook events that one of the supervisor's own events means, with the outcome of a run."""
+    """The hook events for an event of the supervisor, each with the outcome of a run or None."""
     match kind:
         case "band.crossed":
             return (("context_warning", None),) if "warn" in data.get("reached", ()) else ()
         case "agent.exited":
-            outcome = _ended(data)
+            outcome = _outcome(data)
             if outcome == "completed" and data.get("told"):
                 return ()
             return (("after_run", outcome), *_failed(outcome))
@@ -69,11 +65,11 @@ def happened(kind: str, data: Mapping[str, Any]) -> tuple[tuple[str, str | None]
         case "run.completed":
             return (("after_run", "completed"),)
         case _:
-            event = _PLAIN.get(kind)
+            event = _SAME_MEANING.get(kind)
             return ((event, None),) if event else ()
 
 
-_PLAIN = {
+_SAME_MEANING = {
     "handoff.begun": "handoff_start",
     "handoff.document": "handoff_document",
     "handoff.confirmed": "handoff_complete",
@@ -82,12 +78,12 @@ _PLAIN = {
     "handoff.failed": "error",
     "handoff.revived": "error",
     "agent.not_started": "error",
-    # Nobody waits here: the CLI has begun it already, and there is no prompt of ours.
+    # The CLI has begun this session already, so nothing waits for the hook.
     "session.cleared": "session_start",
 }
 
 
-def _ended(data: Mapping[str, Any]) -> str:
+def _outcome(data: Mapping[str, Any]) -> str:
     if data.get("status") == 0:
         return "completed" if data.get("completed") else "stopped"
     return "failed"
@@ -100,35 +96,35 @@ def _failed(outcome: str) -> tuple[tuple[str, None], ...]:
 def passed_over(
     event: str, payload: Mapping[str, Any], on_events: Collection[str], when: str
 ) -> str | None:
-    """Why a hook does not hear this event; None if it does.
+    """Why a hook does not get this event; None if it does.
 
-    `on_events` may spell an event with or without `on_`, or name the outcome of a run. What
-    `when` points at must be true itself: a path that leads nowhere is not.
+    `on_events` has events, with or without `on_`, or outcomes of a run. `when` is a path in the
+    payload whose value must be true; a path that does not exist is not true.
     """
     names = {event, setting_of(event), payload.get("outcome")}
     if on_events and names.isdisjoint(on_events):
-        return "its on_events does not name this"
+        return "its on_events does not name this event"
     if when and at_path(payload, when) is not True:
         return f"{when} is not true"
     return None
 
 
 def at_path(payload: Any, path: str) -> Any:
-    """What stands at a dotted path; None where there is nothing."""
+    """The value at a dotted path; None if the path does not exist."""
     for part in path.split("."):
         payload = payload.get(part) if isinstance(payload, Mapping) else None
     return payload
 
 
 class Verdict(StrEnum):
-    """What a context_threshold hook may want."""
+    """The decisions of a context_threshold hook."""
 
     CONTINUE = "continue"
-    """No handoff: let the session run into the CLI's own compaction."""
+    """No handoff: the session continues until the CLI compacts it."""
     HANDOFF = "handoff"
     """The built-in handoff, in the agent's mode."""
     ABORT = "abort"
-    """Swap now, without review."""
+    """A handoff now, without review."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,13 +133,13 @@ class Decision:
 
     verdict: Verdict
     document: str | None = None
-    """A handoff document that the hook has written, as it named it."""
+    """The path of a handoff document that the hook has written, as the hook printed it."""
 
 
 def decision(output: str) -> Decision | None:
-    """The answer in what a hook printed: a JSON object, alone or as the last line that is one.
+    """Read a hook's answer: the whole output, or its last line, that is a JSON object.
 
-    None where there is none. Raises `ValueError` for an answer that makes no sense.
+    None if there is none. Raises `ValueError` for an invalid answer.
     """
     for candidate in (output, *reversed(output.splitlines())):
         answer = _as_object(candidate)
@@ -166,8 +162,8 @@ def _decided(answer: Mapping[str, Any]) -> Decision:
     try:
         verdict = Verdict(answer["decision"])
     except ValueError:
-        known = ", ".join(each.value for each in Verdict)
-        raise ValueError(f"its decision is none of {known}") from None
+        known = ", ".join(verdict.value for verdict in Verdict)
+        raise ValueError(f"its decision is not one of {known}") from None
     document = answer.get("document")
     if document is not None and not (isinstance(document, str) and document):
         raise ValueError("its document is not a path")
@@ -176,7 +172,7 @@ def _decided(answer: Mapping[str, Any]) -> Decision:
 
 @dataclass(frozen=True, slots=True)
 class HookResult:
-    """How one hook went."""
+    """The result of one hook."""
 
     name: str
     kind: str
@@ -184,12 +180,12 @@ class HookResult:
     success: bool
     seconds: float = 0.0
     error: str = ""
-    """Why it failed, in a few words; empty when it did not."""
+    """Why it failed, in a few words; empty on success."""
     output: str = ""
     exit_code: int | None = None
 
-    def told(self) -> dict[str, Any]:
-        """The result as events carry it; what was printed is in the hook's own file."""
+    def event_data(self) -> dict[str, Any]:
+        """The result as data of an event; the output is in the hook's own file."""
         return {
             "hook": self.name,
             "type": self.kind,

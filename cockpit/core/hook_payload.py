@@ -1,7 +1,6 @@
-"""What a hook is told: one shape for all events, with every field always there.
+"""The payload of hooks: the same fields for every event; unknown values are null.
 
-`repo_root`, `worktree` and `cwd` mean the same in every event, and what is not known is null. The
-shape is described for others in `SCHEMA`, which a test holds against real payloads.
+`SCHEMA` describes it for users; a test validates real payloads against it.
 """
 
 from __future__ import annotations
@@ -14,9 +13,9 @@ from cockpit.core.hook_events import EVENTS, OUTCOMES, PAYLOAD_VERSION
 from cockpit.core.safetext import cut_at_word
 
 LONGEST_PROMPT = 100_000
-"""Characters of a prompt that are told; what follows is cut."""
+"""Characters of a prompt in a payload; the rest is cut."""
 MARGIN = 4_000
-"""Characters behind them that are looked through too, for a secret that the cut would divide."""
+"""Characters after the cut that are searched too, for a secret that the cut would divide."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +34,7 @@ class ContextTold:
 def context_told(
     tokens: int | None, window: int | None, model: str | None, band: str, confidence: str
 ) -> ContextTold:
-    """The reading with its percentages, to a tenth; uncapped, so what remains may be negative."""
+    """The reading with percentages, to a tenth; `remaining_percent` can be negative."""
     percent = round(100 * tokens / window, 1) if tokens is not None and window else None
     left = round(100 - percent, 1) if percent is not None else None
     return ContextTold(tokens, window, percent, left, model, band, confidence)
@@ -43,7 +42,7 @@ def context_told(
 
 @dataclass(frozen=True, slots=True)
 class SessionTold:
-    """Whose session it is."""
+    """The session that the event is about."""
 
     session_id: str | None
     agent_name: str
@@ -72,11 +71,11 @@ class HandoffTold:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """Everything that the payload of an event is made of."""
+    """Everything in the payload of an event."""
 
     event: str
     id: str
-    """Unique to the event; a delivery that is repeated has the same."""
+    """Unique to the event; a repeated delivery has the same id."""
     at: str
     text: str
     context: ContextTold
@@ -93,12 +92,12 @@ class Told:
 
 
 def payload(told: Told, clean: Callable[[str], str] = str) -> dict[str, Any]:
-    """The payload as plain values; `clean` takes secrets out of free text."""
+    """The payload as JSON data; `clean` removes secrets from free text."""
     plain = asdict(told)
     event = plain.pop("event")
     for name in ("original_prompt", "prompt", "text"):
         if plain[name] is not None:
-            # Cleaned with a margin and then cut, at a word: no part of a secret is left.
+            # Clean a longer text before the cut, so that no part of a secret is left.
             cleaned = clean(cut_at_word(plain[name], LONGEST_PROMPT + MARGIN))
             plain[name] = cut_at_word(cleaned, LONGEST_PROMPT)
     if plain["session"]["branch_name"] is not None:
@@ -109,14 +108,14 @@ def payload(told: Told, clean: Callable[[str], str] = str) -> dict[str, Any]:
 
 
 def sample(event: str, agent: str, cwd: str, **changes: Any) -> dict[str, Any]:
-    """A payload for trying a hook out: plausible, and recognisable as made up."""
+    """A payload for testing a hook; its ids and texts show that it is a sample."""
     old, new = "00000000-0000-4000-8000-000000000001", "00000000-0000-4000-8000-000000000002"
     in_handoff = event.startswith("handoff_")
     told = Told(
         event=event,
         id="00000000-0000-4000-8000-00000000000e",
         at="2026-01-01T12:00:00Z",
-        text=f"{agent}: a sample, nothing has happened",
+        text=f"{agent}: a sample event",
         context=context_told(144_000, 200_000, "a-model", "act", "reported"),
         session=SessionTold(
             session_id=old,
@@ -160,14 +159,14 @@ _TEXT = {"type": "string"}
 SCHEMA: dict[str, Any] = {
     "$id": "cockpit-hook-payload",
     **_object(
-        "What every hook is told; names may be added, and none is changed.",
-        version={"const": PAYLOAD_VERSION, "description": "Of this shape."},
+        "The payload of every hook. Fields may be added; none is renamed.",
+        version={"const": PAYLOAD_VERSION, "description": "Version of this schema."},
         hook_event_name={"enum": list(EVENTS), "description": "The event, without on_."},
-        id={**_TEXT, "description": "Of the event; a repeated delivery has the same."},
+        id={**_TEXT, "description": "Id of the event; a repeated delivery has the same."},
         at={**_TEXT, "format": "date-time", "description": "When it happened, UTC."},
         text={**_TEXT, "description": "One sentence for people."},
         context=_object(
-            "The reading at that moment; all null before a session has begun.",
+            "The reading at that time; all null before a session has begun.",
             input_tokens=_maybe("integer"),
             context_window=_maybe("integer"),
             usage_percent=_maybe("number"),
@@ -177,7 +176,7 @@ SCHEMA: dict[str, Any] = {
             confidence=_TEXT,
         ),
         session=_object(
-            "Whose session it is; for session_start the one that is about to begin.",
+            "The session; for session_start the one that is about to begin.",
             session_id=_maybe("string"),
             agent_name=_TEXT,
             job_id=_maybe("string"),
@@ -189,14 +188,14 @@ SCHEMA: dict[str, Any] = {
             handoff_count={"type": "integer", "minimum": 0},
             transcript_path=_maybe("string"),
         ),
-        repo_root={**_maybe("string"), "description": "Of the main checkout; null outside git."},
-        worktree={**_maybe("string"), "description": "The agent's own checkout, if it has one."},
-        cwd={**_TEXT, "description": "Where the agent works, and where a shell hook is run."},
-        original_prompt={**_maybe("string"), "description": "The job, as it was given."},
-        prompt={**_maybe("string"), "description": "session_start: what the session is told."},
+        repo_root={**_maybe("string"), "description": "The main checkout; null outside git."},
+        worktree={**_maybe("string"), "description": "The agent's own worktree, if it has one."},
+        cwd={**_TEXT, "description": "The agent's directory; a shell hook runs in it."},
+        original_prompt={**_maybe("string"), "description": "The user's prompt for the job."},
+        prompt={**_maybe("string"), "description": "session_start: the prompt of the session."},
         handoff={
             **_object(
-                "The handoff under way, if one is.",
+                "The handoff in progress, if any.",
                 handoff_id=_TEXT,
                 reason=_TEXT,
                 old_session_id=_TEXT,
@@ -207,9 +206,9 @@ SCHEMA: dict[str, Any] = {
             ),
             "type": ["object", "null"],
         },
-        outcome={"enum": [*OUTCOMES, None], "description": "Of after_run."},
+        outcome={"enum": [*OUTCOMES, None], "description": "after_run: how the run ended."},
         needs={
-            **_object("Of needs_you.", kind=_TEXT, detail=_TEXT),
+            **_object("needs_you: what the agent waits for.", kind=_TEXT, detail=_TEXT),
             "type": ["object", "null"],
         },
         mode={**_TEXT, "description": "observe, prompt or auto."},

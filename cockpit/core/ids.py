@@ -1,4 +1,4 @@
-"""Distinct types for the things that have ids, and what an agent may be called."""
+"""Types of ids, and the rules for names of agents."""
 
 from __future__ import annotations
 
@@ -14,16 +14,15 @@ JobId = NewType("JobId", str)
 SessionId = NewType("SessionId", str)
 HandoffId = NewType("HandoffId", str)
 PaneId = NewType("PaneId", str)
-"""tmux's `%7`: stable while the pane lives, whatever happens to its window."""
+"""Such as tmux's `%7`; stable while the pane exists, even if it moves to another window."""
 
 NAME_PATTERN = re.compile(r"[a-z0-9][a-z0-9._-]{0,31}")
 
 
 def agent_name(text: str) -> AgentName:
-    """Accept a name, or refuse it with one that would do.
+    """Validate a name. Raises `BadUsage`, with a valid name in the hint.
 
-    Raises `BadUsage`. The alphabet leaves out everything that a shell, a tmux format, a path
-    or a terminal could read as more than a letter.
+    The alphabet has no character with a special meaning to a shell, tmux, a path or a terminal.
     """
     if NAME_PATTERN.fullmatch(text):
         return AgentName(text)
@@ -35,7 +34,7 @@ def agent_name(text: str) -> AgentName:
 
 
 def suggested_name(text: str) -> str:
-    """The nearest thing to `text` that is a valid name; letters lose their accents."""
+    """Make a valid name that is similar to `text`; accents are removed."""
     plain = re.sub(r"[\u0300-\u036f]", "", unicodedata.normalize("NFKD", text.casefold()))
     near = re.sub(r"[^a-z0-9._-]+", "-", plain).strip("-._")[:32].rstrip("-._")
     return near or "agent"

@@ -1,4 +1,4 @@
-"""Secrets whose value is known: the forms in which they travel, also over the ends of lines."""
+"""Finds secrets whose value is known: escaped, encoded, or broken over lines."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from urllib.parse import quote, quote_plus
 from cockpit.core.token_runs import is_run, token_runs
 
 SHORTEST = 6
-"""Characters; a shorter value would be found in ordinary words."""
+"""Characters; a shorter value would match ordinary words."""
 _GRAM = 4
 _AROUND = " \t│|>+#\\\"',\r-"
 _LINE_END = re.compile(
     r"[ \t│|\\\"'+,]{0,8}(?:\r?\n|\\n|\\r\\n)[ \t│|>+#\"'-]{0,40}(?:[0-9]{1,6}[→\t])?[ \t]{0,40}"
 )
-"""Where a terminal, a table, a mail or an encoder broke a line, with what it put around the break."""  # noqa: E501
+"""A line break by a terminal, a table, a mail or an encoder, with the characters around it."""
 
 
 def forms(secret: str) -> set[str]:
-    """The forms in which a secret travels: as it is, escaped, quoted, encoded."""
+    """The forms of a secret: as it is, escaped, quoted and encoded."""
     if len(secret) < SHORTEST:
         return set()
     data = secret.encode("utf-8", "replace")
@@ -65,7 +65,7 @@ def forms(secret: str) -> set[str]:
 
 
 def _more_html(secret: str) -> Iterator[str]:
-    """As templates escape it: Jinja and Go by number, XML by `&apos;`, and only what must be."""
+    """HTML escapes of templates: Jinja and Go use numbers, XML uses `&apos;`."""
     named = html.escape(secret, quote=False)
     yield named
     yield named.replace('"', "&quot;")
@@ -76,7 +76,7 @@ def _more_html(secret: str) -> Iterator[str]:
 
 
 def _html_in_json(quoted: str) -> str:
-    """JSON as Go writes it, and others that may stand inside of HTML."""
+    """JSON that may be put into HTML, as Go and others write it."""
     return quoted.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
@@ -85,7 +85,7 @@ def _small_escapes(quoted: str) -> str:
 
 
 def _base64_forms(data: bytes) -> Iterator[str]:
-    """Base64 of the secret wherever it stands inside of what was encoded (`user:secret`)."""
+    """Base64 of the secret at any offset in the encoded text (`user:secret`)."""
     for offset in range(3):
         first = -(-offset * 8 // 6)
         last = (offset + len(data)) * 8 // 6
@@ -95,7 +95,7 @@ def _base64_forms(data: bytes) -> Iterator[str]:
 
 
 class KnownValues:
-    """Finds known values; immutable."""
+    """Finds known values in texts. Immutable."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
         every = {form for secret in secrets for form in forms(secret)}
@@ -110,9 +110,9 @@ class KnownValues:
         self._have_line_ends = any("\n" in gram for gram in self._grams)
 
     def spans(self, text: str, runs: str | None = None) -> Iterator[tuple[int, int]]:
-        """Where they stand: in one piece, and over the ends of lines.
+        """Start and end of each occurrence, also of those broken over lines.
 
-        `runs` is what `token_runs` says of the text, where it is known already.
+        `runs` is the result of `token_runs` for the text, if the caller has it.
         """
         runs = token_runs(text) if runs is None else runs
         for form in self.forms:
@@ -124,7 +124,7 @@ class KnownValues:
             yield from self._broken(text)
 
     def _may_be_broken(self, text: str) -> bool:
-        """Whether a line begins or ends with letters of a form: rules most texts out at once."""
+        """Whether a line begins or ends with letters of a form. A fast check: false for most."""
         if self._have_line_ends:
             return True
         lines = text.split("\n")
@@ -152,7 +152,7 @@ class KnownValues:
 
 
 def _over(text: str, form: str, at: int) -> tuple[int, int] | None:
-    """Where a form stands over the end of the line at a place, the ends of lines taken out."""
+    """Start and end of a form that is broken over the line end at `at`."""
     floor = max(0, at - 2 * len(form) - 24)
     window = text[floor : at + 4 * len(form) + 200]
     pieces, starts, done = [], [], 0

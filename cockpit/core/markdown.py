@@ -1,8 +1,7 @@
-"""Markdown as far as a handoff document needs it: fences, headings, and quoting what is foreign.
+"""The Markdown that handoff documents need: fences, headings, and quoting of foreign text.
 
-Text from a prompt, an agent or a file name is put into a document so that it stays what it is:
-it opens no section, closes no fence, hides nothing that follows, and carries no control bytes.
-This is not a renderer, and knows nothing of which sections a document has.
+Foreign text (a prompt, an agent's text, a file name) in a document opens no section, closes no
+fence, hides nothing that follows, and has no control bytes.
 """
 
 from __future__ import annotations
@@ -32,13 +31,12 @@ _RUNS = re.compile("`+")
 
 
 def plain(text: str) -> str:
-    """Text without control bytes: only newline and tab remain of them.
+    """Remove control bytes, except newline and tab. Idempotent.
 
-    Whole escape sequences go, also the 8-bit ones; bidi controls, zero-width spaces and tag
-    characters go; every line end becomes a newline; a lone surrogate becomes U+FFFD. What sets
-    it apart from `core.safetext`, which is for showing: joiners and variation selectors stay,
-    since scripts need them to spell, and an unfinished sequence takes nothing after it along.
-    Twice is the same as once.
+    Removes whole escape sequences (also 8-bit ones), bidi controls, zero-width spaces and tag
+    characters. Every line end becomes a newline, and a lone surrogate becomes U+FFFD. Unlike
+    `core.safetext`, it keeps joiners and variation selectors, which some scripts need, and the
+    text after an unfinished escape sequence.
     """
     text = _LINE_ENDS.sub("\n", text)
     text = _CONTROLS.sub("", _ESCAPES.sub("", text))
@@ -46,12 +44,12 @@ def plain(text: str) -> str:
 
 
 def has_controls(text: str) -> bool:
-    """Whether `plain` would take something out."""
+    """Whether `plain` would change the text."""
     return plain(text) != text
 
 
 def one_line(text: str, limit: int = 200) -> str:
-    """The text on one line, cut to `limit` characters at a word, with an ellipsis."""
+    """The text on one line; if it is longer than `limit`, cut at a word, with an ellipsis."""
     line = " ".join(plain(cut_at_word(text, limit * 8)).split())
     if len(line) <= limit and (line or len(text) <= limit * 8):
         return line
@@ -59,7 +57,7 @@ def one_line(text: str, limit: int = 200) -> str:
 
 
 def code(text: str, limit: int = 200) -> str:
-    """A code span holding the text on one line, whatever backticks it has."""
+    """A code span with the text on one line; the text may contain backticks."""
     line = one_line(text, limit)
     longest = max((len(run) for run in _RUNS.findall(line)), default=0)
     ticks = "`" * (longest + 1)
@@ -75,7 +73,7 @@ def fenced(text: str, info: str = "text") -> str:
 
 
 def unfenced(block: str) -> str | None:
-    """The text of a block that `fenced` made; None if it is not one."""
+    """The text of a fenced block; None if it is not one."""
     lines = block.strip("\n").split("\n")
     opening = _FENCE.match(lines[0])
     if opening is None or len(lines) < 2 or lines[-1] != opening[1]:
@@ -84,7 +82,7 @@ def unfenced(block: str) -> str | None:
 
 
 def marked_lines(text: str) -> Iterator[tuple[str, bool]]:
-    """Every line, and whether it belongs to a fenced block (its fences included)."""
+    """Every line, and whether it belongs to a fenced block or is one of its fences."""
     fence = ""
     for line in text.split("\n"):
         if fence:
@@ -97,7 +95,7 @@ def marked_lines(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def open_fence(text: str) -> str | None:
-    """The fence that the text opens and never closes, if there is one."""
+    """The fence that the text opens and does not close; None if there is none."""
     fence = ""
     for line in text.split("\n"):
         if not fence:
@@ -120,10 +118,10 @@ def heading(line: str) -> tuple[int, str] | None:
 
 
 def contained(body: str) -> str:
-    """A foreign body made safe to stand inside one `##` section. Twice is the same as once.
+    """Make foreign text safe inside one `##` section. Idempotent.
 
-    Headings of the first two levels become `###`, in both spellings; an open fence is closed;
-    what would begin a block of raw HTML (and could hide the rest of the document) is escaped.
+    Headings of the first two levels become `###`, also underlined ones. An open fence is closed.
+    The start of raw HTML, which could hide the rest of the document, is escaped.
     """
     lines: list[str] = []
     for line, is_code in marked_lines(plain(body).strip("\n")):
@@ -137,7 +135,7 @@ def contained(body: str) -> str:
 
 
 def shortened(text: str, limit: int) -> str:
-    """The text cut to `limit` characters at a line or word, with an ellipsis; or as it is."""
+    """The text, cut to `limit` characters at a line or word, with an ellipsis if it was cut."""
     if len(text) <= limit:
         return text
     kept = text[: max(limit - 2, 0)]

@@ -1,7 +1,7 @@
-"""Counts one session's tokens as its record is read, event by event.
+"""Counts one session's tokens from the events of its transcript.
 
-Knows the rules of counting (which records are readings, which only cost money) and nothing of
-windows, bands or files. A session that is read again from its start needs a new meter.
+Some events are readings, others only cost money. To read a session again from its start, create a
+new meter.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SERIES_KEPT = 512
 
 
 class Meter:
-    """What one session's context holds and what the session used, up to the last event fed."""
+    """Tokens in one session's context, and its usage, up to the last event that was fed."""
 
     __slots__ = (
         "_base",
@@ -54,20 +54,21 @@ class Meter:
 
     def __init__(self) -> None:
         self.tokens: int | None = None
-        """In context now; None before the first reply, and from a compaction or an unread one."""
+        """Tokens in context; None before the first reply, and after a compaction or a skipped
+        reading until the next reply."""
         self.api_calls = 0
         """Replies of the main chain, each counted once."""
         self.compactions = 0
         self.tool_calls = 0
-        """Of the main chain."""
+        """Tool calls of the main chain."""
         self.turns = 0
-        """Turns that the CLI noted as over."""
+        """Turns that the CLI recorded as ended."""
         self.cost_usd: float | None = None
-        """The CLI's own running total; None until it said one."""
+        """The CLI's running total; None until it reports one."""
         self.peak = 0
-        """The largest reading ever, also across compactions: evidence about the window."""
+        """The largest reading of the session, also before compactions."""
         self.skipped = 0
-        """Lines that were no records."""
+        """Lines that are not records."""
         self._model: str | None = None
         self._identity: str | None = None
         self._last_id: str | None = None
@@ -80,7 +81,7 @@ class Meter:
         self._trend = Trend()
 
     def feed(self, event: SessionEvent | Skipped) -> None:
-        """Take the next event of the record; events that say nothing of tokens change nothing."""
+        """Process the next event of the transcript; events without tokens change nothing."""
         if isinstance(event, AssistantReplied):
             self._count(event)
         elif isinstance(event, Compacted):
@@ -98,14 +99,14 @@ class Meter:
 
     @property
     def totals(self) -> Usage:
-        """Every API message of this record once, by its fullest row, sidechains included."""
+        """Usage of all API messages, each counted once by its largest row; includes subagents."""
         return Usage(self._input, self._cached_new, self._cached, self._output)
 
     @property
     def model(self) -> str | None:
-        """The model of the last reply; in the record's own spelling of it, where that says more.
+        """The model of the last reply.
 
-        Replies leave out a `[1m]` suffix that the identity carries.
+        With the `[1m]` suffix of the transcript's identity, which replies leave out.
         """
         identity, model = self._identity, self._model
         if identity and (model is None or identity.split("[", 1)[0] == model):
@@ -119,19 +120,19 @@ class Meter:
 
     @property
     def trend(self) -> tuple[int, ...]:
-        """The whole session in a few readings, oldest first."""
+        """The whole session as a few readings, oldest first."""
         return self._trend.values
 
     @property
     def tokens_per_turn(self) -> int | None:
-        """Tokens that one API call adds: the median of the last growths since a compaction."""
+        """Tokens that one API call adds: the median of the last calls since a compaction."""
         growths = [*self._growths]
         if self.tokens is not None and self._base is not None and self.tokens > self._base:
             growths.append(self.tokens - self._base)
         return round(median(growths[-GROWTHS_KEPT:])) if growths else None
 
     def turns_left(self, target: int | None) -> int | None:
-        """API calls until `target` tokens are reached: 0 at or past it, None if not known."""
+        """API calls until `target` tokens are reached: 0 at or above it, None if unknown."""
         if target is None or self.tokens is None:
             return None
         if self.tokens >= target:
@@ -149,7 +150,7 @@ class Meter:
             self.api_calls += 1
             self._last_id = event.message_id
         elif event.message_id != self._last_id:
-            # A row of an earlier message, copied or late: not what fills the context now.
+            # A copied or late row of an earlier message: not the current context.
             return
         self._model = event.model
         if event.context.context > 0:
@@ -190,7 +191,7 @@ class Meter:
         self._lose_reading()
 
     def _lose_reading(self) -> None:
-        """Forget what fills the context: the next new reply tells it."""
+        """Clear the reading until the next reply."""
         self.tokens = self._base = self._last_id = self._counted_id = None
         self._growths.clear()
 

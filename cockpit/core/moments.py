@@ -1,7 +1,7 @@
-"""What a CLI tells while it works, in words of our own: turns, dialogs, subagents, sessions.
+"""Hook events of a CLI in a common form: turns, dialogs, subagents, sessions.
 
-A session's record says what was; these say what is. A runtime's adapter makes them from hooks;
-they carry no times, because the one who hears them knows when.
+A runtime's adapter creates them from hooks. They have no times; the receiver knows when each
+arrived.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ DialogKind = Literal["permission", "question", "trust"]
 
 @dataclass(frozen=True, slots=True)
 class SessionBegan:
-    """The CLI is up. `source`: startup, resume, clear, compact, fork."""
+    """The CLI started a session. `source`: startup, resume, clear, compact, fork."""
 
     session: str
     source: str
@@ -24,21 +24,21 @@ class SessionBegan:
 
 @dataclass(frozen=True, slots=True)
 class SessionClosed:
-    """The CLI says goodbye to a session. `reason`: clear, prompt_input_exit, other, …"""
+    """The CLI ended a session. `reason`: clear, prompt_input_exit, other, …"""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class PromptTaken:
-    """A prompt was accepted: a turn begins."""
+    """The CLI accepted a prompt, and a turn begins."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class ToolUsed:
-    """A tool call came back; the turn goes on."""
+    """A tool call returned; the turn continues."""
 
     words: str
     """The call in one line, for the row."""
@@ -49,19 +49,19 @@ class TurnOver:
     """The main agent ended its turn."""
 
     text: str = ""
-    """The last thing it said."""
+    """The agent's last reply."""
     background: tuple[BackgroundTask, ...] = ()
-    """What goes on in the background after it, subagents included."""
+    """Tasks that continue in the background, including subagents."""
 
 
 @dataclass(frozen=True, slots=True)
 class TurnBroken:
-    """The turn ended by an error of the API."""
+    """The turn ended with an error of the API."""
 
     error: str
     detail: str = ""
     resets_at: float | None = None
-    """When the limit that broke it begins anew, where that was said; unix seconds."""
+    """When the usage limit resets, if the error says so; unix seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +71,9 @@ class DialogOpened:
     kind: DialogKind
     detail: str
     tool: str = ""
-    """The tool that it asks leave for, where that was told."""
+    """The tool that needs permission, if known."""
     command: str = ""
-    """What the tool is to do, whole, over as many lines as it has."""
+    """What the tool is to do, complete; can have several lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class SubagentOver:
 
 @dataclass(frozen=True, slots=True)
 class CompactionBegins:
-    """The CLI is about to compact, or prepares to: not a proof that it does."""
+    """The CLI may be about to compact; it does not always do so."""
 
     trigger: str
 

@@ -1,7 +1,4 @@
-"""The user's own notifications: what is worth one, many as one message, and when nobody is woken.
-
-Sends nothing and has no clock.
-"""
+"""Notifications to the user: which events cause one, messages for several events, quiet hours."""
 
 from __future__ import annotations
 
@@ -13,16 +10,16 @@ from cockpit.core.hook_events import happened
 from cockpit.core.safetext import safe_line
 
 TOGETHER = 10.0
-"""Seconds in which everything becomes one message."""
+"""Seconds in which all events become one message."""
 SHOWN = 20
-"""Lines of one message; of what is more, the number is said."""
+"""Lines of one message; it says how many more events there are."""
 
 _QUIET = re.compile(r"([01]\d|2[0-3]):([0-5]\d)-([01]\d|2[0-3]):([0-5]\d)")
 _DAY = 24 * 60
 
 
 def topic(kind: str, data: Mapping[str, Any]) -> str | None:
-    """What a user would call an event: needs_you, handed_off, failed or done; None for others."""
+    """The topic of an event: needs_you, handed_off, failed or done; None for other events."""
     events = dict(happened(kind, data))
     if "error" in events:
         return "failed"
@@ -32,7 +29,7 @@ def topic(kind: str, data: Mapping[str, Any]) -> str | None:
 
 
 def digest(texts: Sequence[str]) -> tuple[str, str]:
-    """Title and body of one message about all of these."""
+    """Title and body of one message about all these events."""
     lines = [safe_line(text, 300) for text in texts]
     if len(lines) == 1:
         return "cockpit", lines[0]
@@ -43,7 +40,7 @@ def digest(texts: Sequence[str]) -> tuple[str, str]:
 
 
 def quiet_hours(text: str) -> tuple[int, int] | None:
-    """`22:00-07:00` as minutes of the day; None for the empty text. Raises `ValueError`."""
+    """Parse `22:00-07:00` to minutes of the day; None for empty text. Raises `ValueError`."""
     if not text:
         return None
     found = _QUIET.fullmatch(text)
@@ -54,7 +51,7 @@ def quiet_hours(text: str) -> tuple[int, int] | None:
 
 
 def minutes_of_quiet(quiet: tuple[int, int] | None, minute: int) -> int:
-    """How long it is still quiet at this minute of the day; 0 when it is not."""
+    """Minutes until the quiet hours end, at this minute of the day; 0 outside them."""
     if quiet is None:
         return 0
     begins, ends = quiet

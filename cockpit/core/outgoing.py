@@ -1,6 +1,6 @@
-"""Events as the messages that services take: plain JSON with a signature, Slack, Discord.
+"""Converts events to messages: webhooks (signed JSON), Slack, Discord. Sends nothing.
 
-Foreign text is escaped for each, and nobody can be called by a mention in it. Sends nothing.
+Foreign text is escaped, so a mention in it notifies no one.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _FIELDS = (
 
 
 def expanded(text: str, environment: Mapping[str, str]) -> str:
-    """The text with each `${NAME}` taken from the environment. Raises `Failed` for one not set."""
+    """Replace each `${NAME}` with its value. Raises `Failed` if a variable is not set."""
 
     def value(match: re.Match[str]) -> str:
         if match[1] not in environment:
@@ -46,7 +46,7 @@ def expanded(text: str, environment: Mapping[str, str]) -> str:
 
 
 def referenced(text: str, environment: Mapping[str, str]) -> list[str]:
-    """The values that `${NAME}` stands for in the text, where they are set."""
+    """The values of each `${NAME}` in the text; variables that are not set are left out."""
     return [environment[name] for name in _VARIABLE.findall(text) if name in environment]
 
 
@@ -68,7 +68,7 @@ def signature(secret: str, ident: str, timestamp: int, body: bytes) -> dict[str,
 
 
 def body_for(kind: str, payload: Mapping[str, Any], *, opens_thread: bool = False) -> bytes:
-    """The body of a webhook, slack or discord message; the last may open a thread of its job."""
+    """The body of a webhook, slack or discord message; a discord message may open a thread."""
     if kind == "slack":
         return json.dumps(slack(payload)).encode()
     if kind == "discord":
@@ -78,7 +78,7 @@ def body_for(kind: str, payload: Mapping[str, Any], *, opens_thread: bool = Fals
 
 
 def slack(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """A Slack message. Blocks of plain text are never parsed; the fallback line is escaped."""
+    """A Slack message. Slack does not parse `plain_text`; the fallback text is escaped."""
     text = safe_line(str(payload["text"]), 500)
     facts = " · ".join(f"{name}: {value}" for name, value in _facts(payload)) or " "
     return {
@@ -93,24 +93,24 @@ def slack(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def plain_block(text: str) -> dict[str, Any]:
-    """A Slack text object that is shown as it is."""
+    """A Slack text object without formatting."""
     return {"type": "plain_text", "text": text, "emoji": False}
 
 
 def discord(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """A Discord message whose text is taken as it stands, and that mentions nobody."""
+    """A Discord message without formatting or mentions."""
     event = str(payload["hook_event_name"])
     return {
         "username": "cockpit",
         "allowed_mentions": {"parse": []},
         "embeds": [
             {
-                "title": _quiet(str(payload["session"]["agent_name"])),
-                "description": _quiet(safe_line(str(payload["text"]), 500)),
+                "title": _escaped(str(payload["session"]["agent_name"])),
+                "description": _escaped(safe_line(str(payload["text"]), 500)),
                 "color": _COLOURS.get(event, 0x5B7FD6),
                 "timestamp": payload["at"],
                 "fields": [
-                    {"name": name, "value": _quiet(value), "inline": True}
+                    {"name": name, "value": _escaped(value), "inline": True}
                     for name, value in _facts(payload)
                 ],
                 "footer": {"text": event},
@@ -127,7 +127,7 @@ def thread_name(payload: Mapping[str, Any]) -> str:
 
 
 def thread_address(url: str, thread: str | None) -> str:
-    """Where Discord takes a message for a thread, and says which one a new one is in."""
+    """The webhook's URL for a thread. `wait=true` makes Discord return the message's thread."""
     parts = urlsplit(url)
     query = dict(parse_qsl(parts.query)) | {"wait": "true"}
     query |= {"thread_id": thread} if thread else {}
@@ -135,7 +135,7 @@ def thread_address(url: str, thread: str | None) -> str:
 
 
 def thread_of(said: bytes) -> str | None:
-    """The thread that Discord put a message in, from its answer; None if it does not say."""
+    """The thread of a message, from Discord's answer; None if the answer does not say."""
     try:
         found = json.loads(said)
     except (ValueError, RecursionError):
@@ -144,7 +144,7 @@ def thread_of(said: bytes) -> str | None:
     return thread if isinstance(thread, str) and _SNOWFLAKE.fullmatch(thread) else None
 
 
-def _quiet(text: str) -> str:
+def _escaped(text: str) -> str:
     return _DISCORD.sub(r"\\\1", text)
 
 

@@ -1,4 +1,4 @@
-"""What an environment asks of the screen in its own terminal, over what the configuration says."""
+"""Environment variables that override the configuration of the screen in one terminal."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from collections.abc import Mapping
 WISHES = ("COCKPIT_THEME", "COCKPIT_REFRESH", "COCKPIT_GLYPHS", "COCKPIT_COLOURS")
 NONE = "-"
 LONGEST = 64
-"""Characters of a wish that are compared; every value that is valid is shorter."""
+"""Characters of a value that are compared; every valid value is shorter."""
 
 
 def wishes(environment: Mapping[str, str]) -> str:
-    """All of it in a word, to be kept and compared; hexadecimal, for a wish may hold anything."""
-    said = [f"{name}={value[:LONGEST]}" for name in WISHES if (value := environment.get(name))]
-    return "\0".join(said).encode(errors="replace").hex() or NONE
+    """The variables as one hexadecimal word, to be stored and compared; `NONE` if none is set."""
+    settings = [f"{name}={value[:LONGEST]}" for name in WISHES if (value := environment.get(name))]
+    return "\0".join(settings).encode(errors="replace").hex() or NONE
 
 
 def asks_for_another(environment: Mapping[str, str], drawn_for: str) -> bool:
-    """Whether a screen that was drawn for such wishes is not what this environment asks for.
+    """Whether this environment needs another screen than the one drawn for `drawn_for`.
 
-    One that asks for nothing takes the screen that is there.
+    False if none of the variables is set.
     """
     own = wishes(environment)
     return own not in (NONE, drawn_for)

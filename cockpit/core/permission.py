@@ -1,7 +1,7 @@
-"""Which permission mode a successor may have: never a wider one than its predecessor had.
+"""The permission mode of a successor: never wider than its predecessor's.
 
-Modes are Claude Code's (2.1.330), from the narrowest to the widest. A mode that is not known is
-taken for the widest, so that it is never chosen over one that is.
+Modes are those of Claude Code 2.1.330. An unknown mode counts as the widest, so that a known mode
+is preferred.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ def width(mode: str) -> int:
 
 
 def successors_mode(configured: str, observed: str | None) -> str:
-    """The mode to start a successor with: the narrower of what was configured and last seen.
+    """The mode to start a successor with: the narrower of the configured and the observed one.
 
-    What was seen comes from a record that the agent can write, so it narrows only. Empty means the
-    CLI's own default, of which nobody here knows how wide it is: it is kept, unless `default` or a
-    narrower mode was seen.
+    The observed mode comes from a transcript that the agent can write, so it can only narrow. An
+    empty `configured` means the CLI's own default, whose width is unknown: it is kept, unless
+    `default` or a narrower mode was observed.
     """
     if not observed:
         return configured

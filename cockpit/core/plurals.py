@@ -1,8 +1,8 @@
-"""A number with its noun, for sentences that are right for one as well as for several."""
+"""Numbers with a noun in singular or plural."""
 
 from __future__ import annotations
 
 
 def counted(number: int, one: str, several: str | None = None) -> str:
-    """`0 turns`, `1 turn`, `2 turns`; `several` where it is not `one` with an s."""
+    """`0 turns`, `1 turn`, `2 turns`; `several` is an irregular plural."""
     return f"{number} {one if number == 1 else several or one + 's'}"

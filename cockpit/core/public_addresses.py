@@ -1,8 +1,8 @@
-"""Which addresses belong to the open internet, whatever other address they carry inside.
+"""Which IP addresses are public.
 
-An IPv6 address can hold an IPv4 address that a router or a kernel sends to instead. Then the inner
-one decides. Python's own `is_global` knows some of these forms only, and not the same in each
-version, so every form is spelled out here.
+An IPv6 address can contain an IPv4 address to which a router or a kernel sends instead. Then the
+IPv4 address decides. Python's `is_global` knows only some of these forms, and not the same ones in
+each version, so all forms are listed here.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 _GLOBAL_UNICAST = ipaddress.ip_network("2000::/3")
-"""All of IPv6 that is given out; what is outside is local, reserved or a translation."""
+"""All IPv6 addresses that are assigned; others are local, reserved or translations."""
 
 _INNER_AT_THE_END = tuple(
     map(
@@ -26,7 +26,7 @@ _INNER_AT_THE_END = tuple(
         ),
     )
 )
-"""Forms that are nothing but the IPv4 address in their last 32 bits."""
+"""Forms that only carry the IPv4 address in their last 32 bits."""
 
 _NOT_PUBLIC_V6 = tuple(
     map(
@@ -54,12 +54,12 @@ _ISATAP = (0x00005EFE, 0x02005EFE)
 
 
 def is_public(address: Address) -> bool:
-    """Whether the address, and every address inside it, is one of the open internet."""
+    """Whether the address, and every IPv4 address inside it, is public."""
     if isinstance(address, ipaddress.IPv4Address):
         return _is_public_v4(address)
-    if any(address in each for each in _INNER_AT_THE_END):
+    if any(address in network for network in _INNER_AT_THE_END):
         return _is_public_v4(_last(address))
-    if address not in _GLOBAL_UNICAST or any(address in each for each in _NOT_PUBLIC_V6):
+    if address not in _GLOBAL_UNICAST or any(address in network for network in _NOT_PUBLIC_V6):
         return False
     return address.is_global and all(map(_is_public_v4, _inside(address)))
 
@@ -76,6 +76,6 @@ def _last(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address:
 
 
 def _is_public_v4(address: ipaddress.IPv4Address) -> bool:
-    if any(address in each for each in _NOT_PUBLIC_V4):
+    if any(address in network for network in _NOT_PUBLIC_V4):
         return False
     return address.is_global and not address.is_multicast and not address.is_reserved

@@ -1,8 +1,8 @@
-"""How many tokens fill one agent's context, of how many, and how sure we are.
+"""Readings: tokens in one agent's context, the size of its window, and how reliable they are.
 
-Pure arithmetic. The window comes, in this order, from: the user's own word, the status line,
-what the transcript says of itself, the table of models, the fact that more than 200k was seen,
-and last an assumption. The confidence says which.
+The window comes from the first of these that is known: the user's setting, the status line, the
+transcript's identity, the table of models, the fact that more than 200k tokens were seen, an
+assumption. The confidence says which.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ LARGE_WINDOW = 1_000_000
 
 
 class Confidence(StrEnum):
-    """How much a reading may be trusted; only `ASSUMED` and `UNKNOWN` must never act alone."""
+    """How reliable a reading is. `ASSUMED` and `UNKNOWN` never cause an automatic handoff."""
 
     REPORTED = "reported"
-    """The user's override or the CLI's own status line."""
+    """From the user's setting or the CLI's status line."""
     DERIVED = "derived"
     """From the transcript's identity or the table of models."""
     ASSUMED = "assumed"
-    """A window of 200k because nothing better is known."""
+    """A window of 200k, because none is known."""
     UNKNOWN = "unknown"
-    """No tokens are known yet, or none since a compaction."""
+    """No tokens are known, or none since a compaction."""
 
 
 Source = Literal["statusline", "transcript"]
@@ -33,7 +33,7 @@ Source = Literal["statusline", "transcript"]
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The size of a model's context, in tokens, and how it is known."""
+    """The size of a model's context, in tokens, and its confidence."""
 
     tokens: int
     confidence: Confidence
@@ -41,9 +41,9 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What one agent's context holds, as its CLI last recorded it.
+    """Tokens in one agent's context, as its CLI last recorded them.
 
-    `tokens` and `window` are None where they are not known: never a made-up zero.
+    `tokens` and `window` are None if unknown, never 0.
     """
 
     tokens: int | None = None
@@ -53,7 +53,7 @@ class Reading:
 
     @property
     def used(self) -> float | None:
-        """Share of the window, 0 to 1 and beyond: it is not capped."""
+        """Share of the window; 1 is full, and it can be more."""
         if self.tokens is None or not self.window:
             return None
         return self.tokens / self.window
@@ -70,15 +70,15 @@ def resolve_window(
     table: Window | None = None,
     seen: int | None = None,
 ) -> Window:
-    """The window by the best evidence there is, in the order of the arguments.
+    """The window from the first argument that is known.
 
-    `override` is the user's word, `reported` the status line's, `identity` what the transcript
-    says of its model, `table` what the model's name says, `seen` the most tokens ever read. A
-    derived window smaller than what was seen is contradicted by it and passed over.
+    `override` is the user's setting, `reported` comes from the status line, `identity` from the
+    transcript, `table` from the model's name. `seen` is the largest reading; a derived window
+    smaller than `seen` is wrong and ignored.
     """
-    for told in (override, reported):
-        if told is not None and told > 0:
-            return Window(told, Confidence.REPORTED)
+    for size in (override, reported):
+        if size is not None and size > 0:
+            return Window(size, Confidence.REPORTED)
     most = seen or 0
     for window in (identity, table):
         derived = window is not None and window.confidence is Confidence.DERIVED

@@ -1,9 +1,8 @@
-"""Taking secrets out of text before it is kept or sent anywhere.
+"""Removes secrets from text before it is stored or sent.
 
-Two ways: the exact values that we know of, in the forms in which they travel (certain), and the
-shapes that well-known credentials have (`core.secret_shapes`). What is taken out becomes
-`[REDACTED:kind:hash]`, so that two places with the same secret can be told to be the same.
-Ordinary hashes, UUIDs, paths and code stay. Nothing is ever asked of the network.
+Finds exact values that are known (`core.known_values`), and the shapes of well-known credentials
+(`core.secret_shapes`). A secret becomes `[REDACTED:kind:hash]`; equal secrets have equal hashes.
+Ordinary hashes, UUIDs, paths and code stay. Uses no network.
 """
 
 from __future__ import annotations
@@ -20,9 +19,9 @@ from cockpit.core.secret_shapes import looks_secret, shaped_secrets, url_passwor
 from cockpit.core.token_runs import token_runs
 
 SHORTEST_UNNAMED = 8
-"""Characters of a value that only its place, or a weak word of its name, tells to be secret."""
+"""Characters of a value that counts as secret only because of its place or a weak name."""
 LONGEST_CHAIN = 4
-"""Rounds: what a replacement laid bare is looked at again."""
+"""Rounds of replacement: replacing one secret can reveal another."""
 
 _MARKER = re.compile(r"\[REDACTED:[a-z0-9-]{2,24}:[0-9a-f]{4}\]")
 _SECRET_NAME = re.compile(
@@ -34,7 +33,7 @@ _STRONG_WORD = re.compile(
     r"(?:^|_)(?:API_?KEYS?|TOKENS?|SECRETS?|PASSWORDS?|PASSWD|PASSPHRASE|CREDENTIALS?)(?:_|\d|$)",
     re.IGNORECASE,
 )
-"""Secret wherever it stands in a name, and so sure that even a short or all-digit value counts."""
+"""A word that makes a name secret anywhere in it; even a short or numeric value counts."""
 _STRONG_END = re.compile(r"(?:^|_)(?:PASS|PWD)$", re.IGNORECASE)
 _ABOUT_A_SECRET = re.compile(
     r"(?:^|_)(?:MAX|MIN|TTL|EXPIRY|EXPIRES|EXPIRATION|LENGTH|SIZE|COUNT|LIMIT|BUDGET|TIMEOUT|AGE"
@@ -42,7 +41,7 @@ _ABOUT_A_SECRET = re.compile(
     r"|PROVIDER|REGION|ENABLED|REQUIRED)(?:_|$)",
     re.IGNORECASE,
 )
-"""A name that says this tells something about secrets, and holds none."""
+"""Words of a name whose value describes a secret and is none."""
 _ORDINARY_NAMES = frozenset({"PWD", "OLDPWD", "GPG_KEY", "XAUTHORITY"})
 _TABLE_NAMES = frozenset(name for kind in KINDS for name in kind.names)
 _ORDINARY_VALUES = frozenset(
@@ -63,7 +62,7 @@ _ORDINARY_VALUES = frozenset(
 
 
 Finding = tuple[int, int, str]
-"""Where a secret begins and ends, and its kind."""
+"""Start and end of a secret, and its kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,17 +71,17 @@ class Redacted:
 
     text: str
     count: int
-    """How many places were replaced now; markers of an earlier time are not counted."""
+    """Number of places replaced now; earlier markers are not counted."""
 
 
 class Redactor:
-    """Knows some secrets exactly and all shapes; immutable, so one serves everybody."""
+    """Finds known secrets and all shapes. Immutable, so it can be shared."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         self._known_values = KnownValues(secrets)
 
     def redact(self, text: str) -> Redacted:
-        """The text with every secret replaced. Twice is the same as once; linear in its length."""
+        """Replace every secret. Idempotent; the time is linear in the length of the text."""
         count = 0
         for _ in range(LONGEST_CHAIN):  # pragma: no branch - no text is known that takes all
             pieces, found = self._round(text)
@@ -92,13 +91,13 @@ class Redactor:
         return Redacted(text, count)
 
     def findings(self, text: str) -> list[Finding]:
-        """Where secrets stand, in order, none of them overlapping; markers are none."""
+        """The secrets in order, without overlaps; markers do not count."""
         found = self._everything(text)
         markers = [marker.span() for marker in _MARKER.finditer(text)]
-        return [each for each in found if not any(a < each[1] and each[0] < b for a, b in markers)]
+        return [one for one in found if not any(a < one[1] and one[0] < b for a, b in markers)]
 
     def without_known(self, text: str) -> str:
-        """The text with what is known exactly taken out, shapes left: for what is only kept."""
+        """Replace known secrets only, not shapes: for text that is only stored."""
         out: list[str] = []
         at = 0
         for start, end, kind in _merged(list(self._known(text))):
@@ -136,15 +135,15 @@ class Redactor:
 
 
 def count_redacted(text: str) -> int:
-    """How many secrets were taken out of a text, now or earlier."""
+    """How many secrets were replaced in a text, now or earlier."""
     return sum(1 for _ in _MARKER.finditer(text))
 
 
 def secret_values(environment: Mapping[str, str]) -> list[str]:
-    """The values of an environment that must never be shown: by their variable's name or shape.
+    """The secret values of an environment, by the variable's name or the value's shape.
 
-    Paths and a few ordinary words are left out even under a secret's name; numbers and short values
-    count where the name leaves no doubt.
+    Paths and a few ordinary words are left out, even under a secret name. Numbers and short values
+    count only under a name that is certainly secret.
     """
     values: dict[str, None] = {}
     for name, value in environment.items():
@@ -170,11 +169,11 @@ def _is_secret(name: str, value: str) -> bool:
     ):
         return True
     is_path = value.startswith(("/", "./", "~/")) and " " not in value
-    told = strength(name)
-    if _is_strong(name) or told is Strength.PASSWORD:
+    name_strength = strength(name)
+    if _is_strong(name) or name_strength is Strength.PASSWORD:
         return not is_path
     is_short = len(value) < SHORTEST_UNNAMED
-    is_secret = told is Strength.TOKEN or bool(_SECRET_NAME.search(name))
+    is_secret = name_strength is Strength.TOKEN or bool(_SECRET_NAME.search(name))
     return is_secret and not (is_path or is_short or value.isdigit())
 
 
@@ -185,7 +184,7 @@ def _is_strong(name: str) -> bool:
 
 
 def _merged(found: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
-    """Spans in order, those that overlap joined under the kind of the one that begins first."""
+    """Spans in order; overlapping ones are joined and get the kind of the first."""
     spans: list[tuple[int, int, str]] = []
     for start, end, kind in sorted(found, key=lambda span: (span[0], -span[1])):
         if spans and start < spans[-1][1]:

@@ -1,7 +1,7 @@
-"""Which tools of a session's main thread were called and have not come back, by its record.
+"""Which tool calls of a session's main thread have not returned, from its transcript.
 
-A hook says only that a tool is over. Between two tools an agent can be interrupted without
-breaking anything off; in the middle of one it cannot.
+A hook reports only the end of a tool. An interrupt between two tools loses no work; one during a
+tool can.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from cockpit.core.session import (
 
 
 class RunningTools:
-    """The calls that are open, up to the last event fed."""
+    """The open tool calls, up to the last event that was fed."""
 
     __slots__ = ("_message", "_open")
 
@@ -29,12 +29,12 @@ class RunningTools:
         self._open: dict[str, str] = {}
 
     def feed(self, event: SessionEvent | Skipped) -> None:
-        """Take the next event of the record; what ends a turn ends its calls."""
+        """Process the next event of the transcript; the end of a turn ends its calls."""
         match event:
             case AssistantReplied(sidechain=False, tools=tools, message_id=message):
                 if message != self._message:
-                    # The API takes no further request before every call has its result: one that
-                    # is open here had a result whose line was not read.
+                    # The API accepts a request only when every call has its result, so the lines
+                    # with the results of these calls were not read.
                     self._message = message
                     self._open.clear()
                 self._open.update((tool.id, activity(tool)) for tool in tools)
@@ -47,7 +47,7 @@ class RunningTools:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What each open call does, in the order in which they were made."""
+        """A line for each open call, oldest first."""
         return tuple(self._open.values())
 
     def __bool__(self) -> bool:

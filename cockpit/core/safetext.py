@@ -1,9 +1,9 @@
-"""Making foreign text harmless to a terminal and to an eye.
+"""Makes foreign text safe to show in a terminal.
 
 Names, branches, pane contents, documents and transcripts pass through here before they are shown
-or stored. Escape sequences go whole, with what they carry; what else could move the cursor, turn
-the direction of writing or hide is removed; a broken character becomes one visible mark. Shortens
-too, because a line that never ends is also an attack. Escapes no markup: nobody here parses it.
+or stored. Removes whole escape sequences, and characters that move the cursor, change the direction
+of writing or are invisible. A broken character becomes one visible mark. Also limits the length.
+Does not escape markup.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ REPLACEMENT = "�"
 ELLIPSIS = "…"
 
 _ESCAPES = re.compile(
-    # CSI: parameters, intermediates, final byte; one left open ends where it stops making sense.
+    # CSI: parameters, intermediates, final byte; an unfinished one ends at the first other byte.
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"
-    # OSC, DCS, SOS, PM, APC: up to BEL or ST in either form, but never past the line's end, so
-    # that one that was left open cannot hide the rest of a document.
+    # OSC, DCS, SOS, PM, APC: up to BEL or either form of ST, but never past the end of the line,
+    # so that an unfinished one cannot hide the rest of a document.
     r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?"
     # Other escapes: intermediates and one final byte.
     r"|\x1b[ -/]*[0-~]?"
@@ -43,9 +43,9 @@ _SUSPECT = re.compile(f"[\x00-\x1f\x7f-\x9f\ud800-\udfff{_HIDDEN}]")
 
 
 def safe_line(text: str, limit: int = 200) -> str:
-    """One line that can be shown anywhere: breaks and tabs become a space, at most `limit` long.
+    """One safe line of at most `limit` characters; line breaks and tabs become a space.
 
-    A shortened line ends in an ellipsis. Total, and twice is the same as once.
+    A shortened line ends in an ellipsis. Idempotent.
     """
     if _SUSPECT.search(text):
         text = without_controls(_BREAKS.sub(" ", without_escapes(text)))
@@ -53,16 +53,15 @@ def safe_line(text: str, limit: int = 200) -> str:
 
 
 def quoted(text: str, limit: int = 200) -> str:
-    """A foreign word in quotes, for a sentence about it: readable, or escaped where it is not."""
+    """A foreign word in quotes, for a message about it; escaped if it is not safe to show."""
     shown = _shortened(text, limit)
     return repr(shown) if safe_line(shown, limit) == shown else ascii(shown)
 
 
 def safe_text(text: str, limit: int = 262_144) -> str:
-    """Lines that can be shown anywhere; newlines and tabs stay, every line end becomes a newline.
+    """Safe lines: newlines and tabs stay, and every line end becomes a newline. Idempotent.
 
-    At most `limit` characters, the last an ellipsis if something was cut. Total, and twice is the
-    same as once.
+    At most `limit` characters; the last is an ellipsis if the text was cut.
     """
     if _SUSPECT.search(text):
         text = without_escapes(text)
@@ -71,10 +70,9 @@ def safe_text(text: str, limit: int = 262_144) -> str:
 
 
 def typeable(text: str) -> str:
-    """What may be pasted into a pane: no escape sequence, no control but newline and tab.
+    """Text that is safe to paste into a pane: no escape sequences or controls, except newline, tab.
 
-    Joined emoji and text from right to left stay as they are, because here they are somebody's
-    words on their way to a program, not something that is shown.
+    Joined emoji and right-to-left text stay as they are, because the text goes to a program.
     """
     if not _SUSPECT.search(text):
         return text
@@ -83,14 +81,14 @@ def typeable(text: str) -> str:
 
 
 def without_controls(text: str) -> str:
-    """What may be shown of text whose escape sequences have been dealt with already."""
+    """Remove controls and invisible characters from text without escape sequences."""
     if not _SUSPECT.search(text):
         return text
     return _SURROGATES.sub(REPLACEMENT, _REMOVED_FROM_TEXT.sub("", text))
 
 
 def without_escapes(text: str) -> str:
-    """The text without any escape sequence; no ESC is left of it, other controls may be."""
+    """Remove all escape sequences. No ESC is left; other controls may be."""
     return _ESCAPES.sub("", text)
 
 
@@ -104,10 +102,10 @@ _IN_WORDS = "".join(map(chr, range(0x21, 0x7F)))
 
 
 def cut_at_word(text: str, limit: int) -> str:
-    """The text as it is, or the whole words of its first `limit` characters.
+    """The text, or the whole words of its first `limit` characters.
 
-    A word that would be cut is dropped: half of a secret is not recognised as one. Letters beyond
-    ASCII end a word, since many scripts have no spaces.
+    A word that would be cut is dropped, because half of a secret cannot be recognised. A letter
+    beyond ASCII ends a word, because many scripts have no spaces.
     """
     if len(text) <= limit:
         return text

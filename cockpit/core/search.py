@@ -1,8 +1,7 @@
-"""Words that are looked for in documents: what a user typed as words, and where they stand.
+"""Search in documents: a user's query as words, and an excerpt with them.
 
-A document is found when it holds all the words, anywhere and in any case, also inside of longer
-ones: `auth` finds `src/auth.py` and `TokenAuth`. There is no syntax, so nothing can be wrong with
-what is typed.
+A document matches if it contains all the words, in any case, also inside longer words: `auth`
+finds `src/auth.py` and `TokenAuth`. There is no query syntax.
 """
 
 from __future__ import annotations
@@ -12,27 +11,27 @@ from collections.abc import Sequence
 
 MOST_WORDS = 12
 LONGEST = 100
-"""Characters of a word that are looked for."""
+"""Characters of a word that are searched for."""
 
 _NOT_TYPED = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def words(typed: str) -> tuple[str, ...]:
-    """What is looked for; empty for what holds no word. More words than can help are left out."""
+    """The words of a query, without duplicates; at most `MOST_WORDS`."""
     found = (_NOT_TYPED.sub("", word)[:LONGEST] for word in typed.split())
     return tuple(dict.fromkeys(word for word in found if word))[:MOST_WORDS]
 
 
 def holds_all(text: str, wanted: Sequence[str]) -> bool:
-    """Whether a text holds every word."""
+    """Whether a text contains every word, in any case."""
     folded = text.lower()
     return all(word.lower() in folded for word in wanted)
 
 
 def excerpt(text: str, wanted: Sequence[str], room: int = 160) -> str:
-    """The line that holds the most of the words, cut to `room` characters around the first.
+    """The first line with the most of the words, cut to `room` characters around the first word.
 
-    The first such line; empty where no line holds any.
+    Empty if no line contains any.
     """
     lines = [line.strip() for line in text.splitlines()]
     best = max(lines, key=lambda line: _count(line, wanted), default="")

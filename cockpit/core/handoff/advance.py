@@ -1,11 +1,11 @@
-"""The rule book: `advance(handoff, event)` gives the next handoff and what is to be done.
+"""The transition function: `advance(handoff, event)` returns the next handoff and its commands.
 
-Total and pure. Each invariant is a test:
+Pure, and defined for every state and event. A test checks each invariant:
 
 - no path reaches `Stopping` without a sealed document;
-- before `Stopping` nothing is ended, and from there on it only goes forward, or revives;
-- a successor is started only after the one before it was seen gone;
-- an event that means nothing in a state changes nothing.
+- no process is ended before `Stopping`; after it, the handoff goes forward or reopens the session;
+- a successor is started only after the process before it is known to have ended;
+- an event without a meaning in a state changes nothing.
 
 The rules of each state are in `writing` and `swapping`.
 """
@@ -48,17 +48,17 @@ __all__ = ["Step", "advance", "begin", "entry", "rebased", "taken_up"]
 
 
 def begin(plan: Plan, now: float) -> Step:
-    """A new handoff: with the question first, or straight to the request."""
+    """Create a handoff: `Asked` if the user is asked first, else `Waiting`."""
     state: State = Asked() if plan.ask else Waiting(since=now)
     return enter(Handoff(plan, state), state)
 
 
 def rebased(handoff: Handoff, now: float) -> Handoff:
-    """The same handoff on a machine that was started anew: its times begin again at `now`."""
+    """The handoff after a restart of the machine: its times start again at `now`."""
     state = handoff.state
     match state:
         case Waiting():
-            # How often it was asked still counts, and what it heard is still in its record.
+            # The tries still count; the transcript still shows whether a request arrived.
             state = Waiting(since=now, why=state.why, tries=state.tries, queued=state.queued)
         case Documenting():
             state = replace(state, since=now, until=now + handoff.plan.deadline)
@@ -75,10 +75,10 @@ def rebased(handoff: Handoff, now: float) -> Handoff:
 
 
 def taken_up(handoff: Handoff) -> Handoff:
-    """The same handoff after an interruption of ours, before `entry` is given again.
+    """The handoff after a restart of the supervisor, before `entry` is performed again.
 
-    Whether a request got as far as the agent is not known then: it is given again, unless the
-    record shows that it arrived.
+    It is unknown whether a request reached the agent. The request is made again unless the
+    transcript shows that it arrived.
     """
     if isinstance(handoff.state, Waiting):
         return replace(handoff, state=replace(handoff.state, requested_at=None))
@@ -86,7 +86,7 @@ def taken_up(handoff: Handoff) -> Handoff:
 
 
 def advance(handoff: Handoff, event: Event) -> Step:
-    """The next step. What means nothing here gives the same handoff and no command."""
+    """Return the next handoff and its commands; an event without meaning changes nothing."""
     state = handoff.state
     if isinstance(event, Abandoned) and not isinstance(state, Ended):
         return end(handoff, Outcome.CANCELLED, event.why, Withdraw())

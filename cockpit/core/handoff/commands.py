@@ -1,4 +1,4 @@
-"""What a handoff can ask of the engine. Every command may be given twice to the same effect."""
+"""Commands of a handoff to the engine. Every command is idempotent."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from cockpit.core.handoff.states import Document, Writer
 
 @dataclass(frozen=True, slots=True)
 class Prepare:
-    """Make a draft of facts, for the user to look at while asked."""
+    """Write a draft from facts, which the user can read before answering."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Ask the agent for the document: laid out for its next tool boundary, or pasted if idle."""
+    """Ask the agent for the document: at its next tool boundary, or pasted if it is idle."""
 
 
 @dataclass(frozen=True, slots=True)
 class Withdraw:
-    """Take a request back that has not arrived."""
+    """Withdraw a request that has not arrived."""
 
 
 @dataclass(frozen=True, slots=True)
 class AskAgain:
-    """Tell the agent what its draft lacks."""
+    """Tell the agent what is wrong with its draft."""
 
     problems: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class AskToEnd:
-    """Tell the agent at its next tool boundary that it is agreed, and to end its turn."""
+    """Tell the agent at its next tool boundary that the document is complete; it ends its turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,33 +41,33 @@ class Interrupt:
 
 @dataclass(frozen=True, slots=True)
 class Compose:
-    """Have this writer's text checked, completed with facts, and sealed. Answered by an event."""
+    """Validate this writer's text, add facts and seal it. Answered by an event."""
 
     writer: Writer
 
 
 @dataclass(frozen=True, slots=True)
 class Refresh:
-    """Renew the facts of a sealed document, and seal it again. Answered by `DocumentSealed`."""
+    """Renew the facts of a sealed document and seal it again. Answered by `DocumentSealed`."""
 
     document: Document
 
 
 @dataclass(frozen=True, slots=True)
 class EndPredecessor:
-    """End the old process and everything with its marker, and prove it. Answered by an event."""
+    """End the old process and every process with its marker. Answered by an event."""
 
 
 @dataclass(frozen=True, slots=True)
 class StartSuccessor:
-    """Start this attempt, or adopt it if it runs; leftovers of earlier attempts are ended first."""
+    """Start this attempt, or adopt it if it runs; processes of earlier attempts are ended first."""
 
     attempt: int
 
 
 @dataclass(frozen=True, slots=True)
 class RevivePredecessor:
-    """Reopen the old session where it was; leave the notice of a pending handoff."""
+    """Reopen the old session in its pane."""
 
 
 Command = (

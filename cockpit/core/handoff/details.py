@@ -1,7 +1,7 @@
-"""What is kept beside a handoff's state: measurements, places and reasons that no rule decides by.
+"""Details stored beside a handoff's state: measurements, paths and reasons that no rule uses.
 
-Stored names are spelled out here and never change; renaming an attribute is a change of `_STORED`
-only. Reading takes what earlier versions wrote, and raises `ValueError` for anything else.
+Stored names never change: to rename an attribute, add its stored name to `_STORED`. Reading accepts
+what earlier versions wrote, and raises `ValueError` for anything else.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ class HeldBack:
 
 @dataclass(frozen=True, slots=True)
 class Leaving:
-    """The session as it was when a handoff ended without a swap."""
+    """The session's state when a handoff ended without a new session."""
 
     tokens: int | None = None
     """In context."""
     forced: bool = False
-    """It was in the force band."""
+    """The context was in the force band."""
     turns: int = 0
     at: float | None = None
-    """Monotonic seconds of the boot in the handoff's row."""
+    """Monotonic seconds since the boot that the handoff's row names."""
 
 
 @dataclass(frozen=True, slots=True)
 class HandoffDetails:
-    """One handoff's details; a default stands for what was not seen or not written yet."""
+    """One handoff's details; a default means unknown, or not yet known."""
 
     draft: str | None = None
     """Path that the agent was asked to write to."""
@@ -42,19 +42,19 @@ class HandoffDetails:
     phase_since: str | None = None
     """RFC 3339."""
     filling: bool = True
-    """The context was filling up when it began, so the request says so."""
+    """A filling context is the reason; the request says so."""
     due: str = ""
-    """Why it is due, in words; empty for one by hand."""
+    """Why the handoff is due, as text; empty for a manual one."""
     because: HeldBack | None = None
-    """What the user is asked for, if not for the mode."""
+    """Why the user is asked, if the agent's mode is not the reason."""
     draft_facts: str | None = None
-    """Path of the document of facts that is shown with the question."""
+    """Path of the document from facts that is shown with the question."""
     typing: bool = False
-    """A paste was made and its Enter was not sent yet."""
+    """The request was pasted, but Enter was not sent yet."""
     sealed_calls: int | None = None
     """Model calls of the session when the document was sealed."""
     permission_mode: str | None = None
-    """The predecessor's when it was ended."""
+    """The predecessor's mode when it was ended."""
     has_git: bool = True
     """The worktree was a git repository when the document was sealed."""
     edited: bool = False
@@ -62,14 +62,14 @@ class HandoffDetails:
     writers_failed: tuple[str, ...] = ()
     """Which writers gave no document, and why."""
     writer_cost_usd: float = 0.0
-    """Of copies of the session that wrote its document."""
+    """Cost of the copies of the session that wrote the document."""
     tokens_after: int | None = None
-    """In the successor's context at its first reply."""
+    """Tokens in the successor's context at its first reply."""
     left: Leaving | None = None
     closed: float | None = None
-    """Steady seconds at which the outcome was written."""
+    """Steady seconds when the outcome was written."""
     rebuilt: bool = False
-    """Read back from its document after the database was lost."""
+    """Restored from its document after the database was lost."""
 
 
 _STORED: dict[str, str] = {}
@@ -77,7 +77,7 @@ _STORED: dict[str, str] = {}
 
 
 def details_to_record(details: HandoffDetails) -> dict[str, Any]:
-    """Plain JSON data, without what has its default."""
+    """Convert to JSON data; values equal to their default are left out."""
     empty = HandoffDetails()
     return {
         _STORED.get(name, name): value
@@ -87,17 +87,17 @@ def details_to_record(details: HandoffDetails) -> dict[str, Any]:
 
 
 def details_from_record(record: dict[str, Any]) -> HandoffDetails:
-    """The details that were written. Names of a newer version are left out."""
-    known = {_STORED.get(each.name, each.name): each.name for each in fields(HandoffDetails)}
-    held = {known[name]: value for name, value in record.items() if name in known}
-    held = {name: value for name, value in held.items() if value is not None}
+    """Read stored details. Names of a newer version are ignored. Raises `ValueError`."""
+    known = {_STORED.get(field.name, field.name): field.name for field in fields(HandoffDetails)}
+    values = {known[name]: value for name, value in record.items() if name in known}
+    values = {name: value for name, value in values.items() if value is not None}
     try:
-        if "because" in held:
-            held["because"] = HeldBack(**held["because"])
-        if "left" in held:
-            held["left"] = Leaving(**held["left"])
-        if "writers_failed" in held:
-            held["writers_failed"] = tuple(map(str, held["writers_failed"]))
-        return HandoffDetails(**held)
+        if "because" in values:
+            values["because"] = HeldBack(**values["because"])
+        if "left" in values:
+            values["left"] = Leaving(**values["left"])
+        if "writers_failed" in values:
+            values["writers_failed"] = tuple(map(str, values["writers_failed"]))
+        return HandoffDetails(**values)
     except TypeError as wrong:
         raise ValueError(f"not a handoff's details: {wrong}") from wrong

@@ -1,4 +1,4 @@
-"""What can happen to a handoff: what is seen, what the user says, how a command went."""
+"""Events of a handoff: observations, answers of the user, and results of commands."""
 
 from __future__ import annotations
 
@@ -9,69 +9,69 @@ from cockpit.core.handoff.states import Document
 
 
 class Turn(StrEnum):
-    """What the agent is doing, as far as can be told."""
+    """What the agent is doing."""
 
     WORKING = "working"
     IDLE = "idle"
     DIALOG = "dialog"
-    """A question to the user is open in the pane: it is never typed into."""
+    """A question to the user is open in the pane; cockpit does not type into it."""
     UNKNOWN = "unknown"
 
 
 class Draft(StrEnum):
-    """What stands where the agent was asked to write."""
+    """The state of the file that the agent was asked to write."""
 
     ABSENT = "absent"
     UNSTABLE = "unstable"
-    """There, but still changing."""
+    """It exists, but is still changing."""
     VALID = "valid"
     INVALID = "invalid"
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The world as it is seen now: given after every change and at least every second.
+    """An observation of the agent, sent after every change and at least every second.
 
-    Level, not edge: the same sight twice changes nothing, and a sight that was missed is made
-    good by the next one.
+    Level-triggered: a repeated observation changes nothing, and a missed one is made up for by the
+    next.
     """
 
     now: float
     turn: Turn = Turn.UNKNOWN
     composer_clean: bool | None = None
-    """False while the user has typed something; None where it cannot be told."""
+    """False while the user has typed something; None if unknown."""
     tool_running: bool = False
-    """A tool of the main thread was called and has not come back."""
+    """A tool of the main thread was called and has not returned."""
     subagents: tuple[str, ...] = ()
     git_busy: str | None = None
     forced: bool = False
     """The context is in the force band."""
     tokens: int | None = None
-    """In context now; None while that is not known."""
+    """Tokens in context; None if unknown."""
     compactions: int = 0
-    """Of this session so far."""
+    """Compactions of this session so far."""
     queue: str | None = None
-    """Why this handoff must wait for others; None when it may go on."""
+    """Why this handoff must wait for others; None if it may continue."""
     delivered: bool = False
-    """The record shows that the request reached the model."""
-    pilot_spoke: bool = False
+    """The transcript shows that the request reached the model."""
+    user_prompted: bool = False
     """The user gave the agent a new prompt after the handoff began."""
     moved: bool = False
     """The agent did something after the document was sealed."""
     predecessor_alive: bool = True
     draft: Draft = Draft.ABSENT
     problems: tuple[str, ...] = ()
-    """What an invalid draft lacks."""
+    """What is wrong with an invalid draft."""
     successor_alive: bool = True
     successor_replied: bool = False
-    """Its own record holds its first assistant message."""
+    """The successor's transcript has its first assistant message."""
     successor_dialog: bool = False
-    """A dialog is open in its pane: time does not run against it."""
+    """A dialog is open in the successor's pane; meanwhile its time limit does not run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Approved:
-    """The user said yes to the question that stands; `straight`: to the review as well."""
+    """The user approved; `straight` means without a later review."""
 
     now: float
     straight: bool = False
@@ -79,19 +79,19 @@ class Approved:
 
 @dataclass(frozen=True, slots=True)
 class Hurried:
-    """The user does not want to wait for a good moment any longer."""
+    """The user does not want to wait for the end of the turn."""
 
     now: float
 
 
 @dataclass(frozen=True, slots=True)
 class Declined:
-    """The user said no."""
+    """The user refused."""
 
 
 @dataclass(frozen=True, slots=True)
 class Snoozed:
-    """The user wants to be asked again later: at a time, or at so many tokens in context."""
+    """The user wants to be asked again later: at a time, or at a number of tokens in context."""
 
     until: float | None
     tokens: int | None = None
@@ -99,21 +99,21 @@ class Snoozed:
 
 @dataclass(frozen=True, slots=True)
 class CalledOff:
-    """Something made it pointless: a compaction, a stop by the user."""
+    """The handoff was cancelled, for example by a compaction or a stop by the user."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True)
 class Abandoned:
-    """All agents are being ended: it is over in every state; whoever lives is ended by others."""
+    """All agents are being ended. Ends the handoff in every state, but no process."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentSealed:
-    """The document is durably on disk."""
+    """The document is synced to disk."""
 
     now: float
     document: Document
@@ -121,7 +121,7 @@ class DocumentSealed:
 
 @dataclass(frozen=True, slots=True)
 class DocumentFailed:
-    """The writer in turn could not give a valid document."""
+    """The current writer could not give a valid document."""
 
     now: float
     why: str
@@ -129,19 +129,19 @@ class DocumentFailed:
 
 @dataclass(frozen=True, slots=True)
 class PredecessorGone:
-    """The old process, and everything that carried its marker, was seen gone."""
+    """The old process and every process with its marker have ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class PredecessorSurvived:
-    """It was not ended: not even KILL did it, or its document is not there any more."""
+    """The old process was not ended: SIGKILL failed, or the document is missing."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """A process for the session runs, or was found running."""
+    """A process of the session runs, whether started now or found."""
 
     now: float
 

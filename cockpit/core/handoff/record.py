@@ -1,7 +1,7 @@
-"""A handoff as plain data, to be written down before anything is done, and read back.
+"""Converts a handoff to JSON data and back, so that its state is saved before it acts.
 
-Reading is strict: what cannot be understood raises `ValueError`, and the caller puts the record
-aside instead of guessing where a handoff stood.
+Reading is strict: unknown data raises `ValueError`, and the caller moves the row aside instead of
+guessing the state.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ TAGS: dict[str, type] = {
     "Reviving": Reviving,
     "Ended": Ended,
 }
-"""What each state is called on disk, whatever its class is called. A tag never changes."""
+"""Stored tag -> class of the state. A tag never changes, even if its class is renamed."""
 
 STORED: dict[tuple[type, str], str] = {}
 """(class, attribute) -> stored name, for attributes renamed since they were first stored."""
@@ -49,7 +49,7 @@ _TAG_OF = {kind: tag for tag, kind in TAGS.items()}
 
 
 def to_record(handoff: Handoff) -> dict[str, Any]:
-    """Plain JSON data; `from_record` gives the same handoff back."""
+    """Convert to JSON data; `from_record` returns the same handoff."""
     return {
         "plan": _plain(handoff.plan),
         "state": {"is": _TAG_OF[type(handoff.state)], **_plain(handoff.state)},
@@ -57,11 +57,11 @@ def to_record(handoff: Handoff) -> dict[str, Any]:
 
 
 def from_record(record: dict[str, Any]) -> Handoff:
-    """The handoff that was written down. Raises `ValueError` for anything else."""
+    """Read a stored handoff. Raises `ValueError` for anything else."""
     try:
         plan = _attributes(Plan, record["plan"])
         plan["successors"] = tuple(
-            Successor(**_attributes(Successor, each)) for each in plan["successors"]
+            Successor(**_attributes(Successor, stored)) for stored in plan["successors"]
         )
         plan["writers"] = tuple(plan["writers"])
         state = dict(record["state"])
@@ -71,18 +71,18 @@ def from_record(record: dict[str, Any]) -> Handoff:
 
 
 def _state(kind: type, stored: dict[str, Any]) -> State:
-    held = _attributes(kind, stored)
-    if isinstance(held.get("document"), dict):
-        held["document"] = Document(**_attributes(Document, held["document"]))
-    if "outcome" in held:
-        held["outcome"] = Outcome(held["outcome"])
-    state: State = kind(**held)
+    values = _attributes(kind, stored)
+    if isinstance(values.get("document"), dict):
+        values["document"] = Document(**_attributes(Document, values["document"]))
+    if "outcome" in values:
+        values["outcome"] = Outcome(values["outcome"])
+    state: State = kind(**values)
     return state
 
 
 def _attributes(kind: type, stored: dict[str, Any]) -> dict[str, Any]:
-    """Stored values under the names of the attributes that hold them now."""
-    names = {STORED.get((kind, each.name), each.name): each.name for each in fields(kind)}
+    """Stored values under the current names of their attributes."""
+    names = {STORED.get((kind, field.name), field.name): field.name for field in fields(kind)}
     return {names.get(name, name): value for name, value in stored.items()}
 
 
@@ -90,9 +90,9 @@ def _plain(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         kind = type(value)
         return {
-            STORED.get((kind, each.name), each.name): _plain(getattr(value, each.name))
-            for each in fields(value)
+            STORED.get((kind, field.name), field.name): _plain(getattr(value, field.name))
+            for field in fields(value)
         }
     if isinstance(value, tuple):
-        return [_plain(each) for each in value]
+        return [_plain(item) for item in value]
     return value

@@ -1,6 +1,6 @@
-"""Where a handoff can stand. Each state holds exactly what that state needs.
+"""The states of a handoff. Each has only the fields that it needs.
 
-Times are monotonic seconds. What is shown to people as a phase is `PHASES`.
+Times are monotonic seconds. `PHASES` has the name of each state for users.
 """
 
 from __future__ import annotations
@@ -18,43 +18,43 @@ Phase = Literal["asked", "waiting", "documenting", "review", "stopping", "starti
 
 @dataclass(frozen=True, slots=True)
 class Successor:
-    """A session that may be started; its identity is chosen before anything is ended."""
+    """A session that may be started; its id is chosen before the old process is ended."""
 
     session: SessionId
     run: str
-    """The marker that its processes will carry."""
+    """The marker in the environment of its processes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What was settled when the handoff began."""
+    """The settings of a handoff, fixed when it begins."""
 
     reason: Reason
     ask: bool
-    """Ask the user before anything is demanded of the agent."""
+    """Ask the user before the agent is asked for the document."""
     review: bool
-    """Show the user the document before anything is ended."""
+    """Show the user the document before the old process is ended."""
     successors: tuple[Successor, ...]
-    """One for each start that is allowed; a CLI refuses an id that it has seen before."""
+    """One for each allowed start, because a CLI refuses an id that it has seen before."""
     now: bool = False
-    """Do not wait for a turn boundary, nor for subagents."""
+    """Do not wait for the end of the turn or for subagents."""
     writers: tuple[Writer, ...] = ("agent", "sdk", "facts")
-    """In turn; the agent stands first or not at all, and facts come last even if not named."""
+    """Tried in this order. `agent` is first or left out; `facts` is always tried last."""
     given: str | None = None
-    """A document that somebody has written already, absolute path."""
+    """A document that exists already, absolute path."""
     deadline: float = 180.0
-    """Seconds for the agent to write, from the moment the request reached it."""
+    """Seconds for the agent to write, after the request reached it."""
     grace: float = 600.0
-    """Seconds of patience with a running tool, once no more is waited for a good moment."""
+    """Seconds that a running tool may go on in the force band before the turn is interrupted."""
     confirm_within: float = 180.0
     """Seconds for a successor's first reply."""
     re_asks: int = 2
-    """Times the agent is told what is missing before the next writer takes over."""
+    """Times the agent is asked to correct its document before the next writer is tried."""
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A document that is durably on disk: synced, renamed, its folder synced."""
+    """A sealed document: the file is synced and renamed, and its folder is synced."""
 
     path: str
     sha256: str
@@ -63,34 +63,34 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The user is asked whether to hand off; nothing is demanded of the agent yet."""
+    """The user is asked whether to hand off; the agent is not asked for anything yet."""
 
     snoozed_until: float | None = None
     snoozed_tokens: int | None = None
-    """Asked again at so many tokens in context, or in the force band."""
+    """The user is asked again at this number of tokens in context, or in the force band."""
 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """For a moment at which the agent can be asked, and for the request to reach it."""
+    """The request waits until the agent can be asked, and until it reaches the agent."""
 
     since: float
     why: str = ""
     requested_at: float | None = None
-    """When the request was last laid out or pasted; None while it is not."""
+    """When the request was last made; None if no request is pending."""
     tries: int = 0
     interrupted_at: float | None = None
     laid: bool = False
-    """It was laid out for a tool boundary, not pasted."""
+    """The request was made for the next tool boundary, not pasted."""
     idle_since: float | None = None
-    """Since when the agent has been idle without a break, with the request out."""
+    """Since when the agent has been idle without a break, while the request is pending."""
     queued: bool = False
-    """It waits for a place among the handoffs under way, and for nothing else."""
+    """The handoff only waits for other handoffs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Documenting:
-    """A writer is at it."""
+    """A writer writes the document."""
 
     writer: Writer
     since: float
@@ -99,48 +99,48 @@ class Documenting:
     composing: bool = False
     """The draft is being checked against git and sealed."""
     passed_over: str = ""
-    """Why the writer before this one gave no document; empty for the first."""
+    """Why the previous writer gave no document; empty for the first writer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reviewing:
-    """The user reads the document; the agent may go on meanwhile."""
+    """The user reads the document; the agent may continue meanwhile."""
 
     document: Document
     snoozed_until: float | None = None
     snoozed_tokens: int | None = None
-    """Asked again at so many tokens in context, or in the force band."""
+    """The user is asked again at this number of tokens in context, or in the force band."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settling:
-    """The document is agreed; for the agent's turn to be over."""
+    """The document is approved; the handoff waits for the end of the agent's turn."""
 
     document: Document
     since: float
     why: str = ""
     refreshing: bool = False
-    """The agent went on after the document was sealed: its facts are being renewed."""
+    """The agent worked after the document was sealed, so the facts are being renewed."""
     interrupted_at: float | None = None
     asked_to_end: bool = False
-    """The agent was told that it is agreed, and asked to end its turn."""
+    """The agent was asked to end its turn."""
     compactions: int | None = None
-    """Of the session, as they were found when it was agreed; None before the first look."""
+    """Compactions of the session when this state began; None before the first observation."""
     forced_at: float | None = None
-    """Since when no more is waited for a good moment: a filled context stays one, whatever its
-    compaction makes of the reading."""
+    """When the context reached the force band or was compacted. From then on the turn may be
+    interrupted, also if a compaction lowered the reading."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stopping:
-    """The point of no return: the old process is being ended and proved gone."""
+    """The point of no return: the old process is being ended, and its end verified."""
 
     document: Document
 
 
 @dataclass(frozen=True, slots=True)
 class Starting:
-    """The old process is gone; the successor is being started."""
+    """The old process has ended; the successor is being started."""
 
     document: Document
     attempt: int = 1
@@ -148,7 +148,7 @@ class Starting:
 
 @dataclass(frozen=True, slots=True)
 class Confirming:
-    """The successor runs; for its first reply."""
+    """The successor runs; the handoff waits for its first reply."""
 
     document: Document
     attempt: int
@@ -157,7 +157,7 @@ class Confirming:
 
 @dataclass(frozen=True, slots=True)
 class Reviving:
-    """No successor would start; the old session is being reopened."""
+    """No successor could be started; the old session is being reopened."""
 
     document: Document
     why: str
@@ -168,24 +168,24 @@ class Outcome(StrEnum):
 
     DONE = "done"
     CANCELLED = "cancelled"
-    """It was called off, and the old session lives on untouched."""
+    """The handoff was cancelled; the old session continues."""
     REFUSED = "refused"
-    """The user said no."""
+    """The user refused."""
     REVIVED = "revived"
-    """No successor would start, and the old session was reopened."""
+    """No successor could be started, and the old session was reopened."""
     FAILED = "failed"
-    """Nobody can be shown to live in the worktree; the user must look."""
+    """It is unknown whether a session runs in the worktree; the user must check."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """Over."""
+    """The handoff has ended."""
 
     outcome: Outcome
     why: str = ""
     document: Document | None = None
     attempt: int = 0
-    """The start that was confirmed, from 1; 0 if none was."""
+    """The number of the start that was confirmed, from 1; 0 if none was."""
 
 
 State = (
@@ -212,26 +212,26 @@ PHASES: dict[type, Phase] = {
     Confirming: "confirming",
     Reviving: "starting",
 }
-"""What people are shown; `Ended` has no phase."""
+"""The phase that users see; `Ended` has none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Handoff:
-    """One handoff: what was settled, and where it stands."""
+    """One handoff: its plan and its state."""
 
     plan: Plan
     state: State
 
     @property
     def document(self) -> Document | None:
-        """The sealed document, once there is one."""
+        """The sealed document; None until there is one."""
         return getattr(self.state, "document", None)
 
     def successor(self, attempt: int) -> Successor:
-        """The identity of a start, counted from 1."""
+        """The session of a start, counted from 1."""
         return self.plan.successors[attempt - 1]
 
 
 def is_revocable(handoff: Handoff) -> bool:
-    """Nothing was ended yet: it can be called off, and the old session has lost nothing."""
+    """Whether the handoff can still be cancelled: the old process was not ended yet."""
     return isinstance(handoff.state, Asked | Waiting | Documenting | Reviewing | Settling)

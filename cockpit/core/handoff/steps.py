@@ -1,6 +1,6 @@
-"""What the rules of every state are made of: going on, staying, waiting, ending, the next writer.
+"""Functions that the rules of all states use: enter a state, stay, wait, end, take the next writer.
 
-`entry` says what a state asks for when it is entered. A supervisor that comes back gives it
+`entry` returns the commands of a state when it is entered. A restarted supervisor performs them
 again: commands are idempotent, so nothing else has to be replayed.
 """
 
@@ -34,14 +34,14 @@ from cockpit.core.handoff.states import (
 )
 
 Step = tuple[Handoff, tuple[Command, ...]]
-"""The next handoff, and what is to be done."""
+"""The next handoff, and its commands."""
 
 HURRY = 10.0
 """Seconds that `--now` waits after its one interrupt."""
 
 
 def entry(handoff: Handoff) -> tuple[Command, ...]:
-    """What the state asks for on being entered; recovery gives it again."""
+    """The commands of the state when it is entered, or after a restart of the supervisor."""
     match handoff.state:
         case Asked():
             return (Prepare(),)
@@ -60,24 +60,24 @@ def entry(handoff: Handoff) -> tuple[Command, ...]:
 
 
 def same(handoff: Handoff) -> Step:
-    """Nothing changes and nothing is asked for."""
+    """Change nothing, without a command."""
     return handoff, ()
 
 
 def enter(handoff: Handoff, state: State) -> Step:
-    """Go to a state and ask for what it needs."""
+    """Go to a state, with the commands of its `entry`."""
     moved = replace(handoff, state=state)
     return moved, entry(moved)
 
 
 def end(handoff: Handoff, outcome: Outcome, why: str = "", *extra: Command) -> Step:
-    """It is over; a sealed document stays with the outcome."""
+    """End the handoff; the outcome keeps a sealed document."""
     ended = Ended(outcome, why, handoff.document)
     return replace(handoff, state=ended), extra
 
 
 def write(handoff: Handoff, writer: str, now: float, why: str = "") -> Step:
-    """Give the pen to a writer that needs nothing of the agent, or to a given document."""
+    """Start a writer that does not need the agent, or use a given document."""
     state = Documenting(
         writer=writer,  # type: ignore[arg-type]
         since=now,
@@ -89,9 +89,9 @@ def write(handoff: Handoff, writer: str, now: float, why: str = "") -> Step:
 
 
 def next_writer(handoff: Handoff, after: str, why: str, now: float, *extra: Command) -> Step:
-    """The writer that follows in the plan; the facts writer stands at the end of every plan.
+    """Start the next writer of the plan; the last one is always the facts writer.
 
-    `why` says why the one before gave no document.
+    `why` says why the writer `after` gave no document.
     """
     writers = handoff.plan.writers
     place = writers.index(after) + 1 if after in writers else 0
@@ -101,7 +101,7 @@ def next_writer(handoff: Handoff, after: str, why: str, now: float, *extra: Comm
 
 
 def wakes(state: Asked | Reviewing, seen: Seen) -> bool:
-    """Whether a question that was put off is to be put again."""
+    """Whether the user is to be asked again after a snooze."""
     until, tokens = state.snoozed_until, state.snoozed_tokens
     grown = seen.tokens is not None and tokens is not None and seen.tokens >= tokens
     return (
@@ -110,14 +110,14 @@ def wakes(state: Asked | Reviewing, seen: Seen) -> bool:
 
 
 def wait(handoff: Handoff, state: Waiting | Settling, why: str) -> Step:
-    """Stay, and say what for."""
+    """Stay in the state, with the reason."""
     if isinstance(state, Waiting):
         return _stay(handoff, replace(state, why=why, queued=False))
     return _stay(handoff, replace(state, why=why))
 
 
 def queue(handoff: Handoff, state: Waiting, why: str) -> Step:
-    """Stay until other handoffs have made room."""
+    """Stay in the state until other handoffs have ended."""
     return _stay(handoff, replace(state, why=why, queued=True))
 
 
@@ -126,7 +126,7 @@ def _stay(handoff: Handoff, state: Waiting | Settling) -> Step:
 
 
 def not_now(seen: Seen, *, boundary: bool) -> str | None:
-    """Why the agent cannot be asked (or, at a `boundary`, ended) at this moment; None if it can."""
+    """Why the agent cannot be asked now (or ended, with `boundary`); None if it can."""
     if seen.git_busy:
         return f"a git operation is in progress: {seen.git_busy}"
     if seen.turn is Turn.DIALOG:
@@ -136,7 +136,7 @@ def not_now(seen: Seen, *, boundary: bool) -> str | None:
     if boundary and seen.turn is Turn.WORKING:
         return "the agent finishes its turn"
     if seen.turn is Turn.IDLE and seen.composer_clean is False:
-        return "something is typed in the composer"
+        return "there is text in the composer"
     if seen.turn is Turn.UNKNOWN:
-        return "it cannot be told what the agent is doing"
+        return "it is not known what the agent is doing"
     return None

@@ -1,4 +1,4 @@
-"""From a sealed document to a new session: the rules of `Reviewing` and all that follow it."""
+"""From a sealed document to a new session: the rules of `Reviewing` and the states after it."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ from cockpit.core.handoff.steps import HURRY, Step, end, enter, not_now, same, w
 
 
 def reviewing(handoff: Handoff, state: Reviewing, event: Event) -> Step:
-    """The user reads; the agent may go on."""
+    """The user reads the document; the agent may continue."""
     match event:
         case Approved(now=now):
             return enter(handoff, Settling(state.document, since=now))
         case Hurried():
             return replace(handoff, plan=replace(handoff.plan, now=True)), ()
         case Declined():
-            return end(handoff, Outcome.REFUSED, "the pilot said no")
+            return end(handoff, Outcome.REFUSED, "refused by you")
         case Snoozed(until=until, tokens=tokens):
             return replace(handoff, state=Reviewing(state.document, until, tokens)), ()
         case CalledOff(why=why):
@@ -59,17 +59,17 @@ def reviewing(handoff: Handoff, state: Reviewing, event: Event) -> Step:
 
 
 def settling(handoff: Handoff, state: Settling, event: Event) -> Step:
-    """The document is agreed; the turn has to be over."""
+    """The document is approved; the agent's turn has to end."""
     match event:
         case DocumentSealed(document=document) if state.refreshing:
             return enter(handoff, Stopping(document))
         case Hurried():
             return replace(handoff, plan=replace(handoff.plan, now=True)), ()
         case DocumentFailed() if state.refreshing:
-            # The sealed document is still whole; only its facts are a little old.
+            # The sealed document is still valid; only its facts are older.
             return enter(handoff, Stopping(state.document))
         case Declined():
-            return end(handoff, Outcome.REFUSED, "the pilot said no", Withdraw())
+            return end(handoff, Outcome.REFUSED, "refused by you", Withdraw())
         case CalledOff(why=why):
             return end(handoff, Outcome.CANCELLED, why, Withdraw())
         case Seen() if not state.refreshing:
@@ -92,7 +92,7 @@ def _seen_settling(handoff: Handoff, state: Settling, seen: Seen) -> Step:
 
 
 def _with_force(state: Settling, seen: Seen) -> Settling:
-    """The same with what has filled the context since it was agreed: the mark, or a compaction."""
+    """The state with `forced_at` set if the force mark was reached or the CLI compacted."""
     before = seen.compactions if state.compactions is None else state.compactions
     forced_at = state.forced_at
     if forced_at is None and (seen.forced or seen.compactions > before):
@@ -106,13 +106,13 @@ def _unsettled(plan: Plan, state: Settling, seen: Seen) -> str | None:
     if plan.now:
         still = seen.turn is Turn.WORKING and not hurried
         return "for the interrupted turn to end" if still else None
-    # An interrupt that was not heard must not hold up for ever what it was for.
-    deaf = hurried and seen.turn is Turn.WORKING and not seen.tool_running and not seen.subagents
-    return not_now(seen, boundary=not deaf)
+    # If the CLI ignored the interrupt, do not wait for it without end.
+    ignored = hurried and seen.turn is Turn.WORKING and not seen.tool_running and not seen.subagents
+    return not_now(seen, boundary=not ignored)
 
 
 def _interrupt_or_wait(handoff: Handoff, state: Settling, seen: Seen, why: str) -> Step:
-    """Ask for the end of the turn; past the force mark, cut it off between two tools."""
+    """Ask the agent to end its turn; above the force mark, interrupt it between two tools."""
     if seen.turn is not Turn.WORKING or state.interrupted_at is not None:
         return wait(handoff, state, why)
     if handoff.plan.now or _out_of_patience(handoff.plan, state, seen):
@@ -125,7 +125,9 @@ def _interrupt_or_wait(handoff: Handoff, state: Settling, seen: Seen, why: str) 
 
 
 def _out_of_patience(plan: Plan, state: Settling, seen: Seen) -> bool:
-    """Only what an interrupt would break off is given time, and not for ever."""
+    """Whether the turn may be interrupted: in the force band, and no tool or subagent would be cut
+    off, or the grace is over.
+    """
     if state.forced_at is None:
         return False
     breaks_off = seen.tool_running or bool(seen.subagents) or seen.git_busy is not None
@@ -133,7 +135,7 @@ def _out_of_patience(plan: Plan, state: Settling, seen: Seen) -> bool:
 
 
 def stopping(handoff: Handoff, state: Stopping, event: Event) -> Step:
-    """Only forward from here, once the old process is seen gone."""
+    """Start the successor once the old process has ended."""
     match event:
         case PredecessorGone():
             return enter(handoff, Starting(state.document))
@@ -144,7 +146,7 @@ def stopping(handoff: Handoff, state: Stopping, event: Event) -> Step:
 
 
 def starting(handoff: Handoff, state: Starting, event: Event) -> Step:
-    """The successor runs, or the next start is tried."""
+    """Wait until the successor runs, or try the next start."""
     match event:
         case Started(now=now):
             until = now + handoff.plan.confirm_within
@@ -162,7 +164,7 @@ def _another_start(handoff: Handoff, document: Document, attempt: int, why: str)
 
 
 def confirming(handoff: Handoff, state: Confirming, event: Event) -> Step:
-    """Its first reply confirms it; an end or silence does not."""
+    """Wait for the successor's first reply; try the next start if it ends or does not reply."""
     match event:
         case Seen(successor_replied=True):
             done = Ended(Outcome.DONE, document=state.document, attempt=state.attempt)
@@ -179,7 +181,7 @@ def confirming(handoff: Handoff, state: Confirming, event: Event) -> Step:
         case StartFailed(why=why):
             return _another_start(handoff, state.document, state.attempt, why)
         case Declined():
-            return enter(handoff, Reviving(state.document, "the pilot gave the new session up"))
+            return enter(handoff, Reviving(state.document, "you cancelled the new session"))
         case CalledOff(why=why):
             return enter(handoff, Reviving(state.document, why))
         case _:
@@ -187,7 +189,7 @@ def confirming(handoff: Handoff, state: Confirming, event: Event) -> Step:
 
 
 def reviving(handoff: Handoff, state: Reviving, event: Event) -> Step:
-    """The old session comes back, or the user must look."""
+    """Wait until the old session runs again; if it cannot be started, the handoff failed."""
     match event:
         case Started():
             return end(handoff, Outcome.REVIVED, state.why)

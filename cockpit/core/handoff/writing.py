@@ -42,24 +42,24 @@ from cockpit.core.handoff.steps import (
 )
 
 DELIVERY_PATIENCE = 15.0
-"""Seconds an idle agent may leave a pasted request unanswered before it is given again."""
+"""Seconds that an idle agent may ignore a pasted request before it is pasted again."""
 BOUNDARY_PATIENCE = 3.0
-"""Seconds of idleness after which a request that was laid out has missed the last boundary."""
+"""Seconds of idleness after which a request for a tool boundary is made again as a paste."""
 DELIVERY_TRIES = 3
-"""Ways and times a request is given before the next writer takes over."""
+"""Times a request is made before the next writer is tried."""
 ENDED = "its process has ended"
 SILENCE = 10.0
-"""Seconds an idle agent may be silent after the request before it is asked again."""
+"""Seconds that an idle agent may take without a document before it is asked again."""
 
 
 def asked(handoff: Handoff, state: Asked, event: Event) -> Step:
-    """The user is asked first; nothing is demanded of the agent."""
+    """The user is asked first; the agent is not asked for anything."""
     match event:
         case Approved(now=now, straight=straight):
             plan = replace(handoff.plan, review=handoff.plan.review and not straight)
             return enter(replace(handoff, plan=plan), Waiting(since=now))
         case Declined():
-            return end(handoff, Outcome.REFUSED, "the pilot said no")
+            return end(handoff, Outcome.REFUSED, "refused by you")
         case Snoozed(until=until, tokens=tokens):
             return replace(handoff, state=Asked(until, tokens)), ()
         case CalledOff(why=why):
@@ -73,17 +73,17 @@ def asked(handoff: Handoff, state: Asked, event: Event) -> Step:
 
 
 def waiting(handoff: Handoff, state: Waiting, event: Event) -> Step:
-    """For a moment to ask, and for the request to arrive."""
+    """Wait until the agent can be asked, and until the request arrives."""
     match event:
         case Hurried():
-            # What was laid out for the next tool is asked again, once the turn is broken off.
+            # A pending request is withdrawn, and made again after the turn is interrupted.
             hurried = replace(handoff, plan=replace(handoff.plan, now=True))
             if handoff.plan.now or state.requested_at is None:
                 return hurried, ()
             again = replace(state, requested_at=None, why="")
             return replace(hurried, state=again), (Withdraw(),)
         case Declined():
-            return end(handoff, Outcome.REFUSED, "the pilot said no", Withdraw())
+            return end(handoff, Outcome.REFUSED, "refused by you", Withdraw())
         case CalledOff(why=why):
             return end(handoff, Outcome.CANCELLED, why, Withdraw())
         case Seen():
@@ -97,8 +97,8 @@ def _seen_waiting(handoff: Handoff, state: Waiting, seen: Seen) -> Step:
     if seen.delivered and state.tries:
         until = seen.now + plan.deadline
         return enter(handoff, Documenting("agent", since=seen.now, until=until))
-    if seen.pilot_spoke:
-        why = "the agent was given a new prompt"
+    if seen.user_prompted:
+        why = "you gave the agent a new prompt"
         return end(handoff, Outcome.CANCELLED, why, Withdraw())
     if seen.queue:
         return queue(handoff, state, seen.queue)
@@ -114,15 +114,15 @@ def _seen_waiting(handoff: Handoff, state: Waiting, seen: Seen) -> Step:
 
 
 def _try_request(handoff: Handoff, state: Waiting, seen: Seen) -> Step:
-    """Ask, if this is a moment at which the agent can be asked."""
+    """Ask the agent, if it can be asked now."""
     plan = handoff.plan
     if state.tries >= DELIVERY_TRIES:
-        never = f"the request did not reach it in {DELIVERY_TRIES} tries"
-        return next_writer(handoff, "agent", never, seen.now)
+        reason = f"the request did not reach it in {DELIVERY_TRIES} tries"
+        return next_writer(handoff, "agent", reason, seen.now)
     hurried = state.interrupted_at is not None and seen.now - state.interrupted_at > HURRY
     if plan.now and hurried:
-        deaf = "it could not be asked after it was interrupted"
-        return next_writer(handoff, "agent", deaf, seen.now)
+        reason = "it could not be asked after it was interrupted"
+        return next_writer(handoff, "agent", reason, seen.now)
     if plan.now and seen.turn is Turn.WORKING and state.interrupted_at is None:
         return replace(handoff, state=replace(state, interrupted_at=seen.now)), (Interrupt(),)
     if plan.now and state.interrupted_at is not None and seen.turn is Turn.WORKING:
@@ -136,19 +136,19 @@ def _try_request(handoff: Handoff, state: Waiting, seen: Seen) -> Step:
         laid=seen.turn is Turn.WORKING,
         idle_since=seen.now if seen.turn is Turn.IDLE else None,
         tries=state.tries + 1,
-        why=_pending_words(seen),
+        why=_pending_reason(seen),
     )
     return replace(handoff, state=asked), (Request(),)
 
 
-def _pending_words(seen: Seen) -> str:
+def _pending_reason(seen: Seen) -> str:
     if seen.turn is Turn.WORKING:
-        return "the request goes in at the agent's next tool boundary"
+        return "the agent gets the request at its next tool boundary"
     return "the request was pasted into the composer"
 
 
 def _await_delivery(handoff: Handoff, state: Waiting, seen: Seen) -> Step:
-    """The request is out. An idle agent that does not take it is asked another way."""
+    """The request is pending. Make it again if an idle agent does not take it."""
     assert state.requested_at is not None
     waited = seen.now - state.requested_at
     if seen.turn is Turn.IDLE:
@@ -156,22 +156,22 @@ def _await_delivery(handoff: Handoff, state: Waiting, seen: Seen) -> Step:
     state = replace(state, idle_since=None)
     overdue = seen.forced and waited > handoff.plan.grace and state.interrupted_at is None
     if overdue and seen.turn is Turn.WORKING:
-        cut = replace(state, interrupted_at=seen.now, why="interrupted: it cannot wait any longer")
+        cut = replace(state, interrupted_at=seen.now, why="interrupted: the context is nearly full")
         return replace(handoff, state=cut), (Interrupt(),)
     return replace(handoff, state=state), ()
 
 
 def _await_idle(handoff: Handoff, state: Waiting, seen: Seen) -> Step:
-    """It may have missed the boundary by a moment: its turn was ending as the request was laid."""
+    """Wait a few seconds: the turn may have ended just before the request was made."""
     since = seen.now if state.idle_since is None else state.idle_since
     if seen.now - since <= (BOUNDARY_PATIENCE if state.laid else DELIVERY_PATIENCE):
         return replace(handoff, state=replace(state, idle_since=since)), ()
-    again = replace(state, requested_at=None, why="the request did not arrive; once more")
+    again = replace(state, requested_at=None, why="the request did not arrive; asking again")
     return replace(handoff, state=again), (Withdraw(),)
 
 
 def documenting(handoff: Handoff, state: Documenting, event: Event) -> Step:
-    """A writer is at it; the next one takes over when it cannot."""
+    """A writer writes the document; if it fails, the next one is tried."""
     match event:
         case DocumentSealed(now=now, document=document):
             if handoff.plan.review:
@@ -184,7 +184,7 @@ def documenting(handoff: Handoff, state: Documenting, event: Event) -> Step:
                 return end(handoff, Outcome.CANCELLED, f"no document could be written: {why}")
             return next_writer(handoff, state.writer, why, now)
         case Declined():
-            return end(handoff, Outcome.REFUSED, "the pilot said no", Withdraw())
+            return end(handoff, Outcome.REFUSED, "refused by you", Withdraw())
         case CalledOff(why=why):
             return end(handoff, Outcome.CANCELLED, why, Withdraw())
         case Seen() if not state.composing:
@@ -194,18 +194,19 @@ def documenting(handoff: Handoff, state: Documenting, event: Event) -> Step:
 
 
 def _seen_writing(handoff: Handoff, state: Documenting, seen: Seen) -> Step:
-    """The agent writes. A valid draft is taken; a missing or bad one is asked for again."""
-    if seen.pilot_spoke and not handoff.plan.review:
-        # A person is at the keyboard: whatever comes of it is theirs to approve.
+    """The agent writes. Use a valid draft; ask again for a missing or invalid one."""
+    if seen.user_prompted and not handoff.plan.review:
+        # The user is at the keyboard, so the user reviews the document.
         handoff = replace(handoff, plan=replace(handoff.plan, review=True))
     if seen.draft is Draft.VALID:
         return enter(handoff, replace(state, composing=True))
     if not seen.predecessor_alive:
         return next_writer(handoff, "agent", ENDED, seen.now, Withdraw())
     if seen.now > state.until:
-        why = f"no valid document within {handoff.plan.deadline:g} s{_lacks(seen)}"
+        why = f"no valid document within {handoff.plan.deadline:g} s{_first_problem(seen)}"
         if seen.turn is Turn.DIALOG:
-            # Only a person can answer what kept it from writing: what follows is theirs to approve.
+            # Only the user can answer the question that kept the agent from writing, so the user
+            # reviews the document.
             handoff = replace(handoff, plan=replace(handoff.plan, review=True))
             why += "; a question to you is open in the pane"
         return next_writer(handoff, "agent", why, seen.now, Withdraw())
@@ -213,13 +214,14 @@ def _seen_writing(handoff: Handoff, state: Documenting, seen: Seen) -> Step:
     if not silent or seen.draft is Draft.UNSTABLE:
         return replace(handoff, state=state), ()
     if state.asked_again >= handoff.plan.re_asks:
-        why = f"no valid document after it was asked {state.asked_again + 1} times{_lacks(seen)}"
+        times = f"{state.asked_again + 1} times"
+        why = f"no valid document after it was asked {times}{_first_problem(seen)}"
         return next_writer(handoff, "agent", why, seen.now)
     again = replace(state, since=seen.now, asked_again=state.asked_again + 1)
-    problems = seen.problems or ("no document is there yet",)
+    problems = seen.problems or ("the document does not exist yet",)
     return replace(handoff, state=again), (AskAgain(problems),)
 
 
-def _lacks(seen: Seen) -> str:
-    """What the draft lacks, where there is one."""
+def _first_problem(seen: Seen) -> str:
+    """The first problem of the draft in brackets; empty without one."""
     return f" ({seen.problems[0].rstrip('.')})" if seen.problems else ""

@@ -67,7 +67,7 @@ class Observer:
             compactions=agent.session_state.reading.meter.compactions,
             queue=queue,
             delivered=self._delivered(agent),
-            pilot_spoke=user_prompted(agent),
+            user_prompted=user_prompted(agent),
             moved=moved(agent),
             predecessor_alive=agent.alive,
             draft=draft,

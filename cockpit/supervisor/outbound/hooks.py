@@ -250,7 +250,7 @@ class Hooks:
             trouble = f"hook {result.name} ({where}) failed: {result.error}"
             agent.troubles.hooks[f"{event} {result.name}"] = trouble
         kind: EventKind = "hook.ran" if result.success else "hook.failed"
-        data = {**result.told(), "event": event, "output": str(kept)}
+        data = {**result.event_data(), "event": event, "output": str(kept)}
         self._dependencies.event_log.record(kind, safe_line(text, 300), agent.name, **data)
         self._changed(agent)
 

@@ -293,7 +293,7 @@ class Flight:
             forced=chance.random() < 0.2,
             queue="queued behind web" if world.luck(0.05) else None,
             delivered=world.heard,
-            pilot_spoke=world.luck(0.01),
+            user_prompted=world.luck(0.01),
             moved=world.luck(0.2),
             predecessor_alive=PREDECESSOR in world.living,
             draft=world.draft,

@@ -119,8 +119,8 @@ def test_a_straight_approval_answers_the_review_as_well() -> None:
     [
         (replace(IDLE, git_busy="rebase"), "rebase"),
         (replace(IDLE, turn=on.Turn.DIALOG), "question"),
-        (replace(IDLE, composer_clean=False), "typed"),
-        (replace(IDLE, turn=on.Turn.UNKNOWN), "told"),
+        (replace(IDLE, composer_clean=False), "text in the composer"),
+        (replace(IDLE, turn=on.Turn.UNKNOWN), "not known"),
         (replace(IDLE, queue="queued behind api"), "queued behind api"),
     ],
 )
@@ -221,7 +221,7 @@ def test_now_waits_only_for_its_own_interrupt() -> None:
 
 
 def test_a_new_prompt_cancels_before_the_request_arrived() -> None:
-    handoff, commands = through(at(Waiting(0.0)), WORKING, replace(WORKING, pilot_spoke=True))
+    handoff, commands = through(at(Waiting(0.0)), WORKING, replace(WORKING, user_prompted=True))
     assert isinstance(handoff.state, Ended)
     assert handoff.state.outcome is Outcome.CANCELLED
     assert do.Withdraw() in commands
@@ -229,7 +229,7 @@ def test_a_new_prompt_cancels_before_the_request_arrived() -> None:
 
 def test_a_new_prompt_while_it_is_written_brings_a_review() -> None:
     handoff = at(Documenting("agent", 0.0, 180.0))
-    handoff, _ = advance(handoff, replace(WORKING, pilot_spoke=True))
+    handoff, _ = advance(handoff, replace(WORKING, user_prompted=True))
     assert handoff.plan.review
     handoff, _ = through(
         handoff, replace(WORKING, draft=on.Draft.VALID), on.DocumentSealed(20.0, SEALED)
@@ -356,7 +356,7 @@ seen_events = st.builds(
     forced=flags,
     queue=st.sampled_from([None, None, "queued"]),
     delivered=flags,
-    pilot_spoke=st.sampled_from([False, False, False, True]),
+    user_prompted=st.sampled_from([False, False, False, True]),
     moved=flags,
     predecessor_alive=st.sampled_from([True, True, True, False]),
     draft=st.sampled_from(on.Draft),

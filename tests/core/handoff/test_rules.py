@@ -117,7 +117,7 @@ def sights(now: float) -> st.SearchStrategy[on.Seen]:
         tokens=st.sampled_from((None, 100_000, 200_000)),
         queue=st.sampled_from((None, None, "queued behind web")),
         delivered=st.booleans(),
-        pilot_spoke=st.sampled_from((False, False, False, True)),
+        user_prompted=st.sampled_from((False, False, False, True)),
         moved=st.booleans(),
         predecessor_alive=st.sampled_from((True, True, False)),
         draft=st.sampled_from(on.Draft),
