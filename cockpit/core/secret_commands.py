@@ -1,8 +1,8 @@
 # ruff: noqa: E501
-"""Secrets in command lines: options of programs, arguments of commands, what is piped into one.
+"""Finds secrets in command lines: values of options, and arguments of commands.
 
-A line is taken apart once, where the name of a program occurs in it, and read from left to right, so
-the time is linear however often a name is repeated.
+A line with the name of a program is split once and read from left to right, so the time is linear,
+however often a name is repeated.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from cockpit.core.secret_words import Words
 
 Span = tuple[int, int, str]
 LONGEST_COMMAND = 1000
-"""Characters of a command that are taken apart."""
+"""Characters of a command that are read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """Where a program's command line has a secret."""
+    """Where a program's command line can have a secret."""
 
     options: tuple[str, ...] = ()
-    """Options whose value is one."""
+    """Options whose value is a secret."""
     glued: tuple[str, ...] = ()
-    """Options to which a value is joined: `-pVALUE`."""
+    """Options that are directly followed by a secret: `-pVALUE`."""
     divided: tuple[tuple[str, str], ...] = ()
-    """(option, mark): the secret is behind the first mark in the option's value."""
+    """(option, mark): the secret is what follows the first mark in the option's value."""
     after: tuple[tuple[str, int], ...] = ()
-    """(word, number): the secret is the number-th plain argument behind a word; a word of nothing is
+    """(word, number): the secret is the number-th plain argument after a word; an empty word means
     the program itself."""
     needs: str = ""
-    """A word without which the command has no secret."""
+    """A word that the command must contain to have a secret."""
 
 
 def _program(names: str, **how: object) -> dict[str, Program]:
@@ -133,14 +133,15 @@ _END = re.compile(r"[\n|;│]|&&|\\\\[nr]")
 _WORD = re.compile(r"[^\s\"'`\\\\]+")
 _NAMES = {name.encode(): name for name in PROGRAMS}
 _LONGER_NAME = re.compile(r"(?<!\\)(?<!\[\d\d)(?<!\[\d)(?:[A-Za-z0-9_.]|[A-Za-z0-9_.)]-)\Z")
-"""What makes a name another one; not the letter of a line end, of a colour, or the sign of a diff."""
+"""Text before a name that makes it part of a longer word. The letter of an escaped line end or
+colour, and the sign of a diff, do not."""
 MOST_PROGRAMS = 3
-"""Programs in one command that are looked at: `sudo docker exec db mysql`."""
+"""Programs of one command that are checked: `sudo docker exec db mysql`."""
 _Word = tuple[int, str]
 
 
 def command_secrets(text: str, folded: str, words_in_text: Words) -> Iterator[Span]:
-    """Where such secrets stand; `folded` is the text in lower case, as long as it."""
+    """Start, end and kind of each secret; `folded` is the text in lower case, equally long."""
     present = _NAMES.keys() & words_in_text.each
     hits = sorted(
         (at, _NAMES[word]) for word in present for at in places(folded, f"{_NAMES[word]} ")
@@ -165,7 +166,7 @@ def command_secrets(text: str, folded: str, words_in_text: Words) -> Iterator[Sp
 
 
 def _values(program: Program, words: list[_Word]) -> Iterator[_Word]:
-    """What stands where a program expects a secret."""
+    """The values at the places where the program expects a secret."""
     following = [*words[1:], (0, "")]
     marks = dict(program.divided)
     for (at, word), (next_at, next_word) in zip(words, following, strict=False):
@@ -178,7 +179,7 @@ def _values(program: Program, words: list[_Word]) -> Iterator[_Word]:
             yield begin, value
         for prefix in program.glued:
             if word == prefix and next_at == at + len(word) + 1 and prefix not in program.options:
-                yield next_at, next_word  # only a quote stands between
+                yield next_at, next_word  # only a quote is between them
             elif word.startswith(prefix):
                 yield at + len(prefix), word[len(prefix) :]
     yield from _arguments(program, words)

@@ -1,8 +1,8 @@
 # ruff: noqa: E501
-"""Secrets told by the file or the command that they stand in, where no name stands next to them:
+"""Finds secrets by the format of their file or command, where no name is next to them:
 netrc and pgpass, Kubernetes, HashiCorp's tools, Redis, PuTTY, signed URLs, password options.
 
-Every expression is bounded and only tried behind a word that it must contain.
+Every expression is bounded, and is tried only after its word.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _UUID = r"[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}"
 _WHOLE_UUID = re.compile(_UUID)
 _QUOTE = r"\\{0,7}[\"'`]"
 _SPACE = r"(?:[ \t\r\n]|\\{1,4}[nrt])(?:[ \t\r\n+>│|]|\\{1,4}[nrt]|[0-9]{1,6}[→\t]){0,40}"
-"""What stands between two words, also over lines with a number or a sign before each."""
+"""The space between two words; includes line ends with a number or a sign before the next line."""
 _TEXT = r"[^\s\"'`\\│]"
 _VALUE = rf"(?P<s>{_TEXT}{{4,200}})"
 _OPTION = r"[^\n|;]{0,300}?[ ]"
@@ -34,7 +34,7 @@ _OPTION = r"[^\n|;]{0,300}?[ ]"
 @dataclass(frozen=True, slots=True)
 class _Place:
     word: str
-    """In lower case; the expression is matched behind it."""
+    """In lower case; the expression is matched after it."""
     expression: re.Pattern[str]
     judge: Literal["password", "random", "drawn", "sure"] = "password"
     kind: str = "command"
@@ -166,9 +166,9 @@ _ALL_FORMS = (
         for word in ("mnemonic", "seed phrase", "seed_phrase", "recovery phrase")
     ),
 )  # fmt: skip
-"""Carriers of secrets in source and documents, in which no name says what the value is."""
+"""Forms in source code and documents in which no name says that the value is a secret."""
 _WORD_FORMS = [form for form in _ALL_FORMS if form.word.isascii() and form.word.isalpha()]
-"""Tried where the word stands by itself."""
+"""Tried where the word is a whole word."""
 _FOREIGN_FORMS = [form for form in _ALL_FORMS if not form.word.isascii()]
 _FORMS = [form for form in _ALL_FORMS if form not in (*_WORD_FORMS, *_FOREIGN_FORMS)]
 _BY_RUN = [(longest_run(place.word), place) for place in (*_PLACES, *_FORMS)]
@@ -195,15 +195,17 @@ _BLOCK = re.compile(
 )
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{8,8000}={0,2}")
 _CERTIFICATE = "LS0tLS1CRUdJTiBDRVJU"
-"""How the base64 of a certificate begins."""
+"""The beginning of a certificate in base64."""
 LONGEST_OBJECT = 20_000
 LONGEST_BEFORE = 4_000
-"""How much of an object is looked at before what says its kind: tools may sort its fields."""
+"""Characters of an object that are searched before its kind, because tools may sort its fields."""
 
 
 def file_secrets(text: str, folded: str, words: Words) -> Iterator[Span]:
-    """Where such secrets stand; `folded` is the text in lower case, as long as it, `words` are its
-    words."""
+    """Start, end and kind of each secret.
+
+    `folded` is the text in lower case, of the same length; `words` are its words.
+    """
     in_words = [form for form in _WORD_FORMS if form.word.encode() in words.each]
     foreign = () if text.isascii() else _FOREIGN_FORMS
     there = [place for run, place in _BY_RUN if words.may_hold(run)]
@@ -286,7 +288,7 @@ def _in_secret_object(text: str, begin: int, end: int) -> Iterator[Span]:
 
 
 def _is_coded(value: str) -> bool:
-    """Whether a value is the base64 of something that is no certificate."""
+    """Whether a value is base64, and not of a certificate."""
     if len(value) % 4 or not _BASE64.fullmatch(value) or value.startswith(_CERTIFICATE):
         return False
     return is_random(value) or base64.b64decode(value).isascii()

@@ -1,4 +1,4 @@
-"""Private keys in blocks: whole, cut off at either end, and with a prefix on each line."""
+"""Finds private keys in PEM blocks: whole, cut off at an end, or with a prefix on each line."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 _LABEL = r"[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-{3,5}"
 _BREAK = r"(?:\\+[rn]|[\s\"'`+,>|│#;*/<(){}\[\]-]|[0-9]{1,6}(?=[→\t:])|[→\t:]|\\+[\"'])"
-"""What may stand between two lines of a key: line ends, quotes, numbers of lines, diff signs."""
+"""Text between two lines of a key: line ends, quotes, line numbers, signs of a diff."""
 _LINE = (
     r"(?:[A-Za-z-]{1,40}: [^\n\\]{0,100}|[A-Za-z0-9+/=]{24,100}(?![A-Za-z0-9+/=])"
     rf"|[A-Za-z0-9+/=]{{1,23}}(?={_BREAK}{{1,40}}-----END))"
@@ -22,7 +22,7 @@ _KEY_LINE = re.compile(r"[A-Za-z0-9+/=]{16,100}")
 
 
 def key_blocks(text: str) -> Iterator[tuple[int, int, str]]:
-    """Where private keys stand."""
+    """Start, end and kind of each private key."""
     if "PRIVATE KEY" not in text:
         return
     done = 0
@@ -39,7 +39,7 @@ def key_blocks(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _begin_of(text: str, floor: int, end: int) -> int:
-    """Where a key begins whose first line is missing: back over lines of its alphabet."""
+    """The start of a key whose first line is missing: go back over lines of its alphabet."""
     begin = end
     piece = text[floor:end]
     for found in reversed(list(_KEY_LINE.finditer(piece))):

@@ -1,13 +1,13 @@
-"""The table of secrets that cockpit knows: one row a kind.
+"""The table of known kinds of secrets, one row per kind.
 
 The rules (`core.secret_shapes`, `core.secret_names`), `cockpit redact --kinds` and the test corpus
-(`tests/redaction/`) are all made from these rows. Shapes were compared with the public rules of
-gitleaks and detect-secrets; the rows and their wording are ours.
+(`tests/redaction/`) are generated from these rows. The shapes were compared with the public rules
+of gitleaks and detect-secrets; the rows themselves are original.
 
 A template is literal text with runs in braces: `{W:36}` is 36 characters of the alphabet `W`,
 `{9:10-13}` 10 to 13 digits, `{pat|oat}` one of several words, `{U}` a UUID. A run that ends in `!`
-has exactly that length; any other may also be longer or a little shorter in a rule, because vendors
-change lengths. `<` and `>` enclose the secret where only a part of the template is one.
+has exactly that length; in a rule, any other may also be longer or a little shorter, because
+vendors change lengths. `<` and `>` enclose the secret if it is only a part of the template.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ ALPHABETS = {
     "C": "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L",
     "P": r"A-Za-z0-9!#$%&*+,./:;<=>?@^_~()\[\]{}|-",
 }
-"""A letter -> the characters of a run, as a regular expression's set writes them.
+"""A letter -> the characters of a run, as a set of a regular expression.
 
-`P` is what password generators draw from; it occurs in values only, never in a rule.
+`P` has the characters of password generators. It is used in examples only, never in a rule.
 """
 
 
@@ -43,17 +43,17 @@ class Kind:
     """One kind of secret."""
 
     name: str
-    """Unique; what `cockpit redact --check` says."""
+    """Unique; printed by `cockpit redact --check`."""
     template: str
     names: tuple[str, ...] = ()
-    """Names under which it is kept in an environment or a file, in capitals."""
+    """Names of environment variables and settings that hold it, in upper case."""
     how: Literal["shape", "name", "place"] = "shape"
-    """What tells it: its shape alone, wherever it occurs; the name it is given; or where it stands
+    """How it is found: by its shape, anywhere; by its name; or by its place
     (`core.secret_places`), for which the template is one example."""
 
     @property
     def family(self) -> str:
-        """What the marker in a redacted text says: the vendor, the first word of the name."""
+        """The kind in the marker of a redacted text: the first word of the name, the vendor."""
         return self.name.partition(" ")[0]
 
 
@@ -348,7 +348,7 @@ KINDS = (
     _known("coder token", "coder_{W:10}-{W:22}", "CODER_SESSION_TOKEN"),
     _named("salesforce token", "00D{W:12}!{D:90}", "SALESFORCE_ACCESS_TOKEN"),
     _named("maps signing", "{S:27}=", "MAPS_SIGNING_SECRET"),
-    # The same, as short as they have been seen.
+    # Shorter forms of kinds above.
     _known("anthropic other", "sk-ant-{S:22}"),
     _known("openai other", "sk-{proj|svcacct|admin|None}-{S:22}"),
     _known("openai older", "sk-{W:40}"),
@@ -364,7 +364,7 @@ KINDS = (
     _known("sentry other", "sntrys_{B:60}"),
     _known("notion other", "ntn_{W:46}"),
     _known("age other", "AGE-SECRET-KEY-1{Y:58}"),
-    # Forms that many share.
+    # Formats that many services use.
     _known("jwt", "eyJ{S:12-200}.eyJ{S:12-1400}.{S:24-86}", "ID_TOKEN", "ACCESS_TOKEN"),
     _known("paseto", "v{2|3|4}.{local|public}.{S:100}", "PASETO_TOKEN"),
     _known("crypt sha", "${5|6}${c:8-16}${c:43-86}"),
@@ -511,4 +511,4 @@ PEM_KINDS = (
     "PGP ",
     "SSH2 ENCRYPTED ",
 )
-"""What is written before `PRIVATE KEY` in a key block; each is a kind."""
+"""The words before `PRIVATE KEY` in a key block; each is a kind."""

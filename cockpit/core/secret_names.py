@@ -1,4 +1,4 @@
-"""Whether a name says that its value is a secret, and how sure that is."""
+"""Decides from a name whether its value is a secret, and how certain that is."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from functools import lru_cache
 
 
 class Strength(IntEnum):
-    """How sure a name is."""
+    """How certain it is that a name's value is a secret."""
 
     NONE = 0
     KEY = 1
-    """Some key, session or signature: its value has to look random."""
+    """A key, session or signature: only a random value counts."""
     TOKEN = 2
-    """A token, secret or credential: its value has to look made, not written."""
+    """A token, secret or credential: only a generated value counts, not a word."""
     PASSWORD = 3
-    """Anything that is no placeholder, reference or code may be its value."""
+    """Every value counts that is no placeholder, reference or code."""
 
 
 ANCHORS = (
     "pass", "pwd", "secret", "token", "key", "auth", "cred", "salt", "cookie", "dsn", "session",
     "webhook", "psk", "_pat", "jwt", "connection", "pswd", "_pw", "identified",
 )  # fmt: skip
-"""In lower case; every secret name has one of them."""
+"""In lower case; every name of a secret contains one of them."""
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _PASSWORDS = frozenset(
@@ -77,7 +77,7 @@ _ABOUT = frozenset(
     | {"output", "completion", "context", "bucket", "schema", "natural", "fingerprint", "manager"}
     | {"agent", "sock", "class", "module", "rotation", "strategy", "handler", "service_name"}
 )
-"""A name with one of these tells something about secrets, or of a key that opens nothing."""
+"""Words of names whose value describes a secret, or is a harmless key."""
 _SUFFIXES = frozenset(
     {
         "base64",
@@ -108,14 +108,14 @@ _SUFFIXES = frozenset(
         "text",
     }
 )
-"""What may follow the word that says it."""
+"""Words that may follow the word for a secret in a name."""
 _ALONE = frozenset({"auth", "pass", "pw", "salt", "pat", "key", "identified"})
-"""Too ordinary to count as a whole name in small letters."""
+"""Words that are too common to count as a whole name in lower case."""
 
 
 @lru_cache(maxsize=4096)
 def strength(name: str) -> Strength:
-    """What a name says, in any spelling: `DB_PASSWORD`, `db-password`, `app.dbPassword`."""
+    """The strength of a name in any spelling: `DB_PASSWORD`, `db-password`, `app.dbPassword`."""
     words = [word.lower() for word in _WORDS.findall(name)]
     spelled = list(words)
     while len(words) > 1 and (words[-1].isdigit() or words[-1] in _SUFFIXES):
@@ -152,10 +152,10 @@ def strength(name: str) -> Strength:
 
 
 def is_shouted(name: str) -> bool:
-    """Whether a name is spelled as variables of an environment are."""
+    """Whether a name is in upper case, as environment variables are."""
     return name.isupper()
 
 
 def is_ordinary(name: str) -> bool:
-    """Whether a name is so short and common that prose has it too."""
+    """Whether a name is so common that it also occurs in prose."""
     return name in _ALONE

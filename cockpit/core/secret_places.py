@@ -1,7 +1,6 @@
-"""Secrets told by where they stand: behind a name, in a URL, a header, a command, a password file.
+"""Finds secrets by their place: after a name, in a URL, a header, a command, a password file.
 
-Every expression is bounded, and each is only tried at a word that it must contain, so the time is
-linear in the text whatever it holds.
+Every expression is bounded, and is tried only at its word, so the time is linear for any text.
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ Span = tuple[int, int, str]
 LONGEST_NAME = 80
 LONGEST_VALUE = 400
 LONGEST_RUN = 64
-"""Characters of a bare value that is no secret, from which nothing in it is looked at."""
+"""A bare value that is no secret and longer than this is skipped as a whole; in characters."""
 
 _NAME_REST = re.compile(r"[A-Za-z0-9_.-]{0,60}")
 _NAME_HEAD = re.compile(r"[A-Za-z0-9_.-]{0,80}")
-"""Matched against what stands before, backwards."""
+"""Matched against the text before it, reversed."""
 _COLOUR = r"\x1b\[[0-9;]{0,12}m"
 _ESCAPED = r"(?:\\{0,7}[\"'`]|&(?:quot|apos|#0?3[49]|#x2[27]);)"
 _BETWEEN = re.compile(
@@ -49,7 +48,7 @@ _BETWEEN = re.compile(
 _OPENER = re.compile(rf"(?:[A-Za-z]{{0,2}}@?(?P<quote>{_ESCAPED}))?")
 _BARE = re.compile(rf"[^\s\"'`\x1b│]{{1,{LONGEST_VALUE}}}")
 _LONGER = re.compile(r"[A-Za-z0-9+/=_.-]*")
-"""The rest of a value that is longer than what is looked at."""
+"""The rest of a value that is longer than `LONGEST_VALUE`."""
 _BARE_END = re.compile(
     r"\\+(?:[nrt\"'`]|u00[0-9a-f]{2}|x1b)|</|[;&,|](?:amp;)?[A-Za-z_][A-Za-z0-9_. -]{0,40}[=:]|&quot;|&lt;"  # noqa: E501
     r"|,[{\[]|->"
@@ -66,7 +65,7 @@ _SETS = re.compile(
 _FLAG = re.compile(r"(?:^|[\s\"'`=\[(,+│>])--?\Z")
 
 _URL_USER = re.compile(
-    # A password, or a token that stands alone where the user's name would be.
+    # A password, or a token instead of the user's name.
     r"[^\s:/@\"'<>`]{0,200}:(?P<p>[^\s/\"'<>`]{3,200})@"
     r"|(?P<t>(?=[A-Za-z_-]{0,199}[0-9])[A-Za-z0-9_-]{20,200})@"
 )
@@ -80,7 +79,7 @@ _AUTHORIZATION = re.compile(r"\\{0,3}[\"']?[ \t]{0,4}[:=,][ \t]{0,4}\\{0,3}[\"'`
 _COOKIES = re.compile(r"[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?")
 _COOKIES_END = re.compile(r"[\n\"']")
 LONGEST_COOKIES = 2000
-"""Characters behind the word in which cookies are looked for."""
+"""Characters after the word that are searched for cookies."""
 _FIRST_COOKIE = re.compile(r"[A-Za-z0-9_.-]{1,80}=(?P<s>[^;\s\\,]{12,800})")
 _COOKIE = re.compile(rf"(?:[;,] ?|\s){_FIRST_COOKIE.pattern}")
 _COMMANDS = (
@@ -110,7 +109,7 @@ _PGPASS = re.compile(
 
 
 def placed_secrets(text: str, folded: str, words: Words) -> Iterator[Span]:
-    """Where secrets stand by their place; `folded` is the text in lower case, as long as it."""
+    """Start, end and kind of each secret; `folded` is the text in lower case, equally long."""
     yield from url_secrets(text)
     yield from _named(text, folded, words)
     yield from _authorized(text, folded)
@@ -123,7 +122,7 @@ def placed_secrets(text: str, folded: str, words: Words) -> Iterator[Span]:
 
 
 def places(text: str, word: str) -> Iterator[int]:
-    """Where the text goes on after each occurrence of a word."""
+    """The position after each occurrence of a word."""
     at = text.find(word)
     while at >= 0:
         yield at + len(word)
@@ -154,7 +153,7 @@ def _named(text: str, folded: str, words: Words) -> Iterator[Span]:
         while end > at and text[end - 1] in "-.":
             end -= 1
         between = _BETWEEN.match(text, end)
-        assert between is not None, "it can be blank"
+        assert between is not None, "the expression can match nothing"
         span, is_secret = _value(text, at, end, between)
         if span is not None and is_secret:
             begin, done = span
@@ -162,7 +161,7 @@ def _named(text: str, folded: str, words: Words) -> Iterator[Span]:
                 done = _LONGER.match(text, done).end()  # type: ignore[union-attr]
             yield begin, done, "assigned"
         elif span is not None and span[1] - span[0] > LONGEST_RUN and span[0] - end < 4:
-            done = span[1]  # names in it are no names: `password=password=…` takes one look
+            done = span[1]  # skip names inside it: `password=password=…` is read once
         else:
             done = end
 
@@ -170,15 +169,15 @@ def _named(text: str, folded: str, words: Words) -> Iterator[Span]:
 def _value(
     text: str, at: int, end: int, between: re.Match[str]
 ) -> tuple[tuple[int, int] | None, bool]:
-    """Where the value is that belongs to a name around `at`, and whether it is a secret."""
+    """The span of the value that belongs to the name around `at`, and whether it is a secret."""
     begin = _begin_of_name(text, at)
     before = text[max(0, begin - 72) : begin]
     name = text[begin:end]
-    how_sure = strength(name)
-    if how_sure is Strength.NONE and before.endswith("\\") and name[:1] in ("n", "r", "t"):
-        begin, name = begin + 1, name[1:]  # the letter of a line end as JSON writes it
-        how_sure = strength(name)
-    if how_sure is Strength.NONE or name in ("GPG_KEY", "OLDPWD"):
+    name_strength = strength(name)
+    if name_strength is Strength.NONE and before.endswith("\\") and name[:1] in ("n", "r", "t"):
+        begin, name = begin + 1, name[1:]  # the letter of a line end in JSON
+        name_strength = strength(name)
+    if name_strength is Strength.NONE or name in ("GPG_KEY", "OLDPWD"):
         return None, False
     close, sep = between["close"], between["sep"]
     opener = _OPENER.match(text, between.end())
@@ -223,7 +222,7 @@ def _value(
         return None, False
     if quote == "`" and separator == "":
         certain = False
-    return span, _is_meant(how_sure, name, value, certain)
+    return span, _is_secret(name_strength, name, value, certain)
 
 
 def _begin_of_name(text: str, at: int) -> int:
@@ -233,14 +232,14 @@ def _begin_of_name(text: str, at: int) -> int:
     return at - len(name)
 
 
-def _is_meant(how_sure: Strength, name: str, value: str, certain: bool) -> bool:
-    if how_sure is Strength.PASSWORD:
+def _is_secret(name_strength: Strength, name: str, value: str, certain: bool) -> bool:
+    if name_strength is Strength.PASSWORD:
         if " " in value:
             words = value.split(" ")
             is_phrase = "phrase" in name.lower() or "psk" in name.lower()
             return certain and is_phrase and len(words) > 2
         return is_password(value, certain=certain)
-    if how_sure is Strength.TOKEN:
+    if name_strength is Strength.TOKEN:
         return is_token(value, certain=certain)
     return is_key(value)
 
@@ -296,7 +295,7 @@ def _authorized(text: str, folded: str) -> Iterator[Span]:
 
 
 def _in_cookies(text: str, folded: str) -> Iterator[Span]:
-    """What overlaps is looked through once, however often the word stands in it."""
+    """Find cookies; overlapping parts are searched once, however often the word occurs in them."""
     judged = 0
     for begin, end, firsts in _cookie_runs(text, folded):
         for found in _COOKIE.finditer(text, begin, end):
@@ -304,7 +303,7 @@ def _in_cookies(text: str, folded: str) -> Iterator[Span]:
                 yield *found.span("s"), "cookie"
         for first in firsts:
             if first < judged:
-                continue  # in a value that was looked at, and whose parts are no cookies
+                continue  # inside a value that was checked already
             found_first = _FIRST_COOKIE.match(text, first, end)
             if found_first is None:
                 continue
@@ -314,7 +313,7 @@ def _in_cookies(text: str, folded: str) -> Iterator[Span]:
 
 
 def _cookie_runs(text: str, folded: str) -> Iterator[tuple[int, int, list[int]]]:
-    """Where cookies may stand, with the places of those that no separator stands before."""
+    """Spans that may contain cookies, each with the positions of first cookies in it."""
     begin = end = stop = 0
     firsts: list[int] = []
     for at in places(folded, "cookie"):

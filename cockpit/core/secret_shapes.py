@@ -1,10 +1,10 @@
-"""Credentials that are known by their shape alone, as `core.secret_kinds` has them.
+"""Finds credentials by their shape alone, from the table in `core.secret_kinds`.
 
-A shape is only tried in runs of characters long enough to be one, and there only where its first
-letters or a word of it occur, so that ordinary text costs one pass.
+A shape is tried only in long runs of characters, and there only where its first letters or one of
+its words occur, so ordinary text needs one pass.
 
 The time is linear for any text: an expression ends after the shortest length of a shape, the rest
-of a run is looked at once for all shapes that begin in it, and all runs are placed in one pass.
+of a run is read once for all shapes that begin in it, and all runs are located in one pass.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from cockpit.core.token_runs import placed_runs, token_runs
 
 Span = tuple[int, int, str]
 LONGEST_SAMPLE = 40
-"""Characters behind the shortest length of a shape in which a sample may say that it is one."""
+"""Characters after the shortest length of a shape that are searched for words of a sample."""
 
 
 def shaped_secrets(text: str, runs: str | None = None) -> Iterator[Span]:
-    """Where credentials stand in a text: start, end and kind; they may overlap."""
-    # The one letter whose lower case is longer would move everything behind it.
+    """Start, end and kind of each credential in a text; they may overlap."""
+    # The only letter whose lower case is longer: it would shift the positions after it.
     folded = text.replace("İ", "I").lower()
     shapes = _by_run(token_runs(text) if runs is None else runs)
     if shapes:
@@ -45,19 +45,19 @@ def shaped_secrets(text: str, runs: str | None = None) -> Iterator[Span]:
 
 
 def looks_secret(value: str) -> bool:
-    """Whether a value as a whole has the shape of a credential."""
+    """Whether the whole value has the shape of a credential."""
     whole = (0, len(value))
     return token_runs(value) == value and any(span[:2] == whole for span in _by_shape(value))
 
 
 def url_passwords(value: str) -> Iterator[str]:
-    """The passwords that stand in URLs in a value."""
+    """The passwords in the URLs of a value."""
     for start, end, _ in url_secrets(value):
         yield value[start:end]
 
 
 def _by_run(searched: str) -> dict[str, list[Span]]:
-    """The runs that hold credentials, and where those stand in each."""
+    """The runs that contain credentials, and the spans of these in each."""
     found: dict[str, list[Span]] = {}
     begin = end = -1
     for start, stop, family in sorted(_by_shape(searched)):
@@ -87,10 +87,10 @@ def _by_shape(searched: str) -> Iterator[Span]:
 def _span(
     shape: Shape, match: re.Match[str], searched: str, reached: dict[str, tuple[int, int]]
 ) -> Span:
-    """The credential with the rest of the run in which its shape ends.
+    """The span of the credential, with the rest of the run in which its shape ends.
 
-    `reached` has the stretch of each alphabet that was last looked at, so no character is looked
-    at again for each of the shapes that begin in it.
+    `reached` has the last span that was read for each alphabet, so that no character is read again
+    for another shape.
     """
     start, end = match.span(match.lastgroup or 0)
     if shape.rest is not None:
@@ -104,17 +104,17 @@ def _span(
 
 
 def _is_sample(token: str) -> bool:
-    """What vendors' own documents have in place of a credential."""
+    """Whether it is a sample from a vendor's documentation."""
     return "EXAMPLE" in token or "xxxxxx" in token.lower()
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How a kind is found."""
+    """The rule for one kind."""
 
     rule: re.Pattern[str]
     rest: re.Pattern[str] | None
-    """What may follow where the kind ends in a run of any length."""
+    """The characters that may follow, if the kind ends in a run of any length."""
     family: str
 
 
@@ -123,7 +123,9 @@ Rules = tuple[re.Pattern[str], dict[str, list[Shape]], list[tuple[str, Shape]]]
 
 @cache
 def _rules() -> Rules:
-    """The first letters of all kinds in one expression, the rules of each, rules without any."""
+    """One expression for the first letters of all kinds, the rules by first letters, and rules
+    without first letters.
+    """
     by_start: dict[str, list[Shape]] = {}
     inner: list[tuple[str, Shape]] = []
     for kind in KINDS:
@@ -138,7 +140,7 @@ def _rules() -> Rules:
             inner.append((_word_inside(kind), Shape(bounded, rest, kind.family)))
         for start in beginnings - {""}:
             by_start.setdefault(start, []).append(Shape(re.compile(rule), rest, kind.family))
-    # One beginning may be that of another: all rules of the shorter are tried at the longer.
+    # One beginning may be part of another: the rules of the shorter are tried at the longer too.
     for start, rules in by_start.items():
         for other in by_start:
             if start != other and start.startswith(other):
@@ -147,7 +149,7 @@ def _rules() -> Rules:
 
 
 def first_letters(kind: Kind) -> set[str]:
-    """The literal beginnings of a kind's shape; an empty one where it begins with a run."""
+    """The literal beginnings of a kind's shape; an empty one if it begins with a run."""
     beginnings = {""}
     for part in parts(kind.template):
         if isinstance(part, str):
@@ -167,7 +169,7 @@ def _word_inside(kind: Kind) -> str:
 
 
 def _any_of(words: Iterable[str]) -> str:
-    """An expression for any of many words, the longest that fits; it looks at no letter twice."""
+    """An expression that matches the longest of many words, and reads no letter twice."""
     tree: dict[str, dict] = {}  # type: ignore[type-arg]
     for word in words:
         node = tree

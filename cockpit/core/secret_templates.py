@@ -1,4 +1,4 @@
-"""The small language in which `core.secret_kinds` writes shapes, read into parts."""
+"""Parses the templates of `core.secret_kinds` and converts them to regular expressions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PART = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Some characters of one alphabet."""
+    """A run of characters of one alphabet."""
 
     alphabet: str
     low: int
@@ -34,7 +34,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Where the secret begins (`<`) or ends (`>`)."""
+    """The beginning (`<`) or end (`>`) of the secret."""
 
     side: str
 
@@ -43,7 +43,7 @@ Part = str | Run | Choice | Mark
 
 
 def parts(template: str) -> list[Part]:
-    """A template taken apart; raises `ValueError` where it cannot be read."""
+    """Parse a template. Raises `ValueError` if it is invalid."""
     found: list[Part] = []
     at = 0
     while at < len(template):
@@ -78,11 +78,11 @@ _UUID_RUNS: tuple[tuple[Part, ...], ...] = (
 
 
 def expression(template: str) -> str:
-    """The regular expression of a template; the group `s` is the secret where only a part is one.
+    """The regular expression of a template; the group `s` is the secret if it is only a part.
 
-    A run may be a quarter shorter than it is written and half longer. Where a template ends in a
-    run, the run may be longer without end; the expression ends at its shortest length, and
-    `open_alphabet` says what may follow. So no expression scans further than a template is long.
+    A run may be a quarter shorter than in the template, or half longer. A run at the end of a
+    template may have any length: the expression ends at its shortest length, and `open_alphabet`
+    has the characters that may follow. So no expression reads further than its template is long.
     """
     pieces: list[str] = []
     read = parts(template)
@@ -104,7 +104,7 @@ def expression(template: str) -> str:
 
 
 def _ends(run: Run, following: list[Part]) -> bool:
-    """Whether what follows a run cannot be a part of it."""
+    """Whether the text after a run cannot be a part of the run."""
     after = next((part for part in following if not isinstance(part, Mark)), None)
     words = after.words if isinstance(after, Choice) else [after] if isinstance(after, str) else []
     firsts = "".join(word[0] for word in words)
@@ -112,7 +112,7 @@ def _ends(run: Run, following: list[Part]) -> bool:
 
 
 def open_alphabet(template: str) -> str | None:
-    """The set of characters of the run in which a template ends, where it may be longer."""
+    """The characters of the run at the end of a template, if it may be longer; else None."""
     last = next(part for part in reversed(parts(template)) if not isinstance(part, Mark))
     if not isinstance(last, Run) or last.exact:
         return None

@@ -1,4 +1,6 @@
-"""Whether a value that stands under a secret's name is one: no placeholder, code, path or prose."""
+"""Decides whether the value of a secret's name is a secret, and not a placeholder, code, path or
+prose.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ _REFERENCE = re.compile(
     r"|<[^<>]*>?|\[[A-Za-z _.:|-]*\]?|\([A-Za-z _.-]*\)?|@\w+"
     r"|!(?:Ref|Sub|GetAtt|vault|secret)\b.*|(?:vault|op|env|ssm|secret|file|arn|kms):.*|\\[0-9]"
 )
-"""Something else's name: what is put in its place is the secret."""
+"""A reference to a value that is elsewhere."""
 _MASKED = re.compile(
     r"(.)\1*|[*x•·.-]+|[xX0*]{4,}.*|.*(?:\*{3,}|x{5,}|X{5,}|\.{3}|…|•{3,}).*", re.DOTALL
 )
@@ -40,7 +42,7 @@ _SAID = frozenset(
     value var wrong yes write
     """.split()  # noqa: SIM905
 )
-"""Words that are written where a secret would be, to say something of it."""
+"""Words that are written instead of a secret, or describe one."""
 _PATH = re.compile(
     r"(?:~|\.{1,2})?/[A-Za-z0-9_.~$-]+(?:/|$|\.[a-z]{1,5}$)|[A-Za-z]:\\\\?|[\w.-]+/[\w./-]+\.[a-z]{1,5}$"
 )
@@ -57,13 +59,15 @@ _DATED = re.compile(
 _UUID = re.compile(r"(?i)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 _CHANGES = re.compile(r"[A-Za-z](?=[0-9])|[0-9](?=[A-Za-z])")
 _SPELLED = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
-"""Parts of a word; in one that a person wrote, they are longer."""
+"""Parts of a word; they are longer in a word that a person wrote."""
 _PIECES = re.compile(r"[A-Za-z0-9]+")
 
 
 def is_placeholder(value: str) -> bool:
-    """Whether a value only says that a secret belongs there. The whole value says it, not a
-    character in it: generated passwords have `$ % * < [ {` too."""
+    """Whether a value is a placeholder for a secret.
+
+    The whole value decides, because generated passwords contain `$ % * < [ {` too.
+    """
     if _REFERENCE.fullmatch(value) or _MASKED.fullmatch(value) or _SAMPLE.search(value):
         return True
     return all(word.lower() in _SAID for word in re.findall("[A-Za-z]+", value)) and not re.search(
@@ -72,7 +76,7 @@ def is_placeholder(value: str) -> bool:
 
 
 def is_random(value: str) -> bool:
-    """Whether a value looks drawn by a machine: letters and digits in no order."""
+    """Whether a value looks random: letters and digits without order."""
     if _UUID.fullmatch(value):
         return True
     if _DATED.fullmatch(value) or value.count(" ") > 0:
@@ -88,9 +92,9 @@ def is_random(value: str) -> bool:
 
 
 def is_password(value: str, *, certain: bool) -> bool:
-    """Whether what stands under a password's name is one.
+    """Whether the value of a password's name is a password.
 
-    `certain`: quoted or in an environment, where nothing but a value can stand.
+    `certain` means that it must be a value, because it is quoted or in an environment.
     """
     if len(value) < SHORTEST_PASSWORD or is_placeholder(value) or _PATH.match(value):
         return False
@@ -113,7 +117,7 @@ def is_password(value: str, *, certain: bool) -> bool:
 
 
 def is_token(value: str, *, certain: bool) -> bool:
-    """Whether what stands under the name of a token or a secret is one."""
+    """Whether the value of a token's name is a token; `certain` as in `is_password`."""
     if len(value) < SHORTEST_TOKEN or " " in value or "://" in value:
         return False
     if is_placeholder(value) or _PATH.match(value):
@@ -130,7 +134,7 @@ def is_token(value: str, *, certain: bool) -> bool:
 
 
 def is_key(value: str) -> bool:
-    """Whether what stands under the name of some key is worth hiding."""
+    """Whether the value of a key's name is a secret key."""
     if len(value) < SHORTEST_KEY or _UUID.fullmatch(value) or "://" in value or " " in value:
         return False
     return not (is_placeholder(value) or _PATH.match(value)) and is_random(value)

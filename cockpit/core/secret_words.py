@@ -1,4 +1,4 @@
-"""The words of a text, gathered in one pass, so that most searches for one can be left out."""
+"""The words of a text, collected in one pass, so that most searches can be skipped."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ _IN_WORDS = "abcdefghijklmnopqrstuvwxyz0123456789_.-"
 _APART = bytes(code if chr(code) in _IN_WORDS else 32 for code in range(256))
 _RUN = re.compile(rf"[{re.escape(_IN_WORDS)}]+")
 _WRITTEN = b"nrt"
-"""Letters that may end an escape (`\\n`) and belong to no word."""
+"""Letters that may be part of an escape (`\\n`) and of no word."""
 _COLOUR = re.compile(rb"[0-9]{1,4}m(?=.)")
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Every word once; a word that an escape or a colour runs into also without it."""
+    """Every word once; a word directly after an escape or a colour also without that."""
 
     each: frozenset[bytes]
     joined: bytes
 
     def may_hold(self, run: bytes) -> bool:
-        """False where the text, in lower case, has no place with this run of `longest_run`."""
+        """Whether the text may contain this result of `longest_run`; False is certain."""
         return run in self.joined
 
 
@@ -39,5 +39,5 @@ def words_of(folded: str) -> Words:
 
 
 def longest_run(searched: str) -> bytes:
-    """What of a searched text stands in one word, wherever that text is."""
+    """The longest part of a search text that is within one word."""
     return max(_RUN.findall(searched), key=len, default="").encode()

@@ -1,7 +1,7 @@
-"""What can happen in one session of an agent's CLI, in words of our own.
+"""The events of one session's transcript, in a form that is common to all CLIs.
 
-A runtime's adapter turns each line of its CLI's record into these; everything above reads
-only these. The set is closed: whatever makes cockpit move on behalf of a transcript is here.
+A runtime's adapter turns each line of its CLI's transcript into these events. All other code reads
+only these events.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Usage:
 
     @property
     def context(self) -> int:
-        """Tokens that filled the window for this message: everything but the reply."""
+        """Tokens in the window for this message, without the reply."""
         return self.input + self.cache_creation + self.cache_read
 
 
@@ -42,24 +42,24 @@ class AssistantReplied:
     message_id: str
     model: str
     context: Usage
-    """What filled the window: the last of `iterations` where the record has them."""
+    """Tokens in the window: the last of `iterations`, if the record has them."""
     billed: Usage
-    """What the whole message cost, for totals."""
+    """Usage of the whole message, for totals."""
     text: str = ""
     tools: tuple[ToolUse, ...] = ()
     stop_reason: str | None = None
     sidechain: bool = False
-    """A subagent's: it costs money, and says nothing about the main context."""
+    """It belongs to a subagent: it costs money, but is not in the main context."""
     at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class UserSaid:
-    """A prompt, by the user or whoever started the session; never a tool's result."""
+    """A prompt of the user or of whoever started the session; never a tool's result."""
 
     text: str
     meta: bool = False
-    """Put there by the CLI (hook feedback, caveats), not by a person."""
+    """Written by the CLI (hook feedback, caveats), not by the user."""
     compact_summary: bool = False
     sidechain: bool = False
     at: datetime | None = None
@@ -67,27 +67,27 @@ class UserSaid:
 
 @dataclass(frozen=True, slots=True)
 class ToolFinished:
-    """The result of a tool call came back."""
+    """A tool call returned."""
 
     tool_use_id: str
     failed: bool = False
     text: str = ""
-    """The beginning of what the tool said, at most 2,000 characters."""
+    """The beginning of the tool's output, at most 2,000 characters."""
     agent_id: str | None = None
-    """Set when the tool started a subagent: its id."""
+    """If the tool started a subagent: its id."""
     agent_status: str | None = None
-    """`running`, `completed`, `failed` or `stopped`, where `agent_id` is set."""
+    """`running`, `completed`, `failed` or `stopped`, if `agent_id` is set."""
     task_id: str | None = None
-    """Set when the command goes on in the background: the task's id."""
+    """If the command continues in the background: the task's id."""
     task_log: str = ""
-    """The file that the output of that task goes to."""
+    """The file with the output of that task."""
     sidechain: bool = False
     at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Compacted:
-    """The CLI summarised the conversation; the reading is unknown until the next reply."""
+    """The CLI compacted the conversation; the reading is unknown until the next reply."""
 
     trigger: str = "auto"
     pre_tokens: int | None = None
@@ -96,27 +96,27 @@ class Compacted:
 
 @dataclass(frozen=True, slots=True)
 class TurnEnded:
-    """The CLI's own note that a turn is over."""
+    """A turn ended."""
 
     at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Interrupted:
-    """The user pressed Esc; no hook says so, only the record does."""
+    """The user pressed Esc. No hook reports it, only the transcript."""
 
     at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ApiFailed:
-    """A request did not go through; it says nothing about the context."""
+    """A request to the API failed. It does not change the context."""
 
     error: str
     status: int | None = None
     at: datetime | None = None
     resets_at: float | None = None
-    """When the limit that it met begins anew, where that was said; unix seconds."""
+    """When the usage limit resets, if the error says so; unix seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ class CostCounted:
 
 @dataclass(frozen=True, slots=True)
 class ContextInjected:
-    """A hook's answer reached the model: the proof that a verdict was delivered."""
+    """A hook's answer reached the model."""
 
     hook_event: str
     text: str
@@ -136,7 +136,7 @@ class ContextInjected:
 
 @dataclass(frozen=True, slots=True)
 class PromptFileTaken:
-    """The CLI put a file of the prompt before it into its request: a piece of that prompt."""
+    """The CLI added a file that the prompt before it mentions: a piece of that prompt."""
 
     path: str
     text: str
@@ -144,7 +144,7 @@ class PromptFileTaken:
 
 @dataclass(frozen=True, slots=True)
 class Identified:
-    """Something the record says about itself: where it ran, on what."""
+    """Facts about the session itself: where it runs, and with which model."""
 
     session_id: str | None = None
     cwd: str | None = None
@@ -171,8 +171,8 @@ SessionEvent = (
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A line that is no record: torn, binary, too large, or not what it claims. Never raised."""
+    """A line that could not be read: incomplete, binary, too large, or of an unknown form."""
 
     reason: Literal["torn", "not-json", "not-a-record", "too-long", "too-many-values"]
     reading: bool = False
-    """It may have been a reply or a compaction: the context is unknown until the next reply."""
+    """It may be a reply or a compaction, so the context is unknown until the next reply."""

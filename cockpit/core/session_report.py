@@ -1,7 +1,6 @@
-"""`cockpit usage --json` and `cockpit facts --json`, field for field: the contract's two forms.
+"""The output of `cockpit usage --json` and `cockpit facts --json`.
 
-Only the forms: what they hold was counted by `meter` and gathered by `collect`. Absent is None,
-never a made-up zero.
+`meter` counts the values and `collect` collects them. An unknown value is None, never 0.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from cockpit.core.reading import Confidence, Window
 def usage_report(
     transcript: str, meter: Meter, window: Window, session_id: str | None = None
 ) -> dict[str, Any]:
-    """What a session used and how full its context is."""
+    """A session's usage and context."""
     totals = meter.totals
     return {
         "transcript": transcript,
@@ -38,7 +37,7 @@ def usage_report(
 
 
 def unreadable_report(transcript: str, error: str) -> dict[str, Any]:
-    """The same form for a transcript that could not be read."""
+    """The same fields for a transcript that could not be read."""
     return {
         "transcript": transcript,
         "session_id": None,
@@ -72,7 +71,7 @@ def facts_report(
     branch: str | None = None,
     head: str | None = None,
 ) -> dict[str, Any]:
-    """What a session did. `git_status` is None where nobody could ask, empty where it is clean."""
+    """What a session did. `git_status` is None if unknown, and empty if the worktree is clean."""
     return {
         "goal": facts.goal,
         "todos": [{"content": todo.content, "status": todo.status} for todo in facts.todos],

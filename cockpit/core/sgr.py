@@ -1,8 +1,8 @@
-"""Captured screen lines: text and colours, nothing else.
+"""Parses captured screen lines into text and colours.
 
-tmux hands out lines with SGR sequences whose state runs on from one line to the next. Here they
-are made harmless, and cut into runs of one look, quickly enough to do it for every changed line
-(the pair of line and entry style is a cache key). Draws nothing and knows no toolkit.
+tmux returns lines with SGR sequences, whose state continues from one line to the next. This module
+makes them safe and splits them into runs of one style. It is fast enough for every changed line
+(line and initial style can be a cache key).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Color = int | tuple[int, int, int] | None
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How a run of text looks. Blinking and underline colours are left out on purpose."""
+    """The style of a run of text. Blinking and underline colours are not supported."""
 
     fg: Color = None
     bg: Color = None
@@ -50,18 +50,18 @@ _ATTRIBUTES: dict[int, dict[str, bool]] = {
     29: {"strike": False},
 }
 _SUSPECT = re.compile("[^\x20-\x7e\xa0-\xac\xae-\u02ff\u2500-\u27bf]")
-"""What a line must hold before it is worth cleaning: ordinary letters and box drawing do not."""
+"""Characters that need cleaning: all except ordinary letters and box drawing."""
 
 
 _DRAWING = str.maketrans(
     "`afgijklmnopqrstuvwxyz{|}~",
     "◆▒°±␋┘┐┌└┼⎺⎻─⎼⎽├┤┴┬│≤≥π≠£·",
 )
-"""What letters stand for between SO and SI, where older programs draw their lines."""
+"""The meaning of letters between SO and SI, which older programs use to draw lines."""
 
 
 def screen(lines: Iterable[str]) -> tuple[str, ...]:
-    """The lines of one capture, in order, each as `sanitised`; drawn lines become characters."""
+    """The lines of one capture, each as `sanitised`; letters between SO and SI become lines."""
     drawing = False
     found = []
     for line in lines:
@@ -72,7 +72,7 @@ def screen(lines: Iterable[str]) -> tuple[str, ...]:
 
 
 def sanitised(line: str) -> str:
-    """The line with its SGR sequences and without anything else that is not text."""
+    """The line with text and SGR sequences only."""
     if not _SUSPECT.search(line):
         return line
     parts = _SGR.split(line)
@@ -82,9 +82,9 @@ def sanitised(line: str) -> str:
 
 
 def runs(line: str, state: Style = PLAIN) -> tuple[list[tuple[str, Style]], Style]:
-    """Cut a line into runs of one style, beginning with `state`; also the style it ends in.
+    """Split a line into runs of one style, beginning with `state`; also returns the last style.
 
-    Neighbouring runs differ, none is empty. Total: what is no SGR sequence is removed.
+    Neighbouring runs differ, and none is empty. Other escape sequences are removed.
     """
     if "\x1b" not in line:
         text = _text(line)
@@ -112,7 +112,7 @@ def _text(part: str) -> str:
 
 
 def _drawn(line: str, drawing: bool) -> tuple[str, bool]:
-    """The line without shifts; whether the next one begins shifted."""
+    """The line without SO and SI, and whether the next line begins after an SO."""
     out = []
     for part in re.split("([\x0e\x0f])", line):
         if part in ("\x0e", "\x0f"):
@@ -128,7 +128,7 @@ def _drawn(line: str, drawing: bool) -> tuple[str, bool]:
 
 @lru_cache(maxsize=4096)
 def _after(parameters: str, style: Style) -> Style:
-    """The style after one SGR sequence; numbers that mean nothing to us change nothing."""
+    """The style after one SGR sequence; unknown numbers are ignored."""
     codes = (
         [int(number) if number else 0 for number in parameter.split(":")]
         for parameter in parameters.split(";")
@@ -163,13 +163,13 @@ def _applied(code: list[int], rest: Iterator[list[int]], style: Style) -> Style:
 
 
 def _extended(inside: list[int], rest: Iterator[list[int]]) -> Color:
-    """An indexed or direct colour, from sub-parameters or the parameters after; None if broken."""
+    """An indexed or direct colour, from sub-parameters or the next parameters; None if invalid."""
     numbers = inside or [next(rest, [0])[0]]
     if numbers[0] == 5:
         index = numbers[1] if len(numbers) > 1 else next(rest, [-1])[0]
         return index if 0 <= index <= 255 else None
     if numbers[0] == 2:
-        # With sub-parameters a colour space may stand before the three.
+        # With sub-parameters, a colour space may come before the three values.
         parts = numbers[-3:] if len(numbers) > 3 else [next(rest, [-1])[0] for _ in range(3)]
         red, green, blue = parts
         return (red, green, blue) if all(0 <= part <= 255 for part in parts) else None

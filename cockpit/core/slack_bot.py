@@ -1,7 +1,6 @@
-"""Messages that a Slack bot posts with `chat.postMessage`, and what Slack's answers to them mean.
+"""Messages of a Slack bot (`chat.postMessage`), and the meaning of Slack's answers. Sends nothing.
 
-Slack answers 200 to most refusals and names the reason in the body, so the status alone says
-nothing. Sends nothing.
+Slack answers most errors with status 200 and an error name in the body.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from cockpit.core.outgoing import plain_block, slack, thread_name
 
 METHOD = "chat.postMessage"
 ADDRESS = f"https://slack.com/api/{METHOD}"
-"""Where a bot posts, unless the hook has an address of its own (GovSlack, a gateway)."""
+"""The URL for messages, unless the hook has its own (GovSlack, a gateway)."""
 
 _TOKEN = re.compile(r"[A-Za-z0-9._~+/=-]+")
 _TIMESTAMP = re.compile(r"[0-9]{1,20}\.[0-9]{1,20}")
@@ -36,7 +35,7 @@ _LATER = frozenset(
         "team_added_to_org",
     }
 )
-"""Errors that pass by themselves; every other one is final."""
+"""Temporary errors; every other one is final."""
 _THREAD_GONE = frozenset({"thread_not_found", "invalid_thread_ts", "cannot_reply_to_message"})
 
 _TOKEN_STEP = (
@@ -56,11 +55,11 @@ _STEPS = {
     "not_in_channel": _INVITE_STEP,
     "is_archived": "unarchive the channel, or put another channel's ID into channel_id",
 }
-"""Error -> what to do about it."""
+"""Error -> how to fix it."""
 
 
 def bearer(token: str) -> str:
-    """The `Authorization` header for a token. Raises `Failed` for text that is no token."""
+    """The `Authorization` header for a token. Raises `Failed` for an invalid token."""
     trimmed = token.strip()
     if not _TOKEN.fullmatch(trimmed):
         why = "has characters that no token has" if trimmed else "is empty"
@@ -71,7 +70,7 @@ def bearer(token: str) -> str:
 def body(
     payload: Mapping[str, Any], channel: str, *, thread: str | None, opens_thread: bool
 ) -> bytes:
-    """An event as a message for a channel; the one that opens a thread names the job first."""
+    """An event as a message for a channel; a message that opens a thread names the job first."""
     message: dict[str, Any] = {**slack(payload), "channel": channel}
     if thread is not None:
         message["thread_ts"] = thread
@@ -82,7 +81,7 @@ def body(
 
 
 def judged(answer: Answer, thread: str | None) -> Answer:
-    """The answer to a message for `thread`, with what its body says taken into account."""
+    """The answer to a message for `thread`, with the error or thread from its body."""
     if answer.status is None or not 200 <= answer.status < 300:
         return answer
     try:
@@ -107,5 +106,5 @@ def judged(answer: Answer, thread: str | None) -> Answer:
 
 
 def _failure(answer: Answer, problem: str, *, hopeless: bool = False) -> Answer:
-    """Without the status: 200 would count as delivered."""
+    """The answer as a failure, without the status, because 200 counts as delivered."""
     return replace(answer, status=None, problem=problem, hopeless=hopeless)

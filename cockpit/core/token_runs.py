@@ -1,6 +1,6 @@
-"""The runs of characters in a text that are long enough to be a credential, and nothing else.
+"""Finds the runs of characters in a text that are long enough to be a credential.
 
-Ordinary text has few, so whatever looks for credentials looks there first.
+Ordinary text has few, so searches for credentials look only there.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ CHARACTERS = frozenset(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.:/+=~%$!@?&|,;[]-"
 )
 _STAND_IN = "\x1a"
-"""For a question mark, because the encoder writes one for each letter that is not ASCII."""
+"""Replaces a question mark, because the encoder writes one for each character that is not ASCII."""
 _APART = bytes(
     63 if chr(code) == _STAND_IN else code if chr(code) in CHARACTERS - {"?"} else 32
     for code in range(256)
@@ -23,19 +23,19 @@ _RUN = re.compile(rf"[^ ]{{{SHORTEST_RUN},}}")
 
 
 def token_runs(text: str) -> str:
-    """Each long run once, a line each; colours and `\\n` as JSON writes it count as spaces."""
+    """Each long run once, one per line; colours and the escape `\\n` of JSON count as spaces."""
     long = dict.fromkeys([run for run in _apart(text).split() if len(run) >= SHORTEST_RUN])
     return "\n".join(long)
 
 
 def placed_runs(text: str) -> Iterator[tuple[int, str]]:
-    """Each long run wherever it stands, and where it begins in the text."""
+    """Start and text of every long run."""
     for run in _RUN.finditer(_apart(text)):
         yield run.start(), run[0]
 
 
 def _apart(text: str) -> str:
-    """The text with spaces for what is in no run; each character stays at its place."""
+    """The text with spaces for characters that are in no run; positions stay the same."""
     text = spaced(text)
     if "?" in text:
         text = text.replace("?", _STAND_IN)
@@ -43,9 +43,9 @@ def _apart(text: str) -> str:
 
 
 def spaced(text: str) -> str:
-    """The text with spaces for colours, and for ends of lines as JSON writes them."""
+    """The text with spaces for colours and for the line ends of JSON; positions stay the same."""
     if "\\" in text:
-        # Their letter would seem a part of the run that follows.
+        # Otherwise their letter would count as part of the run that follows.
         for written in ("\\n", "\\r", "\\t"):
             text = text.replace(written, "  ")
     if "\x1b[" in text or "b[" in text or "\\033[" in text or "\\e[" in text:
@@ -54,5 +54,5 @@ def spaced(text: str) -> str:
 
 
 def is_run(value: str) -> bool:
-    """Whether a value would stand in `token_runs` of every text that has it."""
+    """Whether `token_runs` of a text contains the value whenever the text does."""
     return len(value) >= SHORTEST_RUN and CHARACTERS.issuperset(value)

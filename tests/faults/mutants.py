@@ -198,7 +198,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "swapped-at-a-bad-moment",
         "an agent is ended in the middle of its turn",
         "core/handoff/swapping.py",
-        "    return not_now(seen, boundary=not deaf)",
+        "    return not_now(seen, boundary=not ignored)",
         "    return None",
         ADVANCE,
     ),
