@@ -7,22 +7,23 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """Deadlines are kept in `monotonic` seconds, so that a jump of the wall clock moves none."""
+    """The clocks of this machine. Deadlines use `monotonic`, which no clock change moves."""
 
     def now(self) -> datetime:
-        """The wall clock, UTC, for people and records."""
+        """The wall clock, UTC, for users and records."""
 
     def monotonic(self) -> float:
-        """Seconds since boot, the same for every process of this boot."""
+        """Seconds since boot, the same for all processes of this boot."""
 
     def steady(self) -> float:
-        """Unix seconds for order and elapsed time, the same after a restart: no jump moves them.
+        """Unix seconds for order and elapsed time; a change of the wall clock does not move them.
 
-        What the wall clock said when this boot was first seen, moved on since, sleep included.
+        Counts on from the wall clock's value when this boot was first seen, including sleep. A
+        restart of the supervisor does not change it.
         """
 
     def boot(self) -> str:
-        """The kernel's boot id: `monotonic` of another boot means nothing."""
+        """The kernel's boot id; `monotonic` values of different boots cannot be compared."""
 
     async def sleep(self, seconds: float) -> None:
         """Wait."""

@@ -1,4 +1,4 @@
-"""The terminal panes that agents live in."""
+"""The terminal panes that agents run in."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from cockpit.core.ids import PaneId
 
 
 class PanesSilent(CockpitError):
-    """The multiplexer gave no answer, so the state of its panes is unknown."""
+    """The multiplexer did not answer, so the state of its panes is unknown."""
 
 
 class PaneOccupied(CockpitError):
-    """A process still runs in the pane, so no other was started in it."""
+    """A process still runs in the pane, so no other was started."""
 
 
 class PaneGone(CockpitError):
-    """The pane does not exist any more."""
+    """The pane no longer exists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,35 +29,35 @@ class Claim:
 
     path: Path
     shared: bool
-    """Other shared claims may hold it at the same time; an exclusive one may not."""
+    """Whether other shared claims may hold the lock at the same time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """A process to start in a pane. Nothing in it is read by a shell or as a format."""
+    """A process to start in a pane. No shell and no tmux format reads its values."""
 
     argv: Sequence[str]
     directory: Path
-    """The process does not start where it cannot be in this directory."""
+    """The working directory; without it the process does not start."""
     environment: Mapping[str, str] = field(default_factory=dict)
-    """The whole environment of the process, not an addition to ours."""
+    """The whole environment of the process; nothing is inherited from the supervisor."""
     prompt: str | None = None
     """The last argument, after `--`. Passed in a 0600 file, not through the multiplexer."""
     mention: Callable[[Sequence[Path]], str] | None = None
-    """Makes the text that replaces the prompt and names the files with it, for a program that reads
-    such files into its first request. None for other programs: the prompt is an argument."""
+    """Makes the sentence that names the prompt's files and replaces the prompt, for a CLI that
+    reads such files into its first request. None for others: the prompt is an argument."""
     literal: bool = False
-    """The program understands this prompt only as an argument. It still goes by files if it has a
-    secret in it or is too long."""
+    """The CLI understands this prompt only as an argument. It is still passed in files if it
+    contains a secret or is too long."""
     prompt_folder: Path | None = None
-    """The folder for the prompt's files; None for the folder of the orders."""
+    """The folder for the prompt's files; None for the default folder."""
     prompt_file: Path | None = None
-    """The prompt is written to this file, which `argv` names, and is no argument."""
+    """The prompt is written to this file, which `argv` names, instead of being an argument."""
     lease: Path | None = None
-    """A file that the process and its children hold a kernel lock on. The process does not start if
-    another holds it, so there is at most one."""
+    """A file on which the process and its children hold a kernel lock. The process does not start
+    if another one holds it, so at most one runs."""
     claim: Claim | None = None
-    """A second lock, on the directory it works in, against agents of other cockpits."""
+    """A second lock, on the working directory, against agents of other cockpits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +66,11 @@ class Pane:
 
     id: PaneId
     label: str
-    """The name it was opened with, an option of the pane. A renamed window does not change it."""
+    """The name it was opened with, stored as an option of the pane. Renaming its window does not
+    change it."""
     pid: int
     dead: bool
-    """Its terminal is closed. The process may still run: only the pid shows that."""
+    """Its terminal is closed. The process may still run; only the pid shows that."""
     exit_status: int | None = None
     exit_signal: int | None = None
     width: int = 0
@@ -78,7 +79,7 @@ class Pane:
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """What a pane shows. Lines have text and SGR sequences, no other control characters."""
+    """The content of a pane. Lines have text and SGR sequences, no other control characters."""
 
     lines: tuple[str, ...]
     cursor_column: int = 0
@@ -90,30 +91,30 @@ class Panes(Protocol):
     """Panes on a private server. Every call has a time limit and raises `PanesSilent` after it."""
 
     async def start_server(self) -> int:
-        """Start the server unless it runs; its pid. Idempotent."""
+        """Start the server if it does not run; returns its pid. Idempotent."""
 
     async def prepare(self) -> None:
         """Load what `open` and `reopen` need, so that they do not wait for it. Idempotent.
 
-        Raises `Hindered` where panes could not be opened.
+        Raises `Hindered` if panes could not be opened.
         """
 
     async def server_pid(self) -> int | None:
-        """The server's pid; None where no server runs."""
+        """The server's pid; None if no server runs."""
 
     async def home_pid(self) -> int | None:
-        """The pid of the screen, which the home window was opened for; None without one."""
+        """The pid of the screen in the home window; None if there is none."""
 
     async def look(self) -> dict[PaneId, Pane]:
-        """Every pane with a label. Empty only if the server says so or has ended."""
+        """All panes with a label. Empty only if the server has none or has ended."""
 
     async def open(self, label: str, launch: Launch) -> Pane:
         """Start a process in a new window."""
 
     async def reopen(self, pane: PaneId, launch: Launch) -> Pane:
-        """Start a process in a pane whose last one has ended.
+        """Start a process in a pane whose process has ended.
 
-        Raises `PaneOccupied` if a process still runs in it, `PaneGone`.
+        Raises `PaneOccupied` if a process still runs in it, and `PaneGone`.
         """
 
     async def capture(self, pane: PaneId, *, history: int = 0) -> Screen:
@@ -126,7 +127,7 @@ class Panes(Protocol):
         """Press one named key (`Enter`, `Escape`)."""
 
     async def hold_keys(self, pane: PaneId, seconds: float) -> None:
-        """Keep typed keys from the pane for that time. Raises `PaneGone`."""
+        """Hold back the keys typed into the pane for that time. Raises `PaneGone`."""
 
     async def close(self, pane: PaneId) -> None:
         """Close a pane whose process has ended. Idempotent."""

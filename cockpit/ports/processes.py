@@ -1,4 +1,4 @@
-"""Processes: who they are, that they are gone, and how they are ended."""
+"""Processes: their identity, their state, and how to end them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class ProcessId:
-    """A process beyond doubt: a pid alone may be another process tomorrow."""
+    """The identity of a process. A pid alone is not enough, because pids are reused."""
 
     pid: int
     started: int
@@ -21,94 +21,97 @@ class ProcessId:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How an ending went."""
+    """The result of `Processes.end`."""
 
     gone: bool
-    """Nobody with the marker is left, the process itself included."""
+    """The process and all processes with the marker have ended."""
     killed: bool
-    """TERM was not enough for at least one."""
+    """At least one process needed SIGKILL."""
     stragglers: tuple[int, ...] = ()
-    """Pids found by the marker after the process itself was gone."""
+    """Pids of other processes with the marker that still ran after the process had ended."""
     survivors: tuple[int, ...] = ()
-    """Pids that even KILL did not end; nothing may be started over them."""
+    """Pids that SIGKILL did not end; no new process may be started while they run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What a process itself tells of how it was started."""
+    """How a process was started, read from the process itself."""
 
     marker: str
     """The `COCKPIT_RUN` in its environment."""
     directory: Path
-    """Where it works now."""
+    """Its current working directory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ancestor:
-    """A process, or one above it, with what tells who started it. All text is foreign."""
+    """A process or an ancestor of it, with values that show who started it. All text is foreign."""
 
     process: ProcessId
     run: str = ""
-    """The `COCKPIT_RUN` that it was started with; empty for none."""
+    """Its `COCKPIT_RUN`; empty if it has none."""
     agent: str = ""
     """Its `COCKPIT_AGENT`."""
     socket: str = ""
-    """Its `COCKPIT_SOCKET`: of the supervisor that started it."""
+    """Its `COCKPIT_SOCKET`: the socket of the supervisor that started it."""
     state: str = ""
     """Its `COCKPIT_STATE`: the state folder of that supervisor."""
     hook: str = ""
-    """Its `COCKPIT_HOOK`: the event that a hook runs for."""
+    """Its `COCKPIT_HOOK`: the event that the hook runs for."""
     ssh: str = ""
     """Its `SSH_CONNECTION`."""
     terminal: str = ""
-    """Its controlling terminal (`pts/3`); empty for none."""
+    """Its controlling terminal (`pts/3`); empty if it has none."""
     arguments: tuple[str, ...] = ()
     """Its command line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Occupant:
-    """A process that would notice if a directory went away."""
+    """A process that uses a directory."""
 
     pid: int
     name: str
-    """Of its program; foreign text."""
+    """The name of its program; foreign text."""
     file: Path | None = None
-    """What it has open for writing there; None for one whose working directory it is."""
+    """A file that it has open for writing; None if the directory is its working directory."""
 
 
 class Processes(Protocol):
-    """Only ever signals a process whose identity is the recorded one, through a pidfd."""
+    """The processes of this machine. Signals are sent through a pidfd to a verified identity."""
 
     def identify(self, pid: int) -> ProcessId | None:
         """The process that has this pid now; None if there is none."""
 
     def alive(self, process: ProcessId) -> bool:
-        """Whether exactly this process is still there (a zombie is not)."""
+        """Whether exactly this process still runs; a zombie does not."""
 
     def marked(self, marker: str) -> list[ProcessId]:
-        """Every process whose environment holds `COCKPIT_RUN=<marker>`."""
+        """All processes with `COCKPIT_RUN=<marker>` in their environment."""
 
     def occupants(self, directories: Collection[Path]) -> dict[Path, list[Occupant]]:
-        """Who uses each of these directories or what is below; nobody where that cannot be told.
+        """The processes that use each directory or anything below it; empty if unknown.
 
-        Reads something of every process of the machine: not for the event loop.
+        Slow: reads files of every process. Do not call it on the event loop.
         """
 
     def lineage(self, pid: int) -> list[int]:
-        """The process, its parent, and so on up."""
+        """The pids of the process, its parent, and so on up."""
 
     def ancestry(self, pid: int) -> list[Ancestor]:
-        """The process, its parent, and so on up, with what each was started with.
+        """The process, its parent, and so on up, with how each was started.
 
-        Empty for a process that is not there. What may not be read of one is left empty.
+        Empty if the process does not exist. Values that cannot be read are empty.
         """
 
     def origin(self, pid: int) -> Origin | None:
-        """What a process carries of how it was started; None where that cannot be read."""
+        """How a process was started; None if that cannot be read."""
 
     def on_exit(self, process: ProcessId, call: Callable[[], None]) -> Callable[[], None]:
-        """Call once, on the event loop, when it has ended; answers how to stop waiting."""
+        """Call once, on the event loop, when the process has ended. Returns a cancel function."""
 
     async def end(self, process: ProcessId | None, marker: str, *, patience: float = 6.0) -> Ending:
-        """TERM, wait, KILL, wait; then the same for everything that carries the marker."""
+        """End the process (SIGTERM, wait, SIGKILL, wait), then all processes with the marker.
+
+        `patience` is in seconds.
+        """

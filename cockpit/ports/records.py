@@ -1,7 +1,7 @@
-"""What the supervisor writes down: enough to come back to, nothing that can be looked up.
+"""The rows that the supervisor stores: what it needs after a restart and cannot find elsewhere.
 
-Times are unix seconds, for people; deadlines live in the handoff's own record, in monotonic
-seconds with the boot they belong to.
+Times are unix seconds, for users. Deadlines are in the handoff's state, in monotonic seconds of the
+boot that the row names.
 """
 
 from __future__ import annotations
@@ -15,48 +15,48 @@ from cockpit.core.ids import AgentName, HandoffId, JobId, PaneId, SessionId
 
 @dataclass(frozen=True, slots=True)
 class AgentRecord:
-    """An agent's agent: what was asked for, and who sits in it now."""
+    """An agent: its settings, and its current session and process."""
 
     name: AgentName
     settings: dict[str, Any]
-    """As resolved when it was started: a later edit of the file changes later starts."""
+    """As resolved at its start; a later edit of the file applies to later starts."""
     config_file: str | None
     wanted: bool
-    """It is meant to live: False once the user has stopped it."""
+    """Whether it should run; False after the user stopped it."""
     directory: str
     worktree: str | None = None
     branch: str | None = None
     job: JobId | None = None
     session: SessionId | None = None
     run: str | None = None
-    """The marker its processes carry."""
+    """The marker of its processes."""
     pane: PaneId | None = None
     pid: int | None = None
     started: int | None = None
     boot: str | None = None
     note: str | None = None
-    """Why it is as it is, where the process does not tell (`stopped by you`, …)."""
+    """Why it is in its state, if the process does not show it (`stopped by you`, …)."""
     ending: str | None = None
-    """How its last process ended, in words; None while one lives."""
+    """How its last process ended, as text; None while one runs."""
     gave_up: str | None = None
-    """Why nobody was started again after an end, when the user has to look."""
+    """Why it was not started again, if the user has to act."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobRecord:
-    """What an agent was asked to do; spans sessions."""
+    """What an agent was asked to do; can take several sessions."""
 
     id: JobId
     agent: AgentName
     prompt: str | None
     created: float
     base_commit: str | None = None
-    """Where the branch stood when the job began."""
+    """The branch's commit when the job began."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionRecord:
-    """One conversation of the CLI, and its place in the job's chain."""
+    """One conversation of the CLI, and its position in the job's chain."""
 
     id: SessionId
     agent: AgentName
@@ -66,22 +66,22 @@ class SessionRecord:
     run: str
     created: float
     document: str | None = None
-    """The handoff document that it was started to read; None for most first sessions."""
+    """The handoff document that it was started with; None for most first sessions."""
     transcript: str | None = None
     permission_mode: str = ""
     state: str = "live"
-    """`live`, `handed_off`, `ended`, `undoing` (to give way to the one before it), `undone`."""
+    """`live`, `handed_off`, `ended`, `undoing` (the previous one is being reopened), `undone`."""
     cost_usd: float | None = None
     tokens: int | None = None
-    """In context when last seen."""
+    """Tokens in context at the last reading."""
     compactions: int = 0
     ended: float | None = None
-    """When it was seen to be over; None while it lives."""
+    """When it ended; None while it runs."""
 
 
 @dataclass(frozen=True, slots=True)
 class HandoffRecord:
-    """One handoff, and where it stands."""
+    """One handoff and its state."""
 
     id: HandoffId
     agent: AgentName
@@ -90,9 +90,9 @@ class HandoffRecord:
     reason: str
     created: float
     boot: str
-    """The boot that its monotonic times belong to."""
+    """The boot of its monotonic times."""
     record: dict[str, Any]
-    """`core.handoff.record`."""
+    """The state, as `core.handoff.record` converts it."""
     details: HandoffDetails
     ended: float | None = None
     outcome: str | None = None
@@ -106,7 +106,7 @@ class HandoffRecord:
 
 @dataclass(frozen=True, slots=True)
 class EventRecord:
-    """Something that happened."""
+    """One event."""
 
     id: int
     at: float
@@ -118,17 +118,17 @@ class EventRecord:
 
 @dataclass(frozen=True, slots=True)
 class OutgoingRecord:
-    """A message that is to leave this machine, until it has left or is given up."""
+    """A message in the outgoing queue, until it is delivered or given up."""
 
     id: str
-    """Stays the same over all attempts, so that the other side can tell a repetition."""
+    """The same for all attempts, so that the receiver can recognise a repetition."""
     created: float
     agent: AgentName
     kind: str
-    """webhook, slack, discord, notify; or notice, for the user's own notifications."""
+    """webhook, slack, discord, notify; or notice, for the user's notifications."""
     hook: dict[str, Any]
-    """Which one it was, by `name` and `key`; its addresses and headers are not written down."""
+    """The hook's `name` and `key`; its addresses and headers are not stored."""
     payload: dict[str, Any]
     next_at: float
-    """Unix seconds before which it is not tried."""
+    """Unix seconds of the next attempt."""
     attempts: int = 0

@@ -1,4 +1,4 @@
-"""What cockpit needs of a CLI that it runs: how to start it, read it, and speak to it."""
+"""The interface to a CLI that cockpit runs: start it, read its files, and give it messages."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from cockpit.ports.panes import Launch, Screen
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A CLI that can be started: probed, not guessed."""
+    """A CLI that was probed and can be started."""
 
     path: Path
     version: str
     bundled: bool = False
-    """It is the one that ships inside claude-agent-sdk."""
+    """It is the one inside claude-agent-sdk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +32,11 @@ class SessionOrder:
     agent: AgentName
     session_id: SessionId
     run: str
-    """The marker its processes carry in `COCKPIT_RUN`."""
+    """The marker of its processes, in `COCKPIT_RUN`."""
     directory: Path
     prompt: str | None = None
     resume: bool = False
-    """Reopen the session of that id instead of making it."""
+    """Reopen the session with that id instead of creating it."""
     model: str = ""
     permission_mode: str = ""
     arguments: Sequence[str] = ()
@@ -46,7 +46,7 @@ class SessionOrder:
 
 
 class Activity(StrEnum):
-    """What the CLI itself says that it does."""
+    """What the CLI is doing, by its own note."""
 
     BUSY = "busy"
     IDLE = "idle"
@@ -57,15 +57,15 @@ class Activity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Presence:
-    """The CLI's own note of a live process."""
+    """The CLI's note of a running process."""
 
     activity: Activity
     waiting_for: str | None = None
     session_id: SessionId | None = None
     shells: bool | None = None
-    """Whether shells run in the background; None where the note does not say."""
+    """Whether shells run in the background; None if the note does not say."""
     updated: float | None = None
-    """Unix seconds, as the CLI wrote them."""
+    """When the CLI wrote the note; unix seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +74,13 @@ class Signal:
 
     agent: AgentName
     event: str
-    """The CLI's own name of the event (`Stop`, `PostToolUse`, `StatusLine`, …)."""
+    """The CLI's name of the event (`Stop`, `PostToolUse`, `StatusLine`, …)."""
     payload: Mapping[str, Any]
-    """What the CLI said, parsed; long texts cut."""
+    """The CLI's payload, parsed; long texts are cut."""
     at: float
     """Unix seconds when the reporter wrote it."""
     verdict: bool = False
-    """A verdict was printed in answer to this event."""
+    """The reporter answered this event with a response of the supervisor."""
 
     @property
     def session_id(self) -> str | None:
@@ -89,13 +89,13 @@ class Signal:
 
     @property
     def subagent(self) -> bool:
-        """It comes from inside a subagent, and says nothing about the main thread."""
+        """Whether it comes from a subagent, and not from the main thread."""
         return bool(self.payload.get("agent_id"))
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a status-line report says about context and money."""
+    """The context and cost in a status-line report."""
 
     session_id: str | None = None
     transcript: Path | None = None
@@ -104,116 +104,116 @@ class Report:
     """None until the first reply, and after a compaction until the next."""
     window: int | None = None
     version: str | None = None
-    """Of the CLI."""
+    """The CLI's version."""
     cost_usd: float | None = None
     limit_resets: float | None = None
-    """When a usage limit that is used up begins anew; unix seconds, None while none is."""
+    """When an exhausted usage limit resets; unix seconds, None if no limit is exhausted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Aside:
-    """What came of a question to a copy of a session."""
+    """The answer of a copy of a session."""
 
     text: str
     cost_usd: float | None = None
-    """What it cost, as the CLI counts; None where it did not say."""
+    """The cost that the CLI reports; None if it reports none."""
     problem: str = ""
-    """Why there is no text; it may have cost something all the same."""
+    """Why there is no text; the request may still have cost something."""
 
 
 class Runtime(Protocol):
-    """One kind of CLI. Reads and writes only its own files; never talks to a pane."""
+    """One kind of CLI. Reads and writes only its own files, and never uses a pane."""
 
     name: str
     has_readings: bool
 
     def program(self, environment: Mapping[str, str]) -> Program:
-        """Find and probe the CLI (`--version`), the user's before the bundled one.
+        """Find the CLI and run it with `--version`; the user's CLI before the bundled one.
 
-        Raises `ProgramMissing`. Probing is what makes it safe to end the old agent.
+        Raises `ProgramMissing`. An old session is ended only after this succeeded.
         """
 
     def launch(self, order: SessionOrder, program: Program) -> Launch:
-        """The process that starts this session; writes the files it needs first."""
+        """The process that starts this session. Writes the files that the process needs."""
 
     def transcript(self, order: SessionOrder) -> Path | None:
-        """Where this session's record will be; None if the CLI keeps none."""
+        """The path of this session's transcript; None if the CLI keeps none."""
 
     def parse(self, line: bytes) -> Sequence[SessionEvent] | Skipped:
-        """One line of the record, without its newline. Never raises."""
+        """Parse one line of the transcript, without its newline. Never raises."""
 
     def window(self, model: str | None, environment: Mapping[str, str]) -> Window:
-        """The window of a model by table, or an assumption."""
+        """The window of a model from the table, or an assumption."""
 
     def compacts_at(self, window: int, environment: Mapping[str, str]) -> int | None:
         """Tokens at which the CLI compacts by itself, by its formula; None if it does not."""
 
     def compaction_settings(self, environment: Mapping[str, str]) -> str:
-        """What moves that point in an environment: equal strings, equal points."""
+        """The environment's settings that move that point; equal strings mean equal points."""
 
     def presence(self, pid: int, environment: Mapping[str, str]) -> Presence | None:
-        """The CLI's own note of the process, if it keeps one and it is this process's."""
+        """The CLI's note of this process; None if there is none."""
 
     def report(self, signal: Signal) -> Report | None:
-        """What a status-line signal says; None for every other signal."""
+        """The report in a status-line signal; None for every other signal."""
 
     def moments(self, signal: Signal) -> Sequence[Moment]:
-        """What a hook's signal tells of the session's conduct; empty for a subagent's."""
+        """The hook events in a signal; empty for a subagent's signal."""
 
     def composer(self, screen: Screen) -> bool | None:
-        """Whether the prompt box on the screen is empty; None where it cannot be told."""
+        """Whether the prompt box on the screen is empty; None if unknown."""
 
     def first_dialog(self, screen: Screen) -> str | None:
-        """What a dialog that stands before the session asks, with the next step; None if none."""
+        """The question of a dialog before the session starts, with the next step; None if none."""
 
     def ask(self, agent: AgentName, mid_turn: str, at_end: str | None) -> bool:
-        """Lay a text ready for the agent at its next tool boundary, or at its turn's end.
+        """Give the agent a text at its next tool boundary, or at the end of its turn.
 
-        At most one of the two arrives; without the second, the turn may end. False if this CLI
-        has no such way.
+        Only one of the two is delivered. Without `at_end`, the turn ends without a text. False if
+        this CLI does not support it.
         """
 
     def withdraw_ask(self, agent: AgentName) -> bool:
-        """Take it back; False if it was delivered already, or never laid."""
+        """Withdraw the text of `ask`; False if it was delivered already, or there is none."""
 
     def supplement(self, agent: AgentName, text: str, *, at_start: bool) -> bool:
-        """Lay facts ready for the next beginning of a session, or else for its next step.
+        """Give the agent facts: with `at_start` at the next start of a session, else at its next
+        tool boundary.
 
-        Given at most once; an earlier one that was not delivered is replaced. At a beginning
-        means: after a compaction or a clear, in the same process. False if this CLI has no such
-        way.
+        A session starts in the same process after a compaction or a clear. Delivered at most once;
+        replaces an earlier text that was not delivered. False if this CLI does not support it.
         """
 
     def withdraw_supplement(self, agent: AgentName) -> bool:
-        """Take it back; False if it was delivered already, or never laid."""
+        """Withdraw the text of `supplement`; False if it was delivered, or there is none."""
 
     def permit_writing(self, agent: AgentName, path: Path) -> bool:
-        """Let the agent write this one file with no dialog, in every permission mode.
+        """Let the agent write this one file without a dialog, in every permission mode.
 
-        Nothing else is allowed by it. Idempotent. False if this CLI cannot.
+        Allows nothing else. Idempotent. False if this CLI does not support it.
         """
 
     def forbid_writing(self, agent: AgentName) -> None:
-        """Take that back. Idempotent."""
+        """Revoke `permit_writing`. Idempotent."""
 
     def hold_compaction(self, agent: AgentName) -> bool:
-        """Have the next compaction wait until it is released, for some seconds at most.
+        """Let the next compaction wait until it is released, for some seconds at most.
 
-        It is never refused: a request that does not fit the window cannot go on without one.
-        False if this CLI cannot wait.
+        It is never refused: a request that does not fit the window needs a compaction. False if
+        this CLI does not support it.
         """
 
     def release_compaction(self, agent: AgentName) -> bool:
-        """Let the compaction go on; False if none was held."""
+        """Let the compaction continue; False if none was held."""
 
     async def answer_aside(
         self, order: SessionOrder, program: Program, question: str, deadline: float
     ) -> Aside:
-        """What a copy of the session, without tools, answers; the session is not touched.
+        """Ask a copy of the session without tools; the session itself is not changed.
 
-        Costs a request with the whole context. Raises `Failed`, and `NotNow` where the CLI has
-        no such way.
+        Costs a request with the whole context. Raises `Failed`, and `NotNow` if this CLI does not
+        support it.
         """
 
     def resumable(self, order: SessionOrder) -> None:
-        """Raise `BadUsage` or `NotNow` unless the order's session may be opened."""
+        """Raise `BadUsage` or `NotNow` if the order's session cannot be reopened."""

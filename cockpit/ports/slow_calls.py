@@ -1,7 +1,7 @@
-"""Blocking calls that may never return, each waited for only so long.
+"""Blocking calls that may never return, with a time limit.
 
-A path that an agent names can lie on a file system that hangs (FUSE, NFS, the files of a stopped
-process). No system call can be called off, so such a call is left behind on its own thread.
+A path that an agent names can be on a file system that hangs (FUSE, NFS, the files of a stopped
+process). A system call cannot be cancelled, so such a call is left on its own thread.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ K = TypeVar("K", bound=Hashable)
 
 
 class NoAnswer(Hindered):
-    """The file system did not answer in time; the call goes on, and is asked for again later."""
+    """The file system did not answer in time. The call still runs; ask again later."""
 
 
 class SlowCalls(Protocol):
     """Runs blocking calls off the event loop."""
 
     async def each(self, calls: Mapping[K, Callable[[], T]]) -> dict[K, T | Exception]:
-        """Run the calls, one after the other; each key gets its result or its exception.
+        """Run the calls one after the other; each key gets its result or its exception.
 
-        One that does not return in time gets `NoAnswer`, and so does its key until that call has
-        returned: then its result is the answer to the next call of that key. The others go on.
+        A call that does not return in time gives `NoAnswer`, as do later calls of that key until
+        it returns: then its result answers the next call of that key. The other calls run.
         """
         ...
 
     async def ask(self, key: Hashable, call: Callable[[], T], patience: float | None = None) -> T:
-        """Run one call, with its own patience in seconds. Raises what it raised, or `NoAnswer`.
+        """Run one call, with its own time limit in seconds. Raises its exception, or `NoAnswer`.
 
-        The result of a call that returned too late is dropped; until then its key gets `NoAnswer`.
+        The result of a late call is dropped; until it returns, its key gets `NoAnswer`.
         """
         ...

@@ -1,4 +1,4 @@
-"""The directory an agent works in, and what git says of it."""
+"""Worktrees: the directories that agents work in, and their state in git."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """One commit, newest first wherever several stand together."""
+    """One commit. Lists of commits are newest first."""
 
     hash: str
     """Short, as git abbreviates it."""
@@ -20,79 +20,80 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class GitFacts:
-    """What git says of a directory; every field None or empty where git does not know."""
+    """The state of a directory in git; unknown fields are None or empty."""
 
     root: Path | None = None
     branch: str | None = None
-    """None when detached."""
+    """None if HEAD is detached."""
     head: str | None = None
     """Full hash; None before the first commit."""
     status: tuple[str, ...] = ()
     """Lines of `git status --porcelain`, at most 200."""
     status_known: bool = True
-    """False where asking would have run a program that the repository names."""
+    """False if `git status` would have run a program that the repository's settings name."""
     busy: str | None = None
     """A git operation in progress (`rebase`, `merge`, `index.lock 3 s old`), if any."""
     commits: tuple[Commit, ...] = ()
-    """Since the asked commit or time; at most 20."""
+    """Commits since the given commit or time; at most 20."""
     committed: tuple[str, ...] = ()
-    """Files that differ between the asked commit and HEAD, from the top of the worktree, made safe
-    to show; at most 200."""
+    """Files that differ between the given commit and HEAD, relative to the top of the worktree,
+    made safe to show; at most 200."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChangedFile:
-    """One file that differs from the commit that was asked about."""
+    """One file that differs from the given commit."""
 
     path: str
-    """Made safe to show; from the top of the worktree."""
+    """Relative to the top of the worktree; made safe to show."""
     added: int | None
-    """Lines; None for what is not text."""
+    """Lines; None for a binary file."""
     removed: int | None
+    """Lines; None for a binary file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """How a worktree differs from a commit, staged or not."""
+    """The changes of a worktree since a commit, staged or not."""
 
     base: str | None = None
-    """The commit, in full; None before the first one, where everything is new."""
+    """Full hash of the commit; None before the first commit, when everything is new."""
     files: tuple[ChangedFile, ...] = ()
     untracked: tuple[str, ...] = ()
-    """Files that git does not know, and folders with nothing but such; made safe to show."""
+    """Untracked files, and folders with only untracked files; made safe to show."""
     text: str = ""
-    """As git writes it, bytes that are no text replaced; otherwise foreign and untouched."""
+    """The output of git. Invalid bytes are replaced; otherwise it is foreign text."""
     cut: bool = False
-    """There is more than is said here."""
+    """The diff is incomplete."""
     unknown: str | None = None
-    """Why it could not be asked; everything else is empty then."""
+    """Why there is no diff; then everything else is empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """The repository that a directory belongs to, as far as worktrees of it are concerned."""
+    """The repository of a directory, for making worktrees."""
 
     root: Path
-    """Of the main checkout; of a bare repository, the folder that holds it all."""
+    """The main checkout; for a bare repository, its folder."""
     bare: bool = False
     within: Path = Path()
-    """Where the directory is inside its checkout."""
+    """The directory relative to its checkout."""
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What was written down of a worktree when it was made."""
+    """What cockpit stores about a worktree that it creates."""
 
     agent: str
     job: str = ""
     at: float = 0.0
     """Unix seconds."""
     base: str = ""
-    """The branch that it was to begin at; empty where that was no branch."""
+    """The branch that it starts from; empty if that is not a branch."""
     commit: str = ""
-    """The commit that it began at."""
+    """The commit that it starts from."""
     ready: bool = False
-    """Its setup went well, or there was none to do."""
+    """Its setup succeeded, or there was none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,86 +103,83 @@ class Worktree:
     directory: Path
     branch: str
     created: bool
-    """False when it was there already and was adopted."""
+    """False if it existed already and was adopted."""
     new_branch: bool = False
-    """False when the branch was there already and was taken up."""
+    """False if the branch existed already."""
     made: Made | None = None
-    """None for one that somebody else has made."""
+    """None if cockpit did not create it."""
     unfiltered: tuple[str, ...] = ()
-    """Filters of the repository's own configuration that its files were not put through."""
+    """Filters of the repository's own configuration that were not applied to its files."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """One linked worktree of a repository, as it is now."""
+    """The current state of one linked worktree."""
 
     directory: Path
     repository: Path
     branch: str | None = None
-    """None when detached."""
+    """None if HEAD is detached."""
     head: str | None = None
     """None before the first commit."""
     made: Made | None = None
-    """None for one that cockpit has not made."""
+    """None if cockpit did not create it."""
     lock: str | None = None
-    """Why somebody else has locked it; None when nobody has."""
+    """Why it is locked, if not by cockpit; None if it is not."""
     missing: bool = False
-    """Its folder is gone."""
+    """Its folder does not exist."""
     changed: int | None = 0
-    """Files that differ from the commit; None where asking would run the repository's programs.
-    Of one that is missing: files that are staged."""
+    """Files that differ from the commit; None if git would run the repository's programs.
+    If the worktree is missing: files that are staged."""
     overlooked: int = 0
-    """Those of them that git was told not to look at (assume-unchanged, skip-worktree)."""
+    """Changed files that git does not look at (assume-unchanged, skip-worktree)."""
     untracked: int | None = 0
     ignored: tuple[str, ...] = ()
-    """Files and folders that git ignores and that are not known to be elsewhere too."""
+    """Ignored files and folders that are not known to exist elsewhere too."""
     ignored_bytes: int = 0
     inner: tuple[str, ...] = ()
-    """Other repositories inside: submodules that are filled, worktrees, clones."""
+    """Other repositories inside: initialised submodules, worktrees, clones."""
     modules: tuple[str, ...] = ()
-    """Where git keeps submodules of this worktree only, with commits that are on no remote."""
+    """Git folders of submodules of this worktree only, with commits that are on no remote."""
     busy: str | None = None
     """As `GitFacts.busy`."""
     alone: int | None = 0
-    """Commits on no remote and not in its base; None where that could not be asked."""
+    """Commits on no remote and not in its base; None if unknown."""
     behind: int | None = None
     """Commits of its base that it does not have."""
     only_here: int | None = 0
-    """Commits and other objects that only its own log, references and half-done operations name:
-    they go with git's folder for it. None where that could not be asked."""
+    """Commits and other objects that only its own log, references and unfinished operations refer
+    to. They are lost with git's folder for the worktree. None if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """What became of a worktree that was to be removed."""
+    """The result of removing a worktree."""
 
     salvage: str | None
-    """The reference that holds all of it; None where there was nothing to hold."""
+    """The reference that keeps its content; None if there was nothing to keep."""
 
 
 Objection = Callable[[Path], Awaitable[str | None]]
-"""Why what lies there must not be removed after all; asked once nobody can get in any more."""
+"""Returns why the folder must not be removed, or None. Called after the folder was moved aside."""
 
 
 class Worktrees(Protocol):
-    """Git, asked without locks and without running what a repository names."""
+    """Git, called without taking locks and without running programs that a repository names."""
 
     async def facts(
         self, directory: Path, *, since: datetime | None = None, since_commit: str | None = None
     ) -> GitFacts:
-        """Look; never raises for a directory that is no repository (`root` is None then)."""
+        """The state of a directory. Does not raise outside a repository; then `root` is None."""
 
     async def diff(self, directory: Path, *, since_commit: str | None = None) -> Diff:
-        """What was changed there since the commit; where that cannot be said, why."""
+        """The changes since the commit; if they are unknown, `Diff.unknown` says why."""
 
     async def home(self, directory: Path) -> Home | None:
-        """The repository of a directory; None where there is none."""
+        """The repository of a directory; None if there is none."""
 
     async def foresee(self, repository: Path, directory: Path, branch: str, base: str) -> bool:
-        """Whether `ensure` would take up a branch that is there already; raises as it would.
-
-        Nothing is made.
-        """
+        """Whether `ensure` would use an existing branch. Raises like `ensure`; creates nothing."""
 
     async def ensure(
         self,
@@ -193,28 +191,29 @@ class Worktrees(Protocol):
         agent: str = "",
         job: str = "",
     ) -> Worktree:
-        """Create the worktree, or adopt one that is there on that branch.
+        """Create the worktree, or adopt an existing one on that branch.
 
-        Raises `CockpitError` when the path holds something else or the branch is elsewhere.
+        Raises `CockpitError` if the path has other content, or the branch is checked out elsewhere.
         """
 
     async def bring(self, repository: Path, directory: Path, names: tuple[str, ...]) -> list[str]:
-        """Copy files that git does not have from one checkout to the other; what was not there.
+        """Copy files that are not in git from the checkout; returns the names that were copied.
 
-        Nothing is overwritten. Raises `Failed` for a name that leads out of the repository.
+        Skips names that do not exist, and names that the worktree has already. Raises `Failed` for
+        a name that leads out of the repository.
         """
 
     async def set_ready(self, directory: Path) -> None:
-        """Write down that the worktree's setup went well. Twice is as once."""
+        """Store that the worktree's setup succeeded. Idempotent."""
 
     async def trees(self, repository: Path) -> list[Tree]:
-        """Every linked worktree; none where there is no repository."""
+        """All linked worktrees; empty without a repository."""
 
     async def examine(self, tree: Tree) -> Tree:
-        """The same, with what takes longer to find out: `inner`, and what is ignored."""
+        """The same with the slow fields: `inner` and the ignored files."""
 
     async def salvage(self, tree: Tree, left_out: tuple[str, ...] = ()) -> str | None:
-        """Keep its commit and everything uncommitted as one reference; changes nothing else.
+        """Keep its commit and all uncommitted changes as one reference; changes nothing else.
 
         Ignored files are kept too, except those in `left_out`. Raises `CockpitError`.
         """
@@ -222,41 +221,41 @@ class Worktrees(Protocol):
     async def remove(
         self, tree: Tree, objection: Objection, left_out: tuple[str, ...] = ()
     ) -> Removed:
-        """Salvage the worktree, then take it away; its branch stays.
+        """Salvage the worktree, then remove it; its branch stays.
 
-        What is refused is for the caller to decide. Raises `NotNow`, with the worktree where it
-        was, if it changed meanwhile or there is an objection at the last moment.
+        The caller decides which worktrees may be removed. Raises `NotNow`, with the worktree still
+        in place, if it changed meanwhile or there is an objection.
         """
 
     async def keep(self, directory: Path, agent: str, label: str) -> str | None:
-        """Keep the commit that is checked out by a reference, which never moves; answers its name.
+        """Create a reference to the commit that is checked out; returns its name.
 
         None before the first commit. Raises `CockpitError`.
         """
 
     async def push(self, directory: Path, branch: str) -> str:
-        """Push one branch to its remote, never by force; answers the remote's name.
+        """Push one branch to its remote, never with force; returns the remote's name.
 
         Raises `Failed` with the command to run by hand.
         """
 
     async def open_pull_request(self, directory: Path, branch: str, base: str) -> str:
-        """Open one for a branch that is pushed, by the `gh` program; answers its address.
+        """Open a pull request for a pushed branch with `gh`; returns its URL.
 
         Raises `ProgramMissing` or `Failed` with the command to run by hand, and `Failed` for a
         branch without commits of its own.
         """
 
     async def pull_request_by_hand(self, directory: Path, branch: str, base: str) -> str:
-        """How the user opens it by hand, for a shell; empty where there is nothing to propose."""
+        """The shell command that opens the pull request; empty if there is nothing to propose."""
 
     async def busy(self, directory: Path) -> str | None:
-        """A git operation in progress there, as `GitFacts.busy`; one process, no more."""
+        """A git operation in progress, as `GitFacts.busy`. Runs one process."""
 
     async def keep_out(self, directory: Path, pattern: str) -> None:
-        """Add a pattern, seen from the directory, to the repository's `info/exclude`.
+        """Add a pattern, relative to the directory, to the repository's `info/exclude`.
 
-        Twice is the same as once.
+        Idempotent.
         """
 
     async def known(self, repository: Path, commit: str) -> bool:

@@ -1,1 +1,1 @@
-"""What supervisor and clients say to each other, versioned. Unknown fields are ignored."""
+"""The messages between supervisor and clients, versioned. Unknown fields are ignored."""

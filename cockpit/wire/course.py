@@ -1,6 +1,6 @@
-"""`GET /v1/course/NAME`: how full an agent's context was, over every session of its job.
+"""`GET /v1/course/NAME`: an agent's context history, over all sessions of its job.
 
-Readings only, of the sessions' own records; what cannot be known has no points and says why.
+Readings come from the sessions' transcripts. A session without readings says why.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ class CoursePoint(NamedTuple):
     """One reading; a list of four on the wire."""
 
     call: int
-    """How many replies of the session there had been."""
+    """Number of the reply in the session."""
     tokens: int
     kind: Literal["reply", "compacted"] = "reply"
-    """At `compacted`, the tokens before the compaction; what is there then is not known."""
+    """For `compacted`, `tokens` is the number before it; the number after it is unknown."""
     at: float | None = None
-    """Unix seconds, where the record says so."""
+    """Unix seconds, if the transcript has the time."""
 
 
 class Stretch(Wire):
@@ -39,7 +39,7 @@ class Stretch(Wire):
     points: list[CoursePoint] = Field(default_factory=list)
     """In order; at most 512, thinned out evenly over the replies."""
     unknown: str | None = None
-    """Why there are no points, where a record should have had some."""
+    """Why there are no points, if the transcript should have had some."""
 
 
 class Course(Wire):

@@ -1,4 +1,4 @@
-"""`GET /v1/diff/NAME`: how an agent's worktree differs from a commit, staged or not."""
+"""`GET /v1/diff/NAME`: the changes of an agent's worktree since a commit, staged or not."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from cockpit.wire.status import Wire
 
 class DiffFile(Wire):
     path: str
-    """Safe to show; from the top of the worktree."""
+    """Relative to the top of the worktree; safe to show."""
     added: int | None = None
-    """Lines; null for what is not text."""
+    """Lines; null for a binary file."""
     removed: int | None = None
 
 
 class WorktreeDiff(Wire):
     directory: str
     since: str | None = None
-    """The commit that it is compared with; null before the first one."""
+    """The commit that it is compared with; null before the first commit."""
     of_job: bool = False
-    """That commit is where the job began; otherwise it is the last one."""
+    """That commit is the one where the job began; otherwise it is HEAD."""
     files: list[DiffFile] = Field(default_factory=list)
     untracked: list[str] = Field(default_factory=list)
-    """Safe to show; a folder of nothing but such files is one entry."""
+    """Safe to show; a folder with only untracked files is one entry."""
     text: str = ""
-    """As git writes it, with whatever the files hold: to be cleaned by whoever shows it."""
+    """The output of git, with foreign text; the client must make it safe to show."""
     cut: bool = False
-    """There is more than this."""
+    """The diff is incomplete."""
     unknown: str | None = None
-    """Why git could not be asked; everything else is empty then."""
+    """Why there is no diff; then everything else is empty."""

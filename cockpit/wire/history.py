@@ -1,4 +1,4 @@
-"""A page of the history: some chains, how many handoffs there are, and where older ones begin."""
+"""A page of the history: chains, the number of handoffs, and the position of the next page."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ class HistoryPage(Wire):
     """The answer to `/v1/history?handoffs=N` and to `/v1/history?limit=N`."""
 
     chains: list[dict[str, Any]]
-    """As in `cockpit history --json`; with `handoffs=N` each has the handoffs of this page alone.
+    """As in `cockpit history --json`; with `handoffs=N` each has only the handoffs of this page.
 
-    The chain itself says nothing of its other handoffs then: `handoffs` and `rebuilt` are left out.
+    Then the fields of a chain that count all its handoffs (`handoffs`, `rebuilt`) are left out.
     """
     next: str | None = None
-    """The `before` of the page with older ones. Opaque; None on the last page."""
+    """The `before` of the next page, with older handoffs. Opaque; None on the last page."""
     total: int = 0
     """Handoffs of all pages together."""

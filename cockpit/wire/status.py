@@ -1,6 +1,6 @@
-"""`GET /v1/status` and `cockpit status --json`: field for field, the contract of the design.
+"""`GET /v1/status` and `cockpit status --json`.
 
-Absent is null, never a made-up zero. Names may be added, never changed.
+An unknown value is null, never 0. Fields may be added; none is renamed.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ PhaseName = Literal[
 
 
 class Wire(BaseModel):
-    """Everything on the wire: immutable, and deaf to fields of a newer version."""
+    """Base class of all messages: immutable; ignores fields of a newer version."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -49,19 +49,19 @@ class Needs(Wire):
     detail: str
     """A sentence for the user, with the next step."""
     since: str | None = None
-    """When it began to wait, where that is known."""
+    """When it began to wait, if known."""
     tool: str | None = None
-    """Of a permission: the tool that asks for it."""
+    """For a permission: the tool that needs it."""
     command: str | None = None
-    """Of a permission: what the tool is to do, over several lines; secrets taken out."""
+    """For a permission: what the tool is to do; can have several lines, without secrets."""
     resets_at: str | None = None
-    """Of a usage limit: when it begins anew, where anybody said so."""
+    """For a usage limit: when it resets, if known."""
     due: str | None = None
-    """Of a question about a handoff: why one is due, without the question itself."""
+    """For a question about a handoff: why the handoff is due, without the question."""
 
 
 class MarksStatus(Wire):
-    """Where the bands begin for this agent, in tokens; null while the window is not known."""
+    """The tokens at which each band begins; null while the window is unknown."""
 
     notice: int | None = None
     warn: int | None = None
@@ -73,21 +73,21 @@ class ContextStatus(Wire):
     tokens: int | None = None
     window: int | None = None
     used: float | None = None
-    """0 to 1 of the window, uncapped."""
+    """Share of the window; 1 is full, and it can be more."""
     band: BandName = "unknown"
     confidence: Literal["reported", "derived", "assumed", "unknown"] = "unknown"
     source: Literal["statusline", "transcript"] | None = None
     age_seconds: float | None = None
     compacts_at: int | None = None
     compacts_at_source: Literal["formula", "seen"] | None = None
-    """`formula`: a guess, by the CLI's own rule; `seen`: as this CLI was seen to do it."""
+    """`formula`: calculated by the CLI's rule; `seen`: observed with this CLI."""
     tokens_per_turn: int | None = None
     turns_left: int | None = None
     marks: MarksStatus = Field(default_factory=MarksStatus)
     tool_calls: int | None = None
-    """Counted only while no reading can be had (then the band may come from it)."""
+    """Counted only without a reading; then the band can come from this number."""
     trend: list[int] = Field(default_factory=list)
-    """The whole session in a few readings, oldest first; `GET /v1/course/NAME` has more."""
+    """The whole session as a few readings, oldest first; `GET /v1/course/NAME` has more."""
 
 
 class HandoffStatus(Wire):
@@ -96,23 +96,23 @@ class HandoffStatus(Wire):
     phase: PhaseName
     since: str
     detail: str | None = None
-    """What it waits for, in words."""
+    """What it waits for, as text."""
     document: str | None = None
-    """Absolute path, once there is one (in `asked`: a draft of facts)."""
+    """Absolute path, once there is one (in `asked`: a draft from facts)."""
     writer: Literal["agent", "sdk", "facts"] | None = None
 
 
 class BackgroundStatus(Wire):
-    """Something that the agent left running; it ends with the session."""
+    """A background task of the agent; it ends with the session."""
 
     id: str
     type: str
     """`shell`, `monitor` and the like; subagents are not in this list."""
     description: str = ""
     command: str = ""
-    """Of a shell; secrets taken out."""
+    """For a shell; without secrets."""
     log: str | None = None
-    """The file that a shell's output goes to."""
+    """For a shell: the file with its output."""
 
 
 class AgentStatus(Wire):
@@ -124,11 +124,11 @@ class AgentStatus(Wire):
     pane: str | None = None
     pid: int | None = None
     directory: str
-    """Where the agent works: inside its worktree, if it has one."""
+    """The working directory: inside the agent's worktree, if it has one."""
     configured_directory: str | None = None
-    """Where its next job would start from, as the file or the command line says."""
+    """The directory from the configuration or the command line, for the agent's next job."""
     goal: str | None = None
-    """The job as it was asked for, or the first prompt of a session that cockpit did not begin."""
+    """The job's prompt, or the first prompt of a session that cockpit did not start."""
     branch: str | None = None
     worktree: str | None = None
     session_id: str | None = None
@@ -146,13 +146,13 @@ class AgentStatus(Wire):
     cost_usd: float | None = None
     chain_cost_usd: float | None = None
     background: list[BackgroundStatus] = Field(default_factory=list)
-    """What runs in the background while the agent works or is idle."""
+    """Background tasks that run now."""
     activity: str | None = None
     last_activity_at: str | None = None
     note: str | None = None
-    """Why the agent is in its state, where the state alone does not say."""
+    """Why the agent is in its state, if the state alone does not say."""
     warning: str | None = None
-    """A hook that failed, until it goes well again; worth a word whatever the agent does."""
+    """A hook that failed, until it succeeds again."""
 
 
 class SupervisorStatus(Wire):
@@ -160,24 +160,24 @@ class SupervisorStatus(Wire):
     started_at: str | None = None
     version: str | None = None
     config: str | None = None
-    """The configuration file that it read last, beside your own; null for none."""
+    """The configuration file that it read last, besides the user's own; null for none."""
     config_named: bool = False
-    """The file was named on a command line, so all of its settings count."""
+    """The file was named on a command line, so all of its settings apply."""
     trouble: str | None = None
-    """Why the supervisor cannot write its state, with the remedy; null while it can."""
+    """Why the supervisor cannot write its state, and how to fix it; null while it can."""
 
 
 class HeldSetting(Wire):
-    """A setting that does not count until the user trusts the file that it stands in."""
+    """A setting that is ignored until the user trusts its file."""
 
     file: str
     line: int
     key: str
     reason: str
     agent: str | None = None
-    """Whose it would be; null for one of all the file's agents."""
+    """The agent that it is for; null for a setting of all agents of the file."""
     host: str | None = None
-    """The other machine that the file is on; null on its own."""
+    """The host of the file; null in the answer of that host itself."""
 
 
 class Status(Wire):

@@ -1,7 +1,7 @@
-"""Lines that the supervisor pushes: `/v1/events`, `/v1/watch` and `/v1/screen/NAME`.
+"""Streams of JSON lines from the supervisor: `/v1/events`, `/v1/watch` and `/v1/screen/NAME`.
 
-`watch` begins with one `Snapshot`, then sends only what changed; `screen` sends a `ScreenShot`
-whenever the picture differs from the last one sent, and nothing else.
+`watch` begins with one `Snapshot`, then sends only changes. `screen` sends a `ScreenShot` whenever
+it differs from the last one.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from cockpit.wire.status import AgentStatus, Status, Wire
 
 
 class Event(Wire):
-    """Something that happened, once; `id` grows by one and is never used again."""
+    """One event; `id` grows by one and is never reused."""
 
     id: int
     at: str
@@ -33,7 +33,7 @@ class Snapshot(Wire):
 
 
 class AgentChanged(Wire):
-    """One row that differs from what this client was last told."""
+    """One row that differs from the last one sent to this client."""
 
     type: Literal["agent"] = "agent"
     agent: AgentStatus
@@ -50,7 +50,7 @@ class Happened(Wire):
 
 
 class ScreenShot(Wire):
-    """What stands in an agent's pane. Lines hold text and SGR sequences only."""
+    """The content of an agent's pane. Lines have text and SGR sequences only."""
 
     lines: list[str]
     cursor: tuple[int, int] | None = None

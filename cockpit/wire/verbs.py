@@ -1,9 +1,9 @@
-"""What a client may ask of the supervisor: one model a verb, `POST /v1/<verb>` each.
+"""The requests of clients to the supervisor: one model for each verb, sent as `POST /v1/<verb>`.
 
-A verb has this one name here, in `supervisor/api/verbs.py`, in `client/`, in `cli/` and in the
-tests. Reading goes by GET: `/v1/status`, `/v1/events?after=N&follow=1` (JSON lines),
+A verb has the same name in `supervisor/api/verbs/`, `client/`, `cli/` and the tests. Data is read
+with GET: `/v1/status`, `/v1/events?after=N&follow=1` (JSON lines),
 `/v1/watch?beat=SECONDS` (JSON lines of `wire.stream`; with `beat` an empty line after each such
-silence, for a client whose connection may die unheard), `/v1/screen/NAME` (JSON lines of `Screen`),
+silence, to let a client notice a dead connection), `/v1/screen/NAME` (lines of `ScreenShot`),
 `/v1/history?name=NAME&search=WORDS` (a list of chains; without `search`, `limit=N&before=JOB` gives
 a page of the newest jobs and `handoffs=N&before=HANDOFF` one of the newest handoffs, each a
 `wire.history.HistoryPage`), `/v1/document/ID`, `/v1/continuation/NAME`, `/v1/facts/NAME`,
@@ -30,17 +30,17 @@ class Start(Verb):
     name: str
     prompt: str | None = None
     directory: str | None = None
-    """Absolute: a client resolves it against its own directory."""
+    """Absolute; the client resolves it against its own directory."""
     cwd: str | None = None
-    """The client's own directory, absolute: where a new agent works if none is said."""
+    """The client's own directory, absolute: the default for a new agent."""
     runtime: str | None = None
     worktree: bool = False
     resume: str | None = None
-    """Open this session instead of a new one; `last` is the one that the agent had last."""
+    """Reopen this session instead of starting a new one; `last` is the agent's last session."""
     config: str | None = None
     """The project or `--config` file to read first, absolute."""
     named: bool = False
-    """The user named that file on the command line, and so trusts it; else it was found."""
+    """The user named that file on the command line, and so trusts it."""
     mode: Literal["observe", "prompt", "auto"] | None = None
 
 
@@ -51,13 +51,13 @@ class Resume(Verb):
     name: str | None = None
     """Only this agent."""
     prompt: str | None = None
-    """Sent to each agent that comes back; None sends nothing."""
+    """Sent to each reopened agent; None sends nothing."""
     dry_run: bool = False
-    """Answer who was running and who cannot come back; do nothing."""
+    """Only list the agents that were running, and which of them cannot be reopened."""
 
 
 class Plan(Start):
-    """What `Start` would do with the same words, or why not; nothing is done."""
+    """Say what `Start` would do with the same arguments, or why it would fail; do nothing."""
 
     verb: ClassVar[str] = "plan"
 
@@ -85,28 +85,28 @@ class Handoff(Verb):
     document: str | None = None
     """A document that is already written, absolute."""
     now: bool = False
-    """Do not wait for a turn boundary; the review stays."""
+    """Do not wait for the end of the turn; the review stays."""
     by_agent: bool = False
-    """Asked from inside the agent's own pane."""
+    """The request comes from the agent's own pane."""
     dry_run: bool = False
-    """Answer what would be done and with which facts; do nothing."""
+    """Only say what would be done, with which facts."""
 
 
 class Approve(Verb):
-    """Say yes to the question that stands."""
+    """Approve the agent's handoff."""
 
     verb: ClassVar[str] = "approve"
     name: str
     straight: bool = False
-    """Also to the review that would follow."""
+    """Approve and skip the review."""
     handoff: str | None = None
-    """Only if this handoff still stands: what the user saw when the key was pressed."""
+    """Only if this is still the handoff that is asked about: the one that the user saw."""
     sha256: str | None = None
-    """Only if the document under review is still this one: of its bytes, in hexadecimal."""
+    """Only if the document under review has this SHA-256, in hexadecimal."""
 
 
 class Refuse(Verb):
-    """Say no to the question that stands; the agent goes on."""
+    """Refuse the agent's handoff; its session continues."""
 
     verb: ClassVar[str] = "refuse"
     name: str
@@ -122,12 +122,12 @@ class Snooze(Verb):
     name: str
     seconds: float = Field(default=600, gt=0)
     percent: float | None = Field(default=None, gt=0, le=100)
-    """Instead of a time: when so much more of the window is used, or the force mark is reached."""
+    """Instead of a time: ask again at so much more of the window, or at the force mark."""
     handoff: str | None = None
 
 
 class Finish(Verb):
-    """Say for the agent that its job is done."""
+    """Mark the agent's job as done."""
 
     verb: ClassVar[str] = "done"
     name: str
@@ -147,9 +147,9 @@ class Continue(Verb):
     document: str
     """Absolute."""
     name: str | None = None
-    """None: as the document's agent, with a number if that is taken."""
+    """None: the name of the document's agent, with a number if that is taken."""
     directory: str | None = None
-    """Absolute; None: where the document was left."""
+    """Absolute; None: the directory that the document names."""
     config: str | None = None
     """As for `Start`."""
     named: bool = False
@@ -163,7 +163,7 @@ class Down(Verb):
 
 
 class Load(Verb):
-    """Read a configuration file and take up its agents."""
+    """Read a configuration file and use its agents."""
 
     verb: ClassVar[str] = "load"
     config: str | None = None
@@ -172,28 +172,28 @@ class Load(Verb):
 
 
 class Attach(Verb):
-    """Where the agent's pane is, for a client that shows it."""
+    """Return the agent's pane, for a client that shows it."""
 
     verb: ClassVar[str] = "attach"
     name: str
 
 
 class RemoveWorktree(Verb):
-    """Remove a worktree that cockpit has made; what is in it is kept under a reference."""
+    """Remove a worktree that cockpit created; its content is kept under a reference."""
 
     verb: ClassVar[str] = "remove_worktree"
     tree: str
     """An agent's name, or a path (absolute)."""
     cwd: str | None = None
-    """The client's own directory: its repository is looked in too."""
+    """The client's own directory: its repository is searched too."""
     salvage: bool = False
-    """Remove it although there is work in it: that work is kept under the reference."""
+    """Remove it even if it has unsaved work, which is kept under the reference."""
     salvage_only: bool = False
-    """Keep what is in it, and remove nothing."""
+    """Keep its content under a reference, and do not remove it."""
     leave_out: list[str] = Field(default_factory=list)
-    """Ignored files and folders that are given up."""
+    """Ignored files and folders that are not kept."""
     pid: int | None = None
-    """The client itself, on the supervisor's machine: it is no obstacle, its shell is told so."""
+    """The client's pid, on the supervisor's machine: that process does not block the removal."""
 
 
 VERBS: tuple[type[Verb], ...] = (
@@ -203,21 +203,21 @@ VERBS: tuple[type[Verb], ...] = (
 
 
 class Done(Wire):
-    """What a verb answers when it went well."""
+    """The answer of a verb on success."""
 
     message: str
     """One line for the user."""
     name: str | None = None
     pane: str | None = None
     socket: str | None = None
-    """Of the tmux server, where the answer is about a pane."""
+    """The tmux server's socket, if the answer is about a pane."""
     document: str | None = None
     text: str | None = None
-    """Longer, for `--dry-run`."""
+    """A longer text, for `--dry-run`."""
 
 
 class Refusal(Wire):
-    """What a verb answers when it did not: an error of `core.errors`, as data."""
+    """The answer of a verb on failure: an error of `core.errors`, as data."""
 
     exit_code: int
     title: str

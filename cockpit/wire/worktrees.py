@@ -1,6 +1,6 @@
-"""`GET /v1/worktrees` and `cockpit worktrees --json`: each linked worktree, as it is now.
+"""`GET /v1/worktrees` and `cockpit worktrees --json`: the current state of each linked worktree.
 
-Absent is null, never a made-up zero. Names may be added, never changed.
+An unknown value is null, never 0. Fields may be added; none is renamed.
 """
 
 from __future__ import annotations
@@ -15,31 +15,31 @@ class Obstacle(Wire):
 
     why: str
     next: str
-    """What the user may do about it."""
+    """What the user can do about it."""
     salvageable: bool = False
-    """`--salvage` keeps it, so that it is no obstacle any more."""
+    """`--salvage` keeps the content, so that this no longer blocks the removal."""
 
 
 class WorktreeStatus(Wire):
     directory: str
     host: str | None = None
-    """The other machine that it is on; null on its own."""
+    """The host of the worktree; null in the answer of that host itself."""
     repository: str
     branch: str | None = None
-    """Null when detached."""
+    """Null if HEAD is detached."""
     head: str | None = None
     agent: str | None = None
-    """Whose it is: the agent that works or worked there, or that it was made for."""
+    """The agent that works or worked there, or for which it was created."""
     state: State | None = None
-    """Of that agent, if there is a row of it."""
+    """The state of that agent, if it has a row."""
     made: bool
-    """cockpit has made it; others it never removes."""
+    """cockpit created it. It never removes others."""
     made_at: str | None = None
     missing: bool = False
     changed: int | None = None
-    """Files that differ; null where git would run the repository's programs."""
+    """Files that differ from the commit; null if git would run the repository's programs."""
     overlooked: int = 0
-    """Those of them that git was told not to look at: `git status` does not name them."""
+    """Changed files that `git status` does not show (assume-unchanged, skip-worktree)."""
     untracked: int | None = None
     ignored: list[str] = Field(default_factory=list)
     alone: int | None = None
@@ -47,11 +47,11 @@ class WorktreeStatus(Wire):
     behind: int | None = None
     """Commits of its base that it does not have."""
     only_here: int | None = 0
-    """Commits that only its own log and references name, and that would go with it."""
+    """Commits that only its own log and references refer to; they would be lost with it."""
     busy: str | None = None
     lock: str | None = None
-    """Why somebody else has locked it."""
+    """Why it is locked, if not by cockpit."""
     obstacles: list[Obstacle] = Field(default_factory=list)
-    """Why `remove` would refuse, as far as a quick look tells."""
+    """Why `remove` would refuse, from a quick check."""
     unlisted: str | None = None
-    """Why git cannot list the worktrees of this repository; this stands in their place."""
+    """Why git cannot list the worktrees of this repository; then this is the only entry for it."""
