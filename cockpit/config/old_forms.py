@@ -57,7 +57,7 @@ def _command(table: dict[str, Any], key: str, scope: KeyPath) -> Iterator[Found]
     try:
         table[key] = vector(written)
     except ValueError:
-        return  # the schema refuses it later, as a text that is not a list
+        return  # the schema refuses it later, because it is not a list
     by_shell = ", run by sh" if table[key][:2] == ["sh", "-c"] else ""
     yield (*scope, key), f"is a string and is split into a list{by_shell}"
 

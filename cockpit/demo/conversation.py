@@ -1,7 +1,7 @@
-"""What a simulated model is told, and what it may answer: one Messages API call as values.
+"""Requests to the simulated model and its replies: one call of the Messages API as values.
 
-Reads the body of a request as Claude Code sends it. Decides nothing: what to answer is the
-script's business, and how it travels is the server's.
+Parses the body of a request as Claude Code sends it. `script` decides the reply, and `model` sends
+it.
 """
 
 from __future__ import annotations
@@ -13,36 +13,36 @@ from functools import cached_property
 from typing import Any
 
 DOCUMENT_PATH = re.compile(r"/[^\s`'\"<>]*/(?:handoff|draft)-[^\s`'\"<>]*?\.md")
-"""The absolute path of a handoff document or its draft, wherever a text names one."""
+"""The absolute path of a handoff document or its draft, in any text."""
 
 COMPACTION_REQUEST = "detailed summary of the conversation"
-"""What the CLI's own request to summarise says, whichever way the compaction was started."""
+"""Text in the CLI's request for a summary, in manual and automatic compactions."""
 
 ANSWER_ITSELF = "Answer with the document itself"
-"""How cockpit asks a copy of a session, which has no tools, for the handoff document."""
+"""Text in cockpit's request to a copy of a session, which has no tools."""
 
 UNUSABLE = "cannot be used yet"
-"""What cockpit says of a document that it sends back."""
+"""Text in cockpit's request to correct a document."""
 
 AGREED = "handoff document of this session is complete"
-"""What cockpit tells an agent that only has to end its turn."""
+"""Text in cockpit's request to end the turn."""
 
 COMPACTED = "This session is being continued from a previous conversation"
-"""How the CLI introduces the summary that takes the place of the conversation."""
+"""How the CLI introduces the summary that replaces the conversation."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A tool that the model wants run."""
+    """A tool call of the model."""
 
     name: str
     input: Mapping[str, Any]
     id: str = ""
-    """Empty: the server mints one."""
+    """If empty, the server creates one."""
 
     @property
     def path(self) -> str:
-        """The file it is about, if it is about one."""
+        """The file that the call is about; empty if none."""
         return str(self.input.get("file_path", ""))
 
     @property
@@ -51,7 +51,7 @@ class ToolCall:
         return DOCUMENT_PATH.fullmatch(self.path) is not None
 
     def within(self, directory: str) -> ToolCall:
-        """The same call with a relative file path made absolute, as the CLI's tools want it."""
+        """The same call with an absolute file path, as the CLI's tools need it."""
         if not self.path or self.path.startswith("/"):
             return self
         return replace(self, input={**self.input, "file_path": f"{directory}/{self.path}"})
@@ -59,7 +59,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class TokenCount:
-    """What a reply bills; the first three together fill the window."""
+    """The usage of a reply; the first three together fill the window."""
 
     input: int = 3
     cache_creation: int = 1_000
@@ -74,7 +74,7 @@ class TokenCount:
 
 @dataclass(frozen=True, slots=True)
 class ApiError:
-    """A refusal in place of a message."""
+    """An error of the API instead of a message."""
 
     status: int
     type: str
@@ -86,13 +86,13 @@ OVERLOADED = ApiError(529, "overloaded_error", "Overloaded")
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """One message of the model, or the error in its place."""
+    """One message of the model, or an error."""
 
     text: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
     tokens: TokenCount = field(default_factory=TokenCount)
     delay: float = 0.0
-    """Seconds before the first byte: the time a model thinks."""
+    """Seconds before the first byte."""
     error: ApiError | None = None
 
     @property
@@ -122,7 +122,7 @@ class Request:
 
     @cached_property
     def tools(self) -> frozenset[str]:
-        """Names of the tools on offer."""
+        """Names of the tools in the request."""
         return frozenset(str(tool.get("name")) for tool in self.body.get("tools") or [])
 
     @property
@@ -132,13 +132,13 @@ class Request:
 
     @cached_property
     def system(self) -> str:
-        """The system prompt, and whatever travels as a `system` message."""
-        spoken = (m.get("content") for m in self.messages if m.get("role") == "system")
-        return "\n".join(text_of(part) for part in (self.body.get("system"), *spoken))
+        """The system prompt, and all `system` messages."""
+        messages = (m.get("content") for m in self.messages if m.get("role") == "system")
+        return "\n".join(text_of(part) for part in (self.body.get("system"), *messages))
 
     @cached_property
     def session_id(self) -> str | None:
-        """The CLI's session, as its metadata or its header names it."""
+        """The CLI's session id, from the header or the metadata."""
         header = self.headers.get("x-claude-code-session-id")
         if header:
             return header
@@ -158,7 +158,7 @@ class Request:
 
     @cached_property
     def own_words(self) -> tuple[str, ...]:
-        """What the model said in this conversation, one text a message."""
+        """The model's messages in this conversation, one text each."""
         return tuple(text_of(message.get("content")) for message in self._own)
 
     @cached_property
@@ -167,7 +167,7 @@ class Request:
 
     @property
     def replies_made(self) -> int:
-        """Messages of the model that are in the conversation already."""
+        """Number of messages of the model in the conversation."""
         return len(self._own)
 
     @cached_property
@@ -194,28 +194,28 @@ class Request:
 
     @property
     def asks_for_summary(self) -> bool:
-        """The CLI wants the conversation compacted."""
+        """Whether the CLI asks for a summary, to compact the conversation."""
         return COMPACTION_REQUEST in self.latest
 
     @property
     def asks_for_answer(self) -> bool:
-        """The handoff document is wanted as the answer itself."""
+        """Whether the answer is to be the handoff document."""
         return ANSWER_ITSELF in self.latest
 
     @property
     def told_to_end(self) -> bool:
-        """The handoff is agreed, and the turn is to end."""
+        """Whether cockpit asked the agent to end its turn."""
         last = self.messages[-1] if self.messages else {}
         return last.get("role") != "assistant" and AGREED in prompted(last)
 
     @property
     def is_compacted(self) -> bool:
-        """The conversation starts with the CLI's summary of an earlier part."""
+        """Whether the conversation starts with the CLI's summary of an earlier part."""
         return COMPACTED in self.opening
 
     @cached_property
     def documents_named(self) -> tuple[str, ...]:
-        """Paths of handoff documents in the opening prompt: this session is a successor."""
+        """Paths of handoff documents in the first prompt; a successor has one."""
         return tuple(dict.fromkeys(DOCUMENT_PATH.findall(self.opening)))
 
     @cached_property
@@ -225,12 +225,12 @@ class Request:
 
     @cached_property
     def document_asked(self) -> str | None:
-        """The document that is asked for and not written yet, however the request came.
+        """The document that cockpit asked for and that is not written yet.
 
-        A hook's context, a blocked stop and a typed prompt all end up in a user message after
-        the opening; what the tools printed is left out, so a listing that shows an old document
-        is no request. One that was written is asked for again only in so many words: the CLI
-        also mentions files that somebody changed.
+        A hook's context, a blocked stop and a typed prompt are all in a user message after the
+        first prompt. Output of tools does not count, because a listing can show an old document.
+        A document that was written is asked for again only with `UNUSABLE`: the CLI also mentions
+        files that were changed.
         """
         last = self.messages[-1] if self.messages else {}
         if last.get("role") != "assistant" and self.replies_made:
@@ -238,8 +238,8 @@ class Request:
             if UNUSABLE in again and (named := DOCUMENT_PATH.findall(again)):
                 return str(named[-1])
         start = 1 if self.replies_made else 0
-        spoken = [prompted(m) for m in self.messages[start:] if m.get("role") != "assistant"]
-        asked = DOCUMENT_PATH.findall("\n".join(spoken))
+        prompts = [prompted(m) for m in self.messages[start:] if m.get("role") != "assistant"]
+        asked = DOCUMENT_PATH.findall("\n".join(prompts))
         open_ones = [
             path
             for path in asked
@@ -249,7 +249,7 @@ class Request:
 
 
 def blocks(content: object) -> Iterator[Mapping[str, Any]]:
-    """The content of a message as blocks, plain text being one."""
+    """The content of a message as blocks; plain text is one block."""
     if isinstance(content, str):
         yield {"type": "text", "text": content}
     elif isinstance(content, list):
@@ -265,12 +265,12 @@ def calls_in(message: Mapping[str, Any]) -> Iterator[ToolCall]:
 
 
 def text_of(content: object) -> str:
-    """Its text blocks, one under the other."""
+    """The text blocks of a message's content, joined by newlines."""
     return "\n".join(str(b.get("text", "")) for b in blocks(content) if b.get("type") == "text")
 
 
 def said(message: Mapping[str, Any]) -> str:
-    """Everything in a message that is text: prose, tool input, tool results."""
+    """All text in a message: text blocks, tool input, tool results."""
     parts: list[str] = []
     for block in blocks(message.get("content")):
         match block.get("type"):
@@ -284,7 +284,7 @@ def said(message: Mapping[str, Any]) -> str:
 
 
 def prompted(message: Mapping[str, Any]) -> str:
-    """What a message says apart from tool results, reminders inside a result included."""
+    """The text of a message without tool results, but with the reminders inside them."""
     parts = [text_of(message.get("content"))]
     for block in blocks(message.get("content")):
         if block.get("type") == "tool_result":

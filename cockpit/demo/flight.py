@@ -1,7 +1,7 @@
-"""A whole flight: scratch folder, simulated model, supervisor, agents, and everything gone again.
+"""A flight: one run of the demo, with scratch folder, simulated model, supervisor and agents.
 
-Uses cockpit as a user does, by its command line and its client; nothing here reaches into the
-supervisor. What the model does is in `script.py`, what is watched in `watch.py`.
+Uses only cockpit's command line and client, as a user does. `script.py` has the model's replies,
+and `watch.py` watches the agents. Afterwards everything is ended and removed.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ from cockpit.wire.status import Status
 from cockpit.wire.verbs import Start
 
 CAP_SECONDS = 300.0
-"""A flight without a screen is over by then, one way or the other."""
+"""Time limit of a flight without a screen."""
 COMMAND_SECONDS = 90.0
 LOG_LINES = 12
-"""What is shown of a log when its folder is about to go."""
+"""Lines of a log that are shown before its folder is removed."""
 
 Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Flight:
-    """A scratch folder with a supervisor flying in it."""
+    """A running demo: a scratch folder with a supervisor."""
 
     scratch: Scratch
     jobs: Jobs
     say: Say
     began: float
-    """By the monotonic clock."""
+    """Seconds of the monotonic clock."""
 
     @property
     def client(self) -> HttpClient:
@@ -60,9 +60,9 @@ class Flight:
         seconds: float | None = None,
         speech: IO[str] | None = None,
     ) -> int:
-        """Run a command of cockpit in this flight's surroundings; its exit code.
+        """Run a cockpit command in this flight's environment; returns its exit code.
 
-        `speech` takes what it says on stderr.
+        Its stderr is written to `speech`.
         """
         return subprocess.run(
             [sys.executable, "-P", "-m", "cockpit", *arguments],
@@ -76,13 +76,13 @@ class Flight:
         ).returncode
 
     async def start_agents(self) -> None:
-        """Start every agent, one after the other: each makes its own worktree."""
+        """Start the agents, one after the other; each creates its own worktree."""
         for name in self.jobs:
             config = str(self.scratch.config)
             await self.client.ask(Start(name=name, config=config, named=True))
 
     def tell(self, status: Status) -> None:
-        """Say what it came to."""
+        """Print the summary."""
         documents = self.scratch.documents()
         seconds = time.monotonic() - self.began
         self.say(summary(status, documents, self.scratch.folder, seconds))
@@ -96,14 +96,14 @@ def fly_headless(
     cap: float = CAP_SECONDS,
     standin: bool = False,
 ) -> int:
-    """Fly without a screen; 0 when every job has reported its end. Raises `Failed` otherwise."""
+    """Run the demo without a screen; 0 when every job is done. Raises `Failed` otherwise."""
     with flight(jobs_for(agents), keep=keep, say=say, standin=standin) as flown:
         asyncio.run(watched(flown, cap))
     return 0
 
 
 async def watched(flown: Flight, cap: float) -> None:
-    """Start the agents, see their jobs through, and check what came of it."""
+    """Start the agents, wait until their jobs are done, and check the result."""
     watch = Watch(flown.client, flown.say, cap)
     await flown.start_agents()
     status = await watch.until_reached()
@@ -112,7 +112,7 @@ async def watched(flown: Flight, cap: float) -> None:
 
 
 def fly_on_screen(agents: int, *, keep: bool, say: Say) -> int:
-    """Fly in the cockpit, in this terminal; over when the user leaves. The screen's exit code."""
+    """Run the demo with the screen in this terminal, until the user quits; the exit code."""
     with flight(jobs_for(agents), keep=keep, say=say) as flown:
         trouble: list[str] = []
         starting = threading.Thread(target=start_behind, args=(flown, trouble), daemon=True)
@@ -126,7 +126,7 @@ def fly_on_screen(agents: int, *, keep: bool, say: Say) -> int:
 
 
 def start_behind(flown: Flight, trouble: list[str]) -> None:
-    """Start the agents while the screen is coming up; what goes wrong is told afterwards."""
+    """Start the agents while the screen starts; errors are added to `trouble` for later."""
     try:
         asyncio.run(flown.start_agents())
     except CockpitError as error:
@@ -137,11 +137,10 @@ def start_behind(flown: Flight, trouble: list[str]) -> None:
 def flight(
     jobs: Jobs, *, keep: bool, say: Say, standin: bool = False, empty: bool = False
 ) -> Iterator[Flight]:
-    """A supervisor in a scratch folder, with nobody in it yet; nothing is left afterwards.
+    """A supervisor in a scratch folder, without running agents; both are removed afterwards.
 
-    With `empty` it has not even heard of the agents that will be started.
-
-    With `keep` the folder stays, and where it is, is said.
+    With `empty` the supervisor does not load the configuration of the agents. With `keep` the
+    folder stays, and its path is printed.
     """
     began = time.monotonic()
     with simulated_model() as url:
@@ -156,36 +155,36 @@ def flight(
 
 
 def introduce(flown: Flight) -> None:
-    """Say what flies: a stand-in is never passed off as the real one."""
+    """Say whether the agents are the real CLI or the stand-in."""
     scratch = flown.scratch
     flown.say(f"A flight of {len(flown.jobs)} in {scratch.folder}; no account, no network.")
     if scratch.real:
         flown.say(f"The agents are Claude Code {scratch.cli}; their model is simulated.")
     else:
-        flown.say(f"Claude Code cannot be flown here: {scratch.cli}")
+        flown.say(f"Claude Code cannot be used here: {scratch.cli}")
         flown.say("The agents are a scripted stand-in; everything else is real.")
 
 
 def take_off(flown: Flight, *, empty: bool = False) -> None:
-    """Start the supervisor. Raises `Failed` with its own words: its logs go with the folder."""
+    """Start the supervisor. Raises `Failed` with its output and the end of its logs."""
     named = () if empty else ("--config", str(flown.scratch.config))
     with TemporaryFile("w+", errors="replace") as speech:
         code = flown.run(*named, "up", seconds=COMMAND_SECONDS, speech=speech)
         speech.seek(0)
-        said = speech.read()
+        output = speech.read()
     if code:
         logs = flown.scratch.places.logs
-        told = [line.strip() for line in said.splitlines() if str(logs) not in line]
+        detail = [line.strip() for line in output.splitlines() if str(logs) not in line]
         for log in (logs / "up.log", logs / "supervisor.log"):
-            told += last_lines(log)
+            detail += last_lines(log)
         raise Failed(
-            f"The supervisor did not start: `cockpit up` ended with {code}",
-            safe_text("\n".join(told)),
+            f"The supervisor did not start: `cockpit up` exited with {code}",
+            safe_text("\n".join(detail)),
         )
 
 
 def last_lines(log: Path) -> list[str]:
-    """How a log ends, under its name; nothing of one that is empty or not there."""
+    """The last lines of a log, under its name; empty if it is empty or missing."""
     try:
         lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -194,9 +193,9 @@ def last_lines(log: Path) -> list[str]:
 
 
 def land(flown: Flight, *, keep: bool) -> None:
-    """End everything that the flight has started, and take its folder away.
+    """End everything that the flight has started, and remove its folder.
 
-    Speaks last: the terminal may be gone.
+    Prints at the very end, because the terminal may be closed.
     """
     with suppress(subprocess.TimeoutExpired):
         flown.run("down", "--agents", seconds=COMMAND_SECONDS)
@@ -204,22 +203,20 @@ def land(flown: Flight, *, keep: bool) -> None:
     if not keep:
         flown.scratch.remove()
     if left:
-        flown.say(
-            f"Ended by hand, because they were left: {counted(len(left), 'process', 'processes')}."
-        )
+        flown.say(f"Ended {counted(len(left), 'leftover process', 'leftover processes')}.")
     if keep:
         flown.say(f"Kept: {flown.scratch.folder}")
 
 
 @contextmanager
 def simulated_model() -> Iterator[str]:
-    """The model's process and its address; it ends with us, however we end."""
+    """The URL of the simulated model, a process that ends together with this one."""
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", "cockpit.demo.simulation"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-        # Ctrl-C is for us: the agents need their model until they have ended.
+        # Ctrl-C must not end it: the agents need their model until they have ended.
         start_new_session=True,
     )
     # Leaving closes the pipes, which ends the process, and waits for it.
@@ -227,5 +224,5 @@ def simulated_model() -> Iterator[str]:
         assert process.stdout is not None
         url = process.stdout.readline().strip()
         if not url:
-            raise Failed("The simulated model did not start", "Its words are above.")
+            raise Failed("The simulated model did not start", "Its output is above.")
         yield url

@@ -1,4 +1,4 @@
-"""What a job consists of, and the few tools its steps use; the jobs are in `jobs.py`."""
+"""The types of the demo's jobs, and the tool calls of their steps; the jobs are in `jobs.py`."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from cockpit.demo.conversation import ToolCall
 
 TESTS = "python3 -m unittest -q"
 EVERYTHING = "Bash"
-"""With files edited freely, no tool is left that the CLI would ask about."""
+"""Edits need no permission in the demo's mode, so the CLI asks for no other tool."""
 
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """How the context fills from call to call, in tokens."""
+    """How the context grows from reply to reply, in tokens."""
 
     opening: int = 24_000
     step: int = 24_000
     """12 % of a window of 200k: seven calls from the start to the CLI's own compaction."""
     settled: int = 2_500
     settled_at: int = 140_000
-    """From here on a job that settles grows slowly: what is left is asked for, not work."""
+    """From this number on, the context of a job that settles grows by `settled` per reply."""
 
     def after(self, replies: int, *, settles: bool) -> int:
-        """Tokens in the window when so many replies are in the conversation."""
+        """Tokens in the window after this number of replies."""
         if replies < 0:
             return self.opening // 2
         total = self.opening + self.step * replies
@@ -39,10 +39,10 @@ class Step:
     """One message of the model: what it says, and the tools it calls with it."""
 
     title: str
-    """How documents and summaries list it."""
+    """Its name in documents and summaries."""
     say: str
     calls: tuple[ToolCall, ...] = ()
-    """File paths are relative to the worktree. None: the turn ends here."""
+    """File paths are relative to the worktree. Without calls, the turn ends."""
     commit: str | None = None
     """The subject of the commit that it makes."""
     finishes: str | None = None
@@ -56,7 +56,7 @@ class Job:
     agent: str
     mode: Literal["observe", "prompt", "auto"]
     title: str
-    """The first line of the prompt; the model knows the job by it."""
+    """The first line of the prompt, by which the model recognises the job."""
     request: str
     milestones: tuple[str, ...]
     steps: tuple[Step, ...]
@@ -64,15 +64,15 @@ class Job:
     decisions: str
     dead_end: str
     settles: bool = True
-    """Its context stops growing so fast once it is nearly full; otherwise the CLI compacts."""
+    """Its context grows slowly once it is nearly full; otherwise the CLI compacts."""
     growth: Growth | None = None
-    """How its context fills; None: as the script says."""
+    """How its context grows; None: the script's default."""
     allowed: str = EVERYTHING
-    """The tools that it may use without asking, beside editing files."""
+    """The tools that it may use without asking, besides editing files."""
 
     @property
     def prompt(self) -> str:
-        """What the agent is asked, verbatim."""
+        """The agent's prompt."""
         return f"{self.title}\n\n{self.request}"
 
     @property
@@ -92,7 +92,7 @@ def write(path: str, content: str) -> ToolCall:
 
 
 def edit(path: str, old: str, new: str) -> ToolCall:
-    """Exchange a piece of a file for another."""
+    """Replace a piece of a file."""
     return ToolCall("Edit", {"file_path": path, "old_string": old, "new_string": new})
 
 
@@ -108,7 +108,7 @@ def commit(subject: str) -> ToolCall:
 
 
 def look(say: str) -> Step:
-    """How every job begins."""
+    """The first step of every job."""
     return Step(
         "Read the code and plan",
         say,
@@ -117,5 +117,5 @@ def look(say: str) -> Step:
 
 
 def ending(say: str) -> Step:
-    """How every job ends: the marker that says that it is done."""
+    """The last step of every job, with the completion marker."""
     return Step("Report", f"{say}\n\nHANDOFF: COMPLETE")

@@ -1,7 +1,7 @@
-"""The jobs that the demo's agents are given, and the steps the simulated model takes.
+"""The jobs of the demo's agents, and the steps of the simulated model.
 
-Data only. Every step says something that no other step says, because that is how its place is
-found again; an edit is written so that it also works on a file that another session left.
+Data only. The text of every step is unique, because the script finds its position by it. An edit
+also works on a file that another session wrote.
 """
 
 from __future__ import annotations
@@ -327,13 +327,13 @@ WEEKS = Job(
 )
 
 Jobs = Mapping[str, Job]
-"""Who flies: each agent's job, by its name."""
+"""Each agent's job, by the agent's name."""
 
 JOBS: Sequence[Job] = (ROUNDING, DURATIONS, WEEKS)
 
 
 def jobs_for(agents: int) -> Jobs:
-    """The jobs of so many agents; past the third they come round again, as `rounding-2`, ..."""
+    """The jobs of this number of agents; from the fourth on they repeat, as `rounding-2`, ..."""
     found = {}
     for agent in range(agents):
         turn, job = agent // len(JOBS), JOBS[agent % len(JOBS)]

@@ -1,4 +1,4 @@
-"""Processes that a flight has left behind, found by its folder in their environment."""
+"""Ends processes that a flight left running; they have its folder in their environment."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import time
 from pathlib import Path
 
 PATIENCE = 5.0
-"""Seconds between asking and forcing."""
+"""Seconds between SIGTERM and SIGKILL."""
 
 
 def end_leftovers(folder: Path) -> list[int]:
-    """End whatever still carries the folder in its environment; answers who had to be asked."""
+    """End all processes with the folder in their environment; returns their pids."""
     asked = carriers(folder)
     for number in (signal.SIGTERM, signal.SIGKILL):
         for pid in carriers(folder):
@@ -24,7 +24,7 @@ def end_leftovers(folder: Path) -> list[int]:
 
 
 def carriers(folder: Path) -> list[int]:
-    """Processes, ours left out, whose environment names the folder."""
+    """Pids of processes with the folder in their environment, without this process."""
     mark = os.fsencode(f"{folder}/")
     found = []
     for entry in Path("/proc").glob("[0-9]*"):
@@ -32,13 +32,13 @@ def carriers(folder: Path) -> list[int]:
             if mark in (entry / "environ").read_bytes():
                 found.append(int(entry.name))
         except OSError:
-            # It ended meanwhile, or belongs to somebody else.
+            # It ended meanwhile, or belongs to another user.
             continue
     return [pid for pid in found if pid != os.getpid()]
 
 
 def send(pid: int, number: signal.Signals) -> None:
-    """Signal a process that may just have ended."""
+    """Signal a process; one that has just ended is ignored."""
     try:
         os.kill(pid, number)
     except ProcessLookupError:

@@ -1,7 +1,6 @@
-"""A loopback server that speaks enough of the streaming Messages API for Claude Code.
+"""A loopback server with enough of the streaming Messages API for Claude Code.
 
-It carries replies; it does not think them up: `answer` does, one call at a time. It is no
-gateway and keeps no key: whatever key is sent, is accepted and not looked at.
+Its `answer` function gives the replies. It accepts any API key, and forwards nothing.
 """
 
 from __future__ import annotations
@@ -24,14 +23,14 @@ if TYPE_CHECKING:
 Answer = Callable[[Request], Reply]
 
 CHUNK = 400
-"""Characters of one delta: a reply arrives in pieces, as it does from a real model."""
+"""Characters of one delta: a reply is streamed in pieces, as by a real model."""
 
 
 class ModelServer:
-    """Serves `answer` on a free port of 127.0.0.1, in a thread of its own.
+    """Serves `answer` on a free port of 127.0.0.1, in its own thread.
 
-    Usable as a context manager. `answer` runs on the server's thread and must not block;
-    `Reply.delay` is how it takes its time. Its exceptions reach the client as status 500.
+    Usable as a context manager. `answer` runs on the server's thread and must not block; use
+    `Reply.delay` for a slow reply. Its exceptions reach the client as status 500.
     """
 
     def __init__(self, answer: Answer, *, port: int = 0) -> None:
@@ -47,7 +46,7 @@ class ModelServer:
 
     @property
     def url(self) -> str:
-        """What `ANTHROPIC_BASE_URL` should be."""
+        """The value for `ANTHROPIC_BASE_URL`."""
         return f"http://127.0.0.1:{self._socket.getsockname()[1]}"
 
     def __enter__(self) -> ModelServer:
@@ -58,7 +57,7 @@ class ModelServer:
         self.stop()
 
     def start(self) -> None:
-        """Serve; connections are accepted when this returns."""
+        """Start serving; connections are accepted when this returns."""
         import uvicorn
 
         settings = uvicorn.Config(
@@ -77,7 +76,7 @@ class ModelServer:
         self._thread.start()
 
     def stop(self) -> None:
-        """Stop serving and free the port. Twice is the same as once."""
+        """Stop serving and free the port. Idempotent."""
         self._stop()
         if self._thread is not None:
             self._thread.join(timeout=10)
@@ -148,7 +147,7 @@ class ModelServer:
 
 
 def tool_block(call: ToolCall, minted: str) -> dict[str, Any]:
-    """A tool call as it stands in a message."""
+    """A tool call as a content block of a message."""
     return {
         "type": "tool_use",
         "id": call.id or minted,
@@ -158,7 +157,7 @@ def tool_block(call: ToolCall, minted: str) -> dict[str, Any]:
 
 
 def error_body(error: ApiError) -> dict[str, Any]:
-    """A refusal in the words of the API."""
+    """An error in the API's format."""
     return {"type": "error", "error": {"type": error.type, "message": error.message}}
 
 

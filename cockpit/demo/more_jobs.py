@@ -1,7 +1,7 @@
-"""The jobs that are flown beside the demo's own when every screen is to be pictured.
+"""More jobs, for pictures of every screen.
 
-Data only, like `jobs.py`, whose rules hold here too. Each stops where a user would find an agent
-at any time: in the middle of a command, at a question, at a permission, or with nothing to do.
+Data only; the rules of `jobs.py` apply. Each agent stops in a state of its own: during a command,
+at a question, at a permission, or idle.
 """
 
 from __future__ import annotations
@@ -353,4 +353,4 @@ MORE: Sequence[Job] = (INVOICES, EXPORT, HOLIDAYS, SORTING)
 PICTURED: Jobs = {
     job.agent: job for job in (DURATIONS, EXPORT, HOLIDAYS, INVOICES, SORTING, ROUNDING, WEEKS)
 }
-"""Who flies for the pictures."""
+"""The jobs of all agents in the pictures."""

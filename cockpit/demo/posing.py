@@ -1,6 +1,6 @@
-"""A flight to be looked at: agents that stop where a user would find them at any time.
+"""A flight for pictures of the screens: each agent stops in a state of its own.
 
-Where each stops is decided here; who looks, and at what, is not.
+This module decides where each stops; the caller takes the pictures.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from cockpit.demo.watch import Goal, Watch, is_done
 from cockpit.wire.status import AgentStatus
 
 CAP_SECONDS = 180.0
-"""Everybody is where they should be by then, or never."""
+"""Time limit for all agents to reach their states."""
 Look = Callable[[Flight], Awaitable[None]]
 
 
 def asks(kind: str) -> Goal:
-    """It waits for its user with such a question."""
+    """The goal of an agent that waits for the user with a question of this kind."""
     return lambda agent: agent.needs is not None and agent.needs.kind == kind
 
 
-def flies_third(agent: AgentStatus) -> bool:
-    """It is in the middle of its long run, in the third session of its chain."""
+def in_third_session(agent: AgentStatus) -> bool:
+    """Whether it runs its long command, in the third session of its chain."""
     runs = "for run in" in (agent.activity or "")
     return agent.session_number == 3 and agent.state == "working" and runs
 
 
-def rests(agent: AgentStatus) -> bool:
-    """It has worked, and nothing is asked of it."""
+def is_idle(agent: AgentStatus) -> bool:
+    """Whether it has worked and is idle."""
     return agent.state == "idle" and agent.context.tokens is not None
 
 
@@ -39,30 +39,30 @@ GOALS: Mapping[str, Goal] = {
     "durations": asks("review"),
     "export": asks("permission"),
     "holidays": asks("question"),
-    "invoices": flies_third,
-    "sorting": rests,
+    "invoices": in_third_session,
+    "sorting": is_idle,
 }
-"""Where each of the cast stops; whoever is not here flies to the end."""
+"""Where each agent stops; agents that are not listed finish their job."""
 
 
 def at_goal(agent: AgentStatus) -> bool:
-    """Whether this one of the cast is where it is to be pictured."""
+    """Whether the agent is in the state for its picture."""
     return GOALS.get(agent.name, is_done)(agent)
 
 
 def fly_posing(
     *, empty: Look, posed: Look, keep: bool, say: Say, standin: bool = False, jobs: Jobs = PICTURED
 ) -> None:
-    """Fly the cast; `empty` looks before anybody is known, `posed` when everybody has stopped.
+    """Run the agents; call `empty` before any exists, and `posed` when all have stopped.
 
-    Raises `Failed` with the reason when they do not get there.
+    Raises `Failed` with the reason if they do not reach their states.
     """
     with flight(jobs, keep=keep, say=say, standin=standin, empty=True) as flown:
         asyncio.run(looked_at(flown, empty, posed))
 
 
 async def looked_at(flown: Flight, empty: Look, posed: Look) -> None:
-    """The flight, and both looks at it."""
+    """Run the flight, with both callbacks."""
     await empty(flown)
     await flown.start_agents()
     await Watch(flown.client, flown.say, CAP_SECONDS, at_goal).until_reached()

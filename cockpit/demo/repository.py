@@ -1,7 +1,7 @@
 """The scratch project that the demo's agents work on: a small time sheet, in git.
 
-Its git knows no configuration but its own, so neither the user's name, signing key nor hooks
-get into it. The agents' worktrees are not made here: cockpit makes them.
+git reads only the repository's own configuration, not the user's name, signing key or hooks.
+cockpit creates the agents' worktrees.
 """
 
 from __future__ import annotations
@@ -103,8 +103,8 @@ class Totals(unittest.TestCase):
 def make_repository(directory: Path, environment: Mapping[str, str]) -> None:
     """Write the project into a new directory and commit it on `main`.
 
-    `environment` is git's whole environment; it should name a HOME of the demo's own. Raises
-    `Failed` with what git said.
+    `environment` is git's whole environment; its HOME should be the demo's. Raises `Failed` with
+    the output of git.
     """
     for name, text in FILES.items():
         path = directory / name
@@ -122,7 +122,7 @@ def make_repository(directory: Path, environment: Mapping[str, str]) -> None:
 
 
 def git(directory: Path, arguments: tuple[str, ...], environment: Mapping[str, str]) -> str:
-    """Run git there and answer what it printed. Raises `Failed`."""
+    """Run git in the directory; returns its output. Raises `Failed`."""
     quiet = {
         **environment,
         "GIT_CONFIG_GLOBAL": "/dev/null",
@@ -140,5 +140,5 @@ def git(directory: Path, arguments: tuple[str, ...], environment: Mapping[str, s
         check=False,
     )
     if run.returncode:
-        raise Failed("The scratch repository could not be made.", run.stderr.strip())
+        raise Failed("The scratch repository could not be created.", run.stderr.strip())
     return run.stdout

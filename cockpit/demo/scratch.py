@@ -1,7 +1,7 @@
-"""The scratch folder of a flight: a home, a CLI, a repository and a configuration of its own.
+"""The scratch folder of a flight: a home, a CLI, a repository and a configuration.
 
-Everything that the flight's programs read or write is in it, so that the user's own files are
-never touched and nothing is left when it goes. It starts nothing.
+The flight's programs read and write only in this folder, so the user's files are not touched, and
+nothing is left when it is removed.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ from cockpit.demo.repository import make_repository
 from cockpit.demo.standin.program import install
 
 MODEL = "claude-sonnet-4-6"
-"""A model with a window of 200,000 tokens, whatever the account."""
+"""A model with a window of 200,000 tokens for every account."""
 WINDOW = 200_000
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "COLORTERM", "TZ", "NO_COLOR")
-"""What a flight takes over from the user's environment; all else stays outside."""
+"""The variables that a flight gets from the user's environment."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scratch:
-    """One flight's folder and what lies where in it."""
+    """The folder of one flight, and the paths in it."""
 
     folder: Path
     cli: str
-    """The version of the real CLI, or what is flown instead and why."""
+    """The version of the real CLI, or why the stand-in is used."""
     real: bool
     """Whether the agents are the real Claude Code."""
 
     @property
     def home(self) -> Path:
-        """Everything that a user would call his own: screens and agents say `~` for it."""
+        """The flight's home directory, shown as `~`."""
         return self.folder / "home"
 
     @property
@@ -55,7 +55,7 @@ class Scratch:
 
     @property
     def places(self) -> Places:
-        """Where this flight's supervisor keeps its things."""
+        """The paths of this flight's supervisor."""
         return Places.of({"COCKPIT_HOME": str(self.folder / "ck")})
 
     def environment(self) -> dict[str, str]:
@@ -74,25 +74,25 @@ class Scratch:
         }
 
     def documents(self) -> list[Path]:
-        """Every handoff document that the flight has left, oldest first."""
+        """All handoff documents of the flight, oldest first."""
         return sorted(self.repository.glob(".worktrees/*/.cockpit/handoffs/handoff-*.md"))
 
     def remove(self) -> None:
-        """Take everything away. Twice is the same as once."""
+        """Remove the folder. Idempotent."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def make_scratch(jobs: Jobs, model_url: str, *, standin: bool = False) -> Scratch:
-    """Make the folder for these agents, whose model answers at that address.
+    """Create the folder for these agents; their model is at `model_url`.
 
-    With `standin` the stand-in flies even where the real CLI could. Raises `ProgramMissing`
-    without git or tmux, `BadUsage` where sockets would not fit.
+    With `standin` the stand-in is used even if the real CLI is available. Raises `ProgramMissing`
+    without git or tmux, and `BadUsage` if the paths of sockets would be too long.
     """
     for program in ("git", "tmux"):
         if shutil.which(program) is None:
             hint = f"On Debian: apt-get install {program}"
-            raise ProgramMissing(f"The demo needs {program}", f"There is no {program}.", hint)
-    # Resolved, because the CLI and git name real paths.
+            raise ProgramMissing(f"The demo needs {program}", f"{program} is not installed.", hint)
+    # Resolved, because the CLI and git use real paths.
     folder = Path(tempfile.mkdtemp(prefix="ckdemo-")).resolve()
     try:
         return furnished(folder, jobs, model_url, standin=standin)
@@ -102,7 +102,7 @@ def make_scratch(jobs: Jobs, model_url: str, *, standin: bool = False) -> Scratc
 
 
 def furnished(folder: Path, jobs: Jobs, model_url: str, *, standin: bool) -> Scratch:
-    """Put everything into an empty folder."""
+    """Fill an empty folder."""
     for name in ("home", "tmp", "claude", "bin", "ck", "home/tally"):
         (folder / name).mkdir(mode=0o700)
     cli, real = put_standin(folder / "bin", "not asked for") if standin else put_cli(folder / "bin")
@@ -118,7 +118,7 @@ def furnished(folder: Path, jobs: Jobs, model_url: str, *, standin: bool) -> Scr
 
 
 def put_cli(folder: Path) -> tuple[str, bool]:
-    """Put a `claude` into the folder: the bundled one if it starts, else the stand-in."""
+    """Put a `claude` into the folder: the bundled CLI if it starts, else the stand-in."""
     bundled = bundled_path()
     if bundled is None:
         return put_standin(folder, "there is none inside claude-agent-sdk on this platform")
@@ -131,13 +131,13 @@ def put_cli(folder: Path) -> tuple[str, bool]:
 
 
 def put_standin(folder: Path, reason: str) -> tuple[str, bool]:
-    """Put the stand-in into the folder, and remember why."""
+    """Put the stand-in into the folder; returns the reason."""
     install(folder)
     return reason, False
 
 
 def put_onboarding(folder: Path, key: str, repository: Path) -> None:
-    """Answer the CLI's questions of a first start: theme, key, trust in this one repository."""
+    """Answer the CLI's first-start questions: theme, API key, and trust in this repository."""
     answers = {
         "hasCompletedOnboarding": True,
         "theme": "dark",
@@ -148,23 +148,23 @@ def put_onboarding(folder: Path, key: str, repository: Path) -> None:
 
 
 def agent_environment(key: str, model_url: str) -> dict[str, str]:
-    """What makes the CLI talk to the simulated model, and to nobody else."""
+    """The environment with which the CLI contacts only the simulated model."""
     return {
         "ANTHROPIC_API_KEY": key,
         "ANTHROPIC_BASE_URL": model_url,
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         "DISABLE_AUTOUPDATER": "1",
-        # Without these the task tools are hidden behind a search, and compaction waits for a
-        # refusal by the API.
+        # Without these, the task tools are hidden behind a search, and the CLI compacts only when
+        # the API refuses a request.
         "ENABLE_TOOL_SEARCH": "false",
         "CLAUDE_CODE_AUTO_COMPACT_WINDOW": str(WINDOW),
-        # For a stand-in: as slow as a model, so that there is something to see.
+        # For the stand-in: as slow as a model, so that the screen shows it working.
         "STANDIN_PACE": "1",
     }
 
 
 def configuration(jobs: Jobs, environment: Mapping[str, str], repository: Path) -> str:
-    """The flight's `cockpit.toml`, in the public format and nothing else."""
+    """The text of the flight's `cockpit.toml`."""
     lines = [
         "[defaults]",
         'runtime = "claude"',
@@ -176,7 +176,7 @@ def configuration(jobs: Jobs, environment: Mapping[str, str], repository: Path) 
         "[defaults.handoff]",
         'writers = ["agent", "facts"]',
         'deadline = "60s"',
-        # A demo's sessions are full within seconds.
+        # A session of the demo is full within seconds.
         'cooldown = "0s"',
         "",
         "[defaults.worktree]",
@@ -204,7 +204,7 @@ def agent_table(name: str, job: Job, repository: Path) -> Sequence[str]:
 
 
 def quoted(text: str) -> str:
-    """A TOML basic string; JSON's escapes are TOML's too."""
+    """A TOML basic string; TOML has the same escapes as JSON."""
     return json.dumps(text)
 
 

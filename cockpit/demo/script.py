@@ -1,9 +1,9 @@
-"""How the simulated model works: one job, step by step, from nothing but the conversation.
+"""The simulated model's replies: one job, step by step, decided from the conversation alone.
 
-The place in the script is read from what the request holds: the model's own earlier words, the
-document it was told to read, the summary of a compaction, the commits that git showed. There is
-no state on the side, so a successor, a resumed session and a compacted one go on where the work
-really is. The jobs themselves are in `jobs.py`.
+The position in the job comes from the request: the model's earlier messages, the document that it
+read, the summary of a compaction, the commits that git showed. There is no other state, so a
+successor, a resumed session and a compacted one continue at the right step. The jobs are in
+`jobs.py`.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ FINISHED = "This job is finished, and a simulated model takes no other."
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """Answers every request of every agent of a flight."""
+    """Answers the requests of all agents of a flight."""
 
     jobs: Sequence[Job] = (*JOBS, *MORE)
     pace: float = 0.8
-    """Seconds of thinking before each reply."""
+    """Seconds before each reply."""
     growth: Growth = field(default_factory=Growth)
-    """Of every job that does not say its own."""
+    """For jobs without a growth of their own."""
 
     def __call__(self, request: Request) -> Reply:
         job = self.job(request)
@@ -44,7 +44,7 @@ class Script:
         return Reply(text, calls, tokens_for(job, request, job.growth or self.growth), self.pace)
 
     def job(self, request: Request) -> Job | None:
-        """The job whose title the conversation names, its opening before everything else."""
+        """The job whose title is in the first prompt, else anywhere in the conversation."""
         for text in (request.opening, request.everything):
             for job in self.jobs:
                 if job.title in text:
@@ -53,18 +53,18 @@ class Script:
 
 
 def turn(job: Job, request: Request) -> tuple[str, tuple[ToolCall, ...]]:
-    """What the model says and does next."""
+    """The model's next text and tool calls."""
     done = position(job, request)
     if request.asks_for_summary:
         return summary(job, done), ()
     path = request.document_asked
     if path is not None:
-        say = "The step in hand is finished. I write the handoff document now."
+        say = "The current step is finished. I write the handoff document now."
         return say, (ToolCall("Write", {"file_path": path, "content": written(job, request)}),)
     if just_wrote_document(request):
         return "The handoff document is written. I end my turn here.", ()
     if request.told_to_end:
-        return "The step in hand is finished, and the handoff is agreed. I end my turn here.", ()
+        return "The current step is finished, and so is the document. I end my turn here.", ()
     if request.documents_named and not request.replies_made:
         return take_over(job, request)
     if done >= len(job.steps):
@@ -74,7 +74,7 @@ def turn(job: Job, request: Request) -> tuple[str, tuple[ToolCall, ...]]:
 
 
 def position(job: Job, request: Request) -> int:
-    """How many steps are done, by the last one that left a trace."""
+    """How many steps are done: the number of the last one that the conversation shows."""
     own = "\n".join(request.own_words)
     found = request.everything
     done = 0
@@ -86,17 +86,17 @@ def position(job: Job, request: Request) -> int:
 
 
 def shown_as_commit(subject: str, text: str) -> re.Match[str] | None:
-    """Where git, or a document, showed a commit of this subject: its hash first."""
+    """A match of a commit with this subject in a text; group 1 is its hash."""
     return re.search(rf"\b([0-9a-f]{{7,40}})\b\W+{re.escape(subject)}", text)
 
 
 def just_wrote_document(request: Request) -> bool:
-    """Whether the model's last message was the writing of a handoff document."""
+    """Whether the model's last message wrote a handoff document."""
     return any(call.name == "Write" and call.is_about_document for call in request.last_calls)
 
 
 def take_over(job: Job, request: Request) -> tuple[str, tuple[ToolCall, ...]]:
-    """A successor's first message: read the document, look at the branch, nothing else."""
+    """A successor's first message: read the document, and look at the branch."""
     look = "git status --short && git log --oneline -12"
     calls = [ToolCall("Read", {"file_path": path}) for path in request.documents_named[-1:]]
     calls.append(ToolCall("Bash", {"command": look, "description": "See what is committed"}))
@@ -104,7 +104,7 @@ def take_over(job: Job, request: Request) -> tuple[str, tuple[ToolCall, ...]]:
 
 
 def tool_calls(job: Job, step: Step, request: Request) -> tuple[ToolCall, ...]:
-    """A step's calls, in this worktree, with the agent's own list kept up to date."""
+    """A step's calls in this worktree, with updates of the agent's task list."""
     directory = working_directory(request)
     calls = read_before_edit([call.within(directory) for call in step.calls], request)
     if "TaskCreate" not in request.tools:
@@ -121,7 +121,7 @@ def tool_calls(job: Job, step: Step, request: Request) -> tuple[ToolCall, ...]:
 
 
 def read_before_edit(calls: Sequence[ToolCall], request: Request) -> list[ToolCall]:
-    """The CLI edits only what this session has read or written: put the reading first."""
+    """Add a `Read` before each edit of a new file: the CLI edits only what the session has read."""
     known = {call.path for call in request.calls_made}
     ordered: list[ToolCall] = []
     for call in calls:
@@ -133,20 +133,20 @@ def read_before_edit(calls: Sequence[ToolCall], request: Request) -> list[ToolCa
 
 
 def lists_tasks(request: Request) -> bool:
-    """Whether this session has made the list: the CLI keeps one a session, not one a job."""
+    """Whether this session has a task list: the CLI keeps one per session, not per job."""
     made = any(call.name == "TaskCreate" for call in request.calls_made)
     return made or request.is_compacted
 
 
 def working_directory(request: Request) -> str:
-    """Where the agent works, as the CLI tells its model."""
-    told = f"{request.system}\n{request.everything}"
-    found = re.search(r"[Ww]orking directory: *(/[^\n]*)", told)
+    """The agent's working directory, from the CLI's prompt to its model."""
+    text = f"{request.system}\n{request.everything}"
+    found = re.search(r"[Ww]orking directory: *(/[^\n]*)", text)
     return found.group(1).strip() if found else "."
 
 
 def tokens_for(job: Job, request: Request, growth: Growth) -> TokenCount:
-    """How full the window is at this call: it grows by a step a reply, from the opening."""
+    """The usage of this call: the context grows with each reply."""
     if request.asks_for_summary:
         return TokenCount(3, 1_500, growth.opening, 600)
     total = growth.after(request.replies_made, settles=job.settles)
@@ -155,7 +155,7 @@ def tokens_for(job: Job, request: Request, growth: Growth) -> TokenCount:
 
 
 def summary(job: Job, done: int) -> str:
-    """What the model leaves of the conversation when the CLI compacts it."""
+    """The summary of the conversation when the CLI compacts it."""
     return (
         "<analysis>The job, what is done, what is open.</analysis>\n"
         f"<summary>\nThe request was:\n{job.prompt}\n\nProgress:\n{ticked(job.steps, done)}\n"
@@ -164,7 +164,7 @@ def summary(job: Job, done: int) -> str:
 
 
 def ticked(steps: Sequence[Step], done: int, commits: Mapping[str, str] | None = None) -> str:
-    """The steps as a list with marks, and the commits that are known."""
+    """The steps as a task list, with the known commits."""
 
     def line(place: int, step: Step) -> str:
         known = (commits or {}).get(step.commit or "")
@@ -175,22 +175,19 @@ def ticked(steps: Sequence[Step], done: int, commits: Mapping[str, str] | None =
 
 
 def written(job: Job, request: Request) -> str:
-    """The handoff document as this conversation allows it."""
+    """The handoff document of this conversation."""
     return document(job, position(job, request), commits_shown(job, request.everything))
 
 
 def commits_shown(job: Job, text: str) -> dict[str, str]:
-    """The hash of each commit of the job that git, or a document, showed; by its subject."""
+    """Subject -> hash of the job's commits that a text shows."""
     subjects = [step.commit for step in job.steps if step.commit is not None]
     found = {subject: shown_as_commit(subject, text) for subject in subjects}
     return {subject: match[1] for subject, match in found.items() if match}
 
 
 def document(job: Job, done: int, commits: Mapping[str, str] | None = None) -> str:
-    """The handoff document, from what is done and what is open.
-
-    `commits` are hashes by subject.
-    """
+    """The handoff document after `done` steps; `commits` are hashes by subject."""
     finished, rest = job.steps[:done], job.steps[done:]
     following = rest[0] if rest else job.steps[-1]
     next_steps = "\n".join(
@@ -213,7 +210,7 @@ def document(job: Job, done: int, commits: Mapping[str, str] | None = None) -> s
             "## Background Work\n\nNone.",
             "## Links\n\nNone.",
             "## Instructions for the Successor\n\n"
-            "Read this document, compare it with `git log`, and go on with the first next step. "
-            "Do not repeat what is ticked.\n",
+            "Read this document, compare it with `git log`, and continue with the first next step. "
+            "Do not repeat finished steps.\n",
         ]
     )

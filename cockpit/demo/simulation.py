@@ -1,7 +1,7 @@
 """The simulated model as a process: `python -m cockpit.demo.simulation`.
 
-Prints its address as one line and serves until its standard input is closed, so it is never
-left behind by a flight that was killed. Chooses nothing: the script does.
+Prints its URL as one line and serves until its standard input is closed, so it also ends when the
+flight was killed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from cockpit.demo.model import ModelServer
 from cockpit.demo.script import Script
 
 PACE_VARIABLE = "COCKPIT_DEMO_PACE"
-"""Seconds that the model thinks before each reply."""
+"""Seconds before each reply."""
 
 
 def main() -> None:

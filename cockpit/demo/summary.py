@@ -1,4 +1,4 @@
-"""What a flight came to, in the words it ends with."""
+"""The summary that a flight prints at its end, and the check of its result."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cockpit.wire.status import AgentStatus, Status
 
 
 def summary(status: Status, documents: Sequence[Path], folder: Path, seconds: float) -> str:
-    """Agents, sessions, handoffs, documents and time, a line each."""
+    """Totals on the first line, then a line for each agent and document."""
     sessions = sum(agent.session_number or 0 for agent in status.agents)
     handoffs = sum(agent.handoffs for agent in status.agents)
     counts = (
@@ -44,10 +44,10 @@ def row(agent: AgentStatus) -> str:
 
 
 def check(status: Status, documents: Sequence[Path], jobs: Jobs) -> None:
-    """Raise `Failed` unless the flight showed what it is for.
+    """Raise `Failed` unless the flight had the expected result.
 
-    Every job done, the jobs that span sessions handed off with a document, the observed one
-    through the CLI's own compaction.
+    Every job is done, every job that spans sessions was handed off with a document, and the
+    observed agent was compacted by the CLI.
     """
     for agent in status.agents:
         check_agent(agent, jobs[agent.name])
@@ -57,10 +57,10 @@ def check(status: Status, documents: Sequence[Path], jobs: Jobs) -> None:
 
 
 def check_agent(agent: AgentStatus, job: Job) -> None:
-    """Raise `Failed` where this agent's job went another way than it is made for."""
+    """Raise `Failed` unless this agent's job had the expected result."""
     if agent.state != "done":
         raise Failed(f"{agent.name} did not finish its job", f"It is {agent.state}.")
     if job.spans_sessions and not agent.handoffs:
-        raise Failed(f"{agent.name} finished without a handoff", "It should have crossed its mark.")
+        raise Failed(f"{agent.name} finished without a handoff", "A handoff was expected.")
     if not job.spans_sessions and (agent.handoffs or not agent.compactions):
-        raise Failed(f"{agent.name} was to be observed through a compaction", "It was not.")
+        raise Failed(f"{agent.name} was not only compacted", "One compaction was expected.")

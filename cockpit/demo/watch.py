@@ -1,7 +1,6 @@
-"""Watching a flight without a screen: prints what happens, answers questions, knows the end.
+"""Watches a flight without a screen: prints events, approves handoffs, and waits for the end.
 
-Sees the supervisor as any other client does. It approves every handoff, and says so; a question
-of another kind is none that a demo should raise, and ends it.
+Uses the client only. Any other question is unexpected in the demo, and ends it with an error.
 """
 
 from __future__ import annotations
@@ -18,22 +17,22 @@ from cockpit.wire.status import AgentStatus, Status
 from cockpit.wire.verbs import Approve
 
 Goal = Callable[[AgentStatus], bool]
-"""Whether an agent is where it should get; what it asks there is not answered."""
+"""Whether an agent has reached its goal; its questions there are not answered."""
 
 LOOK_SECONDS = 0.5
 PROGRESS_SECONDS = 15.0
 ANSWERED = ("handoff", "review")
 LOST = ("exited", "stopped")
-LOOK_CLOSER = "Run it with --keep to have its logs and transcripts afterwards."
+LOOK_CLOSER = "Run the demo with --keep to keep its logs and transcripts."
 
 
 def is_done(agent: AgentStatus) -> bool:
-    """The goal of a flight that is flown to its end."""
+    """Whether the agent's job is done."""
     return agent.state == "done"
 
 
 class Watch:
-    """One look after another at one supervisor, until every agent has reached its goal."""
+    """Polls a supervisor until every agent has reached its goal."""
 
     def __init__(
         self,
@@ -51,9 +50,9 @@ class Watch:
         self._answered: set[tuple[str, str, str]] = set()
 
     async def until_reached(self) -> Status:
-        """The status in which every agent is at its goal.
+        """Wait until every agent is at its goal; returns that status.
 
-        Raises `Failed` with the reason when that cannot come any more, or time is up.
+        Raises `Failed` with the reason if that is no longer possible, or after the time limit.
         """
         while True:
             await self._tell_events()
@@ -65,29 +64,29 @@ class Watch:
                 await self._attend(agent)
             if time.monotonic() > self._deadline:
                 states = ", ".join(map(described, status.agents))
-                raise Failed("Time is up before every agent was there", states, LOOK_CLOSER)
+                raise Failed("Time limit reached before every agent was done", states, LOOK_CLOSER)
             self._tell_progress(status)
             await asyncio.sleep(LOOK_SECONDS)
 
     async def _attend(self, agent: AgentStatus) -> None:
-        """Answer what this agent's row asks. Raises `Failed` for what has no good answer."""
+        """Approve this agent's handoff. Raises `Failed` for any other question."""
         if self._goal(agent):
             return
         if agent.state in LOST and agent.session_id is not None:
-            note = agent.note or "its CLI is not running any more"
-            raise Failed(f"{agent.name} is gone before its job was done", note, LOOK_CLOSER)
+            note = agent.note or "its CLI no longer runs"
+            raise Failed(f"{agent.name} ended before its job was done", note, LOOK_CLOSER)
         if agent.needs is None:
             return
         if agent.needs.kind not in ANSWERED:
-            title = f"{agent.name} needs a pilot: {agent.needs.kind}"
+            title = f"{agent.name} waits for an answer: {agent.needs.kind}"
             raise Failed(title, agent.needs.detail, LOOK_CLOSER)
         handoff = agent.handoff.id if agent.handoff else ""
         question = (agent.name, handoff, agent.needs.kind)
         if question in self._answered:
             return
         self._answered.add(question)
-        self._tell(f"demo answers for the pilot: approve {agent.name} ({agent.needs.kind})")
-        # The question may have been settled between the look and the answer.
+        self._tell(f"the demo approves for you: {agent.name} ({agent.needs.kind})")
+        # The question may have been answered meanwhile.
         with suppress(NotNow):
             await self._client.ask(Approve(name=agent.name, handoff=handoff or None))
 
@@ -98,7 +97,7 @@ class Watch:
 
     def _tell_progress(self, status: Status) -> None:
         if time.monotonic() - self._spoken > PROGRESS_SECONDS:
-            self._tell("flying: " + ", ".join(map(described, status.agents)))
+            self._tell("running: " + ", ".join(map(described, status.agents)))
 
     def _tell(self, text: str) -> None:
         self._spoken = time.monotonic()
@@ -106,7 +105,7 @@ class Watch:
 
 
 def described(agent: AgentStatus) -> str:
-    """One agent in a few words."""
+    """An agent's name, state and context use."""
     used = agent.context.used
     share = "" if used is None else f" {used:.0%}"
     return f"{agent.name} {agent.state}{share}"

@@ -25,14 +25,14 @@ def test_a_flight_of_stand_ins_says_so_and_is_complete() -> None:
     told: list[str] = []
     assert fly_headless(3, keep=False, say=told.append, standin=True) == 0
     assert "scripted stand-in" in told[2]
-    assert any("demo answers for the pilot: approve durations (review)" in line for line in told)
+    assert any("the demo approves for you: durations (review)" in line for line in told)
     assert told[-1].startswith("3 agents, 5 sessions, 2 handoffs, 2 documents")
     assert not folder_of(told).exists()
 
 
 def test_a_flight_that_fails_leaves_nothing_either() -> None:
     told: list[str] = []
-    with pytest.raises(Failed, match="Time is up"):
+    with pytest.raises(Failed, match="Time limit reached"):
         fly_headless(1, keep=False, say=told.append, standin=True, cap=1.0)
     assert not folder_of(told).exists()
     assert carriers(folder_of(told)) == []

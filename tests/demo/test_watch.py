@@ -59,18 +59,18 @@ def test_answers_a_question_once_and_says_so(answering: Any) -> None:
         needs=Needs(kind="review", detail="the document waits"),
         handoff={"id": "h1", "reason": "threshold", "phase": "review", "since": "x"},
     )
-    with pytest.raises(Failed, match="Time is up"):
+    with pytest.raises(Failed, match="Time limit reached"):
         flown(answering, row, cap=1.2)
     answers = [body for request, body in answering.asked if request == "POST /v1/approve"]
     assert answers == [{"name": "api", "straight": False, "handoff": "h1"}]
 
 
-def test_gives_the_reason_when_a_pilot_is_needed(answering: Any) -> None:
+def test_gives_the_reason_when_an_answer_is_needed(answering: Any) -> None:
     row = agent(name="api", state="needs_you", needs=Needs(kind="permission", detail="rm -rf"))
     with pytest.raises(Failed) as refused:
         flown(answering, row)
     assert (refused.value.title, refused.value.detail) == (
-        "api needs a pilot: permission",
+        "api waits for an answer: permission",
         "rm -rf",
     )
 
@@ -81,12 +81,12 @@ def test_leaves_alone_who_is_where_it_should_be(answering: Any) -> None:
     answering.say("GET /v1/status", Status(agents=[asks, works]).model_dump())
     answering.say("GET /v1/events?after=0&limit=200")
     watch = Watch(HttpClient(answering.path), lambda _: None, 0.0, lambda row: bool(row.needs))
-    with pytest.raises(Failed, match="Time is up before every agent was there"):
+    with pytest.raises(Failed, match="Time limit reached before every agent was done"):
         asyncio.run(watch.until_reached())
 
 
-def test_gives_the_reason_when_an_agent_is_gone(answering: Any) -> None:
-    with pytest.raises(Failed, match="gone before its job was done"):
+def test_gives_the_reason_when_an_agent_has_ended(answering: Any) -> None:
+    with pytest.raises(Failed, match="ended before its job was done"):
         flown(answering, agent(name="api", state="exited", note="exit code 1"))
 
 

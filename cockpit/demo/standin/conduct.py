@@ -1,9 +1,7 @@
-"""How a stand-in is called and how it behaves: its flags, and its environment.
+"""The behaviour of a stand-in, read once from its flags and its environment.
 
-Reads both once, at the start. Nothing here acts.
-
-Faults are named in `STANDIN_FAULTS`, separated by commas; `first:` or `successor:` before a name
-keeps it to sessions that start a job or take one over, by what their prompt says.
+Faults are named in `STANDIN_FAULTS`, separated by commas. With `first:` or `successor:` before its
+name, a fault applies only to sessions that start a job, or that take one over.
 
 | fault | the stand-in |
 | --- | --- |
@@ -16,13 +14,13 @@ keeps it to sessions that start a job or take one over, by what their prompt say
 | `orphan` | leaves a child in a session of its own |
 | `nodocument` | never writes the document it is asked for |
 | `baddocument` | writes one without sections |
-| `unread` | as a successor does not read the document |
+| `unread` | does not read the document as a successor |
 | `permission` | asks for permission before its second tool and waits for a key |
 | `trust` | asks for trust at the start and waits for a key |
 | `limited` | finds the account's usage limit reached at its third reply |
 | `overloaded` | gets an API error in place of its third reply |
 | `dropped` | loses what its hooks say at the start of a session |
-| `restless` | goes on when it is told that its handoff is agreed |
+| `restless` | continues when it is asked to end its turn |
 | `stuck` | starts a command that takes ten minutes with its third reply |
 """
 
@@ -62,7 +60,7 @@ FAULTS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Flags:
-    """The command line, as far as cockpit uses it; the rest is taken and ignored."""
+    """The flags that cockpit uses; other known flags are ignored."""
 
     session_id: str
     resume: bool
@@ -74,30 +72,30 @@ class Flags:
 
 @dataclass(frozen=True, slots=True)
 class Conduct:
-    """What the environment asks for."""
+    """The behaviour that the environment sets."""
 
     pace: float = 0.1
     """Seconds that each reply takes (`STANDIN_PACE`)."""
     steps: int = 9
-    """Replies of a job that is none of the demo's (`STANDIN_STEPS`)."""
+    """Replies of a job that is not one of the demo's (`STANDIN_STEPS`)."""
     step_tokens: int = 24_000
-    """Tokens that each of them adds (`STANDIN_STEP_TOKENS`)."""
+    """Tokens that each of these replies adds (`STANDIN_STEP_TOKENS`)."""
     opening_tokens: int = 24_000
-    """Tokens of the first (`STANDIN_OPENING_TOKENS`)."""
+    """Tokens of the first reply (`STANDIN_OPENING_TOKENS`)."""
     pause: int | None = None
     """The step after which such a job ends its turn and waits (`STANDIN_PAUSE`)."""
     settles: bool = True
-    """Such a job stops growing at 140,000 tokens; else it compacts (`STANDIN_SETTLES=0`)."""
+    """Whether such a job grows slowly from 140,000 tokens on; else it compacts
+    (`STANDIN_SETTLES=0`)."""
     window: int = 200_000
-    """What the status line reports (`STANDIN_WINDOW`)."""
+    """The window that the status line reports (`STANDIN_WINDOW`)."""
     draft: str = ""
-    """A shell command that makes the document at `$DRAFT`, in place of writing it
-    (`STANDIN_DRAFT`)."""
+    """A shell command that creates the document at `$DRAFT` instead (`STANDIN_DRAFT`)."""
     faults: frozenset[str] = field(default_factory=frozenset)
 
 
 def read_flags(arguments: Sequence[str]) -> Flags:
-    """Take a command line apart; an unknown flag is an error, as it is to the CLI."""
+    """Parse a command line; an unknown flag is an error, as in the CLI."""
     parser = argparse.ArgumentParser(prog="claude", add_help=False, allow_abbrev=False)
     parser.add_argument("--session-id")
     parser.add_argument("--resume", "-r")
@@ -123,7 +121,7 @@ def read_flags(arguments: Sequence[str]) -> Flags:
 
 
 def read_conduct(environment: Mapping[str, str], flags: Flags) -> Conduct:
-    """What the environment asks of this session; raises ValueError for what makes no sense."""
+    """The behaviour that the environment sets. Raises `ValueError` for an invalid value."""
     number = environment.get
     pause = number("STANDIN_PAUSE")
     return Conduct(
@@ -140,7 +138,7 @@ def read_conduct(environment: Mapping[str, str], flags: Flags) -> Conduct:
 
 
 def faults_for(text: str, flags: Flags) -> frozenset[str]:
-    """The faults that hold for this session."""
+    """The faults that apply to this session."""
     told = [flags.prompt or "", *(file.text for file in mentioned(flags.prompt or ""))]
     successor = any(DOCUMENT_PATH.search(text) for text in told)
     here = {"", "successor"} if successor else {""} if flags.resume else {"", "first"}

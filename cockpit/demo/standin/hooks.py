@@ -11,17 +11,17 @@ from pathlib import Path
 from typing import Any
 
 TIMEOUT = 5.0
-"""Seconds for a hook that names none, and for the status line."""
+"""Seconds for a hook without a timeout, and for the status line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the hooks of one event answered, taken together."""
+    """The combined answer of the hooks of one event."""
 
     context: str = ""
-    """For the model to read."""
+    """Text for the model."""
     reason: str | None = None
-    """Why what the event is about is refused; None when it is not."""
+    """Why a hook refused; None if none did."""
     command: str = ""
     """The hook that refused."""
 
@@ -34,7 +34,7 @@ class Hooks:
 
     @classmethod
     def of(cls, path: str | None) -> Hooks:
-        """Read a settings file; none is as good as an empty one."""
+        """Read a settings file; without a path there are no hooks."""
         return cls(json.loads(Path(path).read_text(encoding="utf-8")) if path else {})
 
     def call(self, event: str, payload: Mapping[str, Any]) -> Verdict:
@@ -47,7 +47,7 @@ class Hooks:
         return verdict
 
     def status_line(self, payload: Mapping[str, Any]) -> str:
-        """What the status line prints, without its newline; empty when there is none."""
+        """The output of the status line, without its newline; empty if there is none."""
         line = self.settings.get("statusLine")
         if not line:
             return ""
@@ -55,7 +55,7 @@ class Hooks:
 
 
 def answer_of(hook: Mapping[str, Any], given: str) -> Mapping[str, Any]:
-    """Run one hook: with `args` without a shell, else through one."""
+    """Run one hook: directly if it has `args`, else in a shell."""
     command = str(hook["command"])
     arguments = hook.get("args")
     argv = ["/bin/sh", "-c", command] if arguments is None else [command, *map(str, arguments)]
@@ -67,7 +67,7 @@ def answer_of(hook: Mapping[str, Any], given: str) -> Mapping[str, Any]:
 
 
 def judged(verdict: Verdict, command: str, answer: Mapping[str, Any]) -> Verdict:
-    """The verdict with one more answer in it."""
+    """The verdict with one more answer."""
     added = (answer.get("hookSpecificOutput") or {}).get("additionalContext", "")
     context = "\n".join(part for part in (verdict.context, added) if part)
     if answer.get("decision") == "block":
@@ -76,7 +76,7 @@ def judged(verdict: Verdict, command: str, answer: Mapping[str, Any]) -> Verdict
 
 
 def run(argv: list[str], given: str, timeout: float) -> str:
-    """What a program printed; nothing if it failed, was not there or took too long."""
+    """The output of a program; empty if it cannot be started or takes too long."""
     environment = {**os.environ, "CLAUDECODE": "1", "CLAUDE_PROJECT_DIR": str(Path.cwd())}
     try:
         done = subprocess.run(

@@ -1,4 +1,4 @@
-"""Files that a prompt mentions, as the real CLI puts them into its first request and its record."""
+"""Files that a prompt mentions, in the real CLI's format for its first request and transcript."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from cockpit.core.prompt_files import prompt_files
 
 @dataclass(frozen=True, slots=True)
 class Mentioned:
-    """One file, read."""
+    """One file and its text."""
 
     path: str
     text: str
 
     @property
     def reminders(self) -> tuple[str, str]:
-        """What the model is told of it, line numbers included."""
+        """The reminders that the model gets, with line numbers."""
         lines = enumerate(self.text.split("\n"), start=1)
         numbered = "\n".join(f"{number}\t{line}" for number, line in lines)
         return (
@@ -30,7 +30,7 @@ class Mentioned:
 
 
 def mentioned(prompt: str) -> Iterator[Mentioned]:
-    """The files that a prompt of cockpit's names; one that cannot be read is left out."""
+    """The prompt files that a prompt of cockpit names; unreadable ones are left out."""
     for file in prompt_files(prompt):
         try:
             text = Path(file).read_text(encoding="utf-8", errors="replace")

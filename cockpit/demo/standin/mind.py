@@ -1,4 +1,4 @@
-"""The model of a stand-in: the demo's script, called directly, bent by the chosen faults."""
+"""The model of a stand-in: the demo's script, called directly and changed by the faults."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ USED_UP = ApiError(429, "rate_limit_error", "Claude AI usage limit reached|20000
 
 
 def counting_job(steps: int, pause: int | None, *, settles: bool) -> Job:
-    """A job for every prompt that is none of the demo's: so many steps, each a line of output."""
+    """A job for prompts that are not the demo's: `steps` steps, each with a line of output."""
     return Job(
         agent="any",
         mode="auto",
@@ -41,7 +41,7 @@ def counting_job(steps: int, pause: int | None, *, settles: bool) -> Job:
 
 
 def counting_step(number: int, steps: int, pause: int | None) -> Step:
-    """One step: a command, or at the pause a question that ends the turn."""
+    """One step: a command, or at `pause` a question that ends the turn."""
     title = f"Count step {number} of {steps}"
     if number == pause:
         return Step(title, f"Step {number} of {steps}: shall I go on?")
@@ -62,7 +62,7 @@ class Mind:
         self._replies = 0
 
     def answer(self, messages: Sequence[Mapping[str, Any]]) -> Reply:
-        """The next message, or an error in its place."""
+        """The next message, or an error."""
         self._replies += 1
         if self._replies == 3 and "overloaded" in self._conduct.faults:
             return Reply(error=OVERLOADED)
@@ -83,7 +83,7 @@ class Mind:
         return replace(reply, tool_calls=calls)
 
     def _bent(self, call: ToolCall) -> ToolCall | None:
-        """A call as the faults leave it; None when it is not made."""
+        """The call as changed by the faults; None if it is not made."""
         if call.name == "Write" and call.is_about_document:
             if self._conduct.draft:
                 place = shlex.quote(str(call.input["file_path"]))

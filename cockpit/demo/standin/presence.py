@@ -1,4 +1,4 @@
-"""The note that a stand-in keeps of itself while it lives: `sessions/<pid>.json`."""
+"""The note that a stand-in keeps while it runs: `sessions/<pid>.json`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 
 class Presence:
-    """One process's note, rewritten whole on every change."""
+    """The note of one process; every change replaces the file."""
 
     def __init__(self, config: Path, session_id: str, *, absent: bool = False) -> None:
         self._path = config / "sessions" / f"{os.getpid()}.json"
@@ -27,7 +27,7 @@ class Presence:
         }
 
     def say(self, status: str, waiting_for: str | None = None) -> None:
-        """Note `busy`, `idle` or `waiting`, and what for."""
+        """Write the status (`busy`, `idle` or `waiting`) and what it waits for."""
         if self._absent:
             return
         self._note |= {"status": status, "updatedAt": milliseconds()}
@@ -41,21 +41,21 @@ class Presence:
         temporary.replace(self._path)
 
     def take(self, session_id: str) -> None:
-        """Another session goes on in this process."""
+        """Set the id of another session in this process."""
         self._note["sessionId"] = session_id
 
     def leave(self) -> None:
-        """Take the note away. Twice is the same as once."""
+        """Remove the note. Idempotent."""
         self._path.unlink(missing_ok=True)
 
 
 def milliseconds() -> int:
-    """The wall clock as the notes have it."""
+    """The wall clock in the note's format."""
     return int(time.time() * 1000)
 
 
 def started(pid: int) -> str:
-    """Clock ticks after boot at which a process began; empty where the system does not say."""
+    """Start time of a process in clock ticks after boot; empty if unknown."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:

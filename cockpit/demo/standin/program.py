@@ -1,4 +1,4 @@
-"""The stand-in as a process: called with flags, ended by signals, installed as `claude`."""
+"""The stand-in's main program: flags, signals, and installation as `claude`."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ BOOT = (
     "import sys; sys.path.insert(0, {root!r}); "
     "from cockpit.demo.standin.program import main; sys.exit(main(sys.argv[1:]))"
 )
-"""Without `site`, which it does not need and which takes its time."""
+"""Runs without `site`, to start faster."""
 SCRIPT = """#!/bin/sh
 if [ "$*" = --version ]; then echo {version}; exit 0; fi
 exec {command} "$@"
 """
 EXIT_CODES = {signal.SIGTERM: 143, signal.SIGHUP: 129, signal.SIGINT: 0}
-"""What the CLI ends with when a signal asked it to."""
+"""The CLI's exit code for each signal."""
 
 
 class Ended(Exception):
@@ -39,10 +39,10 @@ class Ended(Exception):
 
 
 def install(folder: Path) -> Path:
-    """Write an executable `claude` into a folder and answer its path.
+    """Write an executable `claude` into a folder; returns its path.
 
-    It runs this package with this interpreter, isolated from the directory it is called in. What
-    version it is, which is asked more often than it is started, the shell answers.
+    It runs this package with this interpreter, isolated from the current directory. `--version` is
+    answered by the shell script, because it is asked often.
     """
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "claude"
@@ -71,14 +71,14 @@ def main(arguments: Sequence[str]) -> int:
         print(f"Error: Session ID {flags.session_id} {taken}.", file=sys.stderr)
         return 1
     if "orphan" in conduct.faults:
-        # As the CLI's children do, it keeps what its parent was started with, the lease above all.
+        # Like a child of the CLI, it inherits the open files, most of all the lease.
         subprocess.Popen(["sleep", "600"], start_new_session=True, close_fds=False)
     listen_for_signals(conduct)
     return fly(flags, conduct, record, config)
 
 
 def fly(flags: Flags, conduct: Conduct, record: Record, config: Path) -> int:
-    """The session, and its end however it comes."""
+    """Run the session until it ends; returns the exit code."""
     presence = Presence(config, flags.session_id, absent="absent" in conduct.faults)
     with Screen() as screen:
         session = Session(flags, conduct, record, presence, screen)
@@ -91,7 +91,7 @@ def fly(flags: Flags, conduct: Conduct, record: Record, config: Path) -> int:
 
 
 def make_record(config: Path, flags: Flags, conduct: Conduct) -> Record:
-    """The record of this session in this directory."""
+    """The transcript of this session in this directory."""
     directory = Path.cwd()
     return Record(
         record_path(config, directory, flags.session_id),
@@ -104,14 +104,14 @@ def make_record(config: Path, flags: Flags, conduct: Conduct) -> Record:
 
 
 def branch(directory: Path) -> str:
-    """The branch that is checked out; empty outside of git."""
+    """The branch that is checked out; empty outside a repository."""
     asked = ["git", "-C", str(directory), "branch", "--show-current"]
     done = subprocess.run(asked, capture_output=True, text=True, check=False)
     return done.stdout.strip()
 
 
 def listen_for_signals(conduct: Conduct) -> None:
-    """End on the signals that the CLI ends on, or be deaf to them."""
+    """End on the same signals as the CLI, or ignore them if the fault `deaf` is set."""
     if "deaf" in conduct.faults:
         for number in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)

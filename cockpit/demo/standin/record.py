@@ -1,4 +1,4 @@
-"""The record that a stand-in keeps of its session, line for line in the form of the real one."""
+"""The transcript of a stand-in's session, in the real CLI's format."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from cockpit.demo.standin.mentions import Mentioned
 
 
 def record_path(config: Path, directory: Path, session_id: str) -> Path:
-    """Where Claude Code would keep the record of this session."""
+    """The path of this session's transcript, as Claude Code chooses it."""
     folder = re.sub(r"[^a-zA-Z0-9]", "-", str(directory))
     return config / "projects" / folder / f"{session_id}.jsonl"
 
 
 def now() -> str:
-    """The time as records have it: UTC, milliseconds, `Z`."""
+    """The time in the transcript's format: UTC, milliseconds, `Z`."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 @dataclass
 class Record:
-    """One session's file. Lines are whole when they are written; nothing is ever rewritten."""
+    """One session's file. Whole lines are appended; nothing is rewritten."""
 
     path: Path
     session_id: str
@@ -37,23 +37,23 @@ class Record:
     branch: str
     model: str
     silent: bool = False
-    """Keep nothing."""
+    """Write nothing."""
     _parent: str | None = field(default=None, init=False)
 
     def note(self, kind: str, **fields: Any) -> None:
-        """A line outside of the conversation."""
+        """Write a line outside the conversation."""
         self._append({"type": kind, **fields, "sessionId": self.session_id})
 
     def prompt(self, text: str, *, permission_mode: str, meta: bool = False) -> None:
-        """What the user, or with `meta` the CLI, said."""
+        """Write a prompt of the user, or with `meta` of the CLI."""
         extra: dict[str, Any] = {"isMeta": True} if meta else {"origin": {"kind": "human"}}
         message = {"role": "user", "content": text}
         self._chained("user", message=message, permissionMode=permission_mode, **extra)
 
     def mention(self, file: Mentioned) -> None:
-        """A file that the prompt before it mentions."""
+        """Write a file that the prompt before it mentions."""
         lines = file.text.count("\n") + 1
-        told = {
+        content = {
             "filePath": file.path,
             "content": file.text,
             "numLines": lines,
@@ -63,14 +63,14 @@ class Record:
         attachment = {
             "type": "file",
             "filename": file.path,
-            "content": {"type": "text", "file": told},
+            "content": {"type": "text", "file": content},
             "displayPath": os.path.relpath(file.path, self.directory),
         }
-        rendered = [{"content": each} for each in file.reminders]
+        rendered = [{"content": reminder} for reminder in file.reminders]
         self._chained("attachment", attachment=attachment, rendered=rendered)
 
     def reply(self, message: Mapping[str, Any], tokens: TokenCount) -> None:
-        """A message of the model: one line a block, each with the whole usage."""
+        """Write a message of the model: one line per block, each with the whole usage."""
         usage = {
             "input_tokens": tokens.input,
             "cache_creation_input_tokens": tokens.cache_creation,
@@ -84,7 +84,7 @@ class Record:
             self._chained("assistant", message=whole, apiBlockIndex=place)
 
     def result(self, tool_use_id: str, text: str, response: Any, *, failed: bool) -> None:
-        """What a tool answered."""
+        """Write the result of a tool."""
         block = {
             "tool_use_id": tool_use_id,
             "type": "tool_result",
@@ -94,7 +94,7 @@ class Record:
         self._chained("user", message={"role": "user", "content": [block]}, toolUseResult=response)
 
     def context(self, event: str, tool: str, tool_use_id: str, text: str) -> None:
-        """What a hook added for the model to read."""
+        """Write the text that a hook added for the model."""
         attachment = {
             "type": "hook_additional_context",
             "content": [text],
@@ -105,7 +105,7 @@ class Record:
         self._chained("attachment", attachment=attachment)
 
     def refusal(self, reason: str, command: str) -> None:
-        """A hook refused the end of the turn."""
+        """Write that a hook refused the end of the turn."""
         attachment = {
             "type": "hook_blocking_error",
             "hookName": "Stop",
@@ -115,7 +115,7 @@ class Record:
         self._chained("attachment", attachment=attachment)
 
     def failure(self, status: int, kind: str, message: str) -> None:
-        """A request that the API refused."""
+        """Write that the API refused a request."""
         text = f"API Error: {status} {message}"
         body = {
             "id": str(uuid.uuid4()),
@@ -131,12 +131,12 @@ class Record:
         )
 
     def another(self, session_id: str) -> Record:
-        """The record of another session of the same process."""
+        """The transcript of another session of the same process."""
         path = self.path.with_name(f"{session_id}.jsonl")
         return replace(self, path=path, session_id=session_id)
 
     def compacted(self, before: int, summary: str, trigger: str = "auto") -> None:
-        """The conversation up to here gave way to a summary."""
+        """Write that the conversation was replaced by a summary."""
         self._parent, last = None, self._parent
         self._chained(
             "system",
@@ -149,16 +149,16 @@ class Record:
         self._chained("user", message=message, isCompactSummary=True)
 
     def interrupted(self) -> None:
-        """The user pressed Esc."""
+        """Write that the user pressed Esc."""
         content = [{"type": "text", "text": "[Request interrupted by user]"}]
         self._chained("user", message={"role": "user", "content": content})
 
     def turn_ended(self, milliseconds: int) -> None:
-        """The model has nothing more to do."""
+        """Write that the turn ended."""
         self._chained("system", subtype="turn_duration", durationMs=milliseconds, isMeta=False)
 
     def conversation(self) -> list[dict[str, Any]]:
-        """The messages so far, for a session that is opened again; from the last compaction."""
+        """The messages since the last compaction, for a session that is reopened."""
         messages: list[dict[str, Any]] = []
         for line in self.path.read_text(encoding="utf-8").splitlines():
             entry = json.loads(line)
@@ -167,8 +167,8 @@ class Record:
                 messages.clear()
             if entry.get("type") in ("user", "assistant") and not entry.get("isApiErrorMessage"):
                 join(messages, entry["message"])
-            for told in entry.get("rendered", ()):
-                join(messages, {"role": "user", "content": told["content"]})
+            for reminder in entry.get("rendered", ()):
+                join(messages, {"role": "user", "content": reminder["content"]})
         return messages
 
     def _chained(self, kind: str, **fields: Any) -> None:
@@ -195,7 +195,7 @@ class Record:
 
 
 def join(messages: list[dict[str, Any]], message: Mapping[str, Any]) -> None:
-    """Add a record's message; blocks of one role that follow each other are one message."""
+    """Append a message; consecutive messages of one role become one message."""
     content = message["content"]
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
     if messages and messages[-1]["role"] == message["role"]:

@@ -1,7 +1,7 @@
-"""The terminal of a stand-in: lines above, a box to type in below, the keys that matter.
+"""The screen of a stand-in: lines of output above, a prompt box below, and its keys.
 
-Draws plain text only; what is typed or pasted is shown and handed over as one prompt. Without a
-terminal it shows nothing and hears nothing.
+Draws plain text only. Typed and pasted text becomes one prompt. Without a terminal it draws nothing
+and reads nothing.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ Heard = tuple[Literal["prompt", "escape", "quit", "mode"], str]
 
 
 class Screen:
-    """Usable as a context manager, which gives the terminal back as it was."""
+    """The screen as a context manager, which restores the terminal."""
 
     def __init__(self) -> None:
         self.status = ""
         self.hint = ""
-        """What stands under the box: `esc to interrupt` while something runs."""
+        """The line below the box: `esc to interrupt` while something runs."""
         self.dialog: list[str] = []
-        """Shown in place of the box while a question is open."""
+        """Shown instead of the box while a question is open."""
         self._lines: deque[str] = deque(maxlen=400)
         self._typed = b""
         self._pending = b""
@@ -62,7 +62,7 @@ class Screen:
         self.draw()
 
     def draw(self) -> None:
-        """Show everything anew."""
+        """Redraw the screen."""
         if not self._terminal:
             return
         width, height = shutil.get_terminal_size()
@@ -75,7 +75,7 @@ class Screen:
         self._put("\x1b[2J\x1b[H" + picture)
 
     def listen(self, seconds: float | None) -> Heard | None:
-        """The next thing the user wants, within so many seconds; None for nothing."""
+        """The user's next input, within this number of seconds; None if there is none."""
         if heard := self._next():
             return heard
         if not self._terminal:

@@ -1,7 +1,7 @@
-"""One session of a stand-in: prompts, turns, tools, hooks, until it is told to end.
+"""One session of a stand-in: prompts, turns, tools and hooks, until the user ends it.
 
-The order of things is Claude Code's: a reply is recorded before its tools run, a tool's hook is
-called after it, what a hook adds is read with the next reply, a refused stop goes on.
+The order is Claude Code's: a reply is recorded before its tools run, a tool's hook is called after
+the tool, the model gets a hook's text with its next reply, and a refused stop continues the turn.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from cockpit.demo.standin.tools import Outcome, Tools
 COMPACTS_BELOW = 33_000
 """Tokens below the window at which the CLI compacts by itself."""
 MODES = ("default", "acceptEdits", "plan")
-"""What Shift+Tab goes round."""
+"""The modes that Shift+Tab switches between."""
 STOP_BLOCKS = 8
-"""Refused stops in a row after which the CLI stops all the same."""
+"""Refused stops in a row after which the CLI stops anyway."""
 
 
 class Session:
-    """Everything between the first hook and the last."""
+    """A session from its first hook to its last."""
 
     def __init__(
         self, flags: Flags, conduct: Conduct, record: Record, presence: Presence, screen: Screen
@@ -54,7 +54,7 @@ class Session:
         self._number = 0
 
     def run(self) -> int:
-        """Work until the user leaves; the exit code."""
+        """Run until the user quits; returns the exit code."""
         if self._flags.resume:
             self._messages = self._record.conversation()
         if "trust" in self._conduct.faults:
@@ -83,12 +83,12 @@ class Session:
                     self._queue.append(heard[1])
 
     def _stay_if_deaf(self) -> None:
-        """A deaf process outlives its terminal."""
+        """Keep running without a terminal if the fault `deaf` is set."""
         while "deaf" in self._conduct.faults:
             time.sleep(60)
 
     def end(self, reason: str) -> None:
-        """Say goodbye as the CLI does on its way out."""
+        """Call the `SessionEnd` hook, and remove the note."""
         self._call("SessionEnd", reason=reason)
         self._presence.leave()
 
@@ -113,7 +113,7 @@ class Session:
             self._record.turn_ended(int((time.monotonic() - began) * 1000))
 
     def _work(self) -> bool:
-        """Reply after reply until the model stops; False when it was cut short."""
+        """Get replies until the model stops; False if the turn was interrupted."""
         blocks = 0
         while True:
             if self._interrupted():
@@ -181,14 +181,14 @@ class Session:
         join(self._messages, {"role": "user", "content": [block]})
 
     def _go_on(self, verdict: Verdict) -> None:
-        """The stop was refused: the reason is the next thing the model reads."""
+        """Continue after a refused stop; the model gets the reason."""
         feedback = f"Stop hook feedback:\n{verdict.reason}"
         self._record.refusal(verdict.reason or "", verdict.command)
         self._record.prompt(feedback, permission_mode=self._mode, meta=True)
         self._hear(feedback)
 
     def _clear(self) -> None:
-        """Begin another session in this process, as if nothing had been said."""
+        """Start another, empty session in this process."""
         self._call("SessionEnd", reason="clear")
         session = str(uuid.uuid4())
         self._flags = replace(self._flags, session_id=session)
@@ -200,7 +200,7 @@ class Session:
         self._say_status()
 
     def _begin(self, source: str) -> None:
-        """Say that a session begins in this process, and hear what it is told."""
+        """Call the `SessionStart` hook, and give its text to the model."""
         verdict = self._call("SessionStart", source=source)
         if verdict.context and "dropped" not in self._conduct.faults:
             self._record.context("SessionStart", "", "SessionStart", verdict.context)
@@ -230,7 +230,7 @@ class Session:
         self._call("StopFailure", error=kind, error_details=error.message)
 
     def _interrupted(self) -> bool:
-        """Let the reply take its time; prompts typed meanwhile wait for the turn's end."""
+        """Wait for the reply; prompts typed meanwhile are queued. True if interrupted."""
         until = time.monotonic() + self._conduct.pace
         while (left := until - time.monotonic()) > 0:
             heard = self._screen.listen(left)
@@ -243,7 +243,7 @@ class Session:
         return False
 
     def _next_mode(self) -> None:
-        """Shift+Tab: the user goes round the permission modes."""
+        """Switch to the next permission mode, as Shift+Tab does."""
         place = MODES.index(self._mode) if self._mode in MODES else -1
         self._mode = MODES[(place + 1) % len(MODES)]
         self._record.note("permission-mode", permissionMode=self._mode)
@@ -305,13 +305,13 @@ class Session:
 
 
 def reminder(event: str, text: str) -> str:
-    """How the CLI hands a hook's words to the model."""
+    """A hook's text in the CLI's format for the model."""
     return f"<system-reminder>\n{event} hook additional context: {text}\n</system-reminder>"
 
 
 def reported(call: ToolCall, outcome: Outcome, tool_id: str) -> dict[str, Any]:
-    """What a tool's hook is told of it."""
-    told = {"tool_name": call.name, "tool_input": dict(call.input), "tool_use_id": tool_id}
+    """The payload of a tool's hook."""
+    payload = {"tool_name": call.name, "tool_input": dict(call.input), "tool_use_id": tool_id}
     if outcome.failed:
-        return {**told, "error": outcome.text}
-    return {**told, "tool_response": outcome.response}
+        return {**payload, "error": outcome.text}
+    return {**payload, "tool_response": outcome.response}

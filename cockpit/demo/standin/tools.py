@@ -1,4 +1,4 @@
-"""The tools that a stand-in has: enough of the CLI's own for the demo's jobs."""
+"""The tools of a stand-in: those of the CLI that the demo's jobs use."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BASH_SECONDS = 600.0
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a tool answered: to the model, and for the record."""
+    """The result of a tool, for the model and for the transcript."""
 
     text: str
     response: Any
@@ -22,14 +22,14 @@ class Outcome:
 
 
 class Tools:
-    """The tools of one session, with its list of tasks."""
+    """The tools of one session, with its task list."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._tasks = 0
 
     def run(self, name: str, given: Mapping[str, Any]) -> Outcome:
-        """Run one; what goes wrong is an answer too."""
+        """Run a tool; an error becomes a failed outcome."""
         tools: dict[str, Callable[[Mapping[str, Any]], Outcome]] = {
             "Bash": self._bash,
             "Read": self._read,
