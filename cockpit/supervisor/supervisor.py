@@ -28,7 +28,7 @@ from cockpit.supervisor.agents.compaction_points import CompactionPoints
 from cockpit.supervisor.agents.dialogs import Dialogs
 from cockpit.supervisor.agents.exit_reason import without_panes
 from cockpit.supervisor.agents.fleet import Fleet
-from cockpit.supervisor.agents.predicates import finished
+from cockpit.supervisor.agents.predicates import is_job_done
 from cockpit.supervisor.api.callers import Callers
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.events import rfc3339
@@ -300,7 +300,7 @@ class Supervisor:
         found = self.dependencies.store.open_handoffs()
         for agent in self.fleet:
             if agent.name not in {record.agent for record in found}:
-                draft_permission.settle(agent)
+                draft_permission.update(agent)
         for record in found:
             held = self.fleet.find(record.agent)
             if held is not None and self._restore_handoff(held, record):
@@ -406,7 +406,7 @@ class Supervisor:
         self.publisher.changed(agent)
 
     async def _consider(self, agent: Agent) -> None:
-        self.dialogs.settle(agent)
+        self.dialogs.save(agent)
         self.compactions.hold(agent)
         self.points.consider(agent)
         await self.compactions.cancel_outdated(agent)
@@ -422,7 +422,7 @@ class Supervisor:
 
     def _handoff_changed(self, agent: Agent) -> None:
         with contextlib.suppress(Hindered, OSError):  # retried with the next change
-            draft_permission.settle(agent)
+            draft_permission.update(agent)
         self.publisher.changed(agent)
 
     def _process_ended(self, agent: Agent, process: ProcessId | None) -> None:
@@ -450,7 +450,7 @@ class Supervisor:
                 self.spawn(self._on_change(other))
         await self.watch.read_to_end(agent, LAST_LOOK_SECONDS)
         agent.exit = known
-        self.dialogs.settle(agent)
+        self.dialogs.save(agent)
         if agent.record.wanted and ended_with_server(known):
             note_interrupted(self.dependencies, agent, "terminal")
         if not handing_off and agent.handoff is None:
@@ -467,7 +467,7 @@ class Supervisor:
                 agent.name,
                 status=known.status,
                 signal=known.signal,
-                completed=finished(agent) or not agent.runtime.has_readings,
+                completed=is_job_done(agent) or not agent.runtime.has_readings,
                 told=self.attention.has_reported_done(agent),
             )
         self.publisher.changed(agent)

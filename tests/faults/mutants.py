@@ -278,7 +278,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "lease-not-given",
         "an agent is started without the lock of its seat",
         SESSIONS,
-        "        return self.leases.leased(agent, launch)",
+        "        return self.leases.with_leases(agent, launch)",
         "        return launch",
         PLAIN,
     ),

@@ -29,7 +29,7 @@ from cockpit.core.session import AssistantReplied, ToolUse, Usage
 from cockpit.ports.processes import ProcessId
 from cockpit.ports.records import AgentRecord, JobRecord
 from cockpit.supervisor.agents.agent import Agent, Exit
-from cockpit.supervisor.agents.predicates import chain_cost, marker_said
+from cockpit.supervisor.agents.predicates import chain_cost, has_marker
 from cockpit.supervisor.api.verbs.handoff import interruption_clause
 from cockpit.supervisor.view.needs import need
 from cockpit.supervisor.view.notes import note
@@ -159,7 +159,7 @@ def test_a_usage_limit_says_when_it_begins_anew(agent: Agent) -> None:
 def test_what_only_the_user_can_mend(agent: Agent) -> None:
     agent.troubles.dialog = "it asks for trust"
     assert told(agent) == ("needs_you", "trust")
-    agent.progress.has_failed("no process started")
+    agent.progress.set_failed("no process started")
     assert told(agent) == ("needs_you", "failed")
 
 
@@ -207,8 +207,8 @@ def test_a_turn_that_the_api_broke_off_needs_the_pilot_until_the_next_prompt(
     ],
 )
 def test_the_marker_counts_at_the_edge_of_a_line(words: str, said: bool) -> None:
-    assert marker_said(words, "HANDOFF: COMPLETE") is said
-    assert not marker_said(words, "")
+    assert has_marker(words, "HANDOFF: COMPLETE") is said
+    assert not has_marker(words, "")
 
 
 def test_what_a_copy_of_the_session_cost_counts_once(agent: Agent) -> None:

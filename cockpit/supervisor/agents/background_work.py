@@ -1,7 +1,7 @@
 """Background work of an agent, from its transcript and its hooks.
 
 The transcript has the command and the log of a shell, and how most tasks ended. The hooks have what
-still runs when a turn ends. Each task is listed once, by its id. Only `settle` changes anything: it
+still runs when a turn ends. Each task is listed once, by its id. Only `update` changes anything: it
 stores the result on the session's state.
 """
 
@@ -21,7 +21,7 @@ LONGEST = 60
 """Characters of a command that are shown."""
 
 
-def in_background(agent: Agent, facts: Facts) -> Facts:
+def with_background_status(agent: Agent, facts: Facts) -> Facts:
     """The facts with one status for each subagent and task, from the most reliable source."""
     conduct = agent.session_state.conduct
     idle_and_known = conduct.turn is Turn.IDLE and conduct.background_known
@@ -53,11 +53,11 @@ def _status_of(
     return agent.status
 
 
-def settle(agent: Agent, make_redactor: Callable[[], Redactor]) -> None:
+def update(agent: Agent, make_redactor: Callable[[], Redactor]) -> None:
     """Store the running tasks for the row, without secrets. Idempotent; fast if nothing changed."""
-    agent.session_state.settle_background()
+    agent.session_state.drop_ended_background()
     facts = Facts(background=agent.session_state.reading.collector.background())
-    found = in_background(agent, facts)
+    found = with_background_status(agent, facts)
     running = tuple(task for task in found.background if task.status == "running")
     before = [(task.id, task.log) for task in agent.session_state.background]
     if before != [(task.id, task.log) for task in running]:

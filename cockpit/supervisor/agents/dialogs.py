@@ -25,7 +25,7 @@ class Dialogs:
         self._table = DialogTable(store)
         self._kept: dict[str, Kept | None] = {}
 
-    def settle(self, agent: Agent) -> None:
+    def save(self, agent: Agent) -> None:
         """Store the open dialog, or remove the stored one. A failed write is retried next time."""
         dialog = _open_dialog(agent)
         if agent.name in self._kept and self._kept[agent.name] == dialog:

@@ -270,9 +270,9 @@ class Fleet:
         here = last is not None and last.old_session == agent.record.session
         if last is not None and here and last.outcome == Outcome.REVIVED.value:
             at = last.details.closed or last.ended or 0.0
-            agent.progress.was_revived(at, last.why or "the reason was not saved")
+            agent.progress.set_revived(at, last.why or "the reason was not saved")
         if last is not None and last.outcome == Outcome.FAILED.value and agent.record.wanted:
-            agent.progress.has_failed(last.why or "the reason was not saved")
+            agent.progress.set_failed(last.why or "the reason was not saved")
 
 
 def plain(settings: AgentSettings, environment: Mapping[str, str]) -> dict[str, Any]:

@@ -72,10 +72,10 @@ class HandoffProgress:
         assert self.record is not None
         self.record = replace(self.record, details=details)
 
-    def was_revived(self, at: float, why: str) -> None:
+    def set_revived(self, at: float, why: str) -> None:
         """Note that no new session started, and that the old one was reopened."""
         self.revived = Revived(at, why)
 
-    def has_failed(self, why: str) -> None:
+    def set_failed(self, why: str) -> None:
         """Note that the handoff failed, so that the user has to act."""
         self.failed = f"the handoff failed: {why}"

@@ -26,27 +26,27 @@ class Leases:
     def __init__(self, dependencies: Dependencies) -> None:
         self._dependencies = dependencies
 
-    def leased(self, agent: Agent, launch: Launch) -> Launch:
+    def with_leases(self, agent: Agent, launch: Launch) -> Launch:
         """Add the locks that the process takes before it becomes the agent."""
         return replace(launch, lease=self._lease(agent), claim=claim(agent))
 
-    async def free(self, agent: Agent) -> None:
+    async def ensure_free(self, agent: Agent) -> None:
         """Make sure that the agent's locks are free; ends what an earlier session left running.
 
         Raises `NotNow` that names the holder. The agent must not be running.
         """
-        await self._free(agent, self._lease(agent), shared=False)
+        await self._ensure_free(agent, self._lease(agent), shared=False)
         if (worktree := claim(agent)) is not None:
-            await self._free(agent, worktree.path, shared=worktree.shared)
+            await self._ensure_free(agent, worktree.path, shared=worktree.shared)
 
-    async def free_of_owners(self, root: Path) -> None:
+    async def check_not_owned(self, root: Path) -> None:
         """Raise `NotNow` where an agent of any cockpit holds this worktree exclusively."""
         place = worktree_lease(root)
         held = await asyncio.to_thread(holder, place, shared=True) if place is not None else None
         if held is not None:
             raise self._taken(root, held)
 
-    async def _free(self, agent: Agent, lease: Path, *, shared: bool) -> None:
+    async def _ensure_free(self, agent: Agent, lease: Path, *, shared: bool) -> None:
         held = await asyncio.to_thread(holder, lease, shared=shared)
         if held is None:
             return

@@ -22,11 +22,11 @@ def checked_document(documents: Documents, agent: Agent, path: str | None) -> st
     problems = [problem.text for problem in document.validate(text) if not problem.mends]
     if problems:
         raise BadUsage(f"{safe_line(path)} is not a handoff document", "\n".join(problems))
-    refuse_anothers(text, path, agent.name, agent.record.session)
+    refuse_foreign_document(text, path, agent.name, agent.record.session)
     return path
 
 
-def refuse_anothers(text: str, path: str, agent: str, session: str | None) -> None:
+def refuse_foreign_document(text: str, path: str, agent: str, session: str | None) -> None:
     """Raise `BadUsage` for a document of another agent or another session."""
     front, shown = document.read(text).front, safe_line(path)
     if front is None:

@@ -9,7 +9,7 @@ from cockpit.core.safetext import safe_line
 from cockpit.supervisor.agents.agent import Agent
 
 
-def expects_prompt(agent: Agent) -> bool:
+def awaits_first_prompt(agent: Agent) -> bool:
     """Whether the session was started with a prompt that was not accepted yet.
 
     False for a process that was found after a restart: it is not known there.
@@ -19,7 +19,7 @@ def expects_prompt(agent: Agent) -> bool:
     return prompted and session_state.conduct.prompts == 0 and session_state.began_at is not None
 
 
-def finished(agent: Agent) -> bool:
+def is_job_done(agent: Agent) -> bool:
     """Whether the job is done: the last message of a turn has the completion marker on a line.
 
     Or `cockpit done` marked it, and no prompt came since.
@@ -31,10 +31,10 @@ def finished(agent: Agent) -> bool:
     settings, words = agent.settings, agent.session_state.conduct.last_words
     markers = [settings.handoff.completion_marker]
     markers += [settings.loop.completion_marker] if settings.loop.enabled else []
-    return any(marker_said(words, marker) for marker in markers)
+    return any(has_marker(words, marker) for marker in markers)
 
 
-def marker_said(words: str, marker: str) -> bool:
+def has_marker(words: str, marker: str) -> bool:
     """Whether a line starts or ends with the marker. A marker inside a sentence does not count."""
     lines = (line.strip().strip("*`_#> ") for line in words.splitlines())
     return bool(marker) and any(line.startswith(marker) or line.endswith(marker) for line in lines)
@@ -50,7 +50,7 @@ def chain_cost(agent: Agent) -> float | None:
     return round(sum(costs), 6) if costs else None
 
 
-def to_reopen(agent: Agent) -> str | None:
+def reopen_hint(agent: Agent) -> str | None:
     """A sentence that the session was interrupted, with the command to reopen it; else None."""
     if agent.troubles.interrupted is None or not agent.record.wanted:
         return None

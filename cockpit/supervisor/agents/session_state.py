@@ -247,7 +247,7 @@ class SessionState:
             case _:
                 pass
 
-    def settle_background(self) -> None:
+    def drop_ended_background(self) -> None:
         """Drop background tasks of the transcript that the CLI did not list when its turn ended.
 
         Only while the agent is idle: in a turn it may start others. Idempotent.

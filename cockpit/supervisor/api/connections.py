@@ -133,7 +133,7 @@ class UserOnly(H11Protocol):
             self._refuse(refused)
             return
         self._pid = pid
-        self._look()
+        self._update_deadline()
 
     @property
     def _table(self) -> Connections:
@@ -143,7 +143,7 @@ class UserOnly(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         if self.transport is None:
             return  # another user's
-        self._settle()
+        self._clear_deadline()
         if self._pid is not None:
             self._table.remove(self._pid)
         if self._refused is not None:
@@ -155,11 +155,11 @@ class UserOnly(H11Protocol):
             self._answer(503, self._refused)
             return
         super().data_received(data)
-        self._look()
+        self._update_deadline()
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
-        self._look()
+        self._update_deadline()
 
     # Refusals
 
@@ -187,19 +187,19 @@ class UserOnly(H11Protocol):
 
     # The time limit of a request
 
-    def _look(self) -> None:
+    def _update_deadline(self) -> None:
         """Set the time limit for the current state of the request."""
         state = repr(self.conn.their_state)  # uvicorn brings h11, whose states are named by `repr`
         idle = state == "IDLE" and self.cycle is not None and not self.conn.trailing_data[0]
         if idle or state not in ("IDLE", "SEND_BODY") or self.transport.is_closing():
-            self._settle()
+            self._clear_deadline()
         elif state != self._waits_for:
-            self._settle()
+            self._clear_deadline()
             self._waits_for = state
             seconds = HEAD_SECONDS if state == "IDLE" else BODY_SECONDS
             self._deadline = self.loop.call_later(seconds, self._too_late, seconds)
 
-    def _settle(self) -> None:
+    def _clear_deadline(self) -> None:
         if self._deadline is not None:
             self._deadline.cancel()
         self._deadline = self._waits_for = None

@@ -86,15 +86,15 @@ class SocketWatch:
         """Bind the socket again if it is not at its path any more. Idempotent."""
         path = self._places.socket
         if self._is_ours() or not self._serving.started:
-            self._settle(None)
+            self._set_state(None)
             return
         holder = _listening_process(path)
         if holder == os.getpid():  # a link to our socket, which was moved
-            self._settle(None)
+            self._set_state(None)
         elif holder is not None:
             process, end = (f"process {holder}", f"kill {holder}") if holder else ("a process", "")
             remedy = f"End it{f' ({end})' if end else ''}, or give one of the two a COCKPIT_HOME"
-            self._settle(f"{process} listens on {path}. {remedy} of its own")
+            self._set_state(f"{process} listens on {path}. {remedy} of its own")
         else:
             await self._bind_again(_how_lost(path))
 
@@ -110,14 +110,14 @@ class SocketWatch:
                 raise
         except (CockpitError, OSError) as refused:
             why = reason_of(refused).rstrip(".")
-            self._settle(f"its socket was {was} and cannot be bound again: {why}")
+            self._set_state(f"its socket was {was} and cannot be bound again: {why}")
             return
         self._listener, self._bound = listener, bound
         _log.warning("%s was %s; bound again", path, was)
         self._event_log.record(
             "socket.bound_again", f"The supervisor's socket was {was}; it is bound again: {path}"
         )
-        self._settle(None)
+        self._set_state(None)
 
     def _is_ours(self) -> bool:
         with suppress(OSError):
@@ -125,7 +125,7 @@ class SocketWatch:
             return self._bound is not None and os.path.samestat(found, self._bound)
         return False
 
-    def _settle(self, why: str | None) -> None:
+    def _set_state(self, why: str | None) -> None:
         """Set the problem, and record it once; None clears it."""
         if why is not None:
             why = f"commands do not reach this supervisor: {safe_line(why, 400)}. It tries again"

@@ -33,7 +33,7 @@ from cockpit.core.supplement import Ground, Occasion, supplement
 from cockpit.core.verified_facts import GitView, claimed_commits
 from cockpit.ports.records import SessionRecord
 from cockpit.supervisor.agents.agent import Agent
-from cockpit.supervisor.agents.background_work import in_background, task_text
+from cockpit.supervisor.agents.background_work import task_text, with_background_status
 from cockpit.supervisor.agents.document_reads import read_document
 from cockpit.supervisor.agents.known_secrets import redactor_of
 from cockpit.supervisor.dependencies import Dependencies
@@ -228,7 +228,7 @@ class DocumentBuilder:
         found = found or agent.session_state.reading.collector.facts()
         documents = str(agent.directory / agent.settings.handoff.directory)
         files = tuple(path for path in found.files_modified if not path.startswith(documents))
-        return replace(in_background(agent, found), files_modified=files)
+        return replace(with_background_status(agent, found), files_modified=files)
 
     async def git_view(self, agent: Agent, claims: list[str] | None = None) -> GitView:
         """The state of git in the agent's directory, and which of the claimed commits exist."""

@@ -11,7 +11,7 @@ from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.handoff.snapshot import draft_path
 
 
-def settle(agent: Agent) -> None:
+def update(agent: Agent) -> None:
     """Give or withdraw the permission, according to the handoff's state. Idempotent."""
     draft = draft_path(agent)
     asked = agent.handoff is not None and was_asked(agent.handoff)

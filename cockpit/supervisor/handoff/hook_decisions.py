@@ -18,7 +18,7 @@ from cockpit.core.hook_events import Decision, HookResult, Verdict, decision
 from cockpit.core.safetext import safe_line
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.latches import LET_COMPACT
-from cockpit.supervisor.agents.ownership import refuse_anothers
+from cockpit.supervisor.agents.ownership import refuse_foreign_document
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.handoff.engine import Engine
 from cockpit.supervisor.handoff.triggers import Triggers
@@ -125,7 +125,7 @@ class HookDecisions:
             problems = [problem.text for problem in document.validate(text) if not problem.mends]
             if problems:
                 raise BadUsage(f"{path.name} is not a handoff document", problems[0])
-            refuse_anothers(text, path.name, agent.name, agent.record.session)
+            refuse_foreign_document(text, path.name, agent.name, agent.record.session)
         except CockpitError as wrong:
             text = f"its document is ignored: {wrong.title}. {wrong.detail}"
             self._record(agent, decided, text)

@@ -19,7 +19,7 @@ from cockpit.core.markdown import plain
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.document_reads import read_document
 from cockpit.supervisor.agents.known_secrets import redactor_of
-from cockpit.supervisor.agents.ownership import refuse_anothers
+from cockpit.supervisor.agents.ownership import refuse_foreign_document
 from cockpit.supervisor.dependencies import Dependencies
 
 
@@ -66,7 +66,7 @@ async def edited(
             "\n".join(problem.text for problem in problems),
             f"Fix {path} and approve again, or refuse.",
         )
-    refuse_anothers(text, sealed.path, agent.name, agent.handoff_record.old_session)
+    refuse_foreign_document(text, sealed.path, agent.name, agent.handoff_record.old_session)
     copy = documents.copies.path(agent.handoff_record.id)
     with suppress(BadUsage):  # a missing copy is made again below
         text = _with_front_matter_of(await asyncio.to_thread(documents.read, copy), text)

@@ -79,11 +79,11 @@ class Outcomes:
             if failed := writers_failed(agent):
                 self._dependencies.store.save_agent(agent.change(note=f"its predecessor: {failed}"))
         elif ended.outcome is Outcome.FAILED:
-            agent.progress.has_failed(ended.why)
+            agent.progress.set_failed(ended.why)
         elif ended.outcome is Outcome.REVIVED:
             note = f"the handoff failed, this is the old session again: {ended.why}"
             self._dependencies.store.save_agent(agent.change(note=note))
-            agent.progress.was_revived(self._dependencies.clock.steady(), ended.why)
+            agent.progress.set_revived(self._dependencies.clock.steady(), ended.why)
         elif not agent.alive and agent.exit is not None:
             self._sessions.finish(agent)  # it ended during the handoff, and no session follows
 

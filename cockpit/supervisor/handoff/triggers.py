@@ -16,7 +16,7 @@ from cockpit.core.plurals import counted
 from cockpit.core.request import note_warning
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.latches import BORN_FULL, LET_COMPACT
-from cockpit.supervisor.agents.predicates import expects_prompt, finished
+from cockpit.supervisor.agents.predicates import awaits_first_prompt, is_job_done
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.handoff.documents import usage_text
 from cockpit.supervisor.handoff.engine import Engine
@@ -148,7 +148,7 @@ class Triggers:
         agent.progress.loop_over = None
         if agent.handoff is not None or agent.settings.mode == "observe" or not agent.record.wanted:
             return None
-        if finished(agent) or agent.progress.deciding:
+        if is_job_done(agent) or agent.progress.deciding:
             return None
         if not agent.alive:
             # After an interruption, the setting `resume` decides, not the loop.
@@ -185,7 +185,7 @@ class Triggers:
         """Due when a session of a loop ended its turn or its process without the marker."""
         assert agent.session is not None
         loop, session_state = agent.settings.loop, agent.session_state
-        if not loop.enabled or not session_state.replied or expects_prompt(agent):
+        if not loop.enabled or not session_state.replied or awaits_first_prompt(agent):
             return None
         ended = agent.exit is not None and agent.progress.failed is None and agent.gave_up is None
         if not (is_turn_over(session_state.conduct) if agent.alive else ended):

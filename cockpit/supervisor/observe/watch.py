@@ -144,11 +144,11 @@ class Watch:
         if any(isinstance(moment, CompactionBegins) for moment in moments):
             self.compacts(agent)
         if any(isinstance(moment, TurnOver) for moment in moments):
-            self._settle_background(agent)
+            self._update_background(agent)
         return True
 
-    def _settle_background(self, agent: Agent) -> None:
-        background_work.settle(agent, lambda: redactor_of(self._dependencies.environment, agent))
+    def _update_background(self, agent: Agent) -> None:
+        background_work.update(agent, lambda: redactor_of(self._dependencies.environment, agent))
 
     def _take_report(self, agent: Agent, report: Report, at: float) -> None:
         if report.transcript is not None:
@@ -322,7 +322,7 @@ class Watch:
             stood = self._dependencies.clock.steady() - at
             conduct, shells = agent.session_state.conduct, presence.shells
             conduct.noted(turn, presence.waiting_for, at, stood=stood, shells=shells)
-            self._settle_background(agent)
+            self._update_background(agent)
         if not agent.session_state.quiet_since_start:
             agent.troubles.dialog = None
         elif agent.runtime.has_readings:

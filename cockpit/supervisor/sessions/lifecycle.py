@@ -107,7 +107,7 @@ class Sessions:
                 agent.start.hooks_run = False
         order = self.order(agent, session, prompt, resume=resume)
         launch = await self.prepare(agent, order)
-        await self.leases.free(agent)
+        await self.leases.ensure_free(agent)
         transcript = await self._dependencies.slow.ask(
             ("record", agent.name), partial(agent.runtime.transcript, order)
         )
@@ -150,7 +150,7 @@ class Sessions:
             )
         program = await self.probe(agent, order.environment)
         launch = await asyncio.to_thread(agent.runtime.launch, order, program)
-        return self.leases.leased(agent, launch)
+        return self.leases.with_leases(agent, launch)
 
     async def probe(self, agent: Agent, environment: Mapping[str, str]) -> Program:
         """Find the agent's program, and load what opening its pane needs.

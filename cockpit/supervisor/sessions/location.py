@@ -37,7 +37,9 @@ class Place:
     """It exists, from an earlier job of the same agent."""
 
 
-async def place_of(worktrees: Worktrees, settings: AgentSettings, job: str | None) -> Place | None:
+async def find_place(
+    worktrees: Worktrees, settings: AgentSettings, job: str | None
+) -> Place | None:
     """The worktree of this agent's next job; None where it works in the directory itself.
 
     Raises `BadUsage` outside of a repository.

@@ -16,7 +16,7 @@ from cockpit.ports.worktrees import GitFacts
 from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.sessions.lifecycle import refuse_if_alive
-from cockpit.supervisor.sessions.location import Place, place_of, refuse_git_folder, same_place
+from cockpit.supervisor.sessions.location import Place, find_place, refuse_git_folder, same_place
 from cockpit.supervisor.sessions.start import Starter
 from cockpit.wire.verbs import Done, Plan
 
@@ -46,7 +46,7 @@ class Planner:
             raise BadUsage(f"{settings.directory} is not a directory", "", "Choose another one.")
         await slow.ask(settings.directory, partial(refuse_git_folder, settings, settings.directory))
         worktrees = self._dependencies.worktrees
-        place = await place_of(worktrees, settings, None)
+        place = await find_place(worktrees, settings, None)
         found = await worktrees.facts(settings.directory)
         if place:
             there = await worktrees.foresee(place.root, place.target, place.branch, place.base)

@@ -16,7 +16,7 @@ from cockpit.core.safetext import safe_line
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.agents.locks import PATIENCE
-from cockpit.supervisor.agents.predicates import to_reopen
+from cockpit.supervisor.agents.predicates import reopen_hint
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.sessions.lifecycle import Sessions, refuse_if_alive, refuse_if_handing_off
 from cockpit.supervisor.sessions.reopen import LAST
@@ -77,7 +77,7 @@ class Resumer:
 
     def interrupted(self) -> list[Agent]:
         """The agents that were interrupted and not started since, in the fleet's order."""
-        return [agent for agent in self._fleet if to_reopen(agent) is not None]
+        return [agent for agent in self._fleet if reopen_hint(agent) is not None]
 
     def why_not(self, agent: Agent) -> CockpitError | None:
         """Why the agent's session cannot be reopened, as far as is known without trying."""
@@ -107,7 +107,7 @@ class Resumer:
             async with self._sessions.locks.hold(agent.name, "being reopened", patience=PATIENCE):
                 refuse_if_alive(agent)
                 refuse_if_handing_off(agent)
-                if to_reopen(agent) is None:
+                if reopen_hint(agent) is None:
                     return None  # it was reopened or stopped meanwhile
                 asked = Start(name=agent.name, prompt=prompt, resume=LAST)
                 again = self._starter.agent_for(agent.name, asked)

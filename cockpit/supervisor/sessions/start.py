@@ -25,7 +25,7 @@ from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.sessions.lifecycle import Sessions
 from cockpit.supervisor.sessions.location import (
-    place_of,
+    find_place,
     record_worktree_ready,
     refuse_git_folder,
     same_place,
@@ -174,7 +174,7 @@ class Starter:
             made = await self._make_worktree(agent, job.id)
         _check_place(agent)
         self._check_neighbours(agent)
-        await self._sessions.leases.free(agent)
+        await self._sessions.leases.ensure_free(agent)
         found = await self._dependencies.worktrees.facts(agent.directory)
         if own is None:
             job = replace(job, base_commit=found.head)
@@ -319,7 +319,7 @@ class Starter:
 
     async def _make_worktree(self, agent: Agent, job: str) -> Worktree | None:
         worktrees = self._dependencies.worktrees
-        place = await place_of(worktrees, agent.settings, job)
+        place = await find_place(worktrees, agent.settings, job)
         if place is None:
             self._dependencies.store.save_agent(agent.change(worktree=None, branch=None))
             return None
@@ -351,7 +351,7 @@ class Starter:
                     f"The worktree of {agent.name} would lie inside it, among its files.",
                     f"Name the repository itself: --directory {other.record.directory}",
                 )
-        await self._sessions.leases.free_of_owners(root)
+        await self._sessions.leases.check_not_owned(root)
 
     async def _resume_setups(self) -> None:
         """Continue the starts whose setup was interrupted with an earlier supervisor."""

@@ -20,7 +20,7 @@ from cockpit.ports.worktrees import Tree
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.agents.locks import AgentLocks
-from cockpit.supervisor.agents.predicates import finished
+from cockpit.supervisor.agents.predicates import is_job_done
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.events import rfc3339
 from cockpit.supervisor.sessions.location import same_place
@@ -305,7 +305,7 @@ def _occupant_obstacle(one: Occupant, called_us: bool) -> Obstacle:
 def _is_job_over(agent: Agent) -> bool:
     """Whether the agent's job is over: marked as done, or a plain command ended well."""
     ended = agent.exit is not None and not agent.exit.abnormal
-    return finished(agent) or (ended and not agent.runtime.has_readings)
+    return is_job_done(agent) or (ended and not agent.runtime.has_readings)
 
 
 def _git_obstacles(tree: Tree) -> Iterator[Obstacle]:

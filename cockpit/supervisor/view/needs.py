@@ -9,7 +9,7 @@ from cockpit.core.safetext import safe_line, safe_text
 from cockpit.ports.records import HandoffRecord
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.background_work import ended_work_text
-from cockpit.supervisor.agents.predicates import to_reopen, usage_limited
+from cockpit.supervisor.agents.predicates import reopen_hint, usage_limited
 from cockpit.supervisor.events import rfc3339
 from cockpit.wire.status import NeedKind, Needs
 
@@ -45,7 +45,7 @@ def need(agent: Agent, monotonic: float) -> Needs | None:
         return Needs(kind="failed", detail=safe_line(agent.gave_up, 400), since=ended)
     if stuck := _stuck(agent):
         return Needs(kind="failed", detail=safe_line(stuck, 400))
-    if (interrupted := to_reopen(agent)) is not None and agent.settings.resume == "ask":
+    if (interrupted := reopen_hint(agent)) is not None and agent.settings.resume == "ask":
         return Needs(kind="resume", detail=safe_line(interrupted, 400))
     if (limit := usage_limited(agent)) is not None:
         return Needs(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cockpit.core.safetext import safe_line
 from cockpit.supervisor.agents.agent import Agent
-from cockpit.supervisor.agents.predicates import to_reopen, writers_failed
+from cockpit.supervisor.agents.predicates import reopen_hint, writers_failed
 
 UNREAD_AFTER_TURNS = 3
 """Turns after which the row says that a new session has not read its document."""
@@ -20,7 +20,7 @@ def note(agent: Agent) -> str | None:
         return safe_line(agent.start.setup or agent.troubles.worktree or "", 400)
     if agent.troubles.watching:
         return safe_line(agent.troubles.watching, 300)
-    if (interrupted := to_reopen(agent)) is not None:
+    if (interrupted := reopen_hint(agent)) is not None:
         return safe_line(interrupted, 400)
     if agent.exit is not None and agent.record.wanted:
         again = (

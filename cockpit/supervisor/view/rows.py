@@ -25,7 +25,7 @@ from cockpit.core.handoff.states import (
 from cockpit.core.redaction import Redactor
 from cockpit.core.safetext import safe_line
 from cockpit.supervisor.agents.agent import Agent
-from cockpit.supervisor.agents.predicates import chain_cost, expects_prompt, finished
+from cockpit.supervisor.agents.predicates import awaits_first_prompt, chain_cost, is_job_done
 from cockpit.supervisor.view.needs import heard_at, need, phase_since
 from cockpit.supervisor.view.notes import note, warning
 from cockpit.wire.status import (
@@ -118,9 +118,9 @@ def _living(agent: Agent) -> State:
     if conduct.turn is Turn.WORKING:
         return "working"
     if conduct.turn is Turn.IDLE:
-        if expects_prompt(agent) and not agent.session_state.replied:
+        if awaits_first_prompt(agent) and not agent.session_state.replied:
             return "starting"
-        return "done" if finished(agent) else "idle"
+        return "done" if is_job_done(agent) else "idle"
     return (
         "starting"
         if agent.session_state.began_at is not None and not agent.session_state.replied

@@ -13,7 +13,7 @@ from cockpit.core.handoff.states import is_revocable
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.agents.latches import MARKED_DONE
-from cockpit.supervisor.agents.predicates import finished
+from cockpit.supervisor.agents.predicates import is_job_done
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.handoff.engine import Engine
 from cockpit.supervisor.observe.attention import Attention
@@ -45,7 +45,7 @@ class FinishHandler:
         assert agent.session is not None
         if agent.handoff is not None:
             await self._engine.apply(agent, CalledOff("the job is done"))
-        if finished(agent):
+        if is_job_done(agent):
             return Done(message=f"{agent.name} is already marked as done", name=agent.name)
         now = self._dependencies.clock.steady()
         self._dependencies.store.unlatch(agent.session.id, MARKED_DONE)
