@@ -14,7 +14,7 @@ from typing import Any
 
 from cockpit.config.file import ConfigFile, dotted, shown_path
 from cockpit.config.lines import KeyPath
-from cockpit.config.old_forms import with_present_forms
+from cockpit.config.old_forms import with_current_formats
 from cockpit.core.bands import parse_threshold
 from cockpit.core.errors import BadUsage
 
@@ -144,14 +144,14 @@ _BARE_HOMES = ("", "context.", "handoff.")
 of its current sub-tables."""
 
 
-def with_present_names(file: ConfigFile) -> tuple[ConfigFile, dict[str, Any], tuple[str, ...]]:
+def with_current_names(file: ConfigFile) -> tuple[ConfigFile, dict[str, Any], tuple[str, ...]]:
     """Return the file with aliases replaced by current names, and the notices.
 
     A current name takes precedence over an alias. Raises `BadConfig` for a value that the alias
     never accepted.
     """
     renaming = _Renaming(file)
-    return renaming.done()
+    return renaming.result()
 
 
 class _Renaming:
@@ -161,15 +161,15 @@ class _Renaming:
         self.moved: dict[KeyPath, KeyPath] = {}
         self.notices: list[tuple[int, KeyPath, str]] = []
 
-    def done(self) -> tuple[ConfigFile, dict[str, Any], tuple[str, ...]]:
+    def result(self) -> tuple[ConfigFile, dict[str, Any], tuple[str, ...]]:
         data = self.data
         scopes: list[KeyPath] = [("defaults",)] if isinstance(data.get("defaults"), dict) else []
         agents = data.get("agents")
         if isinstance(agents, list):
             scopes += [("agents", n) for n, one in enumerate(agents) if isinstance(one, dict)]
         for scope in ((), *scopes):
-            for at, what in with_present_forms(_at(data, scope), scope):
-                self._tell(at, what)
+            for at, what in with_current_formats(_at(data, scope), scope):
+                self._add_notice(at, what)
         for scope in scopes:
             table = _at(data, scope)
             for old, at in self._found(table, _BARE_HOMES):
@@ -181,11 +181,13 @@ class _Renaming:
         if not self.notices:
             return self.file, data, ()
         file = replace(self.file, old_places=self.moved)
-        told = (
+        lines = (
             f"{shown_path(file.path)}:{line}: {dotted(was)} {what}"
-            for line, was, what in sorted(self.notices, key=lambda each: (each[0], str(each[1])))
+            for line, was, what in sorted(
+                self.notices, key=lambda notice: (notice[0], str(notice[1]))
+            )
         )
-        return file, data, tuple(told)
+        return file, data, tuple(lines)
 
     def _found(
         self, table: Mapping[str, Any], homes: tuple[str, ...]
@@ -194,7 +196,7 @@ class _Renaming:
         for old in OLD_NAMES:
             places = {tuple(old.key.split("."))}
             leaf = old.key.rsplit(".", 1)[-1]
-            if leaf not in _PRESENT_LEAVES:
+            if leaf not in _CURRENT_LEAVES:
                 places |= {tuple((home + leaf).split(".")) for home in homes}
             for place in sorted(places):
                 present = ".".join(place) == old.today and homes is _BARE_HOMES
@@ -212,13 +214,13 @@ class _Renaming:
         """Remove an alias from a table, and add its value to the agent's table."""
         value = _take(table, was if table is not target else was[len(scope) :])
         if not old.today:
-            self._tell(was, f"is ignored: {old.why}")
+            self._add_notice(was, f"is ignored: {old.why}")
             return
         if old.today == "directory" and scope == ("defaults",):
             # There is no such default any more: it becomes each agent's own directory.
             for agent in _tables_of(self.data.get("agents")):
                 agent.setdefault("directory", value)
-            self._tell(was, "is now the directory of each agent that sets none")
+            self._add_notice(was, "is now the directory of each agent that sets none")
             return
         try:
             value = old.convert(value) if old.convert else value
@@ -227,26 +229,26 @@ class _Renaming:
         now = tuple(old.today.split("."))
         present = dotted((*scope, *now))
         if value is None:
-            self._tell(was, f"has no effect; use {present}")
+            self._add_notice(was, f"has no effect; use {present}")
         elif _put(target, now, value):
             self.moved[(*scope, *now)] = was
-            self._tell(was, f"is now {present}{_as_value(value)}")
+            self._add_notice(was, f"is now {present}{_as_value(value)}")
         elif (*scope, *now) in self.moved and _is_lower(value, _at(target, now)):
             earlier = self.moved[(*scope, *now)]
             _set(target, now, value)
             self.moved[(*scope, *now)] = was
-            self._tell(was, f"is now {present}{_as_value(value)}")
+            self._add_notice(was, f"is now {present}{_as_value(value)}")
             line = self.file.lines.of(was)
-            self.notices = [each for each in self.notices if each[1] != earlier]
-            self._tell(earlier, f"is ignored: line {line} has a lower {present}")
+            self.notices = [notice for notice in self.notices if notice[1] != earlier]
+            self._add_notice(earlier, f"is ignored: line {line} has a lower {present}")
         else:
-            self._tell(was, f"is ignored: {present} is set too")
+            self._add_notice(was, f"is ignored: {present} is set too")
 
-    def _tell(self, was: KeyPath, what: str) -> None:
+    def _add_notice(self, was: KeyPath, what: str) -> None:
         self.notices.append((self.file.lines.of(was), was, what))
 
 
-_PRESENT_LEAVES = frozenset(
+_CURRENT_LEAVES = frozenset(
     {
         "enabled",
         "mode",
@@ -287,12 +289,12 @@ _TABLES = frozenset(old.key.split(".")[0] for old in OLD_NAMES if "." in old.key
 def _drop_empty(table: dict[str, Any]) -> None:
     """Remove an alias's table that is empty after conversion, so that it is not an unknown key."""
     for name in _TABLES & table.keys():
-        if _says_nothing(table[name]):
+        if _is_empty(table[name]):
             del table[name]
 
 
-def _says_nothing(value: Any) -> bool:
-    return isinstance(value, dict) and all(map(_says_nothing, value.values()))
+def _is_empty(value: Any) -> bool:
+    return isinstance(value, dict) and all(map(_is_empty, value.values()))
 
 
 def _as_value(value: Any) -> str:

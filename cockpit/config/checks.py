@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from cockpit.config.file import ConfigFile
 from cockpit.config.hooks import Hook
-from cockpit.config.key_names import DEFAULT_KEYS, by_action, clash, not_to_have
+from cockpit.config.key_names import DEFAULT_KEYS, by_action, clash, reserved_key
 from cockpit.config.lines import KeyPath
 from cockpit.config.problems import nearest
 from cockpit.config.schema import AgentDefaults, AgentSettings, ContextSettings, Settings
@@ -95,7 +95,7 @@ def check_keys(file: ConfigFile, own: Mapping[str, str]) -> None:
             close = nearest(action, list(DEFAULT_KEYS))
             hint = f'Did you mean "{close}"?' if close else "List all actions: cockpit keys"
             raise file.refusal(place_of_key(file, action), "unknown action", hint)
-    if (wrong := not_to_have(own)) is not None:
+    if (wrong := reserved_key(own)) is not None:
         action, why = wrong
         raise file.refusal(place_of_key(file, action), why, "Choose another key.")
     if (found := clash(own)) is not None:

@@ -50,17 +50,17 @@ class ConfigFile:
                 return self.lines.of(old)
         return self.lines.of(path)
 
-    def standing_line(self, path: KeyPath) -> int | None:
+    def exact_line(self, path: KeyPath) -> int | None:
         """Return the line of exactly this key, under any name; None if it is not in the file."""
         return self.lines.exactly(self.written_as(path))
 
-    def told_line(self, path: KeyPath) -> int | None:
+    def shown_line(self, path: KeyPath) -> int | None:
         """Return the line that an error may name: one that the user can find."""
-        return self.line_of(path) if self.on_disk is None else self.on_disk.standing_line(path)
+        return self.line_of(path) if self.on_disk is None else self.on_disk.exact_line(path)
 
     def refusal(self, path: KeyPath, problem: str, hint: str = "", detail: str = "") -> BadConfig:
         """Return the error that points at a key of this file."""
-        line = self.told_line(path)
+        line = self.shown_line(path)
         where = shown_path(self.path) if line is None else f"{shown_path(self.path)}:{line}"
         key = dotted(self.written_as(path))
         return BadConfig(
@@ -107,14 +107,14 @@ def shown_path(path: Path) -> str:
 
 def dotted(path: KeyPath) -> str:
     """Return a key path in TOML syntax; array indexes count from 1."""
-    words = ""
+    text = ""
     for part in path:
         if isinstance(part, int):
-            words += f"[{part + 1}]"
+            text += f"[{part + 1}]"
         else:
             plain = re.fullmatch(r"[A-Za-z0-9_-]+", part)
-            words += ("." if words else "") + (part if plain else ascii(part))
-    return words
+            text += ("." if text else "") + (part if plain else ascii(part))
+    return text
 
 
 def _parsed(path: Path, text: str) -> dict[str, Any]:
@@ -125,10 +125,10 @@ def _parsed(path: Path, text: str) -> dict[str, Any]:
         return tomllib.loads(text)
     # Values that TOML's grammar allows but Python rejects also raise ValueError.
     except ValueError as error:
-        said = str(error)
-        found = re.search(r" \(at line (\d+), column (\d+)\)", said)
+        message = str(error)
+        found = re.search(r" \(at line (\d+), column (\d+)\)", message)
         line = int(found[1]) if found else max(1, len(text.splitlines()))
-        reason = re.sub(r" \(at (line \d+, column \d+|end of document)\)", "", said)
+        reason = re.sub(r" \(at (line \d+, column \d+|end of document)\)", "", message)
         where = f", at column {found[2]}" if found else ", at the end of the file"
         raise BadConfig(
             f"{shown_path(path)}:{line}: not valid TOML",

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from cockpit.config.aliases import with_present_names
+from cockpit.config.aliases import with_current_names
 from cockpit.config.file import ConfigFile, config_file_of, read_config_file, shown_path
 from cockpit.config.lines import Lines
 from cockpit.config.loaded import Loaded, Source
@@ -120,7 +120,7 @@ class Files:
         """Return why a setting cannot be removed from a file; None if it can."""
         source = self.loaded.sources.get(".".join(key))
         known = self._known(self.file_for(key))
-        if known is not None and known.standing_line(key) is not None:
+        if known is not None and known.exact_line(key) is not None:
             return None
         if source is not None and source.where == "environment":
             return f"{key[-1]} is set by the environment, not in a file."
@@ -137,7 +137,7 @@ class Files:
         for key, value in changes.items():
             path = self.file_for(key)
             known = self._known(path)
-            line = known.standing_line(key) if known else None
+            line = known.exact_line(key) if known else None
             if value is None and line is None:
                 continue
             check_writable(path)
@@ -233,4 +233,4 @@ class Files:
 
 def _read(path: Path) -> ConfigFile:
     """Return a file, and where it uses aliases."""
-    return with_present_names(read_config_file(path, follow_links=True))[0]
+    return with_current_names(read_config_file(path, follow_links=True))[0]

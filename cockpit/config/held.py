@@ -49,31 +49,33 @@ def without_held(
     and so is one with the name of an agent of yours.
     """
     own = own or Settings()
-    sieve = _Sieve(file, repository.resolve(), own.defaults)
+    held_filter = _Filter(file, repository.resolve(), own.defaults)
     out = {key: value for key, value in data.items() if key not in ("hosts", "notifications")}
     for place, _ in enumerate(data.get("hosts", ())):
-        sieve.hold(("hosts", place), held_rules.HELD_ELSEWHERE["hosts"])
+        held_filter.hold(("hosts", place), held_rules.HELD_ELSEWHERE["hosts"])
     if notifications := data.get("notifications"):
-        out["notifications"] = sieve.notifications(notifications, own.notifications)
+        out["notifications"] = held_filter.notifications(notifications, own.notifications)
     for action in out.pop("keys", {}):
-        sieve.hold(place_of_key(file, action), held_rules.KEYS)
+        held_filter.hold(place_of_key(file, action), held_rules.KEYS)
     defaults = data.get("defaults", {})
     if defaults:
-        out["defaults"] = sieve.agent(defaults, ("defaults",))
+        out["defaults"] = held_filter.agent(defaults, ("defaults",))
     yours = {agent.name for agent in own.agents}
     kept = []
     for place, agent in enumerate(data.get("agents", [])):
         if agent["name"] in yours:
             # No agent is named: your agent of this name is not affected.
-            sieve.hold(("agents", place, "name"), held_rules.YOURS)
+            held_filter.hold(("agents", place, "name"), held_rules.YOURS)
         else:
-            kept.append((agent, sieve.agent(agent, ("agents", place), agent["name"]), place))
+            kept.append((agent, held_filter.agent(agent, ("agents", place), agent["name"]), place))
     for agent, rest, place in kept:
         if _is_heir(agent, rest, defaults, out.get("defaults", {})):
-            sieve.hold(("agents", place, "command"), held_rules.RUNS, agent["name"])
-    lost = {one.agent for one in sieve.held if one.key.split("].", 1)[-1] in held_rules.ESSENTIAL}
+            held_filter.hold(("agents", place, "command"), held_rules.RUNS, agent["name"])
+    lost = {
+        one.agent for one in held_filter.held if one.key.split("].", 1)[-1] in held_rules.ESSENTIAL
+    }
     out["agents"] = [rest for agent, rest, _ in kept if agent["name"] not in lost]
-    return out, tuple(sieve.held)
+    return out, tuple(held_filter.held)
 
 
 def _is_heir(
@@ -90,7 +92,7 @@ def _is_heir(
     return held and runtime == "command" and "command" not in rest and "command" not in agent
 
 
-class _Sieve:
+class _Filter:
     def __init__(self, file: ConfigFile, repository: Path, own: AgentDefaults) -> None:
         self.file = file
         self.repository = repository
@@ -126,7 +128,7 @@ class _Sieve:
                 out = self.without(out, at, key, rule.reason, name)
         for key in held_rules.PATHS:
             value = _at(out, key)
-            if value and (reason := self._astray(value)):
+            if value and (reason := self._why_held(value)):
                 out = self.without(out, at, key, reason, name)
         return out
 
@@ -144,7 +146,7 @@ class _Sieve:
         own = getattr(self.own, section) if section else self.own
         return getattr(type(own).model_validate({name: value}), name), getattr(own, name)
 
-    def _astray(self, written: str) -> str | None:
+    def _why_held(self, written: str) -> str | None:
         """Return why a path is held; None for one inside the repository."""
         if not Path(os.path.realpath(written)).is_relative_to(self.repository):
             return held_rules.OUTSIDE

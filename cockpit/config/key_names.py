@@ -148,7 +148,7 @@ _NAMED = {
     "backspace", "delete", "down", "end", "enter", "escape", "home", "insert", "left", "pagedown",
     "pageup", "right", "space", "tab", "up", *(f"f{number}" for number in range(1, 25)),
 }  # fmt: skip
-_SPOKEN = {
+_KEY_ALIASES = {
     "esc": "escape", "del": "delete", "ins": "insert", "pgup": "pageup", "pgdn": "pagedown",
     "return": "enter", "↑": "up", "↓": "down", "←": "left", "→": "right", " ": "space",
 }  # fmt: skip
@@ -158,13 +158,15 @@ _SHORT = {
 }  # fmt: skip
 _PUNCTUATION = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
 _MODIFIED = re.compile(r"((?:(?:ctrl|alt|shift)[+-])+)(.+)", re.IGNORECASE | re.DOTALL)
-_TAKEN = {
+_RESERVED_KEYS = {
     "f12": "it goes back from an agent's pane",
     "ctrl+q": "it quits the screen",
     "ctrl+p": "it opens the command palette",
 }
 """Keys that are reserved on every screen."""
-_ASKING = frozenset({"stop", "done", "undo", "agent.undo", "worktrees.remove", "worktrees.salvage"})
+_CONFIRMED = frozenset(
+    {"stop", "done", "undo", "agent.undo", "worktrees.remove", "worktrees.salvage"}
+)
 """Actions that ask to confirm with `y`."""
 _JUMPS = "123456789"
 """On the fleet screen, these keys select the agent with that number."""
@@ -211,7 +213,7 @@ def by_action(table: Any) -> Any:
 def _plain_name(word: str, written: str) -> str:
     if len(word) == 1 and word.isalnum():
         return word
-    lower = _SPOKEN.get(word.lower(), word.lower())
+    lower = _KEY_ALIASES.get(word.lower(), word.lower())
     if lower in _NAMED or lower in _PUNCTUATION_NAMES:
         return lower
     if len(word) == 1 and word.isprintable():
@@ -246,12 +248,12 @@ def clash(own: Mapping[str, str]) -> tuple[str, str, str] | None:
     return None
 
 
-def not_to_have(own: Mapping[str, str]) -> tuple[str, str] | None:
+def reserved_key(own: Mapping[str, str]) -> tuple[str, str] | None:
     """Return the user's action with a reserved key, and the reason; None if there is none."""
     for action, key in _pairs(own):
-        if key in _TAKEN:
-            return action, f"{key} is reserved: {_TAKEN[key]}"
-        if key == "y" and action in _ASKING:
+        if key in _RESERVED_KEYS:
+            return action, f"{key} is reserved: {_RESERVED_KEYS[key]}"
+        if key == "y" and action in _CONFIRMED:
             return action, f"{key} confirms this action, so it cannot also start it"
     return None
 

@@ -24,7 +24,7 @@ from cockpit.config.checks import (
 from cockpit.config.file import ConfigFile, shown_path
 from cockpit.config.held import Held
 from cockpit.config.lines import KeyPath
-from cockpit.config.loaded import Loaded, Source, laid_over
+from cockpit.config.loaded import Loaded, Source, merge_tables
 from cockpit.config.problems import refusal, usage_refusal
 from cockpit.config.schema import AgentDefaults, AgentSettings, CockpitSettings, Settings
 
@@ -42,25 +42,25 @@ class Layer:
     held: tuple[Held, ...] = ()
 
 
-def laid_together(layers: list[Layer], environment: Mapping[str, str]) -> Loaded:
+def merge_layers(layers: list[Layer], environment: Mapping[str, str]) -> Loaded:
     """Merge the files, the user's first. Raises `BadConfig`."""
-    pile = _Pile()
+    merge = _Merge()
     for layer in layers:
-        pile.add(layer)
-    pile.add_environment(environment)
-    settings = pile.settings()
-    pile.notices += settings_without_effect(settings)
+        merge.add(layer)
+    merge.add_environment(environment)
+    settings = merge.settings()
+    merge.notices += settings_without_effect(settings)
     return Loaded(
         settings,
         tuple(layer.file.path for layer in layers),
-        pile.sources,
-        tuple(pile.notices),
+        merge.sources,
+        tuple(merge.notices),
         tuple(held for layer in layers for held in layer.held),
-        {name: origin[0].path for name, (origin, _) in pile.agents.items()},
+        {name: origin[0].path for name, (origin, _) in merge.agents.items()},
     )
 
 
-class _Pile:
+class _Merge:
     """The layers merged so far, as plain data."""
 
     def __init__(self) -> None:
@@ -74,7 +74,7 @@ class _Pile:
     def add(self, layer: Layer) -> None:
         rest = {key: layer.data[key] for key in layer.data if key not in ("agents", "hosts")}
         self.top = layer.file
-        self.whole = laid_over(self.whole, rest)
+        self.whole = merge_tables(self.whole, rest)
         self.hosts |= {host["name"]: host for host in layer.data.get("hosts", [])}
         self.notices += layer.notices
         for place, agent in _agents_of(layer):
@@ -88,7 +88,7 @@ class _Pile:
             self.notices.append(f'agent "{name}" of {other} is overridden by the project\'s')
             own = f"agents.{name}."
             self.sources = {k: v for k, v in self.sources.items() if not k.startswith(own)}
-        self.agents[name] = (origin, laid_over(self.whole.get("defaults", {}), agent))
+        self.agents[name] = (origin, merge_tables(self.whole.get("defaults", {}), agent))
 
     def add_environment(self, environment: Mapping[str, str]) -> None:
         """Add `COCKPIT_THEME` and similar variables, which apply to one terminal."""
@@ -98,7 +98,7 @@ class _Pile:
                     CockpitSettings.model_validate({key: value})
                 except ValidationError as error:
                     raise usage_refusal(f"COCKPIT_{key.upper()}", error) from None
-                self.whole = laid_over(self.whole, {"cockpit": {key: value}})
+                self.whole = merge_tables(self.whole, {"cockpit": {key: value}})
                 self.sources[f"cockpit.{key}"] = Source("environment")
 
     def settings(self) -> Settings:

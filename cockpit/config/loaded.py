@@ -84,7 +84,9 @@ class Loaded:
     def new_agent(self, name: str, directory: Path, **said: Any) -> AgentSettings:
         """Return an agent that is in no file, with the current defaults. Raises `BadUsage`."""
         base = self.settings.defaults.model_dump(exclude_unset=True)
-        return changed_agent(None, **laid_over(base, {"name": name, "directory": directory} | said))
+        return changed_agent(
+            None, **merge_tables(base, {"name": name, "directory": directory} | said)
+        )
 
 
 def changed_agent(agent: AgentSettings | None, **said: Any) -> AgentSettings:
@@ -94,7 +96,7 @@ def changed_agent(agent: AgentSettings | None, **said: Any) -> AgentSettings:
     """
     base = agent.model_dump(exclude_unset=True) if agent else {}
     try:
-        changed = AgentSettings.model_validate(laid_over(base, said))
+        changed = AgentSettings.model_validate(merge_tables(base, said))
     except ValidationError as error:
         raise usage_refusal(str(said.get("name", agent and agent.name)), error) from None
     if changed.runtime == "command" and not changed.command:
@@ -102,11 +104,11 @@ def changed_agent(agent: AgentSettings | None, **said: Any) -> AgentSettings:
     return changed
 
 
-def laid_over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+def merge_tables(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
     """Merge two tables recursively; values of the first win."""
     out = dict(below)
     for key, value in above.items():
         under = out.get(key)
         both = isinstance(under, Mapping) and isinstance(value, Mapping)
-        out[key] = laid_over(under, value) if both else value  # type: ignore[arg-type]
+        out[key] = merge_tables(under, value) if both else value  # type: ignore[arg-type]
     return out

@@ -23,7 +23,7 @@ Found = tuple[KeyPath, str]
 """The key of a converted value, and the notice."""
 
 
-def with_present_forms(table: dict[str, Any], scope: KeyPath) -> Iterator[Found]:
+def with_current_formats(table: dict[str, Any], scope: KeyPath) -> Iterator[Found]:
     """Convert older formats in one table (top level, `[defaults]` or an agent's), in place."""
     yield from _command(table, "command", scope)
     for name in ("worktree", "workspace"):

@@ -55,21 +55,21 @@ def refusal(file: ConfigFile, error: ValidationError) -> BadConfig:
     Only the first of very many errors are used: each needs a search for near names.
     """
     findings = error.errors(include_url=False)
-    told: list[tuple[int, str, str, KeyPath]] = []
+    problems: list[tuple[int, str, str, KeyPath]] = []
     for finding in findings[:MOST_FINDINGS]:
         path = _key_path(finding)
-        problem, hint = _words(finding, path)
-        told.append((file.line_of(path), problem, hint, path))
-    told.sort(key=lambda one: one[0])
-    _, problem, hint, path = told[0]
-    more = "\n".join(f"{_at(file, where)}: {what}" for _, what, _, where in told[1:10])
+        problem, hint = _describe(finding, path)
+        problems.append((file.line_of(path), problem, hint, path))
+    problems.sort(key=lambda one: one[0])
+    _, problem, hint, path = problems[0]
+    more = "\n".join(f"{_at(file, where)}: {what}" for _, what, _, where in problems[1:10])
     if len(findings) > 10:
         more += f"\n… and {len(findings) - 10} more"
     return file.refusal(path, problem, hint, more)
 
 
 def _at(file: ConfigFile, path: KeyPath) -> str:
-    line, key = file.told_line(path), dotted(file.written_as(path))
+    line, key = file.shown_line(path), dotted(file.written_as(path))
     return key if line is None else f"line {line}: {key}"
 
 
@@ -77,7 +77,7 @@ def usage_refusal(subject: str, error: ValidationError) -> BadUsage:
     """The same for values from the command line, without a file."""
     finding = error.errors(include_url=False)[0]
     path = _key_path(finding)
-    problem, hint = _words(finding, path)
+    problem, hint = _describe(finding, path)
     return BadUsage(f"{subject}: {dotted(path)}: {problem}", "", hint)
 
 
@@ -92,7 +92,7 @@ def _key_path(finding: ErrorDetails) -> KeyPath:
     return tuple(part for part in finding["loc"] if part not in ("[key]", "str", "int"))
 
 
-def _words(finding: ErrorDetails, path: KeyPath) -> tuple[str, str]:
+def _describe(finding: ErrorDetails, path: KeyPath) -> tuple[str, str]:
     kind, context = finding["type"], finding.get("ctx", {})
     if kind == "extra_forbidden":
         return _unknown(path)
@@ -125,13 +125,13 @@ def _named(value: object) -> str:
 
 def _choice(expected: str, given: object) -> tuple[str, str]:
     known = re.findall(r"'([^']*)'", expected)
-    words = (
+    text = (
         f"expected {', '.join(known[:-1])} or {known[-1]}" if known[1:] else f"expected {known[0]}"
     )
     if not isinstance(given, str):
-        return f"{words}, not {_named(given)}", ""
+        return f"{text}, not {_named(given)}", ""
     close = nearest(given, known)
-    return f"{words}, not {quoted(given)}", f'Did you mean "{close}"?' if close else ""
+    return f"{text}, not {quoted(given)}", f'Did you mean "{close}"?' if close else ""
 
 
 def _unknown(path: KeyPath) -> tuple[str, str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from cockpit.config.aliases import with_present_names
+from cockpit.config.aliases import with_current_names
 from cockpit.config.bounds import MOST_AGENTS
 from cockpit.config.checks import check_file
 from cockpit.config.file import (
@@ -20,7 +20,7 @@ from cockpit.config.file import (
     shown_path,
 )
 from cockpit.config.held import without_held
-from cockpit.config.layers import Layer, laid_together
+from cockpit.config.layers import Layer, merge_layers
 from cockpit.config.loaded import Loaded
 from cockpit.config.paths import Places
 from cockpit.config.problems import checked
@@ -63,7 +63,7 @@ def load(
         layers.append(
             _project_layer(places, config, environment, own, named=named, again=again, page=page)
         )
-    return laid_together(layers, environment)
+    return merge_layers(layers, environment)
 
 
 def _project_layer(
@@ -112,7 +112,7 @@ def _layer(
 ) -> Layer:
     largest = LARGEST_FILE if follow_links else LARGEST_FOUND
     written = page or read_config_file(path.absolute(), follow_links=follow_links, largest=largest)
-    file, data, notices = with_present_names(written)
+    file, data, notices = with_current_names(written)
     check_file(file, checked(file, data))
     home = environment.get("HOME") or str(Path.home())
     return Layer(file, rooted(data, file.path.parent, home), notices)
