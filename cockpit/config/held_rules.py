@@ -156,7 +156,7 @@ PATHS = ("directory", "prompt_file", "worktree.directory")
 """Held if they point outside the repository, or into git's own folder."""
 
 ESSENTIAL = frozenset({"runtime", "command", *PATHS})
-"""Without one of these, an agent would run something, or somewhere, that nobody asked for."""
+"""Without one of these, an agent would run something, or somewhere, that you did not ask for."""
 
 HELD_ELSEWHERE: Mapping[str, str] = {
     "hosts": RUNS,

@@ -19,7 +19,7 @@ MARGIN = 4_000
 
 
 @dataclass(frozen=True, slots=True)
-class ContextTold:
+class ContextFields:
     """The reading at the moment of the event."""
 
     input_tokens: int | None = None
@@ -31,17 +31,17 @@ class ContextTold:
     confidence: str = "unknown"
 
 
-def context_told(
+def context_fields(
     tokens: int | None, window: int | None, model: str | None, band: str, confidence: str
-) -> ContextTold:
+) -> ContextFields:
     """The reading with percentages, to a tenth; `remaining_percent` can be negative."""
     percent = round(100 * tokens / window, 1) if tokens is not None and window else None
     left = round(100 - percent, 1) if percent is not None else None
-    return ContextTold(tokens, window, percent, left, model, band, confidence)
+    return ContextFields(tokens, window, percent, left, model, band, confidence)
 
 
 @dataclass(frozen=True, slots=True)
-class SessionTold:
+class SessionFields:
     """The session that the event is about."""
 
     session_id: str | None
@@ -57,7 +57,7 @@ class SessionTold:
 
 
 @dataclass(frozen=True, slots=True)
-class HandoffTold:
+class HandoffFields:
     """The handoff that the event is about."""
 
     handoff_id: str
@@ -70,7 +70,7 @@ class HandoffTold:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class EventFields:
     """Everything in the payload of an event."""
 
     event: str
@@ -78,22 +78,22 @@ class Told:
     """Unique to the event; a repeated delivery has the same id."""
     at: str
     text: str
-    context: ContextTold
-    session: SessionTold
+    context: ContextFields
+    session: SessionFields
     repo_root: str | None
     worktree: str | None
     cwd: str
     original_prompt: str | None
     prompt: str | None = None
-    handoff: HandoffTold | None = None
+    handoff: HandoffFields | None = None
     outcome: str | None = None
     needs: dict[str, str] | None = None
     mode: str = field(default="")
 
 
-def payload(told: Told, clean: Callable[[str], str] = str) -> dict[str, Any]:
+def payload(fields: EventFields, clean: Callable[[str], str] = str) -> dict[str, Any]:
     """The payload as JSON data; `clean` removes secrets from free text."""
-    plain = asdict(told)
+    plain = asdict(fields)
     event = plain.pop("event")
     for name in ("original_prompt", "prompt", "text"):
         if plain[name] is not None:
@@ -111,13 +111,13 @@ def sample(event: str, agent: str, cwd: str, **changes: Any) -> dict[str, Any]:
     """A payload for testing a hook; its ids and texts show that it is a sample."""
     old, new = "00000000-0000-4000-8000-000000000001", "00000000-0000-4000-8000-000000000002"
     in_handoff = event.startswith("handoff_")
-    told = Told(
+    fields = EventFields(
         event=event,
         id="00000000-0000-4000-8000-00000000000e",
         at="2026-01-01T12:00:00Z",
         text=f"{agent}: a sample event",
-        context=context_told(144_000, 200_000, "a-model", "act", "reported"),
-        session=SessionTold(
+        context=context_fields(144_000, 200_000, "a-model", "act", "reported"),
+        session=SessionFields(
             session_id=old,
             agent_name=agent,
             job_id="00000000-0000-4000-8000-00000000000a",
@@ -133,12 +133,12 @@ def sample(event: str, agent: str, cwd: str, **changes: Any) -> dict[str, Any]:
         cwd=cwd,
         original_prompt="A sample prompt",
         prompt="A sample prompt" if event == "session_start" else None,
-        handoff=HandoffTold("sample", "threshold", old, new, 1) if in_handoff else None,
+        handoff=HandoffFields("sample", "threshold", old, new, 1) if in_handoff else None,
         outcome=OUTCOMES[0] if event == "after_run" else None,
         needs={"kind": "question", "detail": "a sample"} if event == "needs_you" else None,
         mode="prompt",
     )
-    return {**payload(told), **changes}
+    return {**payload(fields), **changes}
 
 
 def _maybe(kind: str) -> dict[str, Any]:

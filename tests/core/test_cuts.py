@@ -10,7 +10,13 @@ from cockpit.core.composition import compose
 from cockpit.core.document import SECTIONS
 from cockpit.core.facts_draft import draft_from_facts
 from cockpit.core.front_matter import FrontMatter
-from cockpit.core.hook_payload import LONGEST_PROMPT, SessionTold, Told, context_told, payload
+from cockpit.core.hook_payload import (
+    LONGEST_PROMPT,
+    EventFields,
+    SessionFields,
+    context_fields,
+    payload,
+)
 from cockpit.core.markdown import one_line, shortened
 from cockpit.core.redaction import Redactor
 from cockpit.core.safetext import cut_at_word
@@ -72,13 +78,13 @@ def test_a_branch_is_cleaned_wherever_a_document_names_it() -> None:
 
 
 def test_a_hook_is_told_no_part_of_a_value_and_no_secret_branch() -> None:
-    told = Told(
+    told = EventFields(
         event="session_start",
         id="1",
         at="",
         text="",
-        context=context_told(1, 2, "m", "act", "reported"),
-        session=SessionTold("s", "api", "j", "/w", None, f"rotate-{KEY}", False, None, 0),
+        context=context_fields(1, 2, "m", "act", "reported"),
+        session=SessionFields("s", "api", "j", "/w", None, f"rotate-{KEY}", False, None, 0),
         repo_root=None,
         worktree=None,
         cwd="/w",

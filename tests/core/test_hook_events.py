@@ -104,10 +104,11 @@ def test_the_schema_is_what_is_told(event: str) -> None:
 def test_free_text_is_cleaned() -> None:
     from dataclasses import replace
 
-    from cockpit.core.hook_payload import SessionTold, Told, context_told
+    from cockpit.core.hook_payload import EventFields, SessionFields, context_fields
 
-    session = SessionTold(None, "api", None, "/r", None, None, False, None, 0)
-    told = Told("error", "i", "t", "secret", context_told(None, 1, None, "act", "x"), session,
+    session = SessionFields(None, "api", None, "/r", None, None, False, None, 0)
+    context = context_fields(None, 1, None, "act", "x")
+    told = EventFields("error", "i", "t", "secret", context, session,
                 None, None, "/r", "a secret", needs={"kind": "k", "detail": "secret"})  # fmt: skip
     clean = payload(told, lambda text: text.replace("secret", "***"))
     assert "secret" not in json.dumps(clean)

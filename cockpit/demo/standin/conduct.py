@@ -139,8 +139,8 @@ def read_conduct(environment: Mapping[str, str], flags: Flags) -> Conduct:
 
 def faults_for(text: str, flags: Flags) -> frozenset[str]:
     """The faults that apply to this session."""
-    told = [flags.prompt or "", *(file.text for file in mentioned(flags.prompt or ""))]
-    successor = any(DOCUMENT_PATH.search(text) for text in told)
+    texts = [flags.prompt or "", *(file.text for file in mentioned(flags.prompt or ""))]
+    successor = any(DOCUMENT_PATH.search(text) for text in texts)
     here = {"", "successor"} if successor else {""} if flags.resume else {"", "first"}
     chosen: set[str] = set()
     for word in filter(None, (part.strip() for part in text.split(","))):

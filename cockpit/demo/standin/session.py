@@ -103,8 +103,8 @@ class Session:
         self._record.prompt(prompt, permission_mode=self._mode)
         for file in files:
             self._record.mention(file)
-            for told in file.reminders:
-                self._hear(told)
+            for text in file.reminders:
+                self._hear(text)
         self._hear(prompt)
         if verdict.context:
             self._record.context("UserPromptSubmit", "", "", verdict.context)

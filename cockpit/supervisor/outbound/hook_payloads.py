@@ -13,11 +13,11 @@ from cockpit.adapters.files.foreign_files import read_text
 from cockpit.config.project import repository_root
 from cockpit.core.hook_events import Happening
 from cockpit.core.hook_payload import (
-    ContextTold,
-    HandoffTold,
-    SessionTold,
-    Told,
-    context_told,
+    ContextFields,
+    EventFields,
+    HandoffFields,
+    SessionFields,
+    context_fields,
     payload,
 )
 from cockpit.ports.records import SessionRecord
@@ -44,12 +44,12 @@ def build_happening(
     redactor = redactor_of(environment, agent)
     session = opening[0] if opening else agent.session
     needs = data.get("needs") if data else None
-    content = Told(
+    content = EventFields(
         event=event,
         id=ident,
         at=at,
         text=text,
-        context=_context(agent) if opening is None else ContextTold(),
+        context=_context(agent) if opening is None else ContextFields(),
         session=_session(agent, session, opening is not None),
         repo_root=_main_checkout(Path(agent.record.directory)),
         worktree=agent.record.worktree,
@@ -65,9 +65,9 @@ def build_happening(
     return Happening(event, clean, clean["text"])
 
 
-def _context(agent: Agent) -> ContextTold:
+def _context(agent: Agent) -> ContextFields:
     reading = agent.session_state.gauge.reading
-    return context_told(
+    return context_fields(
         reading.tokens,
         reading.window,
         agent.session_state.model,
@@ -76,9 +76,9 @@ def _context(agent: Agent) -> ContextTold:
     )
 
 
-def _session(agent: Agent, session: SessionRecord | None, opening: bool) -> SessionTold:
+def _session(agent: Agent, session: SessionRecord | None, opening: bool) -> SessionFields:
     count = agent.handoffs + (1 if opening and agent.handoff is not None else 0)
-    return SessionTold(
+    return SessionFields(
         session_id=session.id if session else None,
         agent_name=agent.name,
         job_id=agent.record.job,
@@ -92,13 +92,13 @@ def _session(agent: Agent, session: SessionRecord | None, opening: bool) -> Sess
     )
 
 
-def _handoff(agent: Agent, data: Mapping[str, Any]) -> HandoffTold | None:
+def _handoff(agent: Agent, data: Mapping[str, Any]) -> HandoffFields | None:
     """The handoff that is under way. The event's data may be newer than the record."""
     record = agent.handoff_record
     if record is None:
         return None
     done = record.outcome == "done"
-    return HandoffTold(
+    return HandoffFields(
         handoff_id=record.id,
         reason=record.reason,
         old_session_id=record.old_session,
