@@ -232,7 +232,7 @@ def test_up_names_who_was_cut_off(own_home: Path) -> None:
     assert "cockpit start --all --resume" in told
     listed = cockpit("start", "--all", "--resume", "--dry-run")
     assert listed.stdout.startswith("api  cannot be reopened: api has no session to reopen")
-    assert "Start it anew: cockpit start api" in listed.stdout
+    assert "Start it again: cockpit start api" in listed.stdout
 
 
 OLDER = """
