@@ -206,8 +206,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "confirmed-without-a-reply",
         "a successor that never answered counts as one that took over",
         "core/handoff/swapping.py",
-        "case Seen(successor_replied=True):",
-        "case Seen():",
+        "case Observation(successor_replied=True):",
+        "case Observation():",
         ADVANCE,
     ),
     one(

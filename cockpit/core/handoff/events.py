@@ -29,7 +29,7 @@ class Draft(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class Observation:
     """An observation of the agent, sent after every change and at least every second.
 
     Level-triggered: a repeated observation changes nothing, and a missed one is made up for by the
@@ -154,7 +154,7 @@ class StartFailed:
 
 
 Event = (
-    Seen
+    Observation
     | Approved
     | Hurried
     | Declined

@@ -17,7 +17,7 @@ from cockpit.core.handoff.commands import (
     RevivePredecessor,
     StartSuccessor,
 )
-from cockpit.core.handoff.events import Seen, Turn
+from cockpit.core.handoff.events import Observation, Turn
 from cockpit.core.handoff.states import (
     Asked,
     Documenting,
@@ -100,7 +100,7 @@ def next_writer(handoff: Handoff, after: str, why: str, now: float, *extra: Comm
     return moved, (*extra, *commands)
 
 
-def wakes(state: Asked | Reviewing, seen: Seen) -> bool:
+def wakes(state: Asked | Reviewing, seen: Observation) -> bool:
     """Whether the user is to be asked again after a snooze."""
     until, tokens = state.snoozed_until, state.snoozed_tokens
     grown = seen.tokens is not None and tokens is not None and seen.tokens >= tokens
@@ -125,7 +125,7 @@ def _stay(handoff: Handoff, state: Waiting | Settling) -> Step:
     return same(handoff) if state == handoff.state else (replace(handoff, state=state), ())
 
 
-def not_now(seen: Seen, *, boundary: bool) -> str | None:
+def not_now(seen: Observation, *, boundary: bool) -> str | None:
     """Why the agent cannot be asked now (or ended, with `boundary`); None if it can."""
     if seen.git_busy:
         return f"a git operation is in progress: {seen.git_busy}"

@@ -13,9 +13,9 @@ from cockpit.core.handoff.events import (
     DocumentSealed,
     Event,
     Hurried,
+    Observation,
     PredecessorGone,
     PredecessorSurvived,
-    Seen,
     Snoozed,
     Started,
     StartFailed,
@@ -52,7 +52,7 @@ def reviewing(handoff: Handoff, state: Reviewing, event: Event) -> Step:
             return end(handoff, Outcome.CANCELLED, why)
         case DocumentSealed(document=document):
             return replace(handoff, state=replace(state, document=document)), ()
-        case Seen() if wakes(state, event):
+        case Observation() if wakes(state, event):
             return replace(handoff, state=Reviewing(state.document)), ()
         case _:
             return same(handoff)
@@ -72,13 +72,13 @@ def settling(handoff: Handoff, state: Settling, event: Event) -> Step:
             return end(handoff, Outcome.REFUSED, "refused by you", Withdraw())
         case CalledOff(why=why):
             return end(handoff, Outcome.CANCELLED, why, Withdraw())
-        case Seen() if not state.refreshing:
+        case Observation() if not state.refreshing:
             return _seen_settling(handoff, state, event)
         case _:
             return same(handoff)
 
 
-def _seen_settling(handoff: Handoff, state: Settling, seen: Seen) -> Step:
+def _seen_settling(handoff: Handoff, state: Settling, seen: Observation) -> Step:
     if not seen.predecessor_alive:
         return enter(handoff, Stopping(state.document))
     state = _with_force(state, seen)
@@ -91,7 +91,7 @@ def _seen_settling(handoff: Handoff, state: Settling, seen: Seen) -> Step:
     return enter(handoff, Stopping(state.document))
 
 
-def _with_force(state: Settling, seen: Seen) -> Settling:
+def _with_force(state: Settling, seen: Observation) -> Settling:
     """The state with `forced_at` set if the force mark was reached or the CLI compacted."""
     before = seen.compactions if state.compactions is None else state.compactions
     forced_at = state.forced_at
@@ -100,7 +100,7 @@ def _with_force(state: Settling, seen: Seen) -> Settling:
     return replace(state, compactions=before, forced_at=forced_at)
 
 
-def _unsettled(plan: Plan, state: Settling, seen: Seen) -> str | None:
+def _unsettled(plan: Plan, state: Settling, seen: Observation) -> str | None:
     """Why the old process cannot be ended yet. `--now` waits only for its own interrupt."""
     hurried = state.interrupted_at is not None and seen.now - state.interrupted_at > HURRY
     if plan.now:
@@ -111,7 +111,7 @@ def _unsettled(plan: Plan, state: Settling, seen: Seen) -> str | None:
     return not_now(seen, boundary=not ignored)
 
 
-def _interrupt_or_wait(handoff: Handoff, state: Settling, seen: Seen, why: str) -> Step:
+def _interrupt_or_wait(handoff: Handoff, state: Settling, seen: Observation, why: str) -> Step:
     """Ask the agent to end its turn; above the force mark, interrupt it between two tools."""
     if seen.turn is not Turn.WORKING or state.interrupted_at is not None:
         return wait(handoff, state, why)
@@ -124,7 +124,7 @@ def _interrupt_or_wait(handoff: Handoff, state: Settling, seen: Seen, why: str) 
     return wait(handoff, state, why)
 
 
-def _out_of_patience(plan: Plan, state: Settling, seen: Seen) -> bool:
+def _out_of_patience(plan: Plan, state: Settling, seen: Observation) -> bool:
     """Whether the turn may be interrupted: in the force band, and no tool or subagent would be cut
     off, or the grace is over.
     """
@@ -166,16 +166,16 @@ def _another_start(handoff: Handoff, document: Document, attempt: int, why: str)
 def confirming(handoff: Handoff, state: Confirming, event: Event) -> Step:
     """Wait for the successor's first reply; try the next start if it ends or does not reply."""
     match event:
-        case Seen(successor_replied=True):
+        case Observation(successor_replied=True):
             done = Ended(Outcome.DONE, document=state.document, attempt=state.attempt)
             return replace(handoff, state=done), ()
-        case Seen(successor_alive=False):
+        case Observation(successor_alive=False):
             why = "the new session ended before its first reply"
             return _another_start(handoff, state.document, state.attempt, why)
-        case Seen(now=now, successor_dialog=True):
+        case Observation(now=now, successor_dialog=True):
             until = now + handoff.plan.confirm_within
             return replace(handoff, state=replace(state, until=until)), ()
-        case Seen(now=now) if now > state.until:
+        case Observation(now=now) if now > state.until:
             why = "the new session gave no reply in time"
             return _another_start(handoff, state.document, state.attempt, why)
         case StartFailed(why=why):

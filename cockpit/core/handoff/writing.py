@@ -14,7 +14,7 @@ from cockpit.core.handoff.events import (
     Draft,
     Event,
     Hurried,
-    Seen,
+    Observation,
     Snoozed,
     Turn,
 )
@@ -64,9 +64,9 @@ def asked(handoff: Handoff, state: Asked, event: Event) -> Step:
             return replace(handoff, state=Asked(until, tokens)), ()
         case CalledOff(why=why):
             return end(handoff, Outcome.CANCELLED, why)
-        case Seen(predecessor_alive=False):
+        case Observation(predecessor_alive=False):
             return end(handoff, Outcome.CANCELLED, "the agent ended by itself")
-        case Seen() if wakes(state, event):
+        case Observation() if wakes(state, event):
             return enter(handoff, Asked())
         case _:
             return same(handoff)
@@ -86,13 +86,13 @@ def waiting(handoff: Handoff, state: Waiting, event: Event) -> Step:
             return end(handoff, Outcome.REFUSED, "refused by you", Withdraw())
         case CalledOff(why=why):
             return end(handoff, Outcome.CANCELLED, why, Withdraw())
-        case Seen():
+        case Observation():
             return _seen_waiting(handoff, state, event)
         case _:
             return same(handoff)
 
 
-def _seen_waiting(handoff: Handoff, state: Waiting, seen: Seen) -> Step:
+def _seen_waiting(handoff: Handoff, state: Waiting, seen: Observation) -> Step:
     plan = handoff.plan
     if seen.delivered and state.tries:
         until = seen.now + plan.deadline
@@ -113,7 +113,7 @@ def _seen_waiting(handoff: Handoff, state: Waiting, seen: Seen) -> Step:
     return _await_delivery(handoff, state, seen)
 
 
-def _try_request(handoff: Handoff, state: Waiting, seen: Seen) -> Step:
+def _try_request(handoff: Handoff, state: Waiting, seen: Observation) -> Step:
     """Ask the agent, if it can be asked now."""
     plan = handoff.plan
     if state.tries >= DELIVERY_TRIES:
@@ -141,13 +141,13 @@ def _try_request(handoff: Handoff, state: Waiting, seen: Seen) -> Step:
     return replace(handoff, state=asked), (Request(),)
 
 
-def _pending_reason(seen: Seen) -> str:
+def _pending_reason(seen: Observation) -> str:
     if seen.turn is Turn.WORKING:
         return "the agent gets the request at its next tool boundary"
     return "the request was pasted into the composer"
 
 
-def _await_delivery(handoff: Handoff, state: Waiting, seen: Seen) -> Step:
+def _await_delivery(handoff: Handoff, state: Waiting, seen: Observation) -> Step:
     """The request is pending. Make it again if an idle agent does not take it."""
     assert state.requested_at is not None
     waited = seen.now - state.requested_at
@@ -161,7 +161,7 @@ def _await_delivery(handoff: Handoff, state: Waiting, seen: Seen) -> Step:
     return replace(handoff, state=state), ()
 
 
-def _await_idle(handoff: Handoff, state: Waiting, seen: Seen) -> Step:
+def _await_idle(handoff: Handoff, state: Waiting, seen: Observation) -> Step:
     """Wait a few seconds: the turn may have ended just before the request was made."""
     since = seen.now if state.idle_since is None else state.idle_since
     if seen.now - since <= (BOUNDARY_PATIENCE if state.laid else DELIVERY_PATIENCE):
@@ -187,13 +187,13 @@ def documenting(handoff: Handoff, state: Documenting, event: Event) -> Step:
             return end(handoff, Outcome.REFUSED, "refused by you", Withdraw())
         case CalledOff(why=why):
             return end(handoff, Outcome.CANCELLED, why, Withdraw())
-        case Seen() if not state.composing:
+        case Observation() if not state.composing:
             return _seen_writing(handoff, state, event)
         case _:
             return same(handoff)
 
 
-def _seen_writing(handoff: Handoff, state: Documenting, seen: Seen) -> Step:
+def _seen_writing(handoff: Handoff, state: Documenting, seen: Observation) -> Step:
     """The agent writes. Use a valid draft; ask again for a missing or invalid one."""
     if seen.user_prompted and not handoff.plan.review:
         # The user is at the keyboard, so the user reviews the document.
@@ -222,6 +222,6 @@ def _seen_writing(handoff: Handoff, state: Documenting, seen: Seen) -> Step:
     return replace(handoff, state=again), (AskAgain(problems),)
 
 
-def _first_problem(seen: Seen) -> str:
+def _first_problem(seen: Observation) -> str:
     """The first problem of the draft in brackets; empty without one."""
     return f" ({seen.problems[0].rstrip('.')})" if seen.problems else ""

@@ -13,7 +13,7 @@ from cockpit.adapters.documents.files import DraftSeen
 from cockpit.core import document
 from cockpit.core.bands import Band
 from cockpit.core.errors import CockpitError
-from cockpit.core.handoff.events import Draft, Seen, Turn
+from cockpit.core.handoff.events import Draft, Observation, Turn
 from cockpit.core.handoff.states import (
     Confirming,
     Documenting,
@@ -42,7 +42,7 @@ class Observer:
         self._guards = Guards(dependencies)
         self._drafts: dict[str, DraftSeen] = {}
 
-    async def observe(self, agent: Agent, handoff: Handoff, queue: str | None) -> Seen:
+    async def observe(self, agent: Agent, handoff: Handoff, queue: str | None) -> Observation:
         """The current observation for this handoff."""
         now = self._dependencies.clock.monotonic()
         if isinstance(handoff.state, Stopping | Starting | Confirming):
@@ -55,7 +55,7 @@ class Observer:
             draft, problems = await self._dependencies.slow.ask(
                 ("draft", agent.name), partial(self._draft, agent)
             )
-        return Seen(
+        return Observation(
             now=now,
             turn=conduct.turn if agent.alive else Turn.UNKNOWN,
             composer_clean=await self._composer(agent) if ready else None,
@@ -81,9 +81,9 @@ class Observer:
             return False
         return self._guards.age(agent) > limits.session_time + limits.grace
 
-    def _successor(self, agent: Agent, now: float) -> Seen:
+    def _successor(self, agent: Agent, now: float) -> Observation:
         session_state = agent.session_state
-        return Seen(
+        return Observation(
             now=now,
             successor_alive=agent.alive,
             successor_replied=session_state.replied,

@@ -279,12 +279,12 @@ class Flight:
         if world.luck(0.005) and world.living:
             world.living.pop()
 
-    def _seen(self) -> on.Seen:
+    def _seen(self) -> on.Observation:
         world, chance = self.world, self.world.chance
         assert self.memory is not None
         attempt = getattr(self.memory.state, "attempt", 0)
         mine = self.memory.successor(attempt).run if attempt else ""
-        return on.Seen(
+        return on.Observation(
             now=world.now,
             turn=world.turn,
             composer_clean=not world.luck(0.2),

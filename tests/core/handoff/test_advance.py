@@ -46,8 +46,8 @@ SUCCESSORS = tuple(Successor(SessionId(f"s{number}"), f"run{number}") for number
 SEALED = Document("/w/handoff.md", "ab" * 32, "agent")
 AUTO = Plan("threshold", ask=False, review=False, successors=SUCCESSORS)
 PROMPT = replace(AUTO, ask=True, review=True)
-IDLE = on.Seen(now=10.0, turn=on.Turn.IDLE, composer_clean=True)
-WORKING = on.Seen(now=10.0, turn=on.Turn.WORKING)
+IDLE = on.Observation(now=10.0, turn=on.Turn.IDLE, composer_clean=True)
+WORKING = on.Observation(now=10.0, turn=on.Turn.WORKING)
 
 
 def through(handoff: Handoff, *events: on.Event) -> Step:
@@ -124,7 +124,7 @@ def test_a_straight_approval_answers_the_review_as_well() -> None:
         (replace(IDLE, queue="queued behind api"), "queued behind api"),
     ],
 )
-def test_a_bad_moment_is_waited_for_and_said(seen: on.Seen, why: str) -> None:
+def test_a_bad_moment_is_waited_for_and_said(seen: on.Observation, why: str) -> None:
     handoff, commands = advance(at(Waiting(0.0)), seen)
     assert isinstance(handoff.state, Waiting)
     assert why in handoff.state.why
@@ -140,7 +140,7 @@ def test_a_bad_moment_is_waited_for_and_said(seen: on.Seen, why: str) -> None:
         replace(IDLE, turn=on.Turn.DIALOG),
     ],
 )
-def test_nothing_is_ended_at_a_bad_moment(seen: on.Seen) -> None:
+def test_nothing_is_ended_at_a_bad_moment(seen: on.Observation) -> None:
     handoff, commands = advance(at(Settling(SEALED, 0.0)), seen)
     assert isinstance(handoff.state, Settling)
     assert handoff.state.why
@@ -175,7 +175,9 @@ def test_an_agent_at_work_is_told_once_that_only_its_turn_is_waited_for() -> Non
         (replace(FORCED, tool_running=True), replace(WORKING, now=11.0)),
     ],
 )
-def test_a_context_that_is_full_is_cut_off_between_two_tools(seen: tuple[on.Seen, ...]) -> None:
+def test_a_context_that_is_full_is_cut_off_between_two_tools(
+    seen: tuple[on.Observation, ...],
+) -> None:
     handoff, commands = agreed(*seen)
     assert commands[-1] == do.Interrupt()
     assert advance(handoff, replace(FORCED, now=12.0))[1] == ()
@@ -347,7 +349,7 @@ def test_every_state_but_the_last_has_a_phase() -> None:
 moments = st.floats(0, 10_000, allow_nan=False)
 flags = st.booleans()
 seen_events = st.builds(
-    on.Seen,
+    on.Observation,
     now=moments,
     turn=st.sampled_from(on.Turn),
     composer_clean=st.sampled_from([True, False, None]),
@@ -484,12 +486,12 @@ def test_a_question_put_off_until_more_is_used_comes_back_there_or_in_the_force_
     asked, _ = begin(PROMPT, 0.0)
     put_off, commands = advance(asked, on.Snoozed(None, tokens=164_000))
     assert commands == ()
-    assert advance(put_off, on.Seen(now=9e9, tokens=163_999)) == (put_off, ())
-    assert advance(put_off, on.Seen(now=1.0)) == (put_off, ())
-    again, commands = advance(put_off, on.Seen(now=1.0, tokens=164_000))
+    assert advance(put_off, on.Observation(now=9e9, tokens=163_999)) == (put_off, ())
+    assert advance(put_off, on.Observation(now=1.0)) == (put_off, ())
+    again, commands = advance(put_off, on.Observation(now=1.0, tokens=164_000))
     assert again.state == Asked()
     assert commands
-    forced, _ = advance(put_off, on.Seen(now=1.0, tokens=150_000, forced=True))
+    forced, _ = advance(put_off, on.Observation(now=1.0, tokens=150_000, forced=True))
     assert forced.state == Asked()
 
 
@@ -509,7 +511,7 @@ EVERY_STATE: tuple[State, ...] = (
     Ended(Outcome.DONE, document=SEALED, attempt=1),
 )
 EVERY_EVENT: tuple[on.Event, ...] = (
-    on.Seen(10.0),
+    on.Observation(10.0),
     on.Approved(10.0),
     on.Declined(),
     on.Snoozed(900.0),
@@ -524,17 +526,17 @@ EVERY_EVENT: tuple[on.Event, ...] = (
 )
 MEANT: dict[type, set[type]] = {
     Asked: {on.Approved, on.Declined, on.Snoozed, on.CalledOff},
-    Waiting: {on.Seen, on.Declined, on.CalledOff},
+    Waiting: {on.Observation, on.Declined, on.CalledOff},
     Documenting: {on.DocumentSealed, on.DocumentFailed, on.Declined, on.CalledOff},
     Reviewing: {on.Approved, on.Declined, on.Snoozed, on.CalledOff},
-    Settling: {on.Seen, on.Declined, on.CalledOff, on.DocumentSealed, on.DocumentFailed},
+    Settling: {on.Observation, on.Declined, on.CalledOff, on.DocumentSealed, on.DocumentFailed},
     Stopping: {on.PredecessorGone, on.PredecessorSurvived},
     Starting: {on.Started, on.StartFailed},
     Confirming: {on.StartFailed, on.Declined, on.CalledOff},
     Reviving: {on.Started, on.StartFailed},
     Ended: set(),
 }
-"""What can change a state; `Seen` only where this bland sight of the world does."""
+"""What can change a state; `Observation` only where this bland sight of the world does."""
 
 
 @pytest.mark.parametrize("event", EVERY_EVENT, ids=lambda event: type(event).__name__)
@@ -570,17 +572,17 @@ def test_a_tool_that_runs_for_ever_is_interrupted_once_when_the_context_is_nearl
 
 def test_a_successor_that_says_nothing_is_given_up_unless_it_asks_something() -> None:
     confirming = at(Confirming(SEALED, 1, 200.0))
-    asking, _ = advance(confirming, on.Seen(300.0, successor_dialog=True))
+    asking, _ = advance(confirming, on.Observation(300.0, successor_dialog=True))
     assert asking.state == Confirming(SEALED, 1, 300.0 + AUTO.confirm_within)
-    after, commands = advance(confirming, on.Seen(300.0))
+    after, commands = advance(confirming, on.Observation(300.0))
     assert after.state == Starting(SEALED, 2)
     assert commands == (do.StartSuccessor(2),)
 
 
 def test_a_review_that_was_put_off_comes_back() -> None:
     put_off = at(Reviewing(SEALED, snoozed_until=50.0))
-    assert advance(put_off, on.Seen(49.0)) == (put_off, ())
-    assert advance(put_off, on.Seen(50.0))[0].state == Reviewing(SEALED)
+    assert advance(put_off, on.Observation(49.0)) == (put_off, ())
+    assert advance(put_off, on.Observation(50.0))[0].state == Reviewing(SEALED)
 
 
 def test_after_an_interruption_a_request_is_given_again_unless_it_arrived() -> None:

@@ -103,9 +103,9 @@ def starts() -> st.SearchStrategy[State | None]:
     )
 
 
-def sights(now: float) -> st.SearchStrategy[on.Seen]:
+def sights(now: float) -> st.SearchStrategy[on.Observation]:
     return st.builds(
-        on.Seen,
+        on.Observation,
         now=st.just(now),
         turn=st.sampled_from(on.Turn),
         composer_clean=st.sampled_from((True, False, None)),
@@ -194,7 +194,7 @@ class Rules(RuleBasedStateMachine):
         """Time passes, and the agent does nothing of what it is asked for."""
         for _ in range(times):
             self.now += 20.0
-            self._happens(on.Seen(self.now, turn=turn, composer_clean=True, forced=forced))
+            self._happens(on.Observation(self.now, turn=turn, composer_clean=True, forced=forced))
             self.the_agent_is_asked_within_its_budget()
 
     @rule(event=answers())
