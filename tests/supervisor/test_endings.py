@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cockpit.adapters.tmux.panes import Tmux
-from cockpit.supervisor.agents.exit_reason import find_exit, without_panes
+from cockpit.core.ids import PaneId
+from cockpit.ports.panes import Pane, PanesSilent
+from cockpit.supervisor.agents.exit_reason import SERVER_ENDED, find_exit, without_panes
 from cockpit.supervisor.dependencies import Dependencies
 from tests.supervisor.left_alone import Parts, elsewhere, parts_of, until
 
@@ -19,6 +21,30 @@ if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
 
 pytestmark = pytest.mark.tmux
+
+
+class Interrupted(Tmux):
+    """The server ends while it is asked for its panes, and does not answer at first."""
+
+    silent = 2
+    """How often it is asked in vain whether it has ended."""
+
+    async def look(self) -> dict[PaneId, Pane]:
+        raise PanesSilent("server exited unexpectedly")
+
+    async def server_pid(self) -> int | None:
+        if self.silent:
+            self.silent -= 1
+            raise PanesSilent("no answer")
+        return await super().server_pid()
+
+
+def interrupted(parts: Parts, silent: int = 2) -> Dependencies:
+    """The same world, in which tmux breaks off while it lists its panes."""
+    places, held = parts.dependencies.places, parts.dependencies
+    panes = Interrupted(places.tmux_socket, places.tmux_config, held.environment)
+    panes.silent = silent
+    return replace(held, panes=panes)
 
 
 def mute(parts: Parts) -> Dependencies:
@@ -69,9 +95,15 @@ def test_a_pane_that_is_gone_is_told_from_a_server_that_is(cockpit: Cockpit) -> 
             assert await without_panes(mute(parts), parts.fleet) == []
             os.kill(pane.pid, signal.SIGKILL)
             server = int(cockpit.tmux("display-message", "-p", "#{pid}"))
+            told = await find_exit(interrupted(parts), parts.agent)
+            assert told.last_lines == ""
             cockpit.tmux("kill-server")
             await until(lambda: not parts.dependencies.processes.identify(server))
             told = await find_exit(parts.dependencies, parts.agent)
-            assert told.last_lines.startswith("The tmux server has ended")
+            assert told.last_lines == SERVER_ENDED
+            told = await find_exit(interrupted(parts), parts.agent)
+            assert told.last_lines == SERVER_ENDED
+            told = await find_exit(interrupted(parts, silent=1000), parts.agent)
+            assert told.last_lines == ""
 
     asyncio.run(journey())

@@ -13,6 +13,8 @@ from cockpit.supervisor.dependencies import Dependencies
 OURS = ("Pane is dead", "This process has ended")
 """Beginnings of lines that tmux and cockpit add to a dead pane."""
 SERVER_ENDED = "The tmux server has ended, and all its panes with it."
+SERVER_ENDS, ASK_AGAIN = 1.0, 0.05
+"""For how many seconds, and how often, a tmux server that may be ending is asked."""
 LINES_SHOWN = 3
 """Lines of a dead pane that the row shows."""
 
@@ -30,9 +32,12 @@ async def find_exit(dependencies: Dependencies, agent: Agent) -> Exit:
             screen = await dependencies.panes.capture(pane, history=50)
             text = last_lines(screen.lines)
         elif pane is not None:
-            text = await _why_the_pane_is_gone(dependencies)
+            gone = await _server_has_ended(dependencies)
+            text = SERVER_ENDED if gone else "Its pane was closed."
     except (PanesSilent, CockpitError):
-        pass  # the end itself is certain; only its description is missing
+        # The end itself is certain. A tmux server that ends while it is asked answers nothing.
+        if pane is not None and await _server_has_ended(dependencies):
+            text = SERVER_ENDED
     return Exit(dependencies.clock.now().timestamp(), status, signal, text)
 
 
@@ -47,10 +52,19 @@ async def without_panes(dependencies: Dependencies, agents: Iterable[Agent]) -> 
     return [agent for agent, pane in had if agent.record.pane == pane and pane not in there]
 
 
-async def _why_the_pane_is_gone(dependencies: Dependencies) -> str:
-    if await dependencies.panes.server_pid() is None:
-        return SERVER_ENDED
-    return "Its pane was closed."
+async def _server_has_ended(dependencies: Dependencies) -> bool:
+    """Ask again for a moment while tmux does not answer. False where that cannot be found out."""
+    clock = dependencies.clock
+    until = clock.monotonic() + SERVER_ENDS
+    while True:
+        try:
+            return await dependencies.panes.server_pid() is None
+        except PanesSilent:
+            if clock.monotonic() > until:
+                return False
+        except CockpitError:
+            return False
+        await clock.sleep(ASK_AGAIN)
 
 
 def last_lines(lines: tuple[str, ...]) -> str:
