@@ -39,8 +39,10 @@ class Fly(Protocol):
 
 
 @pytest.fixture
-def shop(tmp_path: Path) -> Path:
-    folder = tmp_path / "shop"
+def shop(own_home: Path) -> Path:
+    """In a folder whose path has the same length in every run, as the form shows it."""
+    folder = own_home / "in" / "shop"
+    folder.parent.mkdir()
     lay_repository(folder)
     file = folder / "cockpit.toml"
     file.write_text(TEXT)
