@@ -34,6 +34,12 @@ def pytest_configure() -> None:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    """Tests that are coroutines run on asyncio, as cockpit does."""
+    return "asyncio"
+
+
 @pytest.fixture(autouse=True)
 def own_home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder with a short path (sockets!) that holds HOME, XDG and `COCKPIT_HOME`.

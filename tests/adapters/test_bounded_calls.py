@@ -34,68 +34,54 @@ def test_every_key_gets_its_own_answer() -> None:
     assert asyncio.run(calls.each({})) == {}
 
 
-def test_the_others_are_answered_while_one_hangs(gate: threading.Event) -> None:
+async def test_the_others_are_answered_while_one_hangs(gate: threading.Event) -> None:
     calls = BoundedCalls(patience=0.05)
 
-    async def look() -> None:
-        first = await calls.each(
-            {"a": lambda: 1, "slow": gate.wait, "c": lambda: 3, "d": lambda: 4}
-        )
-        assert (first["a"], first["c"], first["d"]) == (1, 3, 4)
-        assert isinstance(first["slow"], NoAnswer)
-        assert calls.hanging == 1
-        again = await calls.each({"slow": gate.wait, "a": lambda: 5})
-        assert isinstance(again["slow"], NoAnswer)
-        assert again["a"] == 5
-        assert calls.hanging == 1, "no second thread hangs for the same key"
-
-    asyncio.run(look())
+    first = await calls.each({"a": lambda: 1, "slow": gate.wait, "c": lambda: 3, "d": lambda: 4})
+    assert (first["a"], first["c"], first["d"]) == (1, 3, 4)
+    assert isinstance(first["slow"], NoAnswer)
+    assert calls.hanging == 1
+    again = await calls.each({"slow": gate.wait, "a": lambda: 5})
+    assert isinstance(again["slow"], NoAnswer)
+    assert again["a"] == 5
+    assert calls.hanging == 1, "no second thread hangs for the same key"
 
 
-def test_an_answer_that_comes_late_is_given_at_the_next_look(gate: threading.Event) -> None:
+async def test_an_answer_that_comes_late_is_given_at_the_next_look(gate: threading.Event) -> None:
     calls = BoundedCalls(patience=0.05)
 
     def slow() -> str:
         gate.wait()
         return "late"
 
-    async def look() -> None:
-        assert isinstance((await calls.each({"slow": slow}))["slow"], NoAnswer)
-        gate.set()
-        while calls.hanging:
-            await asyncio.sleep(0)
-        assert (await calls.each({"slow": lambda: "new"}))["slow"] == "late"
-        assert (await calls.each({"slow": lambda: "new"}))["slow"] == "new"
-
-    asyncio.run(look())
+    assert isinstance((await calls.each({"slow": slow}))["slow"], NoAnswer)
+    gate.set()
+    while calls.hanging:
+        await asyncio.sleep(0)
+    assert (await calls.each({"slow": lambda: "new"}))["slow"] == "late"
+    assert (await calls.each({"slow": lambda: "new"}))["slow"] == "new"
 
 
-def test_a_question_names_what_does_not_answer(gate: threading.Event) -> None:
+async def test_a_question_names_what_does_not_answer(gate: threading.Event) -> None:
     calls = BoundedCalls(patience=0.05)
 
-    async def look() -> None:
-        for _ in range(2):
-            with pytest.raises(NoAnswer) as silent:
-                await calls.ask("/mnt/far/x", gate.wait)
-            assert "/mnt/far/x" in silent.value.detail
-        assert await calls.ask("other", lambda: 7) == 7
-
-    asyncio.run(look())
+    for _ in range(2):
+        with pytest.raises(NoAnswer) as silent:
+            await calls.ask("/mnt/far/x", gate.wait)
+        assert "/mnt/far/x" in silent.value.detail
+    assert await calls.ask("other", lambda: 7) == 7
 
 
-def test_no_more_than_so_many_threads_hang(gate: threading.Event) -> None:
+async def test_no_more_than_so_many_threads_hang(gate: threading.Event) -> None:
     calls = BoundedCalls(patience=0.02, most_hung=3)
 
-    async def look() -> None:
-        found = await calls.each(dict.fromkeys(range(8), gate.wait))
-        assert all(isinstance(answer, NoAnswer) for answer in found.values())
-        assert calls.hanging == 3
-        gate.set()
-        while calls.hanging:
-            await asyncio.sleep(0)
-        assert (await calls.each({"a": lambda: 1}))["a"] == 1
-
-    asyncio.run(look())
+    found = await calls.each(dict.fromkeys(range(8), gate.wait))
+    assert all(isinstance(answer, NoAnswer) for answer in found.values())
+    assert calls.hanging == 3
+    gate.set()
+    while calls.hanging:
+        await asyncio.sleep(0)
+    assert (await calls.each({"a": lambda: 1}))["a"] == 1
 
 
 ENDS = """

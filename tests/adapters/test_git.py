@@ -248,17 +248,14 @@ def test_a_surrounding_git_is_not_obeyed(repository: Path, own_home: Path) -> No
     assert asyncio.run(surrounded.facts(repository)).root == repository
 
 
-def test_a_git_that_hangs_is_given_up_with_its_children(own_home: Path) -> None:
+async def test_a_git_that_hangs_is_given_up_with_its_children(own_home: Path) -> None:
     slow = own_home / "git"
     slow.write_text("#!/bin/sh\nsleep 600 & sleep 600\n")
     slow.chmod(0o700)
     git = Git({**os.environ, "PATH": f"{own_home}:{os.environ['PATH']}"})
 
-    async def story() -> None:
-        with pytest.raises(Failed, match="took longer than"):
-            await git.command.run(own_home, "status", deadline=0.2)
-
-    asyncio.run(story())
+    with pytest.raises(Failed, match="took longer than"):
+        await git.command.run(own_home, "status", deadline=0.2)
 
 
 def test_a_git_that_is_missing_is_said(repository: Path) -> None:

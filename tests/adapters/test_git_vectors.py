@@ -487,7 +487,7 @@ def test_nothing_that_a_repository_names_is_run(own_home: Path, name: str) -> No
 @pytest.mark.parametrize(
     "operation", ["facts", "diff", "ensure", "trees", "salvage", "push", "remove"]
 )
-def test_a_configuration_that_changes_after_it_was_read_runs_nothing(
+async def test_a_configuration_that_changes_after_it_was_read_runs_nothing(
     own_home: Path, operation: str
 ) -> None:
     """A `git` that plants the program right before every call but those that read settings."""
@@ -510,11 +510,8 @@ def test_a_configuration_that_changes_after_it_was_read_runs_nothing(
     racing.chmod(0o700)
     git = Git(os.environ, program=str(racing))
 
-    async def story() -> None:
-        await refused(operations(scene, git)[operation])
-        assert not scene.sprung.exists()
-
-    asyncio.run(story())
+    await refused(operations(scene, git)[operation])
+    assert not scene.sprung.exists()
 
 
 def test_a_bare_repository_that_was_laid_into_a_worktree_runs_nothing(own_home: Path) -> None:

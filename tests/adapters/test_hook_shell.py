@@ -128,36 +128,28 @@ def test_one_that_reads_nothing_of_a_long_event(own_home: Path) -> None:
     assert done.problem == ""
 
 
-def test_what_a_killed_predecessor_left_is_swept_up(own_home: Path) -> None:
-    async def go() -> None:
-        running = own_home / "hooks"
-        first = ShellHooks(LocalProcesses(), os.environ, running)
-        command = [script(own_home, "setsid sleep 600 & sleep 600")]
-        more = {"COCKPIT_HOME": str(own_home / "ck")}
-        task = asyncio.create_task(
-            first.run(command, "", directory=own_home, more=more, timeout=600)
-        )
-        while len(carriers(own_home)) < 3:
-            await asyncio.sleep(0.02)
-        assert len(list(running.iterdir())) == 1
+async def test_what_a_killed_predecessor_left_is_swept_up(own_home: Path) -> None:
+    running = own_home / "hooks"
+    first = ShellHooks(LocalProcesses(), os.environ, running)
+    command = [script(own_home, "setsid sleep 600 & sleep 600")]
+    more = {"COCKPIT_HOME": str(own_home / "ck")}
+    task = asyncio.create_task(first.run(command, "", directory=own_home, more=more, timeout=600))
+    while len(carriers(own_home)) < 3:
+        await asyncio.sleep(0.02)
+    assert len(list(running.iterdir())) == 1
 
-        await ShellHooks(LocalProcesses(), os.environ, running).sweep()
-        assert carriers(own_home) == []
-        assert list(running.iterdir()) == []
-        assert (await task).problem == "ended by signal 15"
-        await first.close()
-
-    asyncio.run(go())
+    await ShellHooks(LocalProcesses(), os.environ, running).sweep()
+    assert carriers(own_home) == []
+    assert list(running.iterdir()) == []
+    assert (await task).problem == "ended by signal 15"
+    await first.close()
 
 
-def test_nothing_is_noted_of_hooks_that_are_over(own_home: Path) -> None:
-    async def go() -> None:
-        running = own_home / "hooks"
-        hooks = ShellHooks(LocalProcesses(), os.environ, running)
-        for command in (["/bin/true"], ["/no/such"]):
-            await hooks.run(command, "", directory=own_home, more={}, timeout=5)
-        await hooks.close()
-        assert list(running.iterdir()) == []
-        assert running.stat().st_mode & 0o777 == 0o700
-
-    asyncio.run(go())
+async def test_nothing_is_noted_of_hooks_that_are_over(own_home: Path) -> None:
+    running = own_home / "hooks"
+    hooks = ShellHooks(LocalProcesses(), os.environ, running)
+    for command in (["/bin/true"], ["/no/such"]):
+        await hooks.run(command, "", directory=own_home, more={}, timeout=5)
+    await hooks.close()
+    assert list(running.iterdir()) == []
+    assert running.stat().st_mode & 0o777 == 0o700

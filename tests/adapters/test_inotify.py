@@ -25,24 +25,21 @@ def arrive(folder: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("watch", [watch_folder, poll_folder])
-def test_an_arrival_is_told_in_old_and_new_folders(watch: Watch, tmp_path: Path) -> None:
+async def test_an_arrival_is_told_in_old_and_new_folders(watch: Watch, tmp_path: Path) -> None:
     (tmp_path / "old").mkdir()
 
-    async def watching() -> None:
-        heard: list[None] = []
-        stop = watch(tmp_path, lambda: heard.append(None))
-        arrive(tmp_path / "old", "one")
-        await until(heard, 1)
-        heard.clear()
-        (tmp_path / "new").mkdir()
-        await until(heard, 1)
-        heard.clear()
-        arrive(tmp_path / "new", "two")
-        await until(heard, 1)
-        stop()
-        stop()
-
-    asyncio.run(watching())
+    heard: list[None] = []
+    stop = watch(tmp_path, lambda: heard.append(None))
+    arrive(tmp_path / "old", "one")
+    await until(heard, 1)
+    heard.clear()
+    (tmp_path / "new").mkdir()
+    await until(heard, 1)
+    heard.clear()
+    arrive(tmp_path / "new", "two")
+    await until(heard, 1)
+    stop()
+    stop()
 
 
 def test_nothing_is_told_after_the_end(tmp_path: Path) -> None:

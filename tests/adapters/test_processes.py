@@ -143,18 +143,15 @@ def test_an_exit_is_told_unless_it_was_forgotten(processes: LocalProcesses, star
     assert told == []
 
 
-def test_the_exit_of_one_that_is_gone_is_told_at_once(
+async def test_the_exit_of_one_that_is_gone_is_told_at_once(
     processes: LocalProcesses, start: Start
 ) -> None:
     process = start("pass")
     known = ProcessId(process.pid, 1, "another boot")
 
-    async def watch() -> None:
-        done = asyncio.Event()
-        processes.on_exit(known, done.set)
-        await asyncio.wait_for(done.wait(), 10)
-
-    asyncio.run(watch())
+    done = asyncio.Event()
+    processes.on_exit(known, done.set)
+    await asyncio.wait_for(done.wait(), 10)
 
 
 def test_one_that_listens_ends_by_term(processes: LocalProcesses, start: Start) -> None:

@@ -105,20 +105,17 @@ def test_what_killed_reporters_left_is_cleared_after_a_while(spool: Spool) -> No
     assert (old.exists(), new.exists()) == (False, True)
 
 
-def test_a_flood_is_taken_in_pieces_and_asks_to_be_called_again(spool: Spool) -> None:
-    async def flooded() -> None:
-        called: list[None] = []
-        forget = spool.on_change(lambda: called.append(None))
-        try:
-            for number in range(AT_ONCE + 20):
-                leave(spool, f"{number}-Stop.json", b"{}", float(number))
-            assert len(spool.take()) == AT_ONCE
-            assert called
-            assert len(spool.take()) == 20
-        finally:
-            forget()
-
-    asyncio.run(flooded())
+async def test_a_flood_is_taken_in_pieces_and_asks_to_be_called_again(spool: Spool) -> None:
+    called: list[None] = []
+    forget = spool.on_change(lambda: called.append(None))
+    try:
+        for number in range(AT_ONCE + 20):
+            leave(spool, f"{number}-Stop.json", b"{}", float(number))
+        assert len(spool.take()) == AT_ONCE
+        assert called
+        assert len(spool.take()) == 20
+    finally:
+        forget()
 
 
 def test_files_that_no_reporter_names_so_take_no_room(spool: Spool) -> None:

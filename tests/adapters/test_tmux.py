@@ -86,29 +86,23 @@ def test_an_agent_opens_with_everything_it_was_given(
     assert not list(own_home.rglob("X"))
 
 
-def test_a_pane_that_somebody_split_by_hand_is_not_ours(tmux: Tmux, own_home: Path) -> None:
-    async def story() -> None:
-        pane = await tmux.open("api", launch(own_home))
-        await tmux.command.run(["split-window", "-d", "-t", pane.id, "--", "sleep", "600"])
-        await tmux.command.run(["rename-window", "-t", pane.id, "elsewhere"])
-        assert {one.label for one in (await tmux.look()).values()} == {"api"}
-
-    asyncio.run(story())
+async def test_a_pane_that_somebody_split_by_hand_is_not_ours(tmux: Tmux, own_home: Path) -> None:
+    pane = await tmux.open("api", launch(own_home))
+    await tmux.command.run(["split-window", "-d", "-t", pane.id, "--", "sleep", "600"])
+    await tmux.command.run(["rename-window", "-t", pane.id, "elsewhere"])
+    assert {one.label for one in (await tmux.look()).values()} == {"api"}
 
 
-def test_fifty_opened_at_once_are_fifty(tmux: Tmux, own_home: Path) -> None:
-    async def story() -> None:
-        names = [f"agent-{number}" for number in range(50)]
-        order = launch(own_home, "sleep", "600")
-        panes = await asyncio.gather(*(tmux.open(name, order) for name in names))
-        assert len({pane.id for pane in panes}) == 50
-        assert [pane.label for pane in panes] == names
-        seen = await tmux.look()
-        assert {pane.id: pane.label for pane in panes} == {
-            key: pane.label for key, pane in seen.items()
-        }
-
-    asyncio.run(story())
+async def test_fifty_opened_at_once_are_fifty(tmux: Tmux, own_home: Path) -> None:
+    names = [f"agent-{number}" for number in range(50)]
+    order = launch(own_home, "sleep", "600")
+    panes = await asyncio.gather(*(tmux.open(name, order) for name in names))
+    assert len({pane.id for pane in panes}) == 50
+    assert [pane.label for pane in panes] == names
+    seen = await tmux.look()
+    assert {pane.id: pane.label for pane in panes} == {
+        key: pane.label for key, pane in seen.items()
+    }
 
 
 @pytest.mark.parametrize(
@@ -119,123 +113,102 @@ def test_a_label_that_tmux_could_misread_is_refused(tmux: Tmux, own_home: Path, 
         asyncio.run(tmux.open(label, launch(own_home)))
 
 
-def test_an_end_is_seen_with_its_status(tmux: Tmux, own_home: Path) -> None:
+async def test_an_end_is_seen_with_its_status(tmux: Tmux, own_home: Path) -> None:
     """One at a time, because the next start would remind tmux of the end that it has missed."""
 
-    async def story() -> None:
-        for status in range(12):
-            pane = await tmux.open("api", launch(own_home, "/bin/sh", "-c", f"exit {status}"))
-            identity = tmux.processes.identify(pane.pid)
-            assert identity is None or await tmux.processes.gone(identity, 10)
-            seen = (await tmux.look())[pane.id]
-            assert (seen.dead, seen.exit_status, seen.exit_signal) == (True, status, None)
-
-    asyncio.run(story())
-
-
-def test_an_end_by_signal_is_seen_though_a_child_holds_the_terminal(
-    tmux: Tmux, own_home: Path, waiting: Waiting
-) -> None:
-    async def story() -> None:
-        order = launch(own_home, "/bin/sh", "-c", "trap '' HUP; sleep 600 & echo ready; wait")
-        pane = await tmux.open("api", order)
-        await waiting.shows(tmux, pane.id, "ready")
+    for status in range(12):
+        pane = await tmux.open("api", launch(own_home, "/bin/sh", "-c", f"exit {status}"))
         identity = tmux.processes.identify(pane.pid)
-        assert identity is not None
-        tmux.processes.signal(identity, signal.SIGKILL)
-        assert await tmux.processes.gone(identity, 10)
-        assert (await tmux.look())[pane.id].exit_signal == signal.SIGKILL
-
-    asyncio.run(story())
+        assert identity is None or await tmux.processes.gone(identity, 10)
+        seen = (await tmux.look())[pane.id]
+        assert (seen.dead, seen.exit_status, seen.exit_signal) == (True, status, None)
 
 
-def test_a_program_that_is_missing_says_so_in_its_pane(
+async def test_an_end_by_signal_is_seen_though_a_child_holds_the_terminal(
     tmux: Tmux, own_home: Path, waiting: Waiting
 ) -> None:
-    async def story() -> None:
-        pane = await tmux.open("api", launch(own_home, "/nothing/here;"))
-        await waiting.shows(tmux, pane.id, "not started: /nothing/here;: no such program")
-        launcher = tmux.processes.identify(pane.pid)
-        assert launcher is None or await tmux.processes.gone(launcher, 10)
-        assert (await tmux.look())[pane.id].exit_status == 127
-        gone = await tmux.open("api", launch(own_home / "gone", "sleep", "1"))
-        await waiting.shows(tmux, gone.id, "cannot be entered")
-
-    asyncio.run(story())
+    order = launch(own_home, "/bin/sh", "-c", "trap '' HUP; sleep 600 & echo ready; wait")
+    pane = await tmux.open("api", order)
+    await waiting.shows(tmux, pane.id, "ready")
+    identity = tmux.processes.identify(pane.pid)
+    assert identity is not None
+    tmux.processes.signal(identity, signal.SIGKILL)
+    assert await tmux.processes.gone(identity, 10)
+    assert (await tmux.look())[pane.id].exit_signal == signal.SIGKILL
 
 
-def test_a_pane_is_used_again_only_when_its_process_is_gone(
+async def test_a_program_that_is_missing_says_so_in_its_pane(
     tmux: Tmux, own_home: Path, waiting: Waiting
 ) -> None:
-    async def story() -> None:
-        pane = await tmux.open("api", launch(own_home, *DEAF))
-        await waiting.shows(tmux, pane.id, "ready")
-        with pytest.raises(PaneOccupied):
-            await tmux.reopen(pane.id, launch(own_home))
-        with pytest.raises(PaneOccupied):
-            await tmux.close(pane.id)
-        await ended(tmux, pane)
-        (own_home / "next").mkdir()
-        again = await tmux.reopen(pane.id, launch(own_home / "next", "/bin/sh", "-c", "pwd; cat"))
-        assert (again.id, again.label, again.dead) == (pane.id, "api", False)
-        assert again.pid != pane.pid
-        text = await waiting.shows(tmux, pane.id, str(own_home / "next"))
-        assert "ready" in text, "the history of the one before is kept"
-        await ended(tmux, again)
-
-    asyncio.run(story())
+    pane = await tmux.open("api", launch(own_home, "/nothing/here;"))
+    await waiting.shows(tmux, pane.id, "not started: /nothing/here;: no such program")
+    launcher = tmux.processes.identify(pane.pid)
+    assert launcher is None or await tmux.processes.gone(launcher, 10)
+    assert (await tmux.look())[pane.id].exit_status == 127
+    gone = await tmux.open("api", launch(own_home / "gone", "sleep", "1"))
+    await waiting.shows(tmux, gone.id, "cannot be entered")
 
 
-def test_a_process_that_closed_its_terminal_still_holds_its_pane(
+async def test_a_pane_is_used_again_only_when_its_process_is_gone(
     tmux: Tmux, own_home: Path, waiting: Waiting
 ) -> None:
-    async def story() -> None:
-        hiding = "trap '' HUP; exec sleep 600 </dev/null >/dev/null 2>&1"
-        pane = await tmux.open("api", launch(own_home, "/bin/sh", "-c", hiding))
-        async with asyncio.timeout(10):
-            while not (await tmux.look())[pane.id].dead:
-                await asyncio.sleep(0.01)
-        with pytest.raises(PaneOccupied):
-            await tmux.reopen(pane.id, launch(own_home))
-        await ended(tmux, pane)
+    pane = await tmux.open("api", launch(own_home, *DEAF))
+    await waiting.shows(tmux, pane.id, "ready")
+    with pytest.raises(PaneOccupied):
         await tmux.reopen(pane.id, launch(own_home))
-
-    asyncio.run(story())
-
-
-def test_a_closed_pane_is_gone(tmux: Tmux, own_home: Path) -> None:
-    async def story() -> None:
-        pane = await tmux.open("api", launch(own_home, "true"))
-        await ended(tmux, pane)
+    with pytest.raises(PaneOccupied):
         await tmux.close(pane.id)
-        await tmux.close(pane.id)
-        assert await tmux.look() == {}
-        with pytest.raises(PaneGone):
-            await tmux.reopen(pane.id, launch(own_home))
-        with pytest.raises(PaneGone):
-            await tmux.paste(pane.id, "x")
-        with pytest.raises(PaneGone):
-            await tmux.press(pane.id, "Enter")
-        assert await tmux.command.run(["list-buffers"]) == []
+    await ended(tmux, pane)
+    (own_home / "next").mkdir()
+    again = await tmux.reopen(pane.id, launch(own_home / "next", "/bin/sh", "-c", "pwd; cat"))
+    assert (again.id, again.label, again.dead) == (pane.id, "api", False)
+    assert again.pid != pane.pid
+    text = await waiting.shows(tmux, pane.id, str(own_home / "next"))
+    assert "ready" in text, "the history of the one before is kept"
+    await ended(tmux, again)
 
-    asyncio.run(story())
+
+async def test_a_process_that_closed_its_terminal_still_holds_its_pane(
+    tmux: Tmux, own_home: Path, waiting: Waiting
+) -> None:
+    hiding = "trap '' HUP; exec sleep 600 </dev/null >/dev/null 2>&1"
+    pane = await tmux.open("api", launch(own_home, "/bin/sh", "-c", hiding))
+    async with asyncio.timeout(10):
+        while not (await tmux.look())[pane.id].dead:
+            await asyncio.sleep(0.01)
+    with pytest.raises(PaneOccupied):
+        await tmux.reopen(pane.id, launch(own_home))
+    await ended(tmux, pane)
+    await tmux.reopen(pane.id, launch(own_home))
+
+
+async def test_a_closed_pane_is_gone(tmux: Tmux, own_home: Path) -> None:
+    pane = await tmux.open("api", launch(own_home, "true"))
+    await ended(tmux, pane)
+    await tmux.close(pane.id)
+    await tmux.close(pane.id)
+    assert await tmux.look() == {}
+    with pytest.raises(PaneGone):
+        await tmux.reopen(pane.id, launch(own_home))
+    with pytest.raises(PaneGone):
+        await tmux.paste(pane.id, "x")
+    with pytest.raises(PaneGone):
+        await tmux.press(pane.id, "Enter")
+    assert await tmux.command.run(["list-buffers"]) == []
 
 
 @pytest.mark.parametrize("pane", ["", "%", "%0; kill-server", "cockpit:0", "#(touch X)", "-t"])
-def test_only_a_pane_id_is_a_pane(tmux: Tmux, own_home: Path, pane: str) -> None:
-    async def story() -> None:
-        await tmux.start_server()
-        for asked in (
-            tmux.capture(PaneId(pane)),
-            tmux.paste(PaneId(pane), "x"),
-            tmux.press(PaneId(pane), "Enter"),
-            tmux.reopen(PaneId(pane), launch(own_home)),
-        ):
-            with pytest.raises(PaneGone):
-                await asked
-        assert await tmux.server_pid() is not None
-
-    asyncio.run(story())
+async def test_only_a_pane_id_is_a_pane(tmux: Tmux, own_home: Path, pane: str) -> None:
+    await tmux.start_server()
+    for asked in (
+        tmux.capture(PaneId(pane)),
+        tmux.paste(PaneId(pane), "x"),
+        tmux.press(PaneId(pane), "Enter"),
+        tmux.reopen(PaneId(pane), launch(own_home)),
+    ):
+        with pytest.raises(PaneGone):
+            await asked
+    assert await tmux.server_pid() is not None
 
 
 def test_text_is_pasted_as_it_is_without_controls(
@@ -259,65 +232,53 @@ def test_text_is_pasted_as_it_is_without_controls(
     assert not list(own_home.rglob("X"))
 
 
-def test_a_paste_is_bracketed_where_the_program_asks_for_it(
+async def test_a_paste_is_bracketed_where_the_program_asks_for_it(
     tmux: Tmux, own_home: Path, waiting: Waiting
 ) -> None:
-    async def story() -> None:
-        asking = 'stty -echo -icanon; printf "\\033[?2004h"; echo ready; exec cat -v'
-        pane = await tmux.open("api", launch(own_home, "/bin/sh", "-c", asking))
-        await waiting.shows(tmux, pane.id, "ready")
-        await tmux.paste(pane.id, "one\ntwo")
-        await tmux.press(pane.id, "Escape")
-        seen = await waiting.shows(tmux, pane.id, "^[[201~^[")
-        assert "^[[200~one\ntwo^[[201~^[" in seen
-
-    asyncio.run(story())
+    asking = 'stty -echo -icanon; printf "\\033[?2004h"; echo ready; exec cat -v'
+    pane = await tmux.open("api", launch(own_home, "/bin/sh", "-c", asking))
+    await waiting.shows(tmux, pane.id, "ready")
+    await tmux.paste(pane.id, "one\ntwo")
+    await tmux.press(pane.id, "Escape")
+    seen = await waiting.shows(tmux, pane.id, "^[[201~^[")
+    assert "^[[200~one\ntwo^[[201~^[" in seen
 
 
-def test_keys_that_are_held_off_never_arrive_and_later_ones_do(
+async def test_keys_that_are_held_off_never_arrive_and_later_ones_do(
     tmux: Tmux, own_home: Path, waiting: Waiting
 ) -> None:
-    async def story() -> None:
-        pane = await tmux.open("api", launch(own_home))
-        await waiting.shows(tmux, pane.id, "ready")
-        await tmux.hold_keys(pane.id, 0.3)
-        await tmux.command.run(["send-keys", "-t", pane.id, "a", "Enter"])
-        while await tmux.command.run(["list-panes", "-t", pane.id, "-F", OFF]) != ["0"]:
-            await asyncio.sleep(0.02)
-        await tmux.command.run(["send-keys", "-t", pane.id, "b", "Enter"])
-        seen = await waiting.shows(tmux, pane.id, "b$")
-        assert seen.strip().endswith("ready\nb$")
-
-    asyncio.run(story())
+    pane = await tmux.open("api", launch(own_home))
+    await waiting.shows(tmux, pane.id, "ready")
+    await tmux.hold_keys(pane.id, 0.3)
+    await tmux.command.run(["send-keys", "-t", pane.id, "a", "Enter"])
+    while await tmux.command.run(["list-panes", "-t", pane.id, "-F", OFF]) != ["0"]:
+        await asyncio.sleep(0.02)
+    await tmux.command.run(["send-keys", "-t", pane.id, "b", "Enter"])
+    seen = await waiting.shows(tmux, pane.id, "b$")
+    assert seen.strip().endswith("ready\nb$")
 
 
-def test_a_paste_for_a_program_that_has_ended_costs_nobody_anything(
+async def test_a_paste_for_a_program_that_has_ended_costs_nobody_anything(
     tmux: Tmux, own_home: Path, waiting: Waiting
 ) -> None:
     """Up to 3.4, tmux crashes when it pastes into a dead pane."""
 
-    async def story() -> None:
-        other = await tmux.open("other", launch(own_home))
-        pane = await tmux.open("api", launch(own_home, "/bin/sh", "-c", "exit 3"))
-        while not (await tmux.look())[pane.id].dead:
-            await asyncio.sleep(0.01)
-        with pytest.raises(PaneGone, match="Nothing runs"):
-            await tmux.paste(pane.id, "go on")
-        await waiting.shows(tmux, other.id, "ready")
-        assert await tmux.command.run(["list-buffers"]) == []
-
-    asyncio.run(story())
+    other = await tmux.open("other", launch(own_home))
+    pane = await tmux.open("api", launch(own_home, "/bin/sh", "-c", "exit 3"))
+    while not (await tmux.look())[pane.id].dead:
+        await asyncio.sleep(0.01)
+    with pytest.raises(PaneGone, match="Nothing runs"):
+        await tmux.paste(pane.id, "go on")
+    await waiting.shows(tmux, other.id, "ready")
+    assert await tmux.command.run(["list-buffers"]) == []
 
 
-def test_a_long_paste_arrives_whole(tmux: Tmux, own_home: Path, waiting: Waiting) -> None:
-    async def story() -> None:
-        counting = "stty -echo; echo ready; head -c 202000 | cksum; exec sleep 600"
-        pane = await tmux.open("api", launch(own_home, "/bin/sh", "-c", counting))
-        await waiting.shows(tmux, pane.id, "ready")
-        await tmux.paste(pane.id, ("x" * 100 + "\n") * 2000)
-        await waiting.shows(tmux, pane.id, " 202000")
-
-    asyncio.run(story())
+async def test_a_long_paste_arrives_whole(tmux: Tmux, own_home: Path, waiting: Waiting) -> None:
+    counting = "stty -echo; echo ready; head -c 202000 | cksum; exec sleep 600"
+    pane = await tmux.open("api", launch(own_home, "/bin/sh", "-c", counting))
+    await waiting.shows(tmux, pane.id, "ready")
+    await tmux.paste(pane.id, ("x" * 100 + "\n") * 2000)
+    await waiting.shows(tmux, pane.id, " 202000")
 
 
 @pytest.mark.parametrize("key", ["", "foo", "-l", "Enter;", "x", "C-é", "F13", "Enter\n"])
@@ -326,55 +287,50 @@ def test_what_is_no_key_is_not_typed(tmux: Tmux, own_home: Path, key: str) -> No
         asyncio.run(tmux.press(PaneId("%0"), key))
 
 
-def test_a_key_reaches_a_pane_that_was_scrolled_back(
+async def test_a_key_reaches_a_pane_that_was_scrolled_back(
     tmux: Tmux, own_home: Path, waiting: Waiting
 ) -> None:
-    async def story() -> None:
-        pane = await tmux.open("api", launch(own_home))
-        await waiting.shows(tmux, pane.id, "ready")
-        await tmux.command.run(["copy-mode", "-t", pane.id])
-        await tmux.paste(pane.id, "hello")
-        await tmux.command.run(["copy-mode", "-t", pane.id])
-        await tmux.press(pane.id, "Enter")
-        await waiting.shows(tmux, pane.id, "hello$")
-
-    asyncio.run(story())
+    pane = await tmux.open("api", launch(own_home))
+    await waiting.shows(tmux, pane.id, "ready")
+    await tmux.command.run(["copy-mode", "-t", pane.id])
+    await tmux.paste(pane.id, "hello")
+    await tmux.command.run(["copy-mode", "-t", pane.id])
+    await tmux.press(pane.id, "Enter")
+    await waiting.shows(tmux, pane.id, "hello$")
 
 
-def test_a_screen_is_text_and_colour_only(tmux: Tmux, own_home: Path, waiting: Waiting) -> None:
+async def test_a_screen_is_text_and_colour_only(
+    tmux: Tmux, own_home: Path, waiting: Waiting
+) -> None:
     hostile = (
         "\\033]0;title\\007\\033]52;c;ZXZpbA==\\007\\033Ptmux;x\\033\\\\"
         "\\033[1;31mred\\033[0m\\302\\2332J user\\342\\200\\256gnp \\033(0qqq\\033(B\\033[?25l"
     )
 
-    async def story() -> None:
-        order = launch(own_home, "/bin/sh", "-c", f"printf '{hostile}'; exec sleep 600")
-        pane = await tmux.open("api", order)
-        await waiting.shows(tmux, pane.id, "red")
-        screen = await tmux.capture(pane.id)
-        line = screen.lines[0]
-        assert "\x1b[1m\x1b[31mred" in line
-        assert "───" in line
-        assert set(line.replace("\x1b[", "")) & set("\x1b\x07\x9b\u202e\x0e\x0f") == set()
-        assert not screen.cursor_visible
-        assert screen.cursor_row == 0
-        buffers = await tmux.command.run(["list-buffers"])
-        assert buffers == [], "an agent must not reach the clipboard"
-
-    asyncio.run(story())
+    order = launch(own_home, "/bin/sh", "-c", f"printf '{hostile}'; exec sleep 600")
+    pane = await tmux.open("api", order)
+    await waiting.shows(tmux, pane.id, "red")
+    screen = await tmux.capture(pane.id)
+    line = screen.lines[0]
+    assert "\x1b[1m\x1b[31mred" in line
+    assert "───" in line
+    assert set(line.replace("\x1b[", "")) & set("\x1b\x07\x9b\u202e\x0e\x0f") == set()
+    assert not screen.cursor_visible
+    assert screen.cursor_row == 0
+    buffers = await tmux.command.run(["list-buffers"])
+    assert buffers == [], "an agent must not reach the clipboard"
 
 
-def test_history_stands_above_the_screen(tmux: Tmux, own_home: Path, waiting: Waiting) -> None:
-    async def story() -> None:
-        order = launch(own_home, "/bin/sh", "-c", "seq 200; exec sleep 600")
-        pane = await tmux.open("api", order)
-        await waiting.shows(tmux, pane.id, "200")
-        assert len((await tmux.capture(pane.id)).lines) == pane.height
-        above = (await tmux.capture(pane.id, history=1000)).lines
-        assert above[0] == "1"
-        assert above[199] == "200"
-
-    asyncio.run(story())
+async def test_history_stands_above_the_screen(
+    tmux: Tmux, own_home: Path, waiting: Waiting
+) -> None:
+    order = launch(own_home, "/bin/sh", "-c", "seq 200; exec sleep 600")
+    pane = await tmux.open("api", order)
+    await waiting.shows(tmux, pane.id, "200")
+    assert len((await tmux.capture(pane.id)).lines) == pane.height
+    above = (await tmux.capture(pane.id, history=1000)).lines
+    assert above[0] == "1"
+    assert above[199] == "200"
 
 
 def test_what_is_written_is_for_the_owner_only(tmux: Tmux, own_home: Path) -> None:

@@ -80,24 +80,23 @@ def test_every_word_reaches_a_program_as_it_is(
     assert not list(own_home.rglob("X"))
 
 
-def test_a_title_cannot_pass_for_more_fields(tmux: Tmux, own_home: Path, waiting: Waiting) -> None:
+async def test_a_title_cannot_pass_for_more_fields(
+    tmux: Tmux, own_home: Path, waiting: Waiting
+) -> None:
     """Why nothing is listed with libtmux: any program could keep every pane from being listed."""
 
-    async def story() -> None:
-        hostile = await tmux.open("a", launch(own_home, "/bin/sh", "-c", TITLE_OF_MANY_FIELDS))
-        await waiting.shows(tmux, hostile.id, "ready")
-        with pytest.raises(ValueError, match="zip"):
-            _ = libtmux.Server(socket_path=str(tmux.command.socket)).panes
-        await tmux.processes.end(tmux.processes.identify(hostile.pid), "", patience=0.2)
-        again = await tmux.reopen(hostile.id, launch(own_home, "true"))
-        other = await tmux.open("b", launch(own_home))
-        assert set(await tmux.look()) == {hostile.id, other.id}
-        ended = tmux.processes.identify(again.pid)
-        assert ended is None or await tmux.processes.gone(ended, 10)
-        await tmux.close(hostile.id)
-        assert set(await tmux.look()) == {other.id}
-
-    asyncio.run(story())
+    hostile = await tmux.open("a", launch(own_home, "/bin/sh", "-c", TITLE_OF_MANY_FIELDS))
+    await waiting.shows(tmux, hostile.id, "ready")
+    with pytest.raises(ValueError, match="zip"):
+        _ = libtmux.Server(socket_path=str(tmux.command.socket)).panes
+    await tmux.processes.end(tmux.processes.identify(hostile.pid), "", patience=0.2)
+    again = await tmux.reopen(hostile.id, launch(own_home, "true"))
+    other = await tmux.open("b", launch(own_home))
+    assert set(await tmux.look()) == {hostile.id, other.id}
+    ended = tmux.processes.identify(again.pid)
+    assert ended is None or await tmux.processes.gone(ended, 10)
+    await tmux.close(hostile.id)
+    assert set(await tmux.look()) == {other.id}
 
 
 def test_a_server_that_does_not_answer_holds_no_step_up(tmux: Tmux, own_home: Path) -> None:

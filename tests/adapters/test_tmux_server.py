@@ -53,39 +53,36 @@ def test_starting_twice_or_at_once_is_one_server(tmux: Tmux) -> None:
     assert [session.name for session in witness(tmux).sessions] == ["cockpit"]
 
 
-def test_the_server_is_ours_alone(tmux: Tmux, own_home: Path) -> None:
+async def test_the_server_is_ours_alone(tmux: Tmux, own_home: Path) -> None:
     (own_home / "home" / ".tmux.conf").write_text("set -g status-left PILOT\nset -g prefix C-a\n")
 
-    async def story() -> None:
-        await tmux.start_server()
-        lines = await tmux.command.run(
-            ["show-options", "-s"], ["show-options", "-g"], ["show-options", "-gw"]
-        )
-        options = {name: value for name, _, value in (line.partition(" ") for line in lines)}
-        expected = {
-            "exit-empty": "off",
-            "escape-time": "10",
-            "focus-events": "off",
-            "set-clipboard": "external",
-            "default-terminal": "tmux-256color",
-            "prefix": "None",
-            "mouse": "on",
-            "history-limit": "5000",
-            "status-left": "''",
-            "status-interval": "0",
-            "remain-on-exit": "on",
-            "window-size": "latest",
-            "allow-passthrough": "off",
-            "allow-rename": "off",
-            "automatic-rename": "off",
-        }
-        assert {name: options[name] for name in expected} == expected
-        assert await tmux.command.run(["list-keys", "-T", "root", "F12"])
-        environment = await tmux.command.run(["show-environment", "-g"])
-        names = {line.split("=")[0] for line in environment}
-        assert names - {"PWD", "SHLVL", "_"} == {"PATH", "HOME"}
-
-    asyncio.run(story())
+    await tmux.start_server()
+    lines = await tmux.command.run(
+        ["show-options", "-s"], ["show-options", "-g"], ["show-options", "-gw"]
+    )
+    options = {name: value for name, _, value in (line.partition(" ") for line in lines)}
+    expected = {
+        "exit-empty": "off",
+        "escape-time": "10",
+        "focus-events": "off",
+        "set-clipboard": "external",
+        "default-terminal": "tmux-256color",
+        "prefix": "None",
+        "mouse": "on",
+        "history-limit": "5000",
+        "status-left": "''",
+        "status-interval": "0",
+        "remain-on-exit": "on",
+        "window-size": "latest",
+        "allow-passthrough": "off",
+        "allow-rename": "off",
+        "automatic-rename": "off",
+    }
+    assert {name: options[name] for name in expected} == expected
+    assert await tmux.command.run(["list-keys", "-T", "root", "F12"])
+    environment = await tmux.command.run(["show-environment", "-g"])
+    names = {line.split("=")[0] for line in environment}
+    assert names - {"PWD", "SHLVL", "_"} == {"PATH", "HOME"}
 
 
 def test_secrets_of_whoever_starts_the_server_stay_outside(tmux: Tmux) -> None:
@@ -119,38 +116,34 @@ def test_agents_outlive_whoever_opened_them(tmux: Tmux, own_home: Path) -> None:
     assert asyncio.run(another(tmux).look()) == {pane.id: pane}
 
 
-def test_a_server_that_was_killed_is_gone_and_another_can_be_started(
+async def test_a_server_that_was_killed_is_gone_and_another_can_be_started(
     tmux: Tmux, own_home: Path
 ) -> None:
-    async def story() -> None:
-        await tmux.open("api", agent(own_home))
-        first = await tmux.server_pid()
-        assert first is not None
-        identity = tmux.processes.identify(first)
-        assert identity is not None
-        os.kill(first, signal.SIGKILL)
-        assert await tmux.processes.gone(identity, 10)
-        assert tmux.command.socket.exists(), "what a killed server leaves"
-        assert await tmux.look() == {}
-        assert await tmux.server_pid() is None
-        pane = await tmux.open("api", agent(own_home))
-        assert list(await tmux.look()) == [pane.id]
-        assert await tmux.server_pid() != first
-
-    asyncio.run(story())
+    await tmux.open("api", agent(own_home))
+    first = await tmux.server_pid()
+    assert first is not None
+    identity = tmux.processes.identify(first)
+    assert identity is not None
+    os.kill(first, signal.SIGKILL)
+    assert await tmux.processes.gone(identity, 10)
+    assert tmux.command.socket.exists(), "what a killed server leaves"
+    assert await tmux.look() == {}
+    assert await tmux.server_pid() is None
+    pane = await tmux.open("api", agent(own_home))
+    assert list(await tmux.look()) == [pane.id]
+    assert await tmux.server_pid() != first
 
 
-def test_a_server_without_its_socket_is_found_again(tmux: Tmux, own_home: Path) -> None:
-    async def story() -> None:
-        pane = await tmux.open("api", agent(own_home))
-        tmux.command.socket.unlink()
-        assert await another(tmux).look() == {pane.id: pane}
-        assert tmux.command.socket.exists()
-
-    asyncio.run(story())
+async def test_a_server_without_its_socket_is_found_again(tmux: Tmux, own_home: Path) -> None:
+    pane = await tmux.open("api", agent(own_home))
+    tmux.command.socket.unlink()
+    assert await another(tmux).look() == {pane.id: pane}
+    assert tmux.command.socket.exists()
 
 
-def test_a_server_that_does_not_answer_is_silent_and_not_gone(tmux: Tmux, own_home: Path) -> None:
+async def test_a_server_that_does_not_answer_is_silent_and_not_gone(
+    tmux: Tmux, own_home: Path
+) -> None:
     impatient = Tmux(
         tmux.command.socket,
         tmux.command.config,
@@ -159,53 +152,44 @@ def test_a_server_that_does_not_answer_is_silent_and_not_gone(tmux: Tmux, own_ho
         deadline=0.3,
     )
 
-    async def story() -> None:
-        pane = await tmux.open("api", agent(own_home))
-        server = await tmux.server_pid()
-        assert server is not None
-        os.kill(server, signal.SIGSTOP)
-        try:
-            for asked in (
-                impatient.look(),
-                impatient.server_pid(),
-                impatient.start_server(),
-                impatient.capture(pane.id),
-                impatient.open("web", agent(own_home)),
-            ):
-                begun = time.monotonic()
-                with pytest.raises(PanesSilent):
-                    await asked
-                assert time.monotonic() - begun < 5
-        finally:
-            os.kill(server, signal.SIGCONT)
-        assert pane.id in await tmux.look()
-
-    asyncio.run(story())
+    pane = await tmux.open("api", agent(own_home))
+    server = await tmux.server_pid()
+    assert server is not None
+    os.kill(server, signal.SIGSTOP)
+    try:
+        for asked in (
+            impatient.look(),
+            impatient.server_pid(),
+            impatient.start_server(),
+            impatient.capture(pane.id),
+            impatient.open("web", agent(own_home)),
+        ):
+            begun = time.monotonic()
+            with pytest.raises(PanesSilent):
+                await asked
+            assert time.monotonic() - begun < 5
+    finally:
+        os.kill(server, signal.SIGCONT)
+    assert pane.id in await tmux.look()
 
 
-def test_a_server_that_does_not_answer_is_ended_all_the_same(tmux: Tmux) -> None:
+async def test_a_server_that_does_not_answer_is_ended_all_the_same(tmux: Tmux) -> None:
     impatient = replace(tmux.command, deadline=0.3)
 
-    async def story() -> None:
-        server = await tmux.start_server()
-        tmux.server.command = impatient
-        os.kill(server, signal.SIGSTOP)
-        await tmux.server.stop(patience=0.3)
-        assert tmux.processes.identify(server) is None
-
-    asyncio.run(story())
+    server = await tmux.start_server()
+    tmux.server.command = impatient
+    os.kill(server, signal.SIGSTOP)
+    await tmux.server.stop(patience=0.3)
+    assert tmux.processes.identify(server) is None
 
 
-def test_a_session_that_was_closed_by_hand_comes_back(tmux: Tmux, own_home: Path) -> None:
-    async def story() -> None:
-        server = await tmux.start_server()
-        await tmux.command.run(["kill-session", "-t", "cockpit"])
-        assert await tmux.look() == {}
-        pane = await tmux.open("api", agent(own_home))
-        assert list(await tmux.look()) == [pane.id]
-        assert await tmux.server_pid() == server
-
-    asyncio.run(story())
+async def test_a_session_that_was_closed_by_hand_comes_back(tmux: Tmux, own_home: Path) -> None:
+    server = await tmux.start_server()
+    await tmux.command.run(["kill-session", "-t", "cockpit"])
+    assert await tmux.look() == {}
+    pane = await tmux.open("api", agent(own_home))
+    assert list(await tmux.look()) == [pane.id]
+    assert await tmux.server_pid() == server
 
 
 def test_stopping_leaves_no_server_and_no_file(tmux: Tmux, own_home: Path) -> None:
@@ -220,27 +204,21 @@ def test_stopping_leaves_no_server_and_no_file(tmux: Tmux, own_home: Path) -> No
     assert left <= {"t.conf", "orders"}
 
 
-def test_a_socket_path_that_is_too_long_is_said(own_home: Path) -> None:
+async def test_a_socket_path_that_is_too_long_is_said(own_home: Path) -> None:
     folder = own_home / ("d" * 120)
     tmux = Tmux(folder / "t.sock", folder / "t.conf", {"PATH": os.environ["PATH"]})
 
-    async def story() -> None:
-        with pytest.raises(Failed, match="too long") as caught:
-            await tmux.start_server()
-        assert "COCKPIT_HOME" in caught.value.hint
-        assert not folder.exists()
-
-    asyncio.run(story())
+    with pytest.raises(Failed, match="too long") as caught:
+        await tmux.start_server()
+    assert "COCKPIT_HOME" in caught.value.hint
+    assert not folder.exists()
 
 
-def test_a_tmux_that_is_missing_is_said(tmux: Tmux, own_home: Path) -> None:
+async def test_a_tmux_that_is_missing_is_said(tmux: Tmux, own_home: Path) -> None:
     alone = Tmux(own_home / "s", own_home / "c", {"PATH": str(own_home)})
 
-    async def story() -> None:
-        with pytest.raises(ProgramMissing, match="tmux is not installed"):
-            await alone.start_server()
-
-    asyncio.run(story())
+    with pytest.raises(ProgramMissing, match="tmux is not installed"):
+        await alone.start_server()
 
 
 @pytest.mark.parametrize(

@@ -68,47 +68,38 @@ async def opened(tmux: Tmux, directory: Path) -> list[Pane]:
     ]
 
 
-def test_the_screen_opens_once_in_the_first_window(
+async def test_the_screen_opens_once_in_the_first_window(
     views: TmuxViews, own_home: Path, waiting: Waiting
 ) -> None:
-    async def story() -> None:
-        with pytest.raises(PaneGone):
-            await views.home()
-        first, *rest = await asyncio.gather(*(views.open_home(launch(own_home)) for _ in range(4)))
-        assert set(rest) == {first}
-        assert await views.home() == (first, True)
-        await waiting.shows(views.tmux, first, "the screen of")
-        assert await views.tmux.look() == {}, "it is no agent"
-
-    asyncio.run(story())
+    with pytest.raises(PaneGone):
+        await views.home()
+    first, *rest = await asyncio.gather(*(views.open_home(launch(own_home)) for _ in range(4)))
+    assert set(rest) == {first}
+    assert await views.home() == (first, True)
+    await waiting.shows(views.tmux, first, "the screen of")
+    assert await views.tmux.look() == {}, "it is no agent"
 
 
-def test_a_screen_that_died_is_opened_again(
+async def test_a_screen_that_died_is_opened_again(
     views: TmuxViews, own_home: Path, waiting: Waiting
 ) -> None:
-    async def story() -> None:
-        pane = await views.open_home(launch(own_home, "exit 3"))
-        async with asyncio.timeout(10):
-            while (await views.home())[1]:
-                await asyncio.sleep(0.01)
-        assert await views.open_home(launch(own_home)) == pane
-        await waiting.shows(views.tmux, pane, "the screen of")
-
-    asyncio.run(story())
+    pane = await views.open_home(launch(own_home, "exit 3"))
+    async with asyncio.timeout(10):
+        while (await views.home())[1]:
+            await asyncio.sleep(0.01)
+    assert await views.open_home(launch(own_home)) == pane
+    await waiting.shows(views.tmux, pane, "the screen of")
 
 
-def test_a_home_window_that_was_closed_by_hand_comes_back(
+async def test_a_home_window_that_was_closed_by_hand_comes_back(
     views: TmuxViews, own_home: Path, waiting: Waiting
 ) -> None:
-    async def story() -> None:
-        await opened(views.tmux, own_home)
-        lost = await views.open_home(launch(own_home))
-        await views.tmux.command.run(["kill-pane", "-t", lost])
-        found = await views.open_home(launch(own_home))
-        assert found != lost
-        await waiting.shows(views.tmux, found, "the screen of")
-
-    asyncio.run(story())
+    await opened(views.tmux, own_home)
+    lost = await views.open_home(launch(own_home))
+    await views.tmux.command.run(["kill-pane", "-t", lost])
+    found = await views.open_home(launch(own_home))
+    assert found != lost
+    await waiting.shows(views.tmux, found, "the screen of")
 
 
 def test_a_pilot_attaches_goes_to_an_agent_and_comes_back(
@@ -336,16 +327,13 @@ def test_a_terminal_of_any_size_will_do(
     waiting(has_the_size)
 
 
-def test_true_colour_is_promised_where_the_terminal_has_it(
+async def test_true_colour_is_promised_where_the_terminal_has_it(
     views: TmuxViews, own_home: Path
 ) -> None:
-    async def story() -> None:
-        await views.open_home(launch(own_home))
-        assert "RGB" in await views.attach_command(environment={"COLORTERM": "truecolor"})
-        assert "RGB" not in await views.attach_command(environment={})
-        with pytest.raises(PaneGone):
-            await views.attach_command(PaneId("%99"))
-        with pytest.raises(PaneGone):
-            await views.show(PaneId("%99"))
-
-    asyncio.run(story())
+    await views.open_home(launch(own_home))
+    assert "RGB" in await views.attach_command(environment={"COLORTERM": "truecolor"})
+    assert "RGB" not in await views.attach_command(environment={})
+    with pytest.raises(PaneGone):
+        await views.attach_command(PaneId("%99"))
+    with pytest.raises(PaneGone):
+        await views.show(PaneId("%99"))

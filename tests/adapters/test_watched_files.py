@@ -58,21 +58,18 @@ def test_every_way_of_changing_a_file_is_told(
     told(watch, file, change)
 
 
-def test_a_file_whose_folder_is_not_there_yet_is_told_of(tmp_path: Path) -> None:
+async def test_a_file_whose_folder_is_not_there_yet_is_told_of(tmp_path: Path) -> None:
     file = tmp_path / "config" / "cockpit" / "cockpit.toml"
 
-    async def play() -> None:
-        heard = asyncio.Event()
-        stop = watch_files([file], heard.set)
-        for there in (file.parent.parent, file.parent):
-            there.mkdir()
-            await asyncio.wait_for(heard.wait(), PATIENCE)
-            heard.clear()
-        file.write_text("at last")
+    heard = asyncio.Event()
+    stop = watch_files([file], heard.set)
+    for there in (file.parent.parent, file.parent):
+        there.mkdir()
         await asyncio.wait_for(heard.wait(), PATIENCE)
-        stop()
-
-    asyncio.run(play())
+        heard.clear()
+    file.write_text("at last")
+    await asyncio.wait_for(heard.wait(), PATIENCE)
+    stop()
 
 
 def test_what_a_link_leads_to_is_told_of(tmp_path: Path) -> None:

@@ -69,22 +69,19 @@ def test_nothing_that_changes_while_the_snapshot_is_read_is_lost() -> None:
     assert line.agent.state == "done"
 
 
-def test_going_away_ends_every_stream_and_refuses_every_call() -> None:
-    async def play() -> None:
-        client = memory("api")
-        watch, screen = cast("Any", client.watch()), cast("Any", client.screen("api"))
-        await anext(watch)
-        await anext(screen)
-        client.disconnect()
-        for stream in (watch, screen):
-            with pytest.raises(NoSupervisor):
-                await anext(stream)
+async def test_going_away_ends_every_stream_and_refuses_every_call() -> None:
+    client = memory("api")
+    watch, screen = cast("Any", client.watch()), cast("Any", client.screen("api"))
+    await anext(watch)
+    await anext(screen)
+    client.disconnect()
+    for stream in (watch, screen):
         with pytest.raises(NoSupervisor):
-            await client.ask(Stop(name="api"))
-        client.reconnect()
-        assert (await client.status()).agents
-
-    asyncio.run(play())
+            await anext(stream)
+    with pytest.raises(NoSupervisor):
+        await client.ask(Stop(name="api"))
+    client.reconnect()
+    assert (await client.status()).agents
 
 
 def test_it_remembers_what_it_was_asked_even_when_it_refuses() -> None:
@@ -99,15 +96,12 @@ def test_it_remembers_what_it_was_asked_even_when_it_refuses() -> None:
     assert asyncio.run(play()).asked == [Stop(name="api"), Stop(name="api")]
 
 
-def test_a_screen_needs_an_agent_with_a_pane() -> None:
-    async def play() -> None:
-        client = memory("api")
-        client.put(agent("cron", "stopped", None))
-        for name, error in (("nobody", NoSuchAgent), ("cron", NotNow)):
-            with pytest.raises(error):
-                await anext(cast("Any", client.screen(name)))
-
-    asyncio.run(play())
+async def test_a_screen_needs_an_agent_with_a_pane() -> None:
+    client = memory("api")
+    client.put(agent("cron", "stopped", None))
+    for name, error in (("nobody", NoSuchAgent), ("cron", NotNow)):
+        with pytest.raises(error):
+            await anext(cast("Any", client.screen(name)))
 
 
 def test_events_are_given_from_the_newest_or_after_one() -> None:
@@ -122,38 +116,32 @@ def test_events_are_given_from_the_newest_or_after_one() -> None:
     assert asyncio.run(play()) == ([4, 5], [3, 4])
 
 
-def test_history_is_searched_as_a_real_one_is() -> None:
+async def test_history_is_searched_as_a_real_one_is() -> None:
     """Only the handoffs whose documents hold all the words, each with the line of them."""
 
-    async def play() -> None:
-        client = memory()
-        handoffs = [{"id": "h-1"}, {"id": "h-2"}]
-        client.remember([{"agent": "api", "sessions": [{"id": "s", "handoffs": handoffs}]}])
-        client.lay("h-1", "---\nagent: api\n---\n# Handoff\n\nThe token of Auth\n")
-        client.lay("h-2", "the session")
-        ((session,),) = [each["sessions"] for each in await client.history(search="auth TOKEN")]
-        assert session["handoffs"] == [{"id": "h-1", "found": "The token of Auth"}]
-        assert await client.history(search="agent") == []
-        assert await client.history("web", search="auth") == []
-        assert len((await client.history("api", search=" "))[0]["sessions"][0]["handoffs"]) == 2
-
-    asyncio.run(play())
+    client = memory()
+    handoffs = [{"id": "h-1"}, {"id": "h-2"}]
+    client.remember([{"agent": "api", "sessions": [{"id": "s", "handoffs": handoffs}]}])
+    client.lay("h-1", "---\nagent: api\n---\n# Handoff\n\nThe token of Auth\n")
+    client.lay("h-2", "the session")
+    ((session,),) = [each["sessions"] for each in await client.history(search="auth TOKEN")]
+    assert session["handoffs"] == [{"id": "h-1", "found": "The token of Auth"}]
+    assert await client.history(search="agent") == []
+    assert await client.history("web", search="auth") == []
+    assert len((await client.history("api", search=" "))[0]["sessions"][0]["handoffs"]) == 2
 
 
-def test_what_is_looked_up_is_what_was_put_there() -> None:
-    async def play() -> None:
-        client = memory("api")
-        assert await client.course("api") == Course(agent="api")
-        assert (await client.diff("api")).text == ""
-        course = Course(agent="api", stretches=[Stretch(session="s", number=1, state="live")])
-        client.chart(course)
-        client.differ("api", WorktreeDiff(directory="/w", text="+one\n"))
-        assert await client.course("api") == course
-        assert (await client.diff("api")).text == "+one\n"
-        assert (await client.diff("api", of_job=True)).text == ""
-        for call in (client.course, client.diff):
-            with pytest.raises(NoSuchAgent):
-                await call("nobody")
-        assert client.looked_up[:2] == [("course", "api"), ("diff", "api")]
-
-    asyncio.run(play())
+async def test_what_is_looked_up_is_what_was_put_there() -> None:
+    client = memory("api")
+    assert await client.course("api") == Course(agent="api")
+    assert (await client.diff("api")).text == ""
+    course = Course(agent="api", stretches=[Stretch(session="s", number=1, state="live")])
+    client.chart(course)
+    client.differ("api", WorktreeDiff(directory="/w", text="+one\n"))
+    assert await client.course("api") == course
+    assert (await client.diff("api")).text == "+one\n"
+    assert (await client.diff("api", of_job=True)).text == ""
+    for call in (client.course, client.diff):
+        with pytest.raises(NoSuchAgent):
+            await call("nobody")
+    assert client.looked_up[:2] == [("course", "api"), ("diff", "api")]

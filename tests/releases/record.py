@@ -6,7 +6,6 @@ flight is never changed or removed.
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -87,73 +86,58 @@ def swapped(row: AgentStatus) -> bool:
     return row.handoffs == 1 and row.state == "done"
 
 
-def test_record_an_automatic_handoff_in_each_state(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        with kept(cockpit) as copies:
-            async with cockpit.flying(cockpit.agent(steps=9)):
-                await cockpit.start()
-                await cockpit.until(swapped)
-                keep(cockpit.home, copies / "done")
-            for copy in sorted(copies.iterdir()):
-                await write(cockpit, copy, copy.name.lower())
-
-    asyncio.run(journey())
+async def test_record_an_automatic_handoff_in_each_state(cockpit: Cockpit) -> None:
+    with kept(cockpit) as copies:
+        async with cockpit.flying(cockpit.agent(steps=9)):
+            await cockpit.start()
+            await cockpit.until(swapped)
+            keep(cockpit.home, copies / "done")
+        for copy in sorted(copies.iterdir()):
+            await write(cockpit, copy, copy.name.lower())
 
 
-def test_record_what_waits_for_the_user_and_an_undo(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        with kept(cockpit) as copies:
-            async with cockpit.flying(cockpit.agent(mode="prompt", steps=9)):
-                await cockpit.start()
-                await cockpit.until(lambda row: row.needs and row.needs.kind == "handoff")
-                await cockpit.ask(Approve(name="api"))
-                await cockpit.until(lambda row: row.needs and row.needs.kind == "review")
-                await cockpit.ask(Approve(name="api"))
-                await cockpit.until(swapped)
-                await cockpit.ask(Undo(name="api"))
-                await cockpit.until(lambda row: row.session_number == 1 and row.pid)
-                keep(cockpit.home, copies / "undone")
-            for name in ("Asked", "Reviewing", "undone"):
-                await write(cockpit, copies / name, name.lower())
-
-    asyncio.run(journey())
+async def test_record_what_waits_for_the_user_and_an_undo(cockpit: Cockpit) -> None:
+    with kept(cockpit) as copies:
+        async with cockpit.flying(cockpit.agent(mode="prompt", steps=9)):
+            await cockpit.start()
+            await cockpit.until(lambda row: row.needs and row.needs.kind == "handoff")
+            await cockpit.ask(Approve(name="api"))
+            await cockpit.until(lambda row: row.needs and row.needs.kind == "review")
+            await cockpit.ask(Approve(name="api"))
+            await cockpit.until(swapped)
+            await cockpit.ask(Undo(name="api"))
+            await cockpit.until(lambda row: row.session_number == 1 and row.pid)
+            keep(cockpit.home, copies / "undone")
+        for name in ("Asked", "Reviewing", "undone"):
+            await write(cockpit, copies / name, name.lower())
 
 
-def test_record_a_handoff_that_failed(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        with kept(cockpit, processes=Undying()) as copies:
-            async with cockpit.flying(cockpit.agent(steps=9)):
-                await cockpit.start()
-                await cockpit.event("handoff.failed")
-                keep(cockpit.home, copies / "failed")
-            await write(cockpit, copies / "failed", "failed")
-
-    asyncio.run(journey())
+async def test_record_a_handoff_that_failed(cockpit: Cockpit) -> None:
+    with kept(cockpit, processes=Undying()) as copies:
+        async with cockpit.flying(cockpit.agent(steps=9)):
+            await cockpit.start()
+            await cockpit.event("handoff.failed")
+            keep(cockpit.home, copies / "failed")
+        await write(cockpit, copies / "failed", "failed")
 
 
-def test_record_a_session_that_was_reopened(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        with kept(cockpit) as copies:
-            async with cockpit.flying(cockpit.agent(steps=9, faults="successor:exit")):
-                await cockpit.start()
-                await cockpit.event("handoff.revived", within=60)
-                keep(cockpit.home, copies / "revived")
-            for name in ("Reviving", "revived"):
-                await write(cockpit, copies / name, name.lower())
-
-    asyncio.run(journey())
+async def test_record_a_session_that_was_reopened(cockpit: Cockpit) -> None:
+    with kept(cockpit) as copies:
+        async with cockpit.flying(cockpit.agent(steps=9, faults="successor:exit")):
+            await cockpit.start()
+            await cockpit.event("handoff.revived", within=60)
+            keep(cockpit.home, copies / "revived")
+        for name in ("Reviving", "revived"):
+            await write(cockpit, copies / name, name.lower())
 
 
-def test_record_a_refused_handoff(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        with kept(cockpit) as copies:
-            async with cockpit.flying(cockpit.agent(mode="prompt", steps=9, step_tokens=100)):
-                await cockpit.start()
-                await cockpit.ask(Handoff(name="api"))
-                await cockpit.until(lambda row: row.needs and row.needs.kind == "review")
-                await cockpit.ask(Refuse(name="api"))
-                await cockpit.event("handoff.refused")
-                keep(cockpit.home, copies / "refused")
-            await write(cockpit, copies / "refused", "refused")
-
-    asyncio.run(journey())
+async def test_record_a_refused_handoff(cockpit: Cockpit) -> None:
+    with kept(cockpit) as copies:
+        async with cockpit.flying(cockpit.agent(mode="prompt", steps=9, step_tokens=100)):
+            await cockpit.start()
+            await cockpit.ask(Handoff(name="api"))
+            await cockpit.until(lambda row: row.needs and row.needs.kind == "review")
+            await cockpit.ask(Refuse(name="api"))
+            await cockpit.event("handoff.refused")
+            keep(cockpit.home, copies / "refused")
+        await write(cockpit, copies / "refused", "refused")

@@ -5,7 +5,6 @@ Each flight is laid down as after a reboot: every file is there, and no process.
 
 from __future__ import annotations
 
-import asyncio
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -46,32 +45,29 @@ def test_every_state_of_a_handoff_is_among_the_flights() -> None:
 
 
 @pytest.mark.parametrize("flight", FLIGHTS, ids=NAMES)
-def test_a_flight_of_an_earlier_version_is_whole(cockpit: Cockpit, flight: Path) -> None:
-    async def journey() -> None:
-        lay_down(flight, cockpit.home)
-        sessions, handoffs = kept(cockpit, "sessions"), kept(cockpit, "handoffs")
-        papers = {
-            path: path.read_bytes() for path in cockpit.repository.rglob(".cockpit/handoffs/*.md")
-        }
-        async with cockpit.flying():
-            row = await cockpit.row()
-            assert (row.name, row.goal) == ("api", "Count the steps.")
-            assert row.job == sessions[-1]["job"]
-            (chain,) = await cockpit.client.history("api")
-            told = {each["id"] for each in chain["sessions"]}
-            assert told >= {each["id"] for each in sessions if each["state"] != "failed"}
-            assert kept(cockpit, "damaged") == []
-            after = {each["id"]: each for each in kept(cockpit, "handoffs")}
-            for each in handoffs:
-                if each["ended"] is not None:
-                    assert after[each["id"]]["outcome"] == each["outcome"]
-            newest = await settled(cockpit)
-            assert newest["outcome"] == OUTCOMES.get(flight.name, "done"), newest["why"]
-        for path, text in papers.items():
-            if not path.name.startswith("draft-"):
-                assert path.read_bytes() == text
-
-    asyncio.run(journey())
+async def test_a_flight_of_an_earlier_version_is_whole(cockpit: Cockpit, flight: Path) -> None:
+    lay_down(flight, cockpit.home)
+    sessions, handoffs = kept(cockpit, "sessions"), kept(cockpit, "handoffs")
+    papers = {
+        path: path.read_bytes() for path in cockpit.repository.rglob(".cockpit/handoffs/*.md")
+    }
+    async with cockpit.flying():
+        row = await cockpit.row()
+        assert (row.name, row.goal) == ("api", "Count the steps.")
+        assert row.job == sessions[-1]["job"]
+        (chain,) = await cockpit.client.history("api")
+        told = {each["id"] for each in chain["sessions"]}
+        assert told >= {each["id"] for each in sessions if each["state"] != "failed"}
+        assert kept(cockpit, "damaged") == []
+        after = {each["id"]: each for each in kept(cockpit, "handoffs")}
+        for each in handoffs:
+            if each["ended"] is not None:
+                assert after[each["id"]]["outcome"] == each["outcome"]
+        newest = await settled(cockpit)
+        assert newest["outcome"] == OUTCOMES.get(flight.name, "done"), newest["why"]
+    for path, text in papers.items():
+        if not path.name.startswith("draft-"):
+            assert path.read_bytes() == text
 
 
 async def settled(cockpit: Cockpit) -> dict[str, Any]:

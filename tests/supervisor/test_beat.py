@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
 from cockpit.client.exchange import Exchange
@@ -11,19 +10,16 @@ if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
 
 
-def test_a_silent_fleet_is_heard_of_by_whoever_asked_for_it(cockpit: Cockpit) -> None:
-    async def listen() -> None:
-        async with cockpit.flying(cockpit.agent()):
-            watching = await Exchange.open(cockpit.places.socket, 5)
-            try:
-                await watching.ask("GET", "/v1/watch?beat=1")
-                blocks = watching.blocks()
-                watching.longest_silence = 20.0
-                said = b""
-                while b"\n\n\n" not in said:  # a line, and two beats after it
-                    said += await anext(blocks)
-            finally:
-                await watching.close()
-            assert said.startswith(b'{"type":"snapshot"')
-
-    asyncio.run(listen())
+async def test_a_silent_fleet_is_heard_of_by_whoever_asked_for_it(cockpit: Cockpit) -> None:
+    async with cockpit.flying(cockpit.agent()):
+        watching = await Exchange.open(cockpit.places.socket, 5)
+        try:
+            await watching.ask("GET", "/v1/watch?beat=1")
+            blocks = watching.blocks()
+            watching.longest_silence = 20.0
+            said = b""
+            while b"\n\n\n" not in said:  # a line, and two beats after it
+                said += await anext(blocks)
+        finally:
+            await watching.close()
+        assert said.startswith(b'{"type":"snapshot"')

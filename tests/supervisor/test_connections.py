@@ -113,29 +113,26 @@ async def serving(
         await task
 
 
-def test_one_too_many_is_told_why_by_every_client(own_home: Path) -> None:
+async def test_one_too_many_is_told_why_by_every_client(own_home: Path) -> None:
     path = own_home / "s"
 
-    async def journey() -> None:
-        async with serving(path, lambda _: "api") as many:
-            held = [await asyncio.open_unix_connection(str(path)) for _ in range(MOST_OF_AGENT)]
-            while len(many) < MOST_OF_AGENT:
-                await asyncio.sleep(0.01)
-            exchange = await Exchange.open(path, 5.0)
-            with pytest.raises(NotNow, match="Too many connections"):
-                await exchange.ask("GET", "/")
-            await exchange.close()
-            with pytest.raises(CockpitError, match="Too many connections"):
-                await asyncio.to_thread(fetch, path, "/")
-            for _, writer in held:
-                writer.close()
-            while len(many):
-                await asyncio.sleep(0.01)
-            assert await asyncio.to_thread(fetch, path, "/") == b"hello"
-            while many.refused:
-                await asyncio.sleep(0.01)
-
-    asyncio.run(journey())
+    async with serving(path, lambda _: "api") as many:
+        held = [await asyncio.open_unix_connection(str(path)) for _ in range(MOST_OF_AGENT)]
+        while len(many) < MOST_OF_AGENT:
+            await asyncio.sleep(0.01)
+        exchange = await Exchange.open(path, 5.0)
+        with pytest.raises(NotNow, match="Too many connections"):
+            await exchange.ask("GET", "/")
+        await exchange.close()
+        with pytest.raises(CockpitError, match="Too many connections"):
+            await asyncio.to_thread(fetch, path, "/")
+        for _, writer in held:
+            writer.close()
+        while len(many):
+            await asyncio.sleep(0.01)
+        assert await asyncio.to_thread(fetch, path, "/") == b"hello"
+        while many.refused:
+            await asyncio.sleep(0.01)
 
 
 @pytest.mark.parametrize(
@@ -147,28 +144,25 @@ def test_one_too_many_is_told_why_by_every_client(own_home: Path) -> None:
         b"GET / HTTP/1.1\r\nHost: c\r\n\r\nGET / HTTP/1.1\r\n",
     ],
 )
-def test_a_request_that_does_not_arrive_is_ended(
+async def test_a_request_that_does_not_arrive_is_ended(
     own_home: Path, begin: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connections, "HEAD_SECONDS", 0.2)
     monkeypatch.setattr(connections, "BODY_SECONDS", 0.2)
 
-    async def journey() -> None:
-        async with serving(own_home / "s", lambda _: None) as many:
-            reader, writer = await asyncio.open_unix_connection(str(own_home / "s"))
-            writer.write(begin)
-            answer = await reader.read()
-            *_, last = answer.split(b"\r\n\r\n")
-            assert b"408" in answer
-            assert json.loads(last)["title"] == "The request was not received in time"
-            writer.close()
-            while len(many):
-                await asyncio.sleep(0.01)
-
-    asyncio.run(journey())
+    async with serving(own_home / "s", lambda _: None) as many:
+        reader, writer = await asyncio.open_unix_connection(str(own_home / "s"))
+        writer.write(begin)
+        answer = await reader.read()
+        *_, last = answer.split(b"\r\n\r\n")
+        assert b"408" in answer
+        assert json.loads(last)["title"] == "The request was not received in time"
+        writer.close()
+        while len(many):
+            await asyncio.sleep(0.01)
 
 
-def test_an_answer_may_take_longer_than_its_request(
+async def test_an_answer_may_take_longer_than_its_request(
     own_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connections, "HEAD_SECONDS", 0.1)
@@ -178,15 +172,12 @@ def test_an_answer_may_take_longer_than_its_request(
         await release.wait()
         return PlainTextResponse("late")
 
-    async def journey() -> None:
-        async with serving(own_home / "s", lambda _: None, Route("/slow", slow)):
-            reader, writer = await asyncio.open_unix_connection(str(own_home / "s"))
-            writer.write(b"GET /slow HTTP/1.1\r\nHost: c\r\nConnection: close\r\n\r\n")
-            other, its = await asyncio.open_unix_connection(str(own_home / "s"))
-            assert b"408" in await other.read()  # by now the first one's time would be up too
-            its.close()
-            release.set()
-            assert (await reader.read()).endswith(b"late")
-            writer.close()
-
-    asyncio.run(journey())
+    async with serving(own_home / "s", lambda _: None, Route("/slow", slow)):
+        reader, writer = await asyncio.open_unix_connection(str(own_home / "s"))
+        writer.write(b"GET /slow HTTP/1.1\r\nHost: c\r\nConnection: close\r\n\r\n")
+        other, its = await asyncio.open_unix_connection(str(own_home / "s"))
+        assert b"408" in await other.read()  # by now the first one's time would be up too
+        its.close()
+        release.set()
+        assert (await reader.read()).endswith(b"late")
+        writer.close()

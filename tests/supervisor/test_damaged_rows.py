@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sqlite3
 from typing import TYPE_CHECKING
 
@@ -49,31 +48,28 @@ def flip(cockpit: Cockpit, table: str, column: str) -> None:
 
 
 @pytest.mark.parametrize(("table", "column"), TEXTS)
-def test_one_flipped_byte_keeps_nothing_from_coming_up(
+async def test_one_flipped_byte_keeps_nothing_from_coming_up(
     cockpit: Cockpit, table: str, column: str
 ) -> None:
     def alive(row: AgentStatus) -> bool:
         return row.pid is not None
 
-    async def journey() -> None:
-        agents = [cockpit.agent(name, "prompt", steps=3, pause=2) for name in ("api", "web")]
-        async with cockpit.flying(*agents):
-            for name in ("api", "web"):
-                await cockpit.start(name)
-            await cockpit.until(lambda row: row.activity)
-            if await cockpit.client.status() and (await cockpit.row()).handoff is None:
-                await cockpit.ask(Handoff(name="api"))
-            before = [await cockpit.row(name) for name in ("api", "web")]
-        flip(cockpit, table, column)
-        for first in (True, False):
-            async with cockpit.flying():
-                api = await cockpit.until(alive)
-                web = await cockpit.until(alive, "web")
-                assert [api.pid, web.pid] == [row.pid for row in before]
-                assert (web.job, web.session_id) == (before[1].job, before[1].session_id)
-                if table != "events" and first:
-                    told = await cockpit.event("store.row_put_aside")
-                    assert column in told.text
-                    assert api.needs is not None
-
-    asyncio.run(journey())
+    agents = [cockpit.agent(name, "prompt", steps=3, pause=2) for name in ("api", "web")]
+    async with cockpit.flying(*agents):
+        for name in ("api", "web"):
+            await cockpit.start(name)
+        await cockpit.until(lambda row: row.activity)
+        if await cockpit.client.status() and (await cockpit.row()).handoff is None:
+            await cockpit.ask(Handoff(name="api"))
+        before = [await cockpit.row(name) for name in ("api", "web")]
+    flip(cockpit, table, column)
+    for first in (True, False):
+        async with cockpit.flying():
+            api = await cockpit.until(alive)
+            web = await cockpit.until(alive, "web")
+            assert [api.pid, web.pid] == [row.pid for row in before]
+            assert (web.job, web.session_id) == (before[1].job, before[1].session_id)
+            if table != "events" and first:
+                told = await cockpit.event("store.row_put_aside")
+                assert column in told.text
+                assert api.needs is not None

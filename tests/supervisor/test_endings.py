@@ -68,42 +68,36 @@ async def dead_pane(parts: Parts) -> None:
         await asyncio.sleep(0.02)
 
 
-def test_a_dead_pane_tells_status_signal_and_last_words(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        cockpit.configure(cockpit.agent())
-        async with parts_of(cockpit) as parts:
-            await dead_pane(parts)
-            told = await find_exit(parts.dependencies, parts.agent)
-            assert told.signal == signal.SIGKILL
-            assert "Pane is dead" not in told.last_lines
-            silent = await find_exit(mute(parts), parts.agent)
-            assert (silent.status, silent.signal, silent.last_lines) == (None, None, "")
-
-    asyncio.run(journey())
+async def test_a_dead_pane_tells_status_signal_and_last_words(cockpit: Cockpit) -> None:
+    cockpit.configure(cockpit.agent())
+    async with parts_of(cockpit) as parts:
+        await dead_pane(parts)
+        told = await find_exit(parts.dependencies, parts.agent)
+        assert told.signal == signal.SIGKILL
+        assert "Pane is dead" not in told.last_lines
+        silent = await find_exit(mute(parts), parts.agent)
+        assert (silent.status, silent.signal, silent.last_lines) == (None, None, "")
 
 
-def test_a_pane_that_is_gone_is_told_from_a_server_that_is(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        cockpit.configure(cockpit.agent())
-        async with parts_of(cockpit) as parts:
-            assert (await find_exit(parts.dependencies, parts.agent)).last_lines == ""
-            pane = await parts.sleeper("web")
-            parts.agent.change(pane=elsewhere(pane))
-            told = await find_exit(parts.dependencies, parts.agent)
-            assert told.last_lines == "Its pane was closed."
-            assert await without_panes(parts.dependencies, parts.fleet) == [parts.agent]
-            assert await without_panes(mute(parts), parts.fleet) == []
-            os.kill(pane.pid, signal.SIGKILL)
-            server = int(cockpit.tmux("display-message", "-p", "#{pid}"))
-            told = await find_exit(interrupted(parts), parts.agent)
-            assert told.last_lines == ""
-            cockpit.tmux("kill-server")
-            await until(lambda: not parts.dependencies.processes.identify(server))
-            told = await find_exit(parts.dependencies, parts.agent)
-            assert told.last_lines == SERVER_ENDED
-            told = await find_exit(interrupted(parts), parts.agent)
-            assert told.last_lines == SERVER_ENDED
-            told = await find_exit(interrupted(parts, silent=1000), parts.agent)
-            assert told.last_lines == ""
-
-    asyncio.run(journey())
+async def test_a_pane_that_is_gone_is_told_from_a_server_that_is(cockpit: Cockpit) -> None:
+    cockpit.configure(cockpit.agent())
+    async with parts_of(cockpit) as parts:
+        assert (await find_exit(parts.dependencies, parts.agent)).last_lines == ""
+        pane = await parts.sleeper("web")
+        parts.agent.change(pane=elsewhere(pane))
+        told = await find_exit(parts.dependencies, parts.agent)
+        assert told.last_lines == "Its pane was closed."
+        assert await without_panes(parts.dependencies, parts.fleet) == [parts.agent]
+        assert await without_panes(mute(parts), parts.fleet) == []
+        os.kill(pane.pid, signal.SIGKILL)
+        server = int(cockpit.tmux("display-message", "-p", "#{pid}"))
+        told = await find_exit(interrupted(parts), parts.agent)
+        assert told.last_lines == ""
+        cockpit.tmux("kill-server")
+        await until(lambda: not parts.dependencies.processes.identify(server))
+        told = await find_exit(parts.dependencies, parts.agent)
+        assert told.last_lines == SERVER_ENDED
+        told = await find_exit(interrupted(parts), parts.agent)
+        assert told.last_lines == SERVER_ENDED
+        told = await find_exit(interrupted(parts, silent=1000), parts.agent)
+        assert told.last_lines == ""

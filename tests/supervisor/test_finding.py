@@ -23,110 +23,92 @@ async def adopted(parts: Parts) -> bool:
     return await reattach(parts.dependencies, parts.sessions, parts.agent)
 
 
-def test_nobody_is_found_in_a_seat_in_which_nobody_sat(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        cockpit.configure(cockpit.agent())
-        async with parts_of(cockpit) as parts:
-            await parts.sleeper()
-            assert not await parts.find()
-            assert not parts.agent.alive
-
-    asyncio.run(journey())
+async def test_nobody_is_found_in_a_seat_in_which_nobody_sat(cockpit: Cockpit) -> None:
+    cockpit.configure(cockpit.agent())
+    async with parts_of(cockpit) as parts:
+        await parts.sleeper()
+        assert not await parts.find()
+        assert not parts.agent.alive
 
 
-def test_an_agent_is_found_in_its_pane_and_by_its_label_where_the_pane_is_another(
+async def test_an_agent_is_found_in_its_pane_and_by_its_label_where_the_pane_is_another(
     cockpit: Cockpit,
 ) -> None:
-    async def journey() -> None:
-        row = await flown(cockpit)
-        async with parts_of(cockpit) as parts:
-            assert await parts.find()
-            assert parts.agent.process is not None
-            assert parts.agent.process.pid == row.pid
-            parts.agent.process = None
-            parts.agent.change(pane=PaneId("%99"))
-            assert await parts.find()
-            assert parts.agent.record.pane == row.pane
-            # Who sits and is known to live is asked nothing more.
-            assert await adopted(parts)
-
-    asyncio.run(journey())
+    row = await flown(cockpit)
+    async with parts_of(cockpit) as parts:
+        assert await parts.find()
+        assert parts.agent.process is not None
+        assert parts.agent.process.pid == row.pid
+        parts.agent.process = None
+        parts.agent.change(pane=PaneId("%99"))
+        assert await parts.find()
+        assert parts.agent.record.pane == row.pane
+        # Who sits and is known to live is asked nothing more.
+        assert await adopted(parts)
 
 
-def test_a_label_that_two_panes_have_proves_nothing(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        await flown(cockpit)
-        async with parts_of(cockpit) as parts:
-            other = await parts.sleeper()
-            parts.agent.change(pane=None, pid=None)
-            assert not await adopted(parts)
-            assert not await parts.find()
-            assert parts.agent.record.pane is None
-            os.kill(other.pid, signal.SIGKILL)
-
-    asyncio.run(journey())
+async def test_a_label_that_two_panes_have_proves_nothing(cockpit: Cockpit) -> None:
+    await flown(cockpit)
+    async with parts_of(cockpit) as parts:
+        other = await parts.sleeper()
+        parts.agent.change(pane=None, pid=None)
+        assert not await adopted(parts)
+        assert not await parts.find()
+        assert parts.agent.record.pane is None
+        os.kill(other.pid, signal.SIGKILL)
 
 
-def test_a_deaf_agent_is_found_without_its_pane(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        row = await flown(cockpit, faults="deaf", steps=900, step_tokens=1)
-        assert row.pane is not None
-        assert row.pid is not None
-        cockpit.tmux("kill-pane", "-t", row.pane)
-        async with parts_of(cockpit) as parts:
-            assert await parts.find()
-            assert parts.agent.process is not None
-            assert (parts.agent.process.pid, parts.agent.record.pane) == (row.pid, None)
-            os.kill(row.pid, signal.SIGKILL)
-            await until(lambda: not parts.agent.alive)
-
-    asyncio.run(journey())
-
-
-def test_of_an_agent_that_is_gone_the_pane_is_kept_if_it_is_there(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        row = await flown(cockpit)
-        assert row.pid is not None
-        assert row.pane is not None
+async def test_a_deaf_agent_is_found_without_its_pane(cockpit: Cockpit) -> None:
+    row = await flown(cockpit, faults="deaf", steps=900, step_tokens=1)
+    assert row.pane is not None
+    assert row.pid is not None
+    cockpit.tmux("kill-pane", "-t", row.pane)
+    async with parts_of(cockpit) as parts:
+        assert await parts.find()
+        assert parts.agent.process is not None
+        assert (parts.agent.process.pid, parts.agent.record.pane) == (row.pid, None)
         os.kill(row.pid, signal.SIGKILL)
-        async with parts_of(cockpit) as parts:
-            await until(lambda: not parts.dependencies.processes.identify(row.pid or 0))
-            while not (await parts.panes())[row.pane].dead:
-                await asyncio.sleep(0.02)
-            assert not await adopted(parts)
-            assert not await parts.find()
-            assert (parts.agent.process, parts.agent.record.pane) == (None, row.pane)
-            cockpit.tmux("kill-pane", "-t", row.pane)
-            assert not await parts.find()
-            assert parts.agent.record.pane is None
-            assert not await parts.find()
-            assert not await adopted(parts)
-
-    asyncio.run(journey())
+        await until(lambda: not parts.agent.alive)
 
 
-def test_a_launcher_is_given_a_moment_to_become_the_agent(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        await flown(cockpit)
-        cockpit.tmux("kill-server")
-        async with parts_of(cockpit) as parts:
-            run = parts.agent.record.run
-            assert run is not None
-            mine = await parts.sleeper(COCKPIT_RUN=run)
-            parts.agent.change(pane=mine.id, pid=None, started=None, boot=None)
-            assert await adopted(parts)
-            assert parts.agent.process is not None
-            assert parts.agent.process.pid == mine.pid
-            os.kill(mine.pid, signal.SIGKILL)
-            await until(lambda: not parts.agent.alive)
+async def test_of_an_agent_that_is_gone_the_pane_is_kept_if_it_is_there(cockpit: Cockpit) -> None:
+    row = await flown(cockpit)
+    assert row.pid is not None
+    assert row.pane is not None
+    os.kill(row.pid, signal.SIGKILL)
+    async with parts_of(cockpit) as parts:
+        await until(lambda: not parts.dependencies.processes.identify(row.pid or 0))
+        while not (await parts.panes())[row.pane].dead:
+            await asyncio.sleep(0.02)
+        assert not await adopted(parts)
+        assert not await parts.find()
+        assert (parts.agent.process, parts.agent.record.pane) == (None, row.pane)
+        cockpit.tmux("kill-pane", "-t", row.pane)
+        assert not await parts.find()
+        assert parts.agent.record.pane is None
+        assert not await parts.find()
+        assert not await adopted(parts)
 
-            foreign = await parts.sleeper()
-            parts.agent.change(pane=foreign.id, pid=None, started=None, boot=None)
-            asyncio.get_running_loop().call_later(0.2, os.kill, foreign.pid, signal.SIGKILL)
-            assert not await adopted(parts)
-            stays = await parts.sleeper()
-            parts.agent.change(pane=stays.id)
-            assert not await adopted(parts)
-            os.kill(stays.pid, signal.SIGKILL)
 
-    asyncio.run(journey())
+async def test_a_launcher_is_given_a_moment_to_become_the_agent(cockpit: Cockpit) -> None:
+    await flown(cockpit)
+    cockpit.tmux("kill-server")
+    async with parts_of(cockpit) as parts:
+        run = parts.agent.record.run
+        assert run is not None
+        mine = await parts.sleeper(COCKPIT_RUN=run)
+        parts.agent.change(pane=mine.id, pid=None, started=None, boot=None)
+        assert await adopted(parts)
+        assert parts.agent.process is not None
+        assert parts.agent.process.pid == mine.pid
+        os.kill(mine.pid, signal.SIGKILL)
+        await until(lambda: not parts.agent.alive)
+
+        foreign = await parts.sleeper()
+        parts.agent.change(pane=foreign.id, pid=None, started=None, boot=None)
+        asyncio.get_running_loop().call_later(0.2, os.kill, foreign.pid, signal.SIGKILL)
+        assert not await adopted(parts)
+        stays = await parts.sleeper()
+        parts.agent.change(pane=stays.id)
+        assert not await adopted(parts)
+        os.kill(stays.pid, signal.SIGKILL)

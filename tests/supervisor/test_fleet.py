@@ -77,22 +77,19 @@ def test_the_same_file_by_another_name_is_no_other_file(
         fleet.load(own_home / "other.toml", named=True)
 
 
-def test_a_file_is_read_beside_the_event_loop(parts: Dependencies, own_home: Path) -> None:
+async def test_a_file_is_read_beside_the_event_loop(parts: Dependencies, own_home: Path) -> None:
     file = own_home / "cockpit.toml"
     file.write_text(f'[[agents]]\nname = "web"\ndirectory = "{own_home}"\n')
     fleet = Fleet(parts)
 
-    async def journey() -> None:
-        reading = asyncio.create_task(fleet.reload(file, named=True))
-        again = asyncio.create_task(fleet.reload(file, named=True))
-        await asyncio.sleep(0)
-        # The loop was free before the first read was taken up.
-        assert fleet.loaded is None
-        await asyncio.gather(reading, again)
-        assert fleet.find("web") is not None
-        file.write_text("x = " + "[" * 5000)
-        with pytest.raises(BadConfig, match="nested too deeply"):
-            await fleet.reload(file, named=True)
-        assert fleet.find("web") is not None
-
-    asyncio.run(journey())
+    reading = asyncio.create_task(fleet.reload(file, named=True))
+    again = asyncio.create_task(fleet.reload(file, named=True))
+    await asyncio.sleep(0)
+    # The loop was free before the first read was taken up.
+    assert fleet.loaded is None
+    await asyncio.gather(reading, again)
+    assert fleet.find("web") is not None
+    file.write_text("x = " + "[" * 5000)
+    with pytest.raises(BadConfig, match="nested too deeply"):
+        await fleet.reload(file, named=True)
+    assert fleet.find("web") is not None

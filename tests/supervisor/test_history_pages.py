@@ -53,47 +53,43 @@ async def asked(socket: Path, target: str) -> Any:
     return json.loads(answer.partition(b"\r\n\r\n")[2])
 
 
-def test_pages_give_every_job_once_and_together_what_the_whole_gives(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        async with cockpit.flying(cockpit.agent()) as supervisor:
-            assert await asked(cockpit.places.socket, "/v1/history") == []
-            fill(supervisor.dependencies.store)
-            whole = await asked(cockpit.places.socket, "/v1/history?name=api")
-            assert [len(chain["sessions"]) for chain in whole] == [SESSIONS] * JOBS
-            assert await cockpit.client.history("api") == whole
-            pages: list[dict[str, Any]] = []
-            target = "/v1/history?limit=25"
-            more: str | None = ""
-            while more is not None:
-                page = await asked(cockpit.places.socket, target + (more and f"&before={more}"))
-                assert len(page["chains"]) <= 25
-                pages, more = [*page["chains"], *pages], page["next"]
-            assert pages == whole
-            refused = await asked(cockpit.places.socket, "/v1/history?limit=5&before=none")
-            assert refused["exit_code"] == 2
+async def test_pages_give_every_job_once_and_together_what_the_whole_gives(
+    cockpit: Cockpit,
+) -> None:
+    async with cockpit.flying(cockpit.agent()) as supervisor:
+        assert await asked(cockpit.places.socket, "/v1/history") == []
+        fill(supervisor.dependencies.store)
+        whole = await asked(cockpit.places.socket, "/v1/history?name=api")
+        assert [len(chain["sessions"]) for chain in whole] == [SESSIONS] * JOBS
+        assert await cockpit.client.history("api") == whole
+        pages: list[dict[str, Any]] = []
+        target = "/v1/history?limit=25"
+        more: str | None = ""
+        while more is not None:
+            page = await asked(cockpit.places.socket, target + (more and f"&before={more}"))
+            assert len(page["chains"]) <= 25
+            pages, more = [*page["chains"], *pages], page["next"]
+        assert pages == whole
+        refused = await asked(cockpit.places.socket, "/v1/history?limit=5&before=none")
+        assert refused["exit_code"] == 2
 
-    asyncio.run(journey())
 
-
-def test_pages_of_handoffs_are_newest_first_even_within_one_job(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        async with cockpit.flying(cockpit.agent()) as supervisor:
-            fill(supervisor.dependencies.store)
-            whole = entries(await cockpit.client.history())
-            assert len(whole) == JOBS * SESSIONS
-            found: list[Entry] = []
-            page = await cockpit.client.history_page(500)
+async def test_pages_of_handoffs_are_newest_first_even_within_one_job(cockpit: Cockpit) -> None:
+    async with cockpit.flying(cockpit.agent()) as supervisor:
+        fill(supervisor.dependencies.store)
+        whole = entries(await cockpit.client.history())
+        assert len(whole) == JOBS * SESSIONS
+        found: list[Entry] = []
+        page = await cockpit.client.history_page(500)
+        found += entries(page.chains)
+        assert page.total == JOBS * SESSIONS
+        while page.next is not None:
+            page = await cockpit.client.history_page(500, page.next, "api")
+            assert len(entries(page.chains)) <= 500
             found += entries(page.chains)
-            assert page.total == JOBS * SESSIONS
-            while page.next is not None:
-                page = await cockpit.client.history_page(500, page.next, "api")
-                assert len(entries(page.chains)) <= 500
-                found += entries(page.chains)
-            assert found == whole
-            with pytest.raises(BadUsage):
-                await cockpit.client.history_page(5, "none")
-
-    asyncio.run(journey())
+        assert found == whole
+        with pytest.raises(BadUsage):
+            await cockpit.client.history_page(5, "none")
 
 
 def test_others_are_served_between_two_jobs(cockpit: Cockpit) -> None:

@@ -112,44 +112,39 @@ REFUSED = [
 ]
 
 
-def test_an_agent_does_nothing_for_its_user(cockpit: Cockpit) -> None:
+async def test_an_agent_does_nothing_for_its_user(cockpit: Cockpit) -> None:
     inside = Inside(cockpit)
 
-    async def journey() -> None:
-        async with cockpit.flying(
-            cockpit.agent(mode="prompt", steps=3, step_tokens=1_000), inside.agent(cockpit)
-        ) as supervisor:
-            await cockpit.start()
-            await cockpit.start("inner")
-            planted = cockpit.home / "planted.toml"
-            planted.write_text(
-                '[[agents]]\nname = "other"\npermission_mode = "bypassPermissions"\n'
-            )
-            planted.chmod(0o600)
-            for line in REFUSED:
-                asked = line.format(config=planted, home=cockpit.home)
-                before = len(await cockpit.events("verb.refused"))
-                answer = await inside.run(asked)
-                if "setsid -f" in line:
-                    await cockpit.event("verb.refused", number=before + 1)
-                    continue
-                assert answer.code == 5, (asked, answer)
-                assert "Refused: " in answer.text, (asked, answer)
-                assert "the user" in answer.text, (asked, answer)
-            assert (await cockpit.row("api")).pid is not None
-            assert {agent.name for agent in supervisor.fleet} == {"api", "inner"}
-            assert not is_trusted(cockpit.places, read_config_file(planted, follow_links=True))
-            told = await cockpit.events("verb.refused")
-            assert {event.data["by"]["kind"] for event in told} == {"agent"}
-            assert {event.data["by"]["name"] for event in told} == {"inner"}
-
-    asyncio.run(journey())
+    async with cockpit.flying(
+        cockpit.agent(mode="prompt", steps=3, step_tokens=1_000), inside.agent(cockpit)
+    ) as supervisor:
+        await cockpit.start()
+        await cockpit.start("inner")
+        planted = cockpit.home / "planted.toml"
+        planted.write_text('[[agents]]\nname = "other"\npermission_mode = "bypassPermissions"\n')
+        planted.chmod(0o600)
+        for line in REFUSED:
+            asked = line.format(config=planted, home=cockpit.home)
+            before = len(await cockpit.events("verb.refused"))
+            answer = await inside.run(asked)
+            if "setsid -f" in line:
+                await cockpit.event("verb.refused", number=before + 1)
+                continue
+            assert answer.code == 5, (asked, answer)
+            assert "Refused: " in answer.text, (asked, answer)
+            assert "the user" in answer.text, (asked, answer)
+        assert (await cockpit.row("api")).pid is not None
+        assert {agent.name for agent in supervisor.fleet} == {"api", "inner"}
+        assert not is_trusted(cockpit.places, read_config_file(planted, follow_links=True))
+        told = await cockpit.events("verb.refused")
+        assert {event.data["by"]["kind"] for event in told} == {"agent"}
+        assert {event.data["by"]["name"] for event in told} == {"inner"}
 
 
 THROUGH_TMUX = ["run-shell {0}", "new-window -d {0}", "split-window -d -t %0 {0}"]
 
 
-def test_an_agent_that_has_our_tmux_start_a_command_does_nothing_for_its_user(
+async def test_an_agent_that_has_our_tmux_start_a_command_does_nothing_for_its_user(
     cockpit: Cockpit,
 ) -> None:
     inside = Inside(cockpit)
@@ -174,144 +169,126 @@ def test_an_agent_that_has_our_tmux_start_a_command_does_nothing_for_its_user(
             await asyncio.sleep(0.03)
         return Answer(int(code.read_text()), said.read_text())
 
-    async def journey() -> None:
-        async with cockpit.flying(
-            cockpit.agent(mode="prompt", steps=3, step_tokens=1_000), inside.agent(cockpit)
-        ):
-            await cockpit.start()
-            await cockpit.start("inner")
-            config = cockpit.config
-            for how in THROUGH_TMUX:
-                for command in ("stop api", "send api x", "down", f"config trust {config}"):
-                    answer = await through_tmux(how, f"cockpit {command}")
-                    assert answer.code == 5, (how, command, answer)
-                    assert "Refused: " in answer.text
-            line = f"env -u COCKPIT_HOME XDG_RUNTIME_DIR={cockpit.home} cockpit config trust"
-            answer = await through_tmux(THROUGH_TMUX[0], f"{line} {config}")
-            assert answer.code == 5, answer
-            assert "own tmux server" in answer.text
-            # The marks of a hook, put on by hand, do not help.
-            marks = f"COCKPIT_RUN=hook-00 COCKPIT_SOCKET={cockpit.places.socket}"
-            answer = await through_tmux(THROUGH_TMUX[0], f"env {marks} cockpit stop api")
-            assert answer.code == 5, answer
-            assert (await cockpit.row("api")).pid is not None
-            told = await cockpit.events("verb.refused")
-            assert {event.data["by"]["kind"] for event in told} == {"agent"}
-            # What runs in the home window is the screen's, which is the user's.
-            script = cockpit.home / "screen.sh"
-            script.write_text(
-                f"env -i {kept} cockpit stop api > {script}.out 2>&1; exec sleep 1000\n"
-            )
-            panes = cockpit.supervisor.dependencies.panes if cockpit.supervisor else None
-            assert isinstance(panes, Tmux)
-            await TmuxViews(panes).open_home(
-                Launch(["/bin/sh", str(script)], cockpit.repository.resolve(), dict(os.environ))
-            )
-            await cockpit.until(lambda row: row.pid is None)
-
-    asyncio.run(journey())
+    async with cockpit.flying(
+        cockpit.agent(mode="prompt", steps=3, step_tokens=1_000), inside.agent(cockpit)
+    ):
+        await cockpit.start()
+        await cockpit.start("inner")
+        config = cockpit.config
+        for how in THROUGH_TMUX:
+            for command in ("stop api", "send api x", "down", f"config trust {config}"):
+                answer = await through_tmux(how, f"cockpit {command}")
+                assert answer.code == 5, (how, command, answer)
+                assert "Refused: " in answer.text
+        line = f"env -u COCKPIT_HOME XDG_RUNTIME_DIR={cockpit.home} cockpit config trust"
+        answer = await through_tmux(THROUGH_TMUX[0], f"{line} {config}")
+        assert answer.code == 5, answer
+        assert "own tmux server" in answer.text
+        # The marks of a hook, put on by hand, do not help.
+        marks = f"COCKPIT_RUN=hook-00 COCKPIT_SOCKET={cockpit.places.socket}"
+        answer = await through_tmux(THROUGH_TMUX[0], f"env {marks} cockpit stop api")
+        assert answer.code == 5, answer
+        assert (await cockpit.row("api")).pid is not None
+        told = await cockpit.events("verb.refused")
+        assert {event.data["by"]["kind"] for event in told} == {"agent"}
+        # What runs in the home window is the screen's, which is the user's.
+        script = cockpit.home / "screen.sh"
+        script.write_text(f"env -i {kept} cockpit stop api > {script}.out 2>&1; exec sleep 1000\n")
+        panes = cockpit.supervisor.dependencies.panes if cockpit.supervisor else None
+        assert isinstance(panes, Tmux)
+        await TmuxViews(panes).open_home(
+            Launch(["/bin/sh", str(script)], cockpit.repository.resolve(), dict(os.environ))
+        )
+        await cockpit.until(lambda row: row.pid is None)
 
 
-def test_an_agent_looks_at_itself_and_sees_of_the_others_only_who_there_is(
+async def test_an_agent_looks_at_itself_and_sees_of_the_others_only_who_there_is(
     cockpit: Cockpit,
 ) -> None:
     inside = Inside(cockpit)
 
-    async def journey() -> None:
-        async with cockpit.flying(
-            cockpit.agent(mode="prompt", steps=3, step_tokens=1_000), inside.agent(cockpit)
-        ):
-            await cockpit.start()
-            own = await cockpit.start("inner")
-            status = json.loads((await inside.run("cockpit status --json")).text)
-            seen = {agent["name"]: agent for agent in status["agents"]}
-            assert seen["inner"]["pid"] == own.pid
-            assert seen["api"]["pid"] is None
-            assert seen["api"]["directory"] == ""
-            events = (await inside.run("cockpit events --json")).text.splitlines()
-            assert {json.loads(line)["agent"] for line in events} == {"inner"}
-            assert (await inside.run("cockpit history inner")).code == 0
-            assert (await inside.run("cockpit history api")).code == 5
-            assert (await inside.run("cockpit facts inner")).code != 5
-
-    asyncio.run(journey())
+    async with cockpit.flying(
+        cockpit.agent(mode="prompt", steps=3, step_tokens=1_000), inside.agent(cockpit)
+    ):
+        await cockpit.start()
+        own = await cockpit.start("inner")
+        status = json.loads((await inside.run("cockpit status --json")).text)
+        seen = {agent["name"]: agent for agent in status["agents"]}
+        assert seen["inner"]["pid"] == own.pid
+        assert seen["api"]["pid"] is None
+        assert seen["api"]["directory"] == ""
+        events = (await inside.run("cockpit events --json")).text.splitlines()
+        assert {json.loads(line)["agent"] for line in events} == {"inner"}
+        assert (await inside.run("cockpit history inner")).code == 0
+        assert (await inside.run("cockpit history api")).code == 5
+        assert (await inside.run("cockpit facts inner")).code != 5
 
 
-def test_what_the_user_allows_an_agent_it_may_do_and_no_more(cockpit: Cockpit) -> None:
+async def test_what_the_user_allows_an_agent_it_may_do_and_no_more(cockpit: Cockpit) -> None:
     inside = Inside(cockpit)
     may = '[agents.may]\nothers = ["stop", "start"]\n'
 
-    async def journey() -> None:
-        async with cockpit.flying(
-            cockpit.agent(mode="prompt", steps=3, step_tokens=1_000),
-            inside.agent(cockpit, more=may),
-        ):
-            await cockpit.start()
-            await cockpit.start("inner")
-            answer = await inside.run("cockpit stop api")
-            assert answer.code == 0, answer
-            (event,) = [
-                event
-                for event in await cockpit.events("verb.asked")
-                if event.data["verb"] == "stop"
-            ]
-            assert (event.agent, event.text) == ("api", "stop asked for by agent inner")
-            assert (await inside.run("cockpit send api x")).code == 5
-            assert (await inside.run("cockpit start api")).code == 0
-            # A file that an agent names is not trusted, nor even read.
-            planted = cockpit.home / "planted.toml"
-            planted.write_text(
-                '[[agents]]\nname = "other"\nruntime = "command"\ncommand = ["id"]\n'
-            )
-            planted.chmod(0o600)
-            await inside.run(f"cockpit --config {planted} start other")
-            assert not is_trusted(cockpit.places, read_config_file(planted, follow_links=True))
-            assert all(row.runtime == "claude" for row in [await cockpit.row("other")])
-
-    asyncio.run(journey())
+    async with cockpit.flying(
+        cockpit.agent(mode="prompt", steps=3, step_tokens=1_000),
+        inside.agent(cockpit, more=may),
+    ):
+        await cockpit.start()
+        await cockpit.start("inner")
+        answer = await inside.run("cockpit stop api")
+        assert answer.code == 0, answer
+        (event,) = [
+            event for event in await cockpit.events("verb.asked") if event.data["verb"] == "stop"
+        ]
+        assert (event.agent, event.text) == ("api", "stop asked for by agent inner")
+        assert (await inside.run("cockpit send api x")).code == 5
+        assert (await inside.run("cockpit start api")).code == 0
+        # A file that an agent names is not trusted, nor even read.
+        planted = cockpit.home / "planted.toml"
+        planted.write_text('[[agents]]\nname = "other"\nruntime = "command"\ncommand = ["id"]\n')
+        planted.chmod(0o600)
+        await inside.run(f"cockpit --config {planted} start other")
+        assert not is_trusted(cockpit.places, read_config_file(planted, follow_links=True))
+        assert all(row.runtime == "claude" for row in [await cockpit.row("other")])
 
 
-def test_who_asked_is_written_down(cockpit: Cockpit) -> None:
+async def test_who_asked_is_written_down(cockpit: Cockpit) -> None:
     inside = Inside(cockpit)
 
-    async def journey() -> None:
-        async with cockpit.flying(inside.agent(cockpit)):
-            await cockpit.ask(Start(name="inner", config=str(cockpit.config), named=True))
-            # From a terminal of its own, and through what ssh runs on a host.
-            command = f"{sys.executable} -P -m cockpit stop inner"
-            done = await asyncio.create_subprocess_exec(
-                "script",
-                "-qec",
-                command,
-                "/dev/null",
-                stdout=asyncio.subprocess.PIPE,
-                stdin=asyncio.subprocess.DEVNULL,
-            )
-            await done.communicate()
-            asked = await cockpit.events("verb.asked")
-            assert [event.data["verb"] for event in asked] == ["start", "stop"]
-            assert asked[1].data["by"]["kind"] == "user"
-            terminal = asked[1].data["by"]["terminal"]
-            assert terminal.startswith("pts/")
-            assert asked[1].text == f"stop asked for by you on {terminal}"
-            far = {**os.environ, "SSH_CONNECTION": "10.0.0.3 50000 10.0.0.4 22"}
-            body = b'{"name": "inner"}'
-            request = b"POST /v1/stop HTTP/1.0\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s" % (
-                len(body),
-                body,
-            )
-            dial = await asyncio.create_subprocess_exec(
-                sys.executable,
-                "-P",
-                "-m",
-                "cockpit",
-                "dial-stdio",
-                env=far,
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-            )
-            said, _ = await dial.communicate(request)
-            assert b" 200 " in said
-            assert "from 10.0.0.3" in (await cockpit.events("verb.asked"))[2].text
-
-    asyncio.run(journey())
+    async with cockpit.flying(inside.agent(cockpit)):
+        await cockpit.ask(Start(name="inner", config=str(cockpit.config), named=True))
+        # From a terminal of its own, and through what ssh runs on a host.
+        command = f"{sys.executable} -P -m cockpit stop inner"
+        done = await asyncio.create_subprocess_exec(
+            "script",
+            "-qec",
+            command,
+            "/dev/null",
+            stdout=asyncio.subprocess.PIPE,
+            stdin=asyncio.subprocess.DEVNULL,
+        )
+        await done.communicate()
+        asked = await cockpit.events("verb.asked")
+        assert [event.data["verb"] for event in asked] == ["start", "stop"]
+        assert asked[1].data["by"]["kind"] == "user"
+        terminal = asked[1].data["by"]["terminal"]
+        assert terminal.startswith("pts/")
+        assert asked[1].text == f"stop asked for by you on {terminal}"
+        far = {**os.environ, "SSH_CONNECTION": "10.0.0.3 50000 10.0.0.4 22"}
+        body = b'{"name": "inner"}'
+        request = b"POST /v1/stop HTTP/1.0\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s" % (
+            len(body),
+            body,
+        )
+        dial = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-P",
+            "-m",
+            "cockpit",
+            "dial-stdio",
+            env=far,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+        )
+        said, _ = await dial.communicate(request)
+        assert b" 200 " in said
+        assert "from 10.0.0.3" in (await cockpit.events("verb.asked"))[2].text

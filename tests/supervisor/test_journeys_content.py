@@ -98,90 +98,83 @@ def paper(cockpit: Cockpit) -> Path:
     }.items(),
     ids=lambda item: item[0],
 )
-def test_a_draft_that_is_no_plain_new_document_is_not_taken(
+async def test_a_draft_that_is_no_plain_new_document_is_not_taken(
     cockpit: Cockpit, command: tuple[str, str]
 ) -> None:
-    async def journey() -> None:
-        home = Path(os.environ["HOME"])
-        (home / "secret.md").write_text(VALID.format(hostile=f" {CANARY}"))
-        (home / "elsewhere").mkdir()
-        quoted = command[1].replace('"', '\\"')
-        async with cockpit.flying(cockpit.agent(steps=9, draft=quoted, more=DEADLINE)):
-            first = await cockpit.start()
-            if command[0] == "a link for a folder":
-                # There is no place for a document then, and nobody may be ended without one.
-                await cockpit.event("handoff.writer_failed")
-                await cockpit.until(lambda row: row.handoff is None, within=60)
-                assert (await cockpit.row()).pid == first.pid
-                assert list((home / "elsewhere").glob("handoff-*")) == []
-                return
-            await cockpit.until(swapped, within=60)
-            written = await cockpit.event("handoff.document")
-            assert written.data["writer"] == "facts"
-            text = paper(cockpit).read_text()
-            assert document.validate(text, complete=True) == []
-            assert CANARY not in text
-            assert (home / "secret.md").read_text() == VALID.format(hostile=f" {CANARY}")
-
-    asyncio.run(journey())
+    home = Path(os.environ["HOME"])
+    (home / "secret.md").write_text(VALID.format(hostile=f" {CANARY}"))
+    (home / "elsewhere").mkdir()
+    quoted = command[1].replace('"', '\\"')
+    async with cockpit.flying(cockpit.agent(steps=9, draft=quoted, more=DEADLINE)):
+        first = await cockpit.start()
+        if command[0] == "a link for a folder":
+            # There is no place for a document then, and nobody may be ended without one.
+            await cockpit.event("handoff.writer_failed")
+            await cockpit.until(lambda row: row.handoff is None, within=60)
+            assert (await cockpit.row()).pid == first.pid
+            assert list((home / "elsewhere").glob("handoff-*")) == []
+            return
+        await cockpit.until(swapped, within=60)
+        written = await cockpit.event("handoff.document")
+        assert written.data["writer"] == "facts"
+        text = paper(cockpit).read_text()
+        assert document.validate(text, complete=True) == []
+        assert CANARY not in text
+        assert (home / "secret.md").read_text() == VALID.format(hostile=f" {CANARY}")
 
 
-def test_a_hostile_document_is_stored_harmless_and_gives_nobody_anything(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        hostile = cockpit.home / "hostile.md"
-        hostile.write_text(VALID.format(hostile=HOSTILE))
-        async with cockpit.flying(cockpit.agent(steps=9, draft=f"cat {hostile} > $DRAFT")):
-            first = await cockpit.start()
-            second = await cockpit.until(swapped)
-            assert (await cockpit.event("handoff.document")).data["writer"] == "agent"
-            text = paper(cockpit).read_text()
-            assert not any(char in text for char in "\x1b\x07\x9b\u202e\u200b")
-            read = document.read(text)
-            assert read.front is not None
-            assert (read.front.agent, read.front.worktree) == ("api", str(cockpit.repository))
-            assert read.goal == "Count the steps."
-            assert "All tests pass." not in text
-            assert (second.directory, second.branch) == (first.directory, first.branch)
-            assert list(cockpit.home.rglob("owned")) == []
-            shown = cockpit.tmux("capture-pane", "-p", "-e", "-t", str(second.pane))
-            assert "\x1b]52" not in shown
+async def test_a_hostile_document_is_stored_harmless_and_gives_nobody_anything(
+    cockpit: Cockpit,
+) -> None:
+    hostile = cockpit.home / "hostile.md"
+    hostile.write_text(VALID.format(hostile=HOSTILE))
+    async with cockpit.flying(cockpit.agent(steps=9, draft=f"cat {hostile} > $DRAFT")):
+        first = await cockpit.start()
+        second = await cockpit.until(swapped)
+        assert (await cockpit.event("handoff.document")).data["writer"] == "agent"
+        text = paper(cockpit).read_text()
+        assert not any(char in text for char in "\x1b\x07\x9b\u202e\u200b")
+        read = document.read(text)
+        assert read.front is not None
+        assert (read.front.agent, read.front.worktree) == ("api", str(cockpit.repository))
+        assert read.goal == "Count the steps."
+        assert "All tests pass." not in text
+        assert (second.directory, second.branch) == (first.directory, first.branch)
+        assert list(cockpit.home.rglob("owned")) == []
+        shown = cockpit.tmux("capture-pane", "-p", "-e", "-t", str(second.pane))
+        assert "\x1b]52" not in shown
 
-    asyncio.run(journey())
 
+async def test_a_secret_of_the_agents_environment_is_found_nowhere(cockpit: Cockpit) -> None:
+    leaks = cockpit.home / "leaks.md"
+    leaks.write_text(VALID.format(hostile=f" with {CANARY}"))
+    table = cockpit.agent(steps=9, draft=f"cat {leaks} > $DRAFT")
+    table = table.replace("env = {", f'env = {{ SERVICE_TOKEN = "{CANARY}",')
+    async with cockpit.flying(table):
+        await cockpit.start()
+        second = await cockpit.until(swapped)
+        assert second.pid is not None
+        environ = Path(f"/proc/{second.pid}/environ").read_bytes()
+        assert f"SERVICE_TOKEN={CANARY}".encode() in environ
+        assert (await cockpit.event("handoff.document")).data["writer"] == "agent"
+        assert "[REDACTED" in paper(cockpit).read_text()
+        told = json.dumps([each.model_dump() for each in await cockpit.events()])
+        told += (await cockpit.client.status()).model_dump_json()
+        told += json.dumps(await cockpit.client.history())
+        assert CANARY not in told
+        assert seen_by_ps() == []
+    assert [path.name for path in holding(cockpit.places.state)] == ["api.json"]
+    assert holding(cockpit.repository) == []
 
-def test_a_secret_of_the_agents_environment_is_found_nowhere(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        leaks = cockpit.home / "leaks.md"
-        leaks.write_text(VALID.format(hostile=f" with {CANARY}"))
-        table = cockpit.agent(steps=9, draft=f"cat {leaks} > $DRAFT")
-        table = table.replace("env = {", f'env = {{ SERVICE_TOKEN = "{CANARY}",')
-        async with cockpit.flying(table):
-            await cockpit.start()
-            second = await cockpit.until(swapped)
-            assert second.pid is not None
-            environ = Path(f"/proc/{second.pid}/environ").read_bytes()
-            assert f"SERVICE_TOKEN={CANARY}".encode() in environ
-            assert (await cockpit.event("handoff.document")).data["writer"] == "agent"
-            assert "[REDACTED" in paper(cockpit).read_text()
-            told = json.dumps([each.model_dump() for each in await cockpit.events()])
-            told += (await cockpit.client.status()).model_dump_json()
-            told += json.dumps(await cockpit.client.history())
-            assert CANARY not in told
-            assert seen_by_ps() == []
-        assert [path.name for path in holding(cockpit.places.state)] == ["api.json"]
-        assert holding(cockpit.repository) == []
-
-        # It is there again for whoever is started by the next supervisor, without any file.
-        cockpit.configure("")
-        async with cockpit.flying():
-            back = await cockpit.row()
-            assert back.pid == second.pid
-            await cockpit.ask(Undo(name="api"))
-            undone = await cockpit.until(lambda row: row.session_number == 1 and rests(row))
-            environ = Path(f"/proc/{undone.pid}/environ").read_bytes()
-            assert f"SERVICE_TOKEN={CANARY}".encode() in environ
-
-    asyncio.run(journey())
+    # It is there again for whoever is started by the next supervisor, without any file.
+    cockpit.configure("")
+    async with cockpit.flying():
+        back = await cockpit.row()
+        assert back.pid == second.pid
+        await cockpit.ask(Undo(name="api"))
+        undone = await cockpit.until(lambda row: row.session_number == 1 and rests(row))
+        environ = Path(f"/proc/{undone.pid}/environ").read_bytes()
+        assert f"SERVICE_TOKEN={CANARY}".encode() in environ
 
 
 def holding(folder: Path) -> list[Path]:
@@ -217,38 +210,34 @@ def seen_by_ps() -> list[str]:
         "narrowed, no mode configured",
     ],
 )
-def test_a_respawn_never_has_a_wider_mode_than_was_last_seen(
+async def test_a_respawn_never_has_a_wider_mode_than_was_last_seen(
     cockpit: Cockpit, configured: str, presses: int, expected: str
 ) -> None:
-    async def journey() -> None:
-        table = cockpit.agent(steps=9, pause=2, step_tokens=100, more="", mode="auto").replace(
-            "mode = ", f'permission_mode = "{configured}"\nmode = ', 1
-        )
-        async with cockpit.flying(table):
-            first = await cockpit.start()
-            await cockpit.until(lambda row: row.state == "idle")
-            for _ in range(presses):
-                cockpit.tmux("send-keys", "-t", str(first.pane), "BTab")
-            await until_seen(cockpit, first, presses + 1)
-            await cockpit.ask(Handoff(name="api"))
-            second = await cockpit.until(lambda row: swapped(row) and rests(row))
-            assert modes(cockpit, second)[0] == expected
-            assert cockpit.supervisor is not None
-            kept = cockpit.supervisor.dependencies.store.session(SessionId(first.session_id or ""))
-            assert kept is not None
-            assert kept.permission_mode == (configured or "default")
+    table = cockpit.agent(steps=9, pause=2, step_tokens=100, more="", mode="auto").replace(
+        "mode = ", f'permission_mode = "{configured}"\nmode = ', 1
+    )
+    async with cockpit.flying(table):
+        first = await cockpit.start()
+        await cockpit.until(lambda row: row.state == "idle")
+        for _ in range(presses):
+            cockpit.tmux("send-keys", "-t", str(first.pane), "BTab")
+        await until_seen(cockpit, first, presses + 1)
+        await cockpit.ask(Handoff(name="api"))
+        second = await cockpit.until(lambda row: swapped(row) and rests(row))
+        assert modes(cockpit, second)[0] == expected
+        assert cockpit.supervisor is not None
+        kept = cockpit.supervisor.dependencies.store.session(SessionId(first.session_id or ""))
+        assert kept is not None
+        assert kept.permission_mode == (configured or "default")
 
-            told = len(modes(cockpit, first))
-            await cockpit.ask(Undo(name="api"))
-            await cockpit.until(
-                lambda row: (
-                    (row.session_number, rests(row)) == (1, True)
-                    and len(modes(cockpit, first)) > told
-                )
+        told = len(modes(cockpit, first))
+        await cockpit.ask(Undo(name="api"))
+        await cockpit.until(
+            lambda row: (
+                (row.session_number, rests(row)) == (1, True) and len(modes(cockpit, first)) > told
             )
-            assert modes(cockpit, first)[-1] == expected
-
-    asyncio.run(journey())
+        )
+        assert modes(cockpit, first)[-1] == expected
 
 
 def modes(cockpit: Cockpit, row: AgentStatus) -> list[str]:
@@ -278,24 +267,21 @@ def no_umask() -> Iterator[None]:
     os.umask(before)
 
 
-def test_what_we_write_is_private_under_any_umask(cockpit: Cockpit, no_umask: None) -> None:
-    async def journey() -> None:
-        await cockpit.launch(cockpit.agent(steps=9))
-        first = await cockpit.start()
-        assert umask_of(first) == 0
-        second = await cockpit.until(lambda row: swapped(row) and row.state == "done")
-        assert umask_of(second) == 0
-        open_to_others = [
-            f"{stat.filemode(found.st_mode)} {path}"
-            for path in [*cockpit.places.state.rglob("*"), *cockpit.places.runtime.rglob("*")]
-            if not path.is_symlink() and (found := path.lstat()).st_mode & 0o077
-        ]
-        assert open_to_others == []
-        assert paper(cockpit).stat().st_mode & 0o777 == 0o600
-        assert paper(cockpit).parent.stat().st_mode & 0o022 == 0
-        await cockpit.client.events(limit=1)
-
-    asyncio.run(journey())
+async def test_what_we_write_is_private_under_any_umask(cockpit: Cockpit, no_umask: None) -> None:
+    await cockpit.launch(cockpit.agent(steps=9))
+    first = await cockpit.start()
+    assert umask_of(first) == 0
+    second = await cockpit.until(lambda row: swapped(row) and row.state == "done")
+    assert umask_of(second) == 0
+    open_to_others = [
+        f"{stat.filemode(found.st_mode)} {path}"
+        for path in [*cockpit.places.state.rglob("*"), *cockpit.places.runtime.rglob("*")]
+        if not path.is_symlink() and (found := path.lstat()).st_mode & 0o077
+    ]
+    assert open_to_others == []
+    assert paper(cockpit).stat().st_mode & 0o777 == 0o600
+    assert paper(cockpit).parent.stat().st_mode & 0o022 == 0
+    await cockpit.client.events(limit=1)
 
 
 def umask_of(row: AgentStatus) -> int:

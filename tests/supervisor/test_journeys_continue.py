@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -59,113 +58,100 @@ def paper(cockpit: Cockpit) -> Path:
     return found
 
 
-def test_a_new_agent_goes_on_from_what_another_one_left(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        async with cockpit.flying(cockpit.agent(steps=9)):
-            first = await cockpit.start()
-            await cockpit.until(swapped)
-            left = paper(cockpit)
-            busy = await cockpit.refused(Continue(document=str(left)))
-            assert isinstance(busy, NotNow)
-            assert "api works in" in busy.title
+async def test_a_new_agent_goes_on_from_what_another_one_left(cockpit: Cockpit) -> None:
+    async with cockpit.flying(cockpit.agent(steps=9)):
+        first = await cockpit.start()
+        await cockpit.until(swapped)
+        left = paper(cockpit)
+        busy = await cockpit.refused(Continue(document=str(left)))
+        assert isinstance(busy, NotNow)
+        assert "api works in" in busy.title
 
-            await cockpit.ask(Stop(name="api"))
-            done = await cockpit.ask(Continue(document=str(left)))
-            assert done.name == "api-2"
-            second = await cockpit.until(lambda row: row.activity, "api-2")
-            assert (second.directory, second.worktree) == (first.directory, None)
-            assert (second.session_number, second.previous_session_id) == (1, None)
-            assert second.job != first.job
-            assert second.note is None
-            (opening,) = cockpit.prompts(second)
-            assert str(left) in opening
-            assert "Count the steps." in opening
-            (chain,) = await cockpit.client.history("api-2")
-            assert chain["goal"] == "Count the steps."
-            assert chain["sessions"][0]["began_with"] == str(left)
-
-    asyncio.run(journey())
+        await cockpit.ask(Stop(name="api"))
+        done = await cockpit.ask(Continue(document=str(left)))
+        assert done.name == "api-2"
+        second = await cockpit.until(lambda row: row.activity, "api-2")
+        assert (second.directory, second.worktree) == (first.directory, None)
+        assert (second.session_number, second.previous_session_id) == (1, None)
+        assert second.job != first.job
+        assert second.note is None
+        (opening,) = cockpit.prompts(second)
+        assert str(left) in opening
+        assert "Count the steps." in opening
+        (chain,) = await cockpit.client.history("api-2")
+        assert chain["goal"] == "Count the steps."
+        assert chain["sessions"][0]["began_with"] == str(left)
 
 
-def test_a_document_of_somebody_elses_is_copied_to_where_it_can_be_read(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        async with cockpit.flying(cockpit.agent()):
-            notes = cockpit.home / "notes.md"
-            notes.write_text(NOTES)
-            nowhere = await cockpit.refused(Continue(document=str(notes), name="roof"))
-            assert isinstance(nowhere, BadUsage)
-            assert "--directory" in nowhere.hint
-            asked = Continue(document=str(notes), name="roof", directory=str(cockpit.repository))
-            await cockpit.ask(asked)
-            roof = await cockpit.until(lambda row: row.pid is not None, "roof")
-            assert roof.directory == str(cockpit.repository)
-            await cockpit.until(lambda row: row.activity, "roof")
-            copy = paper(cockpit)
-            assert copy.read_text() == NOTES
-            assert notes.read_text() == NOTES
-            (opening,) = cockpit.prompts(roof)
-            assert str(copy) in opening
-            assert "Repair the roof." in opening
-            assert "Count the tiles" in opening
-            again = await cockpit.refused(asked)
-            assert isinstance(again, NotNow)
+async def test_a_document_of_somebody_elses_is_copied_to_where_it_can_be_read(
+    cockpit: Cockpit,
+) -> None:
+    async with cockpit.flying(cockpit.agent()):
+        notes = cockpit.home / "notes.md"
+        notes.write_text(NOTES)
+        nowhere = await cockpit.refused(Continue(document=str(notes), name="roof"))
+        assert isinstance(nowhere, BadUsage)
+        assert "--directory" in nowhere.hint
+        asked = Continue(document=str(notes), name="roof", directory=str(cockpit.repository))
+        await cockpit.ask(asked)
+        roof = await cockpit.until(lambda row: row.pid is not None, "roof")
+        assert roof.directory == str(cockpit.repository)
+        await cockpit.until(lambda row: row.activity, "roof")
+        copy = paper(cockpit)
+        assert copy.read_text() == NOTES
+        assert notes.read_text() == NOTES
+        (opening,) = cockpit.prompts(roof)
+        assert str(copy) in opening
+        assert "Repair the roof." in opening
+        assert "Count the tiles" in opening
+        again = await cockpit.refused(asked)
+        assert isinstance(again, NotNow)
 
-    asyncio.run(journey())
 
-
-def test_no_secret_of_a_foreign_document_is_copied_or_prompted(cockpit: Cockpit) -> None:
+async def test_no_secret_of_a_foreign_document_is_copied_or_prompted(cockpit: Cockpit) -> None:
     known, shaped = "canary-4711-a8f3e1c9d2b7", "ghp_" + "a1B2c3D4e5" * 4
 
-    async def journey() -> None:
+    notes = cockpit.home / "notes.md"
+    leaky = NOTES.replace("the roof.", f"the roof with {known}.")
+    notes.write_text(leaky.replace("`ls tiles", f"`curl -H {shaped} {known} && ls tiles"))
+    table = cockpit.agent("roof").replace("env = {", f'env = {{ ROOF_TOKEN = "{known}",')
+    async with cockpit.flying(table):
+        asked = Continue(document=str(notes), name="roof", directory=str(cockpit.repository))
+        await cockpit.ask(asked)
+        roof = await cockpit.until(lambda row: row.activity, "roof")
+        (opening,) = cockpit.prompts(roof)
+        told = opening + paper(cockpit).read_text() + str(await cockpit.client.history())
+        told += "".join(path.read_text() for path in cockpit.places.handoffs.glob("*.md"))
+        assert "Repair the roof with [REDACTED:" in told
+        assert known not in told
+        assert shaped not in told
+
+
+async def test_what_is_no_document_starts_nobody(cockpit: Cockpit) -> None:
+    async with cockpit.flying(cockpit.agent()):
         notes = cockpit.home / "notes.md"
-        leaky = NOTES.replace("the roof.", f"the roof with {known}.")
-        notes.write_text(leaky.replace("`ls tiles", f"`curl -H {shaped} {known} && ls tiles"))
-        table = cockpit.agent("roof").replace("env = {", f'env = {{ ROOF_TOKEN = "{known}",')
-        async with cockpit.flying(table):
-            asked = Continue(document=str(notes), name="roof", directory=str(cockpit.repository))
-            await cockpit.ask(asked)
-            roof = await cockpit.until(lambda row: row.activity, "roof")
-            (opening,) = cockpit.prompts(roof)
-            told = opening + paper(cockpit).read_text() + str(await cockpit.client.history())
-            told += "".join(path.read_text() for path in cockpit.places.handoffs.glob("*.md"))
-            assert "Repair the roof with [REDACTED:" in told
-            assert known not in told
-            assert shaped not in told
+        notes.write_text("All is well.\n")
+        asked = Continue(document=str(notes), name="new", directory=str(cockpit.repository))
+        assert isinstance(await cockpit.refused(asked), BadUsage)
 
-    asyncio.run(journey())
+        notes.write_text(NOTES)
+        gone = asked.model_copy(update={"directory": str(cockpit.home / "gone")})
+        assert isinstance(await cockpit.refused(gone), BadUsage)
+        names = [row.name for row in (await cockpit.client.status()).agents]
+        assert names == ["api"]
 
 
-def test_what_is_no_document_starts_nobody(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        async with cockpit.flying(cockpit.agent()):
-            notes = cockpit.home / "notes.md"
-            notes.write_text("All is well.\n")
-            asked = Continue(document=str(notes), name="new", directory=str(cockpit.repository))
-            assert isinstance(await cockpit.refused(asked), BadUsage)
-
-            notes.write_text(NOTES)
-            gone = asked.model_copy(update={"directory": str(cockpit.home / "gone")})
-            assert isinstance(await cockpit.refused(gone), BadUsage)
-            names = [row.name for row in (await cockpit.client.status()).agents]
-            assert names == ["api"]
-
-    asyncio.run(journey())
-
-
-def test_a_document_is_shown_by_the_start_of_its_id_and_by_its_path(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        async with cockpit.flying(cockpit.agent(steps=9)):
-            await cockpit.start()
-            await cockpit.until(swapped)
-            ident = (await cockpit.event("handoff.confirmed")).data["handoff"]
-            left = paper(cockpit)
-            text = left.read_text()
-            assert await cockpit.client.document(ident[:6]) == text
-            assert await cockpit.client.document(str(left)) == text
-            shutil.rmtree(left.parent)
-            assert await cockpit.client.document(str(left)) == text
-            for unknown in ("no-such", "%", "", str(cockpit.config)):
-                with pytest.raises((NoSuchAgent, BadUsage)):
-                    await cockpit.client.document(unknown)
-
-    asyncio.run(journey())
+async def test_a_document_is_shown_by_the_start_of_its_id_and_by_its_path(cockpit: Cockpit) -> None:
+    async with cockpit.flying(cockpit.agent(steps=9)):
+        await cockpit.start()
+        await cockpit.until(swapped)
+        ident = (await cockpit.event("handoff.confirmed")).data["handoff"]
+        left = paper(cockpit)
+        text = left.read_text()
+        assert await cockpit.client.document(ident[:6]) == text
+        assert await cockpit.client.document(str(left)) == text
+        shutil.rmtree(left.parent)
+        assert await cockpit.client.document(str(left)) == text
+        for unknown in ("no-such", "%", "", str(cockpit.config)):
+            with pytest.raises((NoSuchAgent, BadUsage)):
+                await cockpit.client.document(unknown)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import resource
 import subprocess
@@ -45,46 +44,42 @@ def told(words: str) -> Callable[[AgentStatus], bool]:
     return lambda row: row.needs is not None and words in row.needs.detail
 
 
-def test_a_directory_that_becomes_read_only_needs_you(cockpit: Cockpit, disk: SmallDisk) -> None:
-    async def journey() -> None:
-        cockpit.repository = disk.place
-        await cockpit.launch(cockpit.agent(**AGENT))
-        await cockpit.start()
-        await cockpit.until(lambda row: row.state == "idle")
-        disk.read_only(on=True)
-        row = await cockpit.until(told("mounted read-only"))
-        assert row.state == "needs_you"
-        assert row.needs is not None
-        assert str(disk.place) in row.needs.detail
-        assert "Mount it writable" in row.needs.detail
-        assert "mounted read-only" in cli("status").stdout
-        disk.read_only(on=False)
-        await cockpit.until(lambda row: row.needs is None)
-        cockpit.end_everybody()
+async def test_a_directory_that_becomes_read_only_needs_you(
+    cockpit: Cockpit, disk: SmallDisk
+) -> None:
+    cockpit.repository = disk.place
+    await cockpit.launch(cockpit.agent(**AGENT))
+    await cockpit.start()
+    await cockpit.until(lambda row: row.state == "idle")
+    disk.read_only(on=True)
+    row = await cockpit.until(told("mounted read-only"))
+    assert row.state == "needs_you"
+    assert row.needs is not None
+    assert str(disk.place) in row.needs.detail
+    assert "Mount it writable" in row.needs.detail
+    assert "mounted read-only" in cli("status").stdout
+    disk.read_only(on=False)
+    await cockpit.until(lambda row: row.needs is None)
+    cockpit.end_everybody()
 
-    asyncio.run(journey())
 
-
-def test_a_state_that_takes_no_write_needs_you(cockpit: Cockpit) -> None:
+async def test_a_state_that_takes_no_write_needs_you(cockpit: Cockpit) -> None:
     """The kernel refuses every write of the supervisor's process, as a quota does."""
 
-    async def journey() -> None:
-        pid = await cockpit.launch(cockpit.agent(**AGENT))
-        await cockpit.start()
-        await cockpit.until(lambda row: row.state == "idle")
-        _, hard = resource.prlimit(pid, resource.RLIMIT_FSIZE)
-        resource.prlimit(pid, resource.RLIMIT_FSIZE, (0, hard))
-        await cockpit.refused(Start(name="two", directory=str(cockpit.repository)))
-        row = await cockpit.until(told("cannot write its state"))
-        assert row.needs is not None
-        assert "df -h" in row.needs.detail
-        assert "cannot write its state" in cli("status").stderr
-        assert (await cockpit.client.status()).supervisor.trouble
-        resource.prlimit(pid, resource.RLIMIT_FSIZE, (hard, hard))
-        await cockpit.until(lambda row: row.needs is None)
-        assert (await cockpit.client.status()).supervisor.trouble is None
-
-    asyncio.run(journey())
+    pid = await cockpit.launch(cockpit.agent(**AGENT))
+    await cockpit.start()
+    await cockpit.until(lambda row: row.state == "idle")
+    _, hard = resource.prlimit(pid, resource.RLIMIT_FSIZE)
+    resource.prlimit(pid, resource.RLIMIT_FSIZE, (0, hard))
+    await cockpit.refused(Start(name="two", directory=str(cockpit.repository)))
+    row = await cockpit.until(told("cannot write its state"))
+    assert row.needs is not None
+    assert "df -h" in row.needs.detail
+    assert "cannot write its state" in cli("status").stderr
+    assert (await cockpit.client.status()).supervisor.trouble
+    resource.prlimit(pid, resource.RLIMIT_FSIZE, (hard, hard))
+    await cockpit.until(lambda row: row.needs is None)
+    assert (await cockpit.client.status()).supervisor.trouble is None
 
 
 def test_up_on_a_full_disk_tells_the_reason_on_the_terminal(

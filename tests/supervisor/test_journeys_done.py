@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,73 +17,61 @@ pytestmark = pytest.mark.tmux
 
 
 @pytest.mark.parametrize("mode", ["prompt", "observe"])
-def test_the_marker_is_told_in_every_mode(cockpit: Cockpit, mode: str) -> None:
-    async def journey() -> None:
-        async with cockpit.flying(cockpit.agent(mode=mode, steps=2, step_tokens=1_000)):
-            await cockpit.start()
-            row = await cockpit.until(lambda row: row.state == "done")
-            (prompt,) = cockpit.prompts(row)
-            assert prompt.startswith("Count the steps.")
-            assert "HANDOFF: COMPLETE" in prompt
-
-    asyncio.run(journey())
+async def test_the_marker_is_told_in_every_mode(cockpit: Cockpit, mode: str) -> None:
+    async with cockpit.flying(cockpit.agent(mode=mode, steps=2, step_tokens=1_000)):
+        await cockpit.start()
+        row = await cockpit.until(lambda row: row.state == "done")
+        (prompt,) = cockpit.prompts(row)
+        assert prompt.startswith("Count the steps.")
+        assert "HANDOFF: COMPLETE" in prompt
 
 
-def test_done_is_said_for_an_agent_until_its_next_prompt(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        async with cockpit.flying(
-            cockpit.agent(mode="prompt", steps=9, step_tokens=1_000, pause=2)
-        ):
-            assert isinstance(await cockpit.refused(Finish(name="api")), NotNow)
-            await cockpit.start()
-            await cockpit.until(lambda row: row.state == "idle")
-            assert await cockpit.events("run.completed") == []
-            await cockpit.ask(Finish(name="api"))
-            await cockpit.until(lambda row: row.state == "done")
-            assert len(await cockpit.events("run.completed")) == 1
-        async with cockpit.flying():
-            await cockpit.until(lambda row: row.state == "done")
-            assert len(await cockpit.events("run.completed")) == 1
-            await cockpit.ask(Send(name="api", text="One more thing."))
-            await cockpit.until(lambda row: row.state == "working")
-
-    asyncio.run(journey())
+async def test_done_is_said_for_an_agent_until_its_next_prompt(cockpit: Cockpit) -> None:
+    async with cockpit.flying(cockpit.agent(mode="prompt", steps=9, step_tokens=1_000, pause=2)):
+        assert isinstance(await cockpit.refused(Finish(name="api")), NotNow)
+        await cockpit.start()
+        await cockpit.until(lambda row: row.state == "idle")
+        assert await cockpit.events("run.completed") == []
+        await cockpit.ask(Finish(name="api"))
+        await cockpit.until(lambda row: row.state == "done")
+        assert len(await cockpit.events("run.completed")) == 1
+    async with cockpit.flying():
+        await cockpit.until(lambda row: row.state == "done")
+        assert len(await cockpit.events("run.completed")) == 1
+        await cockpit.ask(Send(name="api", text="One more thing."))
+        await cockpit.until(lambda row: row.state == "working")
 
 
-def test_a_question_about_a_handoff_is_over_when_the_job_is_done(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        async with cockpit.flying(cockpit.agent(mode="prompt", steps=9, pause=3)):
-            await cockpit.start()
-            await cockpit.until(lambda row: row.needs and row.needs.kind == "handoff")
-            assert cockpit.supervisor is not None
-            conduct = cockpit.supervisor.fleet.agent("api").session_state.conduct
-            await cockpit.until(lambda _: conduct.turn is Turn.IDLE)
-            await cockpit.ask(Finish(name="api"))
-            row = await cockpit.until(lambda row: row.state == "done")
-            assert row.handoff is None
-
-    asyncio.run(journey())
+async def test_a_question_about_a_handoff_is_over_when_the_job_is_done(cockpit: Cockpit) -> None:
+    async with cockpit.flying(cockpit.agent(mode="prompt", steps=9, pause=3)):
+        await cockpit.start()
+        await cockpit.until(lambda row: row.needs and row.needs.kind == "handoff")
+        assert cockpit.supervisor is not None
+        conduct = cockpit.supervisor.fleet.agent("api").session_state.conduct
+        await cockpit.until(lambda _: conduct.turn is Turn.IDLE)
+        await cockpit.ask(Finish(name="api"))
+        row = await cockpit.until(lambda row: row.state == "done")
+        assert row.handoff is None
 
 
-def test_now_hurries_a_handoff_that_waits_and_says_what_it_breaks_off(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        async with cockpit.flying(
-            cockpit.agent(mode="prompt", steps=30, step_tokens=100, faults="stuck")
-        ):
-            await cockpit.start()
-            assert cockpit.supervisor is not None
-            running = cockpit.supervisor.fleet.agent("api").session_state.reading.running
-            await cockpit.until(lambda _: any("sleep 600" in name for name in running.names))
-            await cockpit.ask(Handoff(name="api"))
-            await cockpit.until(lambda row: row.handoff and row.handoff.phase == "waiting")
-            done = await cockpit.ask(Handoff(name="api", now=True))
-            assert done.message.startswith("Hurrying the handoff of api; this interrupts ")
-            assert "Bash sleep 600" in done.message
-            assert len(await cockpit.events("handoff.begun")) == 1
-            row = await cockpit.until(lambda row: row.needs and row.needs.kind == "review")
-            assert row.handoff is not None
-            # At 1 % the agent was not told that its context is full.
-            asked = [text for text in cockpit.prompts(row) if "Note from cockpit" in text]
-            assert not any("filling up" in text for text in asked)
-
-    asyncio.run(journey())
+async def test_now_hurries_a_handoff_that_waits_and_says_what_it_breaks_off(
+    cockpit: Cockpit,
+) -> None:
+    async with cockpit.flying(
+        cockpit.agent(mode="prompt", steps=30, step_tokens=100, faults="stuck")
+    ):
+        await cockpit.start()
+        assert cockpit.supervisor is not None
+        running = cockpit.supervisor.fleet.agent("api").session_state.reading.running
+        await cockpit.until(lambda _: any("sleep 600" in name for name in running.names))
+        await cockpit.ask(Handoff(name="api"))
+        await cockpit.until(lambda row: row.handoff and row.handoff.phase == "waiting")
+        done = await cockpit.ask(Handoff(name="api", now=True))
+        assert done.message.startswith("Hurrying the handoff of api; this interrupts ")
+        assert "Bash sleep 600" in done.message
+        assert len(await cockpit.events("handoff.begun")) == 1
+        row = await cockpit.until(lambda row: row.needs and row.needs.kind == "review")
+        assert row.handoff is not None
+        # At 1 % the agent was not told that its context is full.
+        asked = [text for text in cockpit.prompts(row) if "Note from cockpit" in text]
+        assert not any("filling up" in text for text in asked)

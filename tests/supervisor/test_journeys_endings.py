@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 import time
@@ -40,72 +39,63 @@ class Late(LocalProcesses):
         return found
 
 
-def test_an_agent_that_ends_before_it_is_watched_is_told_as_ended(cockpit: Cockpit) -> None:
+async def test_an_agent_that_ends_before_it_is_watched_is_told_as_ended(cockpit: Cockpit) -> None:
     cockpit.world = lambda places: replace(dependencies(places), processes=Late())
     config = cockpit.agent(more='runtime = "command"\ncommand = ["sh", "-c", "exit 3"]')
 
-    async def journey() -> None:
-        async with cockpit.flying(config):
-            await cockpit.start()
-            told = await cockpit.event("agent.exited")
-            assert told.data["status"] == 3
-            row = await cockpit.until(lambda row: row.state == "exited")
-            assert row.pid is None
-            await cockpit.start()
-            await cockpit.event("agent.exited", number=2)
-
-    asyncio.run(journey())
+    async with cockpit.flying(config):
+        await cockpit.start()
+        told = await cockpit.event("agent.exited")
+        assert told.data["status"] == 3
+        row = await cockpit.until(lambda row: row.state == "exited")
+        assert row.pid is None
+        await cockpit.start()
+        await cockpit.event("agent.exited", number=2)
 
 
-def test_a_row_names_no_pane_that_is_gone(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        one = cockpit.agent("one", "observe", steps=900, step_tokens=1)
-        deaf = cockpit.agent("deaf", "observe", faults="deaf", steps=900, step_tokens=1)
-        async with cockpit.flying(one, deaf):
-            for name in ("one", "deaf"):
-                await cockpit.start(name)
-                await cockpit.until(lambda row: row.state == "working", name)
-            kill_tmux(cockpit)
-            gone = await cockpit.until(lambda row: row.state == "needs_you", "one")
-            gone = await cockpit.until(lambda row: row.pane is None, "one")
-            assert (gone.state, gone.pid) == ("needs_you", None)
-            assert gone.needs is not None
-            assert gone.needs.kind == "resume"
-            lives = await cockpit.until(lambda row: row.pane is None, "deaf")
-            assert lives.pid is not None
-            assert "keeps running without" in (lives.note or "")
-            refused = await cockpit.refused(Attach(name="deaf"))
-            assert isinstance(refused, NotNow)
-            assert "cockpit stop deaf" in refused.hint
+async def test_a_row_names_no_pane_that_is_gone(cockpit: Cockpit) -> None:
+    one = cockpit.agent("one", "observe", steps=900, step_tokens=1)
+    deaf = cockpit.agent("deaf", "observe", faults="deaf", steps=900, step_tokens=1)
+    async with cockpit.flying(one, deaf):
+        for name in ("one", "deaf"):
+            await cockpit.start(name)
+            await cockpit.until(lambda row: row.state == "working", name)
+        kill_tmux(cockpit)
+        gone = await cockpit.until(lambda row: row.state == "needs_you", "one")
+        gone = await cockpit.until(lambda row: row.pane is None, "one")
+        assert (gone.state, gone.pid) == ("needs_you", None)
+        assert gone.needs is not None
+        assert gone.needs.kind == "resume"
+        lives = await cockpit.until(lambda row: row.pane is None, "deaf")
+        assert lives.pid is not None
+        assert "keeps running without" in (lives.note or "")
+        refused = await cockpit.refused(Attach(name="deaf"))
+        assert isinstance(refused, NotNow)
+        assert "cockpit stop deaf" in refused.hint
 
-        # Another supervisor finds the same.
-        async with cockpit.flying():
-            assert (await cockpit.row("one")).state == "needs_you"
-            again = await cockpit.row("deaf")
-            assert (again.pid, again.pane) == (lives.pid, None)
-            await cockpit.ask(Stop(name="deaf"))
-            assert cockpit.living(lives) == []
-
-    asyncio.run(journey())
+    # Another supervisor finds the same.
+    async with cockpit.flying():
+        assert (await cockpit.row("one")).state == "needs_you"
+        again = await cockpit.row("deaf")
+        assert (again.pid, again.pane) == (lives.pid, None)
+        await cockpit.ask(Stop(name="deaf"))
+        assert cockpit.living(lives) == []
 
 
-def test_a_new_session_that_asks_for_trust_is_told_as_that(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        table = cockpit.agent(steps=4, pause=2, step_tokens=100, faults="successor:trust")
-        async with cockpit.flying(table) as supervisor:
-            await cockpit.start()
-            await cockpit.until(lambda row: row.state == "idle")
-            kinds: list[str] = []
-            await cockpit.ask(Handoff(name="api"))
-            # For an instant the CLI says only that a dialog is open.
-            await cockpit.until(lambda row: seen(row, kinds) and kinds[-1] == "trust")
-            assert set(kinds) <= {"question", "trust"}
-            pane = supervisor.fleet.agent("api").record.pane
-            assert pane is not None
-            await supervisor.dependencies.panes.press(pane, "Enter")
-            await cockpit.until(lambda row: row.handoffs == 1 and row.needs is None)
-
-    asyncio.run(journey())
+async def test_a_new_session_that_asks_for_trust_is_told_as_that(cockpit: Cockpit) -> None:
+    table = cockpit.agent(steps=4, pause=2, step_tokens=100, faults="successor:trust")
+    async with cockpit.flying(table) as supervisor:
+        await cockpit.start()
+        await cockpit.until(lambda row: row.state == "idle")
+        kinds: list[str] = []
+        await cockpit.ask(Handoff(name="api"))
+        # For an instant the CLI says only that a dialog is open.
+        await cockpit.until(lambda row: seen(row, kinds) and kinds[-1] == "trust")
+        assert set(kinds) <= {"question", "trust"}
+        pane = supervisor.fleet.agent("api").record.pane
+        assert pane is not None
+        await supervisor.dependencies.panes.press(pane, "Enter")
+        await cockpit.until(lambda row: row.handoffs == 1 and row.needs is None)
 
 
 def seen(row: AgentStatus, kinds: list[str]) -> bool:
@@ -114,24 +104,21 @@ def seen(row: AgentStatus, kinds: list[str]) -> bool:
     return bool(kinds)
 
 
-def test_a_refusal_of_a_dead_agents_review_says_that_it_is_dead(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        table = cockpit.agent(mode="prompt", steps=4, pause=2, step_tokens=100)
-        async with cockpit.flying(table):
-            row = await cockpit.start()
-            await cockpit.until(lambda row: row.state == "idle")
-            await cockpit.ask(Handoff(name="api"))
-            await cockpit.until(lambda row: row.needs is not None and row.needs.kind == "review")
-            assert row.pid is not None
-            os.kill(row.pid, signal.SIGKILL)
-            await cockpit.until(lambda row: row.pid is None)
-            done = await cockpit.ask(Refuse(name="api"))
-            assert "is not running" in done.message
-            assert f"--resume {row.session_id}" in done.message
-            (chain,) = await cockpit.client.history("api")
-            assert [each["state"] for each in chain["sessions"]] == ["ended"]
-
-    asyncio.run(journey())
+async def test_a_refusal_of_a_dead_agents_review_says_that_it_is_dead(cockpit: Cockpit) -> None:
+    table = cockpit.agent(mode="prompt", steps=4, pause=2, step_tokens=100)
+    async with cockpit.flying(table):
+        row = await cockpit.start()
+        await cockpit.until(lambda row: row.state == "idle")
+        await cockpit.ask(Handoff(name="api"))
+        await cockpit.until(lambda row: row.needs is not None and row.needs.kind == "review")
+        assert row.pid is not None
+        os.kill(row.pid, signal.SIGKILL)
+        await cockpit.until(lambda row: row.pid is None)
+        done = await cockpit.ask(Refuse(name="api"))
+        assert "is not running" in done.message
+        assert f"--resume {row.session_id}" in done.message
+        (chain,) = await cockpit.client.history("api")
+        assert [each["state"] for each in chain["sessions"]] == ["ended"]
 
 
 class Undying(LocalProcesses):
@@ -147,20 +134,15 @@ def with_one_undying(places: Places) -> Dependencies:
     return replace(dependencies(places), processes=Undying())
 
 
-def test_down_with_agents_tells_whom_it_could_not_end(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        cockpit.world = with_one_undying
-        both = [
-            cockpit.agent(name, "observe", steps=900, step_tokens=1) for name in ("stuck", "free")
-        ]
-        async with cockpit.flying(*both) as supervisor:
-            stuck = await cockpit.start("stuck")
-            free = await cockpit.start("free")
-            refused = await cockpit.refused(Down(agents=True))
-            assert isinstance(refused, Failed)
-            assert f"Processes {stuck.pid} do not end" in refused.detail
-            assert not supervisor.life.ended.is_set()
-            await cockpit.until(lambda row: row.pid is None, "free")
-            await cockpit.lives(free, stuck)
-
-    asyncio.run(journey())
+async def test_down_with_agents_tells_whom_it_could_not_end(cockpit: Cockpit) -> None:
+    cockpit.world = with_one_undying
+    both = [cockpit.agent(name, "observe", steps=900, step_tokens=1) for name in ("stuck", "free")]
+    async with cockpit.flying(*both) as supervisor:
+        stuck = await cockpit.start("stuck")
+        free = await cockpit.start("free")
+        refused = await cockpit.refused(Down(agents=True))
+        assert isinstance(refused, Failed)
+        assert f"Processes {stuck.pid} do not end" in refused.detail
+        assert not supervisor.life.ended.is_set()
+        await cockpit.until(lambda row: row.pid is None, "free")
+        await cockpit.lives(free, stuck)

@@ -64,54 +64,47 @@ def forge(cockpit: Cockpit, transcript: Path) -> None:
     (folder / ".new").rename(folder / "1-SessionStart.json")
 
 
-def test_a_pipe_in_place_of_a_transcript_is_told_and_holds_up_nobody(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        first = await launched(cockpit)
-        pipe = cockpit.home / "pipe"
-        os.mkfifo(pipe)
-        pipe.replace(first.transcript or "")
-        told = await cockpit.until(tells("named pipe"))
-        assert told.state == "needs_you"
-        assert told.needs is not None
-        assert "cockpit stop api" in told.needs.detail
-        await goes_on(cockpit, "web")
-        cockpit.kill()
-        await cockpit.launch()
-        await cockpit.until(tells("named pipe"))
-        await goes_on(cockpit, "web")
-
-    asyncio.run(journey())
-
-
-def test_a_pipe_that_a_forged_hook_names_holds_up_nobody(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        await launched(cockpit)
-        pipe = cockpit.home / f"{FORGED}.jsonl"
-        os.mkfifo(pipe)
-        forge(cockpit, pipe)
-        await cockpit.until(tells("named pipe"))
-        await goes_on(cockpit, "web")
-        cockpit.kill()
-        await cockpit.launch()
-        await goes_on(cockpit, "web")
-
-    asyncio.run(journey())
+async def test_a_pipe_in_place_of_a_transcript_is_told_and_holds_up_nobody(
+    cockpit: Cockpit,
+) -> None:
+    first = await launched(cockpit)
+    pipe = cockpit.home / "pipe"
+    os.mkfifo(pipe)
+    pipe.replace(first.transcript or "")
+    told = await cockpit.until(tells("named pipe"))
+    assert told.state == "needs_you"
+    assert told.needs is not None
+    assert "cockpit stop api" in told.needs.detail
+    await goes_on(cockpit, "web")
+    cockpit.kill()
+    await cockpit.launch()
+    await cockpit.until(tells("named pipe"))
+    await goes_on(cockpit, "web")
 
 
-def test_a_pipe_in_place_of_a_presence_note_holds_up_nobody(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        first = await launched(cockpit)
-        note = cockpit.home / "claude" / "sessions" / f"{first.pid}.json"
-        pipe = cockpit.home / "pipe"
-        os.mkfifo(pipe)
-        pipe.replace(note)
-        await goes_on(cockpit, "web")
-        await goes_on(cockpit, "api")
-        cockpit.kill()
-        await cockpit.launch()
-        await goes_on(cockpit, "api")
+async def test_a_pipe_that_a_forged_hook_names_holds_up_nobody(cockpit: Cockpit) -> None:
+    await launched(cockpit)
+    pipe = cockpit.home / f"{FORGED}.jsonl"
+    os.mkfifo(pipe)
+    forge(cockpit, pipe)
+    await cockpit.until(tells("named pipe"))
+    await goes_on(cockpit, "web")
+    cockpit.kill()
+    await cockpit.launch()
+    await goes_on(cockpit, "web")
 
-    asyncio.run(journey())
+
+async def test_a_pipe_in_place_of_a_presence_note_holds_up_nobody(cockpit: Cockpit) -> None:
+    first = await launched(cockpit)
+    note = cockpit.home / "claude" / "sessions" / f"{first.pid}.json"
+    pipe = cockpit.home / "pipe"
+    os.mkfifo(pipe)
+    pipe.replace(note)
+    await goes_on(cockpit, "web")
+    await goes_on(cockpit, "api")
+    cockpit.kill()
+    await cockpit.launch()
+    await goes_on(cockpit, "api")
 
 
 @pytest.mark.skipif(os.geteuid() != 0 or not os.access("/dev/fuse", os.W_OK), reason=HANGS)

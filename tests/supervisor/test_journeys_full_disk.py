@@ -5,7 +5,6 @@ The kernel refuses: the supervisor's process may not let any file grow. Its agen
 
 from __future__ import annotations
 
-import asyncio
 import resource
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -43,52 +42,50 @@ def stalled(row: AgentStatus) -> bool:
     return row.needs is not None and "cannot continue" in row.needs.detail
 
 
-def test_a_handoff_that_cannot_be_written_down_stands_still_and_goes_on(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        pid = await cockpit.launch(cockpit.agent(steps=200, step_tokens=100, pace=0.1))
-        first = await cockpit.start()
-        await cockpit.until(lambda row: row.activity)
-        await cockpit.ask(Handoff(name="api"))
-        fill(pid)
-        waits = await cockpit.until(stalled)
-        assert waits.needs is not None
-        assert waits.state == "needs_you"
-        assert waits.needs.kind == "failed"
-        assert "disk" in waits.needs.detail
-        assert "retried" in waits.needs.detail
-        assert (waits.pid, waits.session_id) == (first.pid, first.session_id)
-        await cockpit.lives(waits, first)
-        clear(pid)
-        second = await cockpit.until(swapped)
-        assert second.pid != first.pid
-        await cockpit.lives(second)
-        assert second.needs is None
+async def test_a_handoff_that_cannot_be_written_down_stands_still_and_goes_on(
+    cockpit: Cockpit,
+) -> None:
+    pid = await cockpit.launch(cockpit.agent(steps=200, step_tokens=100, pace=0.1))
+    first = await cockpit.start()
+    await cockpit.until(lambda row: row.activity)
+    await cockpit.ask(Handoff(name="api"))
+    fill(pid)
+    waits = await cockpit.until(stalled)
+    assert waits.needs is not None
+    assert waits.state == "needs_you"
+    assert waits.needs.kind == "failed"
+    assert "disk" in waits.needs.detail
+    assert "retried" in waits.needs.detail
+    assert (waits.pid, waits.session_id) == (first.pid, first.session_id)
+    await cockpit.lives(waits, first)
+    clear(pid)
+    second = await cockpit.until(swapped)
+    assert second.pid != first.pid
+    await cockpit.lives(second)
+    assert second.needs is None
 
-    asyncio.run(journey())
 
-
-def test_what_the_pilot_says_is_refused_while_it_cannot_be_written_down(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        agent = cockpit.agent(mode="prompt", steps=9, pause=2, step_tokens=100)
-        pid = await cockpit.launch(agent)
-        first = await cockpit.start()
-        await cockpit.until(lambda row: row.state == "idle")
-        fill(pid)
-        assert isinstance(await cockpit.refused(Handoff(name="api")), Failed)
-        assert (await cockpit.row()).handoff is None
-        clear(pid)
-        await cockpit.ask(Handoff(name="api"))
-        await cockpit.until(lambda row: row.needs is not None and row.needs.kind == "review")
-        fill(pid)
-        assert isinstance(await cockpit.refused(Approve(name="api")), Failed)
-        row = await cockpit.row()
-        assert row.handoff is not None
-        assert (row.handoff.phase, row.pid) == ("review", first.pid)
-        clear(pid)
-        await cockpit.ask(Approve(name="api"))
-        await cockpit.until(swapped)
-
-    asyncio.run(journey())
+async def test_what_the_pilot_says_is_refused_while_it_cannot_be_written_down(
+    cockpit: Cockpit,
+) -> None:
+    agent = cockpit.agent(mode="prompt", steps=9, pause=2, step_tokens=100)
+    pid = await cockpit.launch(agent)
+    first = await cockpit.start()
+    await cockpit.until(lambda row: row.state == "idle")
+    fill(pid)
+    assert isinstance(await cockpit.refused(Handoff(name="api")), Failed)
+    assert (await cockpit.row()).handoff is None
+    clear(pid)
+    await cockpit.ask(Handoff(name="api"))
+    await cockpit.until(lambda row: row.needs is not None and row.needs.kind == "review")
+    fill(pid)
+    assert isinstance(await cockpit.refused(Approve(name="api")), Failed)
+    row = await cockpit.row()
+    assert row.handoff is not None
+    assert (row.handoff.phase, row.pid) == ("review", first.pid)
+    clear(pid)
+    await cockpit.ask(Approve(name="api"))
+    await cockpit.until(swapped)
 
 
 def names(rows: list[AgentStatus]) -> list[str]:
@@ -96,137 +93,116 @@ def names(rows: list[AgentStatus]) -> list[str]:
 
 
 @pytest.mark.parametrize("defaults", ["", '[defaults.env]\nTOKEN = "of-all-agents"'])
-def test_a_start_that_is_refused_before_anything_ran_leaves_nothing(
+async def test_a_start_that_is_refused_before_anything_ran_leaves_nothing(
     cockpit: Cockpit, defaults: str
 ) -> None:
     """No row now, and none after a restart; with the room back, it starts as any other."""
 
-    async def journey() -> None:
-        pid = await cockpit.launch(cockpit.agent(), defaults=defaults)
-        two = Start(name="two", directory=str(cockpit.repository), prompt="Count.")
-        fill(pid)
-        refused = await cockpit.refused(two)
-        assert isinstance(refused, Failed)
-        assert "disk full" in refused.hint
-        assert names((await cockpit.client.status()).agents) == ["api"]
-        cockpit.kill()
-        pid = await cockpit.launch()
-        assert names((await cockpit.client.status()).agents) == ["api"]
-        await cockpit.ask(two)
-        assert (await cockpit.row("two")).pid is not None
-
-    asyncio.run(journey())
+    pid = await cockpit.launch(cockpit.agent(), defaults=defaults)
+    two = Start(name="two", directory=str(cockpit.repository), prompt="Count.")
+    fill(pid)
+    refused = await cockpit.refused(two)
+    assert isinstance(refused, Failed)
+    assert "disk full" in refused.hint
+    assert names((await cockpit.client.status()).agents) == ["api"]
+    cockpit.kill()
+    pid = await cockpit.launch()
+    assert names((await cockpit.client.status()).agents) == ["api"]
+    await cockpit.ask(two)
+    assert (await cockpit.row("two")).pid is not None
 
 
-def test_what_a_full_disk_kept_of_a_refused_start_goes_with_the_next_supervisor(
+async def test_what_a_full_disk_kept_of_a_refused_start_goes_with_the_next_supervisor(
     cockpit: Cockpit,
 ) -> None:
-    async def journey() -> None:
-        async with cockpit.flying(cockpit.agent()) as supervisor:
-            settings, _ = supervisor.starter.settings_for(
-                agent_name("two"), Start(name="two", directory=str(cockpit.repository))
-            )
-            supervisor.fleet.take_up(settings, None)
-        async with cockpit.flying():
-            assert names((await cockpit.client.status()).agents) == ["api"]
-
-    asyncio.run(journey())
+    async with cockpit.flying(cockpit.agent()) as supervisor:
+        settings, _ = supervisor.starter.settings_for(
+            agent_name("two"), Start(name="two", directory=str(cockpit.repository))
+        )
+        supervisor.fleet.take_up(settings, None)
+    async with cockpit.flying():
+        assert names((await cockpit.client.status()).agents) == ["api"]
 
 
-def test_a_refused_start_leaves_no_job_behind(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        async with cockpit.flying(cockpit.agent()) as supervisor:
-            (inside := cockpit.repository / "new").mkdir()  # in no commit, so in no worktree
-            await cockpit.refused(Start(name="two", directory=str(inside), worktree=True))
-            assert names((await cockpit.client.status()).agents) == ["api"]
-            assert supervisor.dependencies.store.jobs() == []
-
-    asyncio.run(journey())
+async def test_a_refused_start_leaves_no_job_behind(cockpit: Cockpit) -> None:
+    async with cockpit.flying(cockpit.agent()) as supervisor:
+        (inside := cockpit.repository / "new").mkdir()  # in no commit, so in no worktree
+        await cockpit.refused(Start(name="two", directory=str(inside), worktree=True))
+        assert names((await cockpit.client.status()).agents) == ["api"]
+        assert supervisor.dependencies.store.jobs() == []
 
 
-def test_stop_needs_no_room_on_the_disk(cockpit: Cockpit) -> None:
+async def test_stop_needs_no_room_on_the_disk(cockpit: Cockpit) -> None:
     """The agent ends, the answer says what is not written down, and it is written later."""
 
-    async def journey() -> None:
-        pid = await cockpit.launch(cockpit.agent(mode="prompt", steps=200, step_tokens=100))
-        first = await cockpit.start()
-        await cockpit.until(lambda row: row.activity)
-        fill(pid)
-        done = await cockpit.ask(Stop(name="api"))
-        assert done.message.startswith("Stopped api")
-        assert "could not be saved" in done.message
-        assert cockpit.living(first) == []
-        assert (await cockpit.row()).state == "stopped"
-        assert await cockpit.events("agent.stopped") == []
-        clear(pid)
-        await cockpit.event("agent.stopped")
-        cockpit.kill()
-        await cockpit.launch()
-        row = await cockpit.row()
-        assert (row.state, row.needs) == ("stopped", None)
-
-    asyncio.run(journey())
+    pid = await cockpit.launch(cockpit.agent(mode="prompt", steps=200, step_tokens=100))
+    first = await cockpit.start()
+    await cockpit.until(lambda row: row.activity)
+    fill(pid)
+    done = await cockpit.ask(Stop(name="api"))
+    assert done.message.startswith("Stopped api")
+    assert "could not be saved" in done.message
+    assert cockpit.living(first) == []
+    assert (await cockpit.row()).state == "stopped"
+    assert await cockpit.events("agent.stopped") == []
+    clear(pid)
+    await cockpit.event("agent.stopped")
+    cockpit.kill()
+    await cockpit.launch()
+    row = await cockpit.row()
+    assert (row.state, row.needs) == ("stopped", None)
 
 
-def test_stop_says_why_a_handoff_keeps_it_from_ending(cockpit: Cockpit) -> None:
+async def test_stop_says_why_a_handoff_keeps_it_from_ending(cockpit: Cockpit) -> None:
     """A handoff that is open on the disk would go on after a restart."""
 
-    async def journey() -> None:
-        agent = cockpit.agent(mode="prompt", steps=9, pause=2, step_tokens=100)
-        pid = await cockpit.launch(agent)
-        first = await cockpit.start()
+    agent = cockpit.agent(mode="prompt", steps=9, pause=2, step_tokens=100)
+    pid = await cockpit.launch(agent)
+    first = await cockpit.start()
+    await cockpit.until(lambda row: row.state == "idle")
+    await cockpit.ask(Handoff(name="api"))
+    await cockpit.until(lambda row: row.needs is not None and row.needs.kind == "review")
+    fill(pid)
+    refused = await cockpit.refused(Stop(name="api"))
+    assert refused.title == "api was not stopped: its handoff cannot be cancelled"
+    assert "df -h" in refused.hint
+    await cockpit.lives(first)
+    clear(pid)
+    await cockpit.ask(Stop(name="api"))
+    assert cockpit.living(first) == []
+
+
+async def test_down_with_agents_needs_no_room_on_the_disk(cockpit: Cockpit) -> None:
+    pid = await cockpit.launch(cockpit.agent(mode="prompt", steps=200, step_tokens=100))
+    first = await cockpit.start()
+    await cockpit.until(lambda row: row.activity)
+    fill(pid)
+    done = await cockpit.ask(Down(agents=True))
+    assert "could not be saved" in done.message
+    assert cockpit.process is not None
+    assert cockpit.process.wait(30) == 0
+    assert cockpit.living(first) == []
+    assert not cockpit.places.socket.exists()
+
+
+async def test_a_handoff_is_abandoned_on_the_disk_before_it_is_in_memory(cockpit: Cockpit) -> None:
+    table = cockpit.agent(mode="prompt", steps=9, pause=2, step_tokens=100)
+    async with cockpit.flying(table) as supervisor:
+        await cockpit.start()
         await cockpit.until(lambda row: row.state == "idle")
         await cockpit.ask(Handoff(name="api"))
         await cockpit.until(lambda row: row.needs is not None and row.needs.kind == "review")
-        fill(pid)
-        refused = await cockpit.refused(Stop(name="api"))
-        assert refused.title == "api was not stopped: its handoff cannot be cancelled"
-        assert "df -h" in refused.hint
-        await cockpit.lives(first)
-        clear(pid)
-        await cockpit.ask(Stop(name="api"))
-        assert cockpit.living(first) == []
-
-    asyncio.run(journey())
-
-
-def test_down_with_agents_needs_no_room_on_the_disk(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        pid = await cockpit.launch(cockpit.agent(mode="prompt", steps=200, step_tokens=100))
-        first = await cockpit.start()
-        await cockpit.until(lambda row: row.activity)
-        fill(pid)
-        done = await cockpit.ask(Down(agents=True))
-        assert "could not be saved" in done.message
-        assert cockpit.process is not None
-        assert cockpit.process.wait(30) == 0
-        assert cockpit.living(first) == []
-        assert not cockpit.places.socket.exists()
-
-    asyncio.run(journey())
-
-
-def test_a_handoff_is_abandoned_on_the_disk_before_it_is_in_memory(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        table = cockpit.agent(mode="prompt", steps=9, pause=2, step_tokens=100)
-        async with cockpit.flying(table) as supervisor:
-            await cockpit.start()
-            await cockpit.until(lambda row: row.state == "idle")
-            await cockpit.ask(Handoff(name="api"))
-            await cockpit.until(lambda row: row.needs is not None and row.needs.kind == "review")
-            agent = supervisor.fleet.agent("api")
-            assert agent.handoff is not None
-            assert agent.handoff.document is not None
-            # Past the point of no return, where no event but this one ends a handoff.
-            stopping = replace(agent.handoff, state=Stopping(agent.handoff.document))
-            agent.progress.handoff = stopping
-            database = supervisor.dependencies.store._database
-            database.execute("pragma query_only = on")
-            with pytest.raises(Hindered):
-                await supervisor.engine.abandon(agent, "everything ends")
-            assert agent.handoff == stopping
-            database.execute("pragma query_only = off")
+        agent = supervisor.fleet.agent("api")
+        assert agent.handoff is not None
+        assert agent.handoff.document is not None
+        # Past the point of no return, where no event but this one ends a handoff.
+        stopping = replace(agent.handoff, state=Stopping(agent.handoff.document))
+        agent.progress.handoff = stopping
+        database = supervisor.dependencies.store._database
+        database.execute("pragma query_only = on")
+        with pytest.raises(Hindered):
             await supervisor.engine.abandon(agent, "everything ends")
-            assert agent.handoff is None
-
-    asyncio.run(journey())
+        assert agent.handoff == stopping
+        database.execute("pragma query_only = off")
+        await supervisor.engine.abandon(agent, "everything ends")
+        assert agent.handoff is None

@@ -61,90 +61,79 @@ async def until_seen(cockpit: Cockpit, event: str, number: int = 1) -> dict[str,
     return found[number - 1]
 
 
-def test_every_event_of_a_whole_handoff_is_told_with_its_facts(cockpit: Cockpit) -> None:
+async def test_every_event_of_a_whole_handoff_is_told_with_its_facts(cockpit: Cockpit) -> None:
     record = recorder(cockpit.home)
     hooks = "".join(hook(event, [record]) for event in EVENTS)
 
-    async def journey() -> None:
-        async with cockpit.flying(
-            cockpit.agent(steps=30, pause=3, prompt="Count them.", more=hooks)
-        ):
-            first = await cockpit.start()
-            second = await cockpit.until(swapped)
-            await until_seen(cockpit, "handoff_complete")
-            await cockpit.ask(Stop(name="api"))
-            await until_seen(cockpit, "after_run")
+    async with cockpit.flying(cockpit.agent(steps=30, pause=3, prompt="Count them.", more=hooks)):
+        first = await cockpit.start()
+        second = await cockpit.until(swapped)
+        await until_seen(cockpit, "handoff_complete")
+        await cockpit.ask(Stop(name="api"))
+        await until_seen(cockpit, "after_run")
 
-            (begun,) = [one for one in seen(cockpit.home, "session_start") if not one["handoff"]]
-            assert begun["session"]["session_id"] == first.session_id
-            assert begun["session"]["is_continuation"] is False
-            assert begun["session"]["handoff_count"] == 0
-            assert begun["original_prompt"] == "Count them."
-            assert "Count them." in begun["prompt"]
+        (begun,) = [one for one in seen(cockpit.home, "session_start") if not one["handoff"]]
+        assert begun["session"]["session_id"] == first.session_id
+        assert begun["session"]["is_continuation"] is False
+        assert begun["session"]["handoff_count"] == 0
+        assert begun["original_prompt"] == "Count them."
+        assert "Count them." in begun["prompt"]
 
-            threshold = seen(cockpit.home, "context_threshold")[0]
-            assert threshold["context"]["usage_percent"] >= 70
-            assert threshold["context"]["input_tokens"] >= 140_000
-            assert threshold["session"]["session_id"] == first.session_id
+        threshold = seen(cockpit.home, "context_threshold")[0]
+        assert threshold["context"]["usage_percent"] >= 70
+        assert threshold["context"]["input_tokens"] >= 140_000
+        assert threshold["session"]["session_id"] == first.session_id
 
-            (start,) = seen(cockpit.home, "handoff_start")
-            assert start["handoff"]["old_session_id"] == first.session_id
-            (paper,) = seen(cockpit.home, "handoff_document")
-            assert Path(paper["handoff"]["document"]).is_file()
-            (done,) = seen(cockpit.home, "handoff_complete")
-            assert done["handoff"]["handoff_number"] == 1
-            assert done["handoff"]["new_session_id"] == second.session_id
-            assert done["session"]["session_id"] == second.session_id
-            again = seen(cockpit.home, "session_start")[1]
-            assert again["session"]["previous_session_id"] == first.session_id
-            assert again["session"]["handoff_count"] == 1
-            assert seen(cockpit.home, "after_run")[0]["outcome"] == "stopped"
+        (start,) = seen(cockpit.home, "handoff_start")
+        assert start["handoff"]["old_session_id"] == first.session_id
+        (paper,) = seen(cockpit.home, "handoff_document")
+        assert Path(paper["handoff"]["document"]).is_file()
+        (done,) = seen(cockpit.home, "handoff_complete")
+        assert done["handoff"]["handoff_number"] == 1
+        assert done["handoff"]["new_session_id"] == second.session_id
+        assert done["session"]["session_id"] == second.session_id
+        again = seen(cockpit.home, "session_start")[1]
+        assert again["session"]["previous_session_id"] == first.session_id
+        assert again["session"]["handoff_count"] == 1
+        assert seen(cockpit.home, "after_run")[0]["outcome"] == "stopped"
 
-            for told in seen(cockpit.home):
-                assert set(SCHEMA["required"]) == set(told)
-                assert set(SCHEMA["properties"]["session"]["required"]) == set(told["session"])
-                assert told["cwd"] == told["repo_root"] == str(cockpit.repository)
-                assert told["worktree"] is None
-
-    asyncio.run(journey())
+        for told in seen(cockpit.home):
+            assert set(SCHEMA["required"]) == set(told)
+            assert set(SCHEMA["properties"]["session"]["required"]) == set(told["session"])
+            assert told["cwd"] == told["repo_root"] == str(cockpit.repository)
+            assert told["worktree"] is None
 
 
-def test_a_session_that_was_cleared_by_hand_is_told_too(cockpit: Cockpit) -> None:
+async def test_a_session_that_was_cleared_by_hand_is_told_too(cockpit: Cockpit) -> None:
     table = hook("session_start", [recorder(cockpit.home)])
 
-    async def journey() -> None:
-        async with cockpit.flying(
-            cockpit.agent(mode="observe", steps=9, pause=3, step_tokens=100, more=table)
-        ):
-            first = await cockpit.start()
-            row = await cockpit.until(lambda row: row.state == "idle")
-            assert row.pane is not None
-            cockpit.tmux("send-keys", "-t", row.pane, "-l", "/clear")
-            cockpit.tmux("send-keys", "-t", row.pane, "Enter")
-            told = await until_seen(cockpit, "session_start", number=2)
-            assert told["session"]["previous_session_id"] == first.session_id
-            assert told["session"]["session_id"] == (await cockpit.row()).session_id
-            assert told["prompt"] is None
-
-    asyncio.run(journey())
+    async with cockpit.flying(
+        cockpit.agent(mode="observe", steps=9, pause=3, step_tokens=100, more=table)
+    ):
+        first = await cockpit.start()
+        row = await cockpit.until(lambda row: row.state == "idle")
+        assert row.pane is not None
+        cockpit.tmux("send-keys", "-t", row.pane, "-l", "/clear")
+        cockpit.tmux("send-keys", "-t", row.pane, "Enter")
+        told = await until_seen(cockpit, "session_start", number=2)
+        assert told["session"]["previous_session_id"] == first.session_id
+        assert told["session"]["session_id"] == (await cockpit.row()).session_id
+        assert told["prompt"] is None
 
 
-def test_what_a_start_hook_prints_goes_before_the_prompt(cockpit: Cockpit) -> None:
+async def test_what_a_start_hook_prints_goes_before_the_prompt(cockpit: Cockpit) -> None:
     load = program(cockpit.home, "load", "echo 'Mind the gap.'; echo aside >&2")
     flood = program(cockpit.home, "flood", "yes | head -c 50000")
     hooks = hook("session_start", [load]) + hook("session_start", [flood])
 
-    async def journey() -> None:
-        async with cockpit.flying(cockpit.agent(steps=2, prompt="Count them.", more=hooks)):
-            await cockpit.start()
-            row = await cockpit.until(lambda row: row.transcript and row.context.tokens)
-            prompt = cockpit.prompts(row)[0]
-            assert prompt.startswith("Mind the gap.\n")
-            assert "Count them." in prompt
-            assert "aside" not in prompt
-            assert len(prompt) < 11_000
-
-    asyncio.run(journey())
+    async with cockpit.flying(cockpit.agent(steps=2, prompt="Count them.", more=hooks)):
+        await cockpit.start()
+        row = await cockpit.until(lambda row: row.transcript and row.context.tokens)
+        prompt = cockpit.prompts(row)[0]
+        assert prompt.startswith("Mind the gap.\n")
+        assert "Count them." in prompt
+        assert "aside" not in prompt
+        assert len(prompt) < 11_000
 
 
 @pytest.mark.parametrize(
@@ -153,94 +142,79 @@ def test_what_a_start_hook_prints_goes_before_the_prompt(cockpit: Cockpit) -> No
      "exit 137", "setsid sleep 600 & exit 0"],
     ids=["hangs", "ignores TERM", "1 GB", "137", "forks"],
 )  # fmt: skip
-def test_bad_hooks_cost_the_handoff_nothing_and_are_told(cockpit: Cockpit, body: str) -> None:
+async def test_bad_hooks_cost_the_handoff_nothing_and_are_told(cockpit: Cockpit, body: str) -> None:
     bad = program(cockpit.home, "bad", body)
     missing = str(cockpit.home / "missing")
     hooks = "".join(
         hook(event, [bad], name="bad", timeout="1s") for event in EVENTS if event != "session_start"
     ) + hook("handoff_complete", [missing], name="missing")
 
-    async def journey() -> None:
-        async with cockpit.flying(cockpit.agent(steps=30, pause=3, more=hooks)):
-            await cockpit.start()
-            await cockpit.until(swapped)
-            row = await cockpit.until(lambda row: row.note and "hook missing" in row.note)
-            assert row.note is not None
-            assert "the program does not exist" in row.note
-            failed = await cockpit.events("hook.failed")
-            if body.startswith(("sleep", "trap")):
-                assert any("timed out (1 s)" in each.text for each in failed)
-            if body == "exit 137":
-                assert any(each.data["exit_code"] == 137 for each in failed)
-            kept = list((cockpit.places.logs / "hooks").glob("*.log"))
-            assert kept
-            assert all(path.stat().st_size < 200_000 for path in kept)
-            assert all(path.stat().st_mode & 0o777 == 0o600 for path in kept)
-
-    asyncio.run(journey())
+    async with cockpit.flying(cockpit.agent(steps=30, pause=3, more=hooks)):
+        await cockpit.start()
+        await cockpit.until(swapped)
+        row = await cockpit.until(lambda row: row.note and "hook missing" in row.note)
+        assert row.note is not None
+        assert "the program does not exist" in row.note
+        failed = await cockpit.events("hook.failed")
+        if body.startswith(("sleep", "trap")):
+            assert any("timed out (1 s)" in each.text for each in failed)
+        if body == "exit 137":
+            assert any(each.data["exit_code"] == 137 for each in failed)
+        kept = list((cockpit.places.logs / "hooks").glob("*.log"))
+        assert kept
+        assert all(path.stat().st_size < 200_000 for path in kept)
+        assert all(path.stat().st_mode & 0o777 == 0o600 for path in kept)
 
 
-def test_continue_leaves_it_to_the_compaction(cockpit: Cockpit) -> None:
+async def test_continue_leaves_it_to_the_compaction(cockpit: Cockpit) -> None:
     say = program(cockpit.home, "say", """echo thinking; echo '{"decision": "continue"}'""")
 
-    async def journey() -> None:
-        agent = cockpit.agent(steps=30, pace=0.3, more=hook("context_threshold", [say], name="say"))
-        async with cockpit.flying(agent):
-            await cockpit.start()
-            decided = await cockpit.event("hook.decided")
-            assert decided.data["decision"] == "continue"
-            await cockpit.event("agent.compacted")
-            assert await cockpit.events("handoff.begun") == [] or (
-                (await cockpit.events("handoff.begun"))[0].id
-                > (await cockpit.events("agent.compacted"))[0].id
-            )
-
-    asyncio.run(journey())
+    agent = cockpit.agent(steps=30, pace=0.3, more=hook("context_threshold", [say], name="say"))
+    async with cockpit.flying(agent):
+        await cockpit.start()
+        decided = await cockpit.event("hook.decided")
+        assert decided.data["decision"] == "continue"
+        await cockpit.event("agent.compacted")
+        assert await cockpit.events("handoff.begun") == [] or (
+            (await cockpit.events("handoff.begun"))[0].id
+            > (await cockpit.events("agent.compacted"))[0].id
+        )
 
 
-def test_abort_swaps_now_without_a_review(cockpit: Cockpit) -> None:
+async def test_abort_swaps_now_without_a_review(cockpit: Cockpit) -> None:
     say = program(cockpit.home, "say", """echo '{"decision": "abort"}'""")
 
-    async def journey() -> None:
-        hooks = hook("context_threshold", [say])
-        async with cockpit.flying(cockpit.agent(mode="prompt", steps=30, pause=3, more=hooks)):
-            first = await cockpit.start()
-            second = await cockpit.until(swapped)
-            assert second.previous_session_id == first.session_id
-            kinds = {each.kind for each in await cockpit.events()}
-            assert "handoff.asked" not in kinds
-            assert "handoff.review" not in kinds
-
-    asyncio.run(journey())
+    hooks = hook("context_threshold", [say])
+    async with cockpit.flying(cockpit.agent(mode="prompt", steps=30, pause=3, more=hooks)):
+        first = await cockpit.start()
+        second = await cockpit.until(swapped)
+        assert second.previous_session_id == first.session_id
+        kinds = {each.kind for each in await cockpit.events()}
+        assert "handoff.asked" not in kinds
+        assert "handoff.review" not in kinds
 
 
-def test_a_hook_that_replaces_does_the_whole_job(cockpit: Cockpit) -> None:
+async def test_a_hook_that_replaces_does_the_whole_job(cockpit: Cockpit) -> None:
     """The founding example: a script of one's own, and `cockpit handoff` for the built-in."""
     nothing = program(cockpit.home, "nothing", "cat >/dev/null")
 
-    async def journey() -> None:
-        hooks = hook("context_threshold", [nothing], mode="replace")
-        async with cockpit.flying(cockpit.agent(steps=3, more=hooks)):
-            await cockpit.start()
-            decided = await cockpit.event("hook.decided")
-            assert decided.data["decision"] == "continue"
-            await cockpit.until(lambda row: row.state in {"idle", "done"})
-            assert await cockpit.events("handoff.begun") == []
-
-    asyncio.run(journey())
+    hooks = hook("context_threshold", [nothing], mode="replace")
+    async with cockpit.flying(cockpit.agent(steps=3, more=hooks)):
+        await cockpit.start()
+        decided = await cockpit.event("hook.decided")
+        assert decided.data["decision"] == "continue"
+        await cockpit.until(lambda row: row.state in {"idle", "done"})
+        assert await cockpit.events("handoff.begun") == []
 
 
-def test_a_replacing_hook_that_fails_leaves_it_to_the_built_in(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        hooks = hook("context_threshold", [str(cockpit.home / "no")], mode="replace")
-        async with cockpit.flying(cockpit.agent(steps=30, pause=3, more=hooks)):
-            await cockpit.start()
-            await cockpit.until(swapped)
-
-    asyncio.run(journey())
+async def test_a_replacing_hook_that_fails_leaves_it_to_the_built_in(cockpit: Cockpit) -> None:
+    hooks = hook("context_threshold", [str(cockpit.home / "no")], mode="replace")
+    async with cockpit.flying(cockpit.agent(steps=30, pause=3, more=hooks)):
+        await cockpit.start()
+        await cockpit.until(swapped)
 
 
-def test_filters_order_and_a_failure_that_ends_it(cockpit: Cockpit) -> None:
+async def test_filters_order_and_a_failure_that_ends_it(cockpit: Cockpit) -> None:
     note = program(cockpit.home, "note", f'echo "$1" >> {cockpit.home}/order; exit "$2"')
     event = "handoff_start"
     hooks = "".join(
@@ -254,18 +228,15 @@ def test_filters_order_and_a_failure_that_ends_it(cockpit: Cockpit) -> None:
         ]
     )
 
-    async def journey() -> None:
-        async with cockpit.flying(cockpit.agent(steps=30, pause=3, more=hooks)):
-            await cockpit.start()
-            await cockpit.until(swapped)
-            await cockpit.event("hook.failed", number=2)
-            assert (cockpit.home / "order").read_text().split() == ["one", "two", "three"]
-
-    asyncio.run(journey())
+    async with cockpit.flying(cockpit.agent(steps=30, pause=3, more=hooks)):
+        await cockpit.start()
+        await cockpit.until(swapped)
+        await cockpit.event("hook.failed", number=2)
+        assert (cockpit.home / "order").read_text().split() == ["one", "two", "three"]
 
 
 @pytest.mark.parametrize("code", ["0", "3"])
-def test_what_would_be_sent_after_a_failure_that_ends_it_is_not_sent(
+async def test_what_would_be_sent_after_a_failure_that_ends_it_is_not_sent(
     cockpit: Cockpit, code: str
 ) -> None:
     gate = hook("handoff_start", ["sh", "-c", f"exit {code}"], continue_on_error=False)
@@ -274,36 +245,30 @@ def test_what_would_be_sent_after_a_failure_that_ends_it_is_not_sent(
         'type = "webhook"\nurl = "http://127.0.0.1:9/"\nname = "sent"\n'
     )
 
-    async def journey() -> None:
-        async with cockpit.flying(cockpit.agent(steps=30, pause=3, more=gate + sent)):
-            await cockpit.start()
-            await cockpit.until(swapped)
-            await cockpit.event("hook.ran" if code == "0" else "hook.failed")
-            if code == "0":
-                assert (await cockpit.event("hook.undelivered")).data["hook"] == "sent"
-            await asyncio.sleep(1)
-            assert len(await cockpit.events("hook.undelivered")) == (code == "0")
-
-    asyncio.run(journey())
+    async with cockpit.flying(cockpit.agent(steps=30, pause=3, more=gate + sent)):
+        await cockpit.start()
+        await cockpit.until(swapped)
+        await cockpit.event("hook.ran" if code == "0" else "hook.failed")
+        if code == "0":
+            assert (await cockpit.event("hook.undelivered")).data["hook"] == "sent"
+        await asyncio.sleep(1)
+        assert len(await cockpit.events("hook.undelivered")) == (code == "0")
 
 
-def test_a_failure_stays_on_the_row_until_that_hook_goes_well(cockpit: Cockpit) -> None:
+async def test_a_failure_stays_on_the_row_until_that_hook_goes_well(cockpit: Cockpit) -> None:
     hooks = hook("handoff_start", ["false"], name="bad") + hook("handoff_start", ["true"])
 
-    async def journey() -> None:
-        async with cockpit.flying(cockpit.agent(steps=30, pause=3, more=hooks)):
-            await cockpit.start()
-            await cockpit.until(swapped)
-            await cockpit.event("hook.ran")
-            row = await cockpit.row()
-            assert row.note is not None
-            assert "hook bad (on_handoff_start) failed: ended with 1" in row.note
-            assert row.warning == "hook bad (on_handoff_start) failed: ended with 1"
-
-    asyncio.run(journey())
+    async with cockpit.flying(cockpit.agent(steps=30, pause=3, more=hooks)):
+        await cockpit.start()
+        await cockpit.until(swapped)
+        await cockpit.event("hook.ran")
+        row = await cockpit.row()
+        assert row.note is not None
+        assert "hook bad (on_handoff_start) failed: ended with 1" in row.note
+        assert row.warning == "hook bad (on_handoff_start) failed: ended with 1"
 
 
-def test_a_hook_may_ask_for_the_built_in_handoff(cockpit: Cockpit) -> None:
+async def test_a_hook_may_ask_for_the_built_in_handoff(cockpit: Cockpit) -> None:
     """`cockpit handoff` from inside a hook, which waits for its own supervisor to answer."""
     call = program(
         cockpit.home,
@@ -311,47 +276,38 @@ def test_a_hook_may_ask_for_the_built_in_handoff(cockpit: Cockpit) -> None:
         f"exec {sys.executable} -P -m cockpit handoff >{cockpit.home}/said 2>&1",
     )
 
-    async def journey() -> None:
-        hooks = hook("context_threshold", [call], mode="replace", timeout="20s")
-        async with cockpit.flying(cockpit.agent(steps=30, pause=3, more=hooks)):
-            await cockpit.start()
-            await cockpit.until(swapped)
-            assert "Handing off api" in (cockpit.home / "said").read_text()
-
-    asyncio.run(journey())
+    hooks = hook("context_threshold", [call], mode="replace", timeout="20s")
+    async with cockpit.flying(cockpit.agent(steps=30, pause=3, more=hooks)):
+        await cockpit.start()
+        await cockpit.until(swapped)
+        assert "Handing off api" in (cockpit.home / "said").read_text()
 
 
-def test_needs_you_is_told_once_and_not_again_after_a_restart(cockpit: Cockpit) -> None:
+async def test_needs_you_is_told_once_and_not_again_after_a_restart(cockpit: Cockpit) -> None:
     record = recorder(cockpit.home)
 
-    async def journey() -> None:
-        agent = cockpit.agent(mode="prompt", steps=30, pause=3, more=hook("needs_you", [record]))
-        async with cockpit.flying(agent):
-            await cockpit.start()
-            told = await until_seen(cockpit, "needs_you")
-            assert told["needs"]["kind"] == "handoff"
-        async with cockpit.flying():
-            await cockpit.until(lambda row: row.needs is not None)
-            await cockpit.ask(Approve(name="api"))
-            again = await until_seen(cockpit, "needs_you", 2)
-            assert again["needs"]["kind"] == "review"
-
-    asyncio.run(journey())
+    agent = cockpit.agent(mode="prompt", steps=30, pause=3, more=hook("needs_you", [record]))
+    async with cockpit.flying(agent):
+        await cockpit.start()
+        told = await until_seen(cockpit, "needs_you")
+        assert told["needs"]["kind"] == "handoff"
+    async with cockpit.flying():
+        await cockpit.until(lambda row: row.needs is not None)
+        await cockpit.ask(Approve(name="api"))
+        again = await until_seen(cockpit, "needs_you", 2)
+        assert again["needs"]["kind"] == "review"
 
 
-def test_a_hook_that_starts_its_own_agent_is_told_to_wait(cockpit: Cockpit) -> None:
+async def test_a_hook_that_starts_its_own_agent_is_told_to_wait(cockpit: Cockpit) -> None:
     slow = program(cockpit.home, "slow", f": > {cockpit.home}/there; sleep 1")
 
-    async def journey() -> None:
-        async with cockpit.flying(cockpit.agent(steps=2, more=hook("session_start", [slow]))):
-            starting = asyncio.create_task(cockpit.start())
-            while not (cockpit.home / "there").exists():
-                await asyncio.sleep(0.02)
-            refusal = await cockpit.refused(Start(name="api"))
-            assert "is being started" in refusal.title
-            await starting
-
-    asyncio.run(journey())
+    async with cockpit.flying(cockpit.agent(steps=2, more=hook("session_start", [slow]))):
+        starting = asyncio.create_task(cockpit.start())
+        while not (cockpit.home / "there").exists():
+            await asyncio.sleep(0.02)
+        refusal = await cockpit.refused(Start(name="api"))
+        assert "is being started" in refusal.title
+        await starting
 
 
 SAVE = """\
@@ -385,7 +341,7 @@ if session["is_continuation"]:
 """
 
 
-def test_the_founding_scripts_with_a_worktree(cockpit: Cockpit) -> None:
+async def test_the_founding_scripts_with_a_worktree(cockpit: Cockpit) -> None:
     """Worktree, handoff and hooks together: the branch and the checkout stay the same."""
     for name, text in (("save", SAVE), ("load", LOAD)):
         (cockpit.home / name).write_text(text.format(python=sys.executable))
@@ -398,38 +354,32 @@ def test_the_founding_scripts_with_a_worktree(cockpit: Cockpit) -> None:
         + hook("handoff_complete", [record])
     )
 
-    async def journey() -> None:
-        async with cockpit.flying(cockpit.agent(mode="prompt", steps=30, pause=3, more=more)):
-            first = await cockpit.start()
-            second = await cockpit.until(swapped)
-            told = await until_seen(cockpit, "handoff_complete")
+    async with cockpit.flying(cockpit.agent(mode="prompt", steps=30, pause=3, more=more)):
+        first = await cockpit.start()
+        second = await cockpit.until(swapped)
+        told = await until_seen(cockpit, "handoff_complete")
 
-            assert (second.worktree, second.branch) == (first.worktree, "agent/api")
-            assert told["worktree"] == told["cwd"] == first.worktree
-            assert told["repo_root"] == str(cockpit.repository)
-            text = Path(told["handoff"]["document"]).read_text()
-            assert "Steps are whole. Written by the hook of api" in text
-            assert cockpit.prompts(second)[0].startswith("Handoff number 1 on agent/api\n\n")
-            assert not cockpit.prompts(first)[0].startswith("Handoff number")
-
-    asyncio.run(journey())
+        assert (second.worktree, second.branch) == (first.worktree, "agent/api")
+        assert told["worktree"] == told["cwd"] == first.worktree
+        assert told["repo_root"] == str(cockpit.repository)
+        text = Path(told["handoff"]["document"]).read_text()
+        assert "Steps are whole. Written by the hook of api" in text
+        assert cockpit.prompts(second)[0].startswith("Handoff number 1 on agent/api\n\n")
+        assert not cockpit.prompts(first)[0].startswith("Handoff number")
 
 
-def test_without_hooks_the_mode_alone_decides(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        async with cockpit.flying(cockpit.agent(steps=30, pause=3)):
-            await cockpit.start()
-            await cockpit.until(swapped)
-            assert [each for each in await cockpit.events() if each.kind.startswith("hook.")] == []
-
-    asyncio.run(journey())
+async def test_without_hooks_the_mode_alone_decides(cockpit: Cockpit) -> None:
+    async with cockpit.flying(cockpit.agent(steps=30, pause=3)):
+        await cockpit.start()
+        await cockpit.until(swapped)
+        assert [each for each in await cockpit.events() if each.kind.startswith("hook.")] == []
 
 
 @pytest.mark.parametrize(
     ("command", "outcome", "errors"),
     [(["true"], "completed", 0), (["sh", "-c", "exit 3"], "failed", 1)],
 )
-def test_the_end_of_a_run_is_told_with_its_outcome(
+async def test_the_end_of_a_run_is_told_with_its_outcome(
     cockpit: Cockpit, command: list[str], outcome: str, errors: int
 ) -> None:
     record = recorder(cockpit.home)
@@ -437,54 +387,45 @@ def test_the_end_of_a_run_is_told_with_its_outcome(
         hook(event, [record]) for event in ("after_run", "error")
     )
 
-    async def journey() -> None:
-        async with cockpit.flying(cockpit.agent(more=more)):
-            await cockpit.start()
-            assert (await until_seen(cockpit, "after_run"))["outcome"] == outcome
-            await cockpit.event("hook.ran", number=1 + errors)
-            assert len(seen(cockpit.home, "error")) == errors
-
-    asyncio.run(journey())
+    async with cockpit.flying(cockpit.agent(more=more)):
+        await cockpit.start()
+        assert (await until_seen(cockpit, "after_run"))["outcome"] == outcome
+        await cockpit.event("hook.ran", number=1 + errors)
+        assert len(seen(cockpit.home, "error")) == errors
 
 
-def test_done_is_told_once(cockpit: Cockpit) -> None:
+async def test_done_is_told_once(cockpit: Cockpit) -> None:
     record = recorder(cockpit.home)
 
-    async def journey() -> None:
-        async with cockpit.flying(cockpit.agent(steps=2, more=hook("after_run", [record]))):
-            await cockpit.start()
-            assert (await until_seen(cockpit, "after_run"))["outcome"] == "completed"
-            await cockpit.until(lambda row: row.state == "done")
-        async with cockpit.flying():
-            await cockpit.until(lambda row: row.state == "done")
-            await cockpit.ask(Stop(name="api"))
-            await cockpit.event("agent.stopped")
-            assert len(seen(cockpit.home)) == 1
-
-    asyncio.run(journey())
+    async with cockpit.flying(cockpit.agent(steps=2, more=hook("after_run", [record]))):
+        await cockpit.start()
+        assert (await until_seen(cockpit, "after_run"))["outcome"] == "completed"
+        await cockpit.until(lambda row: row.state == "done")
+    async with cockpit.flying():
+        await cockpit.until(lambda row: row.state == "done")
+        await cockpit.ask(Stop(name="api"))
+        await cockpit.event("agent.stopped")
+        assert len(seen(cockpit.home)) == 1
 
 
-def test_no_secret_reaches_a_hook_or_its_kept_output(cockpit: Cockpit) -> None:
+async def test_no_secret_reaches_a_hook_or_its_kept_output(cockpit: Cockpit) -> None:
     secret = "sk-ant-api03-CANARY0123456789CANARY0123456789"
     record = recorder(cockpit.home)
     leak = program(cockpit.home, "leak", f"echo {secret}; echo {secret} >&2")
     hooks = hook("handoff_start", [record]) + hook("handoff_start", [leak], name="leak")
 
-    async def journey() -> None:
-        agent = cockpit.agent(steps=30, pause=3, prompt=f"Log in with {secret}.", more=hooks)
-        async with cockpit.flying(agent):
-            await cockpit.start()
-            told = await until_seen(cockpit, "handoff_start")
-            assert told["original_prompt"].startswith("Log in with [REDACTED")
-            await cockpit.event("hook.ran", number=2)
-            kept = cockpit.places.logs / "hooks" / "api-handoff_start-leak.log"
-            assert "REDACTED" in kept.read_text()
-            assert secret not in kept.read_text()
-
-    asyncio.run(journey())
+    agent = cockpit.agent(steps=30, pause=3, prompt=f"Log in with {secret}.", more=hooks)
+    async with cockpit.flying(agent):
+        await cockpit.start()
+        told = await until_seen(cockpit, "handoff_start")
+        assert told["original_prompt"].startswith("Log in with [REDACTED")
+        await cockpit.event("hook.ran", number=2)
+        kept = cockpit.places.logs / "hooks" / "api-handoff_start-leak.log"
+        assert "REDACTED" in kept.read_text()
+        assert secret not in kept.read_text()
 
 
-def test_a_hook_that_brings_about_its_own_event_is_stopped(cockpit: Cockpit) -> None:
+async def test_a_hook_that_brings_about_its_own_event_is_stopped(cockpit: Cockpit) -> None:
     again = program(
         cockpit.home,
         "again",
@@ -493,38 +434,32 @@ def test_a_hook_that_brings_about_its_own_event_is_stopped(cockpit: Cockpit) -> 
 
     more = '[agents.handoff]\ncooldown = "0s"\n' + hook("handoff_start", [again])
 
-    async def journey() -> None:
-        agent = cockpit.agent(mode="prompt", steps=9, pause=2, step_tokens=100, more=more)
-        async with cockpit.flying(agent):
-            await cockpit.start()
-            await cockpit.until(lambda row: row.state == "idle")
-            await cockpit.ask(Handoff(name="api"))
-            failed = await cockpit.event("hook.failed", within=90)
-            assert "20 times in a minute" in failed.text
-
-    asyncio.run(journey())
+    agent = cockpit.agent(mode="prompt", steps=9, pause=2, step_tokens=100, more=more)
+    async with cockpit.flying(agent):
+        await cockpit.start()
+        await cockpit.until(lambda row: row.state == "idle")
+        await cockpit.ask(Handoff(name="api"))
+        failed = await cockpit.event("hook.failed", within=90)
+        assert "20 times in a minute" in failed.text
 
 
-def test_a_hook_cannot_hand_on_what_another_agent_left(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        notes = cockpit.home / "notes.md"
-        answer = json.dumps({"decision": "handoff", "document": str(notes)})
-        waits = f"until [ -s {notes} ]; do sleep 0.05; done"
-        say = program(cockpit.home, "say", f"{waits}; echo '{answer}'")
-        hooks = hook("context_threshold", [say])
-        async with cockpit.flying(cockpit.agent(steps=30, pause=3, more=hooks)):
-            await cockpit.start()
-            own = (await cockpit.ask(Handoff(name="api", dry_run=True))).text
-            assert own is not None
-            notes.write_text(own.replace('agent: "api"', 'agent: "web"', 1))
-            told = await cockpit.event("hook.decided")
-            assert "not a document of api's session" in told.text
-            assert "web" in told.text
-            await cockpit.until(swapped)
-            (left,) = (cockpit.repository / ".cockpit" / "handoffs").glob("handoff-*.md")
-            assert 'agent: "api"' in left.read_text()
-
-    asyncio.run(journey())
+async def test_a_hook_cannot_hand_on_what_another_agent_left(cockpit: Cockpit) -> None:
+    notes = cockpit.home / "notes.md"
+    answer = json.dumps({"decision": "handoff", "document": str(notes)})
+    waits = f"until [ -s {notes} ]; do sleep 0.05; done"
+    say = program(cockpit.home, "say", f"{waits}; echo '{answer}'")
+    hooks = hook("context_threshold", [say])
+    async with cockpit.flying(cockpit.agent(steps=30, pause=3, more=hooks)):
+        await cockpit.start()
+        own = (await cockpit.ask(Handoff(name="api", dry_run=True))).text
+        assert own is not None
+        notes.write_text(own.replace('agent: "api"', 'agent: "web"', 1))
+        told = await cockpit.event("hook.decided")
+        assert "not a document of api's session" in told.text
+        assert "web" in told.text
+        await cockpit.until(swapped)
+        (left,) = (cockpit.repository / ".cockpit" / "handoffs").glob("handoff-*.md")
+        assert 'agent: "api"' in left.read_text()
 
 
 GROWING: dict[str, Any] = {"steps": 300, "settles": 0, "step_tokens": 8_000, "pace": 0.15}
@@ -545,33 +480,27 @@ def aborting(home: Path) -> str:
         ('max_chain_cost_usd = 0.0001\ncooldown = "0s"', 0, "has cost $"),
     ],
 )
-def test_a_hook_that_has_the_session_swapped_passes_the_same_limits(
+async def test_a_hook_that_has_the_session_swapped_passes_the_same_limits(
     cockpit: Cockpit, limits: str, swaps: int, words: str
 ) -> None:
-    async def journey() -> None:
-        more = f"[agents.handoff]\n{limits}\n{aborting(cockpit.home)}"
-        agent = cockpit.agent(**GROWING, more=more)
-        async with cockpit.flying(agent):
-            await cockpit.start()
-            row = await cockpit.until(lambda row: row.needs is not None)
-            assert row.needs is not None
-            assert words in row.needs.detail
-            assert len(await cockpit.events("handoff.confirmed")) == swaps
-
-    asyncio.run(journey())
+    more = f"[agents.handoff]\n{limits}\n{aborting(cockpit.home)}"
+    agent = cockpit.agent(**GROWING, more=more)
+    async with cockpit.flying(agent):
+        await cockpit.start()
+        row = await cockpit.until(lambda row: row.needs is not None)
+        assert row.needs is not None
+        assert words in row.needs.detail
+        assert len(await cockpit.events("handoff.confirmed")) == swaps
 
 
-def test_a_hook_that_has_the_session_swapped_waits_for_the_rest_after_a_swap(
+async def test_a_hook_that_has_the_session_swapped_waits_for_the_rest_after_a_swap(
     cockpit: Cockpit,
 ) -> None:
-    async def journey() -> None:
-        more = f'[agents.handoff]\ncooldown = "1h"\n{aborting(cockpit.home)}'
-        agent = cockpit.agent(**GROWING, more=more)
-        async with cockpit.flying(agent):
-            await cockpit.start()
-            await cockpit.event("handoff.confirmed")
-            told = await cockpit.event("hook.decided", number=2)
-            assert "it has just begun" in told.text
-            assert len(await cockpit.events("handoff.begun")) == 1
-
-    asyncio.run(journey())
+    more = f'[agents.handoff]\ncooldown = "1h"\n{aborting(cockpit.home)}'
+    agent = cockpit.agent(**GROWING, more=more)
+    async with cockpit.flying(agent):
+        await cockpit.start()
+        await cockpit.event("handoff.confirmed")
+        told = await cockpit.event("hook.decided", number=2)
+        assert "it has just begun" in told.text
+        assert len(await cockpit.events("handoff.begun")) == 1

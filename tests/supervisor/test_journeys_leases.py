@@ -119,53 +119,49 @@ def test_two_cockpits_share_a_plain_worktree(
         asyncio.run(journey(second))
 
 
-def test_a_straggler_that_holds_the_lease_is_ended_for_the_next_start(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        orphaned = cockpit.agent(
-            mode="observe", steps=900, step_tokens=1, faults="orphan", more=WORKTREE
-        )
-        async with cockpit.flying(orphaned) as supervisor:
-            first = await cockpit.start()
-            # One that ends before its first reply has failed, and has not exited.
-            await cockpit.until(lambda _: supervisor.fleet.agent("api").session_state.replied)
-            assert first.pid is not None
-            os.kill(first.pid, signal.SIGKILL)
-            await cockpit.until(lambda row: row.state == "exited")
-            (orphan,) = sleepers(cockpit.home)
+async def test_a_straggler_that_holds_the_lease_is_ended_for_the_next_start(
+    cockpit: Cockpit,
+) -> None:
+    orphaned = cockpit.agent(
+        mode="observe", steps=900, step_tokens=1, faults="orphan", more=WORKTREE
+    )
+    async with cockpit.flying(orphaned) as supervisor:
+        first = await cockpit.start()
+        # One that ends before its first reply has failed, and has not exited.
+        await cockpit.until(lambda _: supervisor.fleet.agent("api").session_state.replied)
+        assert first.pid is not None
+        os.kill(first.pid, signal.SIGKILL)
+        await cockpit.until(lambda row: row.state == "exited")
+        (orphan,) = sleepers(cockpit.home)
 
-            second = await cockpit.start()
-            await cockpit.until(lambda row: row.state == "working")
-            await cockpit.lives(second)
-            told = await cockpit.event("agent.stragglers")
-            assert told.data["stragglers"] == [orphan]
-            assert orphan not in sleepers(cockpit.home)
-
-    asyncio.run(journey())
+        second = await cockpit.start()
+        await cockpit.until(lambda row: row.state == "working")
+        await cockpit.lives(second)
+        told = await cockpit.event("agent.stragglers")
+        assert told.data["stragglers"] == [orphan]
+        assert orphan not in sleepers(cockpit.home)
 
 
-def test_a_straggler_without_a_marker_is_named_and_left_alone(cockpit: Cockpit) -> None:
+async def test_a_straggler_without_a_marker_is_named_and_left_alone(cockpit: Cockpit) -> None:
     """What took the lease and not the marker cannot be known for ours: its pids are told."""
 
-    async def journey() -> None:
-        api = cockpit.agent(mode="observe", steps=900, step_tokens=1, more=WORKTREE)
-        async with cockpit.flying(api):
-            first = await cockpit.start()
-            await cockpit.until(lambda row: row.state == "working")
-            assert first.worktree is not None
-            await cockpit.ask(Stop(name="api"))
-            with unmarked_holder(Path(first.worktree), first.pid or 0) as left:
-                refused = await cockpit.refused(Start(name="api"))
-                assert isinstance(refused, NotNow)
-                assert refused.title == f"Processes that api left running work in {first.worktree}"
-                assert f": {left.pid}." in refused.detail
-                assert refused.hint.endswith(f"kill -KILL {left.pid}")
-                assert left.poll() is None
-                assert await cockpit.events("agent.stragglers") == []
-            again = await cockpit.start()
-            await cockpit.until(lambda row: row.state == "working")
-            await cockpit.lives(again)
-
-    asyncio.run(journey())
+    api = cockpit.agent(mode="observe", steps=900, step_tokens=1, more=WORKTREE)
+    async with cockpit.flying(api):
+        first = await cockpit.start()
+        await cockpit.until(lambda row: row.state == "working")
+        assert first.worktree is not None
+        await cockpit.ask(Stop(name="api"))
+        with unmarked_holder(Path(first.worktree), first.pid or 0) as left:
+            refused = await cockpit.refused(Start(name="api"))
+            assert isinstance(refused, NotNow)
+            assert refused.title == f"Processes that api left running work in {first.worktree}"
+            assert f": {left.pid}." in refused.detail
+            assert refused.hint.endswith(f"kill -KILL {left.pid}")
+            assert left.poll() is None
+            assert await cockpit.events("agent.stragglers") == []
+        again = await cockpit.start()
+        await cockpit.until(lambda row: row.state == "working")
+        await cockpit.lives(again)
 
 
 @contextmanager
@@ -197,21 +193,18 @@ def sleepers(home: Path) -> list[int]:
 
 
 @pytest.mark.parametrize("stopped", [False, True])
-def test_no_worktree_is_made_inside_another_agents(cockpit: Cockpit, stopped: bool) -> None:
-    async def journey() -> None:
-        api = cockpit.agent(mode="observe", steps=900, step_tokens=1, more=WORKTREE)
-        async with cockpit.flying(api):
-            row = await cockpit.start()
-            assert row.worktree is not None
-            if stopped:
-                await cockpit.ask(Stop(name="api"))
-            for where in (row.worktree, f"{row.worktree}/tally"):
-                asked = Start(name="nested", directory=where, worktree=True, prompt="count")
-                refused = await cockpit.refused(asked)
-                assert isinstance(refused, NotNow)
-                assert "api" in refused.title
-                assert f"--directory {cockpit.repository}" in refused.hint
-            assert not (Path(row.worktree) / ".worktrees").exists()
-            assert [each.name for each in (await cockpit.client.status()).agents] == ["api"]
-
-    asyncio.run(journey())
+async def test_no_worktree_is_made_inside_another_agents(cockpit: Cockpit, stopped: bool) -> None:
+    api = cockpit.agent(mode="observe", steps=900, step_tokens=1, more=WORKTREE)
+    async with cockpit.flying(api):
+        row = await cockpit.start()
+        assert row.worktree is not None
+        if stopped:
+            await cockpit.ask(Stop(name="api"))
+        for where in (row.worktree, f"{row.worktree}/tally"):
+            asked = Start(name="nested", directory=where, worktree=True, prompt="count")
+            refused = await cockpit.refused(asked)
+            assert isinstance(refused, NotNow)
+            assert "api" in refused.title
+            assert f"--directory {cockpit.repository}" in refused.hint
+        assert not (Path(row.worktree) / ".worktrees").exists()
+        assert [each.name for each in (await cockpit.client.status()).agents] == ["api"]

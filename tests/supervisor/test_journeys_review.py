@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import os
 import shutil
@@ -71,115 +70,106 @@ def commit(repository: Path, subject: str) -> str:
 
 
 @pytest.mark.parametrize("writer", ["agent", "facts"])
-def test_facts_are_renewed_before_the_swap_and_an_edit_is_kept(
+async def test_facts_are_renewed_before_the_swap_and_an_edit_is_kept(
     cockpit: Cockpit, writer: str
 ) -> None:
-    async def journey() -> None:
-        table = cockpit.agent(
-            mode="prompt",
-            steps=6,
-            pause=2,
-            step_tokens=100,
-            more=f'[agents.handoff]\nwriters = ["{writer}"]\n',
-        )
-        async with cockpit.flying(table) as supervisor:
-            await cockpit.start()
-            await cockpit.until(lambda row: row.state == "idle")
-            await cockpit.ask(Handoff(name="api"))
-            review = (await cockpit.until(reviewed)).handoff
-            assert review is not None
-            assert review.document is not None
-            paper = cockpit.repository / review.document
-            first = paper.read_text()
-            edited = first.replace("## Key Decisions\n", "## Key Decisions\n\nNever on Fridays.\n")
-            paper.write_text(edited)
+    table = cockpit.agent(
+        mode="prompt",
+        steps=6,
+        pause=2,
+        step_tokens=100,
+        more=f'[agents.handoff]\nwriters = ["{writer}"]\n',
+    )
+    async with cockpit.flying(table) as supervisor:
+        await cockpit.start()
+        await cockpit.until(lambda row: row.state == "idle")
+        await cockpit.ask(Handoff(name="api"))
+        review = (await cockpit.until(reviewed)).handoff
+        assert review is not None
+        assert review.document is not None
+        paper = cockpit.repository / review.document
+        first = paper.read_text()
+        edited = first.replace("## Key Decisions\n", "## Key Decisions\n\nNever on Fridays.\n")
+        paper.write_text(edited)
 
-            calls = (await cockpit.row()).activity
-            await cockpit.ask(Send(name="api", text="Go on."))
-            (cockpit.repository / "made-by-a-shell.txt").touch()
-            made = commit(cockpit.repository, "Work that went on")
-            await cockpit.until(lambda row: row.activity != calls)
-            await cockpit.until(reviewed)
-            await cockpit.ask(Approve(name="api", sha256=sha256(paper)))
-            await cockpit.until(swapped)
+        calls = (await cockpit.row()).activity
+        await cockpit.ask(Send(name="api", text="Go on."))
+        (cockpit.repository / "made-by-a-shell.txt").touch()
+        made = commit(cockpit.repository, "Work that went on")
+        await cockpit.until(lambda row: row.activity != calls)
+        await cockpit.until(reviewed)
+        await cockpit.ask(Approve(name="api", sha256=sha256(paper)))
+        await cockpit.until(swapped)
 
-            text = paper.read_text()
-            facts = document.read(text).sections["Verified Facts"]
-            assert made not in first
-            assert made in facts
-            assert "Work that went on" in facts
-            assert "- `made-by-a-shell.txt` (git)" in facts
-            assert "Never on Fridays." in document.read(text).sections["Key Decisions"]
-            (held,) = supervisor.dependencies.store.handoffs_named(review.id)
-            assert held.sha256 == hashlib.sha256(paper.read_bytes()).hexdigest()
-            assert Path(str(held.copy)).read_bytes() == paper.read_bytes()
-            assert held.writer == writer
-
-    asyncio.run(journey())
+        text = paper.read_text()
+        facts = document.read(text).sections["Verified Facts"]
+        assert made not in first
+        assert made in facts
+        assert "Work that went on" in facts
+        assert "- `made-by-a-shell.txt` (git)" in facts
+        assert "Never on Fridays." in document.read(text).sections["Key Decisions"]
+        (held,) = supervisor.dependencies.store.handoffs_named(review.id)
+        assert held.sha256 == hashlib.sha256(paper.read_bytes()).hexdigest()
+        assert Path(str(held.copy)).read_bytes() == paper.read_bytes()
+        assert held.writer == writer
 
 
 @pytest.mark.parametrize("what", ["changed", "gone", "gone with its folder", "a link"])
-def test_the_successor_reads_what_was_agreed_whatever_became_of_it(
+async def test_the_successor_reads_what_was_agreed_whatever_became_of_it(
     cockpit: Cockpit, what: str
 ) -> None:
-    async def journey() -> None:
-        table = cockpit.agent(mode="prompt", steps=30, step_tokens=100, faults="first:stuck")
-        async with cockpit.flying(table) as supervisor:
-            first = await cockpit.start()
-            await cockpit.until(lambda row: any("sleep" in words for words in tools(row).values()))
-            review = await under_review_as_given(cockpit)
-            paper = cockpit.repository / str(review.document)
-            agreed = paper.read_bytes()
-            await cockpit.ask(Approve(name="api"))
-            await cockpit.until(lambda row: row.handoff and row.handoff.phase == "waiting")
-            if what == "changed":
-                paper.write_text("Do something else.\n")
-            elif what == "gone with its folder":
-                shutil.rmtree(paper.parent.parent)
-            else:
-                paper.unlink()
-            if what == "a link":
-                paper.symlink_to("/etc/passwd")
-            end_turn(cockpit, first)
-            await cockpit.until(swapped)
+    table = cockpit.agent(mode="prompt", steps=30, step_tokens=100, faults="first:stuck")
+    async with cockpit.flying(table) as supervisor:
+        first = await cockpit.start()
+        await cockpit.until(lambda row: any("sleep" in words for words in tools(row).values()))
+        review = await under_review_as_given(cockpit)
+        paper = cockpit.repository / str(review.document)
+        agreed = paper.read_bytes()
+        await cockpit.ask(Approve(name="api"))
+        await cockpit.until(lambda row: row.handoff and row.handoff.phase == "waiting")
+        if what == "changed":
+            paper.write_text("Do something else.\n")
+        elif what == "gone with its folder":
+            shutil.rmtree(paper.parent.parent)
+        else:
+            paper.unlink()
+        if what == "a link":
+            paper.symlink_to("/etc/passwd")
+        end_turn(cockpit, first)
+        await cockpit.until(swapped)
 
-            assert paper.read_bytes() == agreed
-            assert not paper.is_symlink()
-            (held,) = supervisor.dependencies.store.handoffs_named(review.id)
-            assert held.sha256 == hashlib.sha256(agreed).hexdigest()
-            told = await cockpit.event("handoff.put_back")
-            aside = paper.with_name(f"changed-{paper.name}")
-            assert aside.is_symlink() is (what == "a link")
-            assert (what in {"changed", "a link"}) is (aside.name in told.text)
-            if what == "changed":
-                assert aside.read_text() == "Do something else.\n"
-
-    asyncio.run(journey())
+        assert paper.read_bytes() == agreed
+        assert not paper.is_symlink()
+        (held,) = supervisor.dependencies.store.handoffs_named(review.id)
+        assert held.sha256 == hashlib.sha256(agreed).hexdigest()
+        told = await cockpit.event("handoff.put_back")
+        aside = paper.with_name(f"changed-{paper.name}")
+        assert aside.is_symlink() is (what == "a link")
+        assert (what in {"changed", "a link"}) is (aside.name in told.text)
+        if what == "changed":
+            assert aside.read_text() == "Do something else.\n"
 
 
 @pytest.mark.parametrize("what", ["changed", "gone"])
-def test_our_copy_is_the_agreed_document_when_the_session_is_swapped(
+async def test_our_copy_is_the_agreed_document_when_the_session_is_swapped(
     cockpit: Cockpit, what: str
 ) -> None:
-    async def journey() -> None:
-        table = cockpit.agent(mode="prompt", steps=30, step_tokens=100, faults="first:stuck")
-        async with cockpit.flying(table) as supervisor:
-            first = await cockpit.start()
-            await cockpit.until(lambda row: any("sleep" in words for words in tools(row).values()))
-            review = await under_review_as_given(cockpit)
-            agreed = (cockpit.repository / str(review.document)).read_bytes()
-            copy = supervisor.dependencies.places.handoffs / f"{review.id}.md"
-            await cockpit.ask(Approve(name="api"))
-            await cockpit.until(lambda row: row.handoff and row.handoff.phase == "waiting")
-            if what == "changed":
-                copy.write_text("Do something else.\n")
-            else:
-                copy.unlink()
-            end_turn(cockpit, first)
-            await cockpit.until(swapped)
-            assert copy.read_bytes() == agreed
-
-    asyncio.run(journey())
+    table = cockpit.agent(mode="prompt", steps=30, step_tokens=100, faults="first:stuck")
+    async with cockpit.flying(table) as supervisor:
+        first = await cockpit.start()
+        await cockpit.until(lambda row: any("sleep" in words for words in tools(row).values()))
+        review = await under_review_as_given(cockpit)
+        agreed = (cockpit.repository / str(review.document)).read_bytes()
+        copy = supervisor.dependencies.places.handoffs / f"{review.id}.md"
+        await cockpit.ask(Approve(name="api"))
+        await cockpit.until(lambda row: row.handoff and row.handoff.phase == "waiting")
+        if what == "changed":
+            copy.write_text("Do something else.\n")
+        else:
+            copy.unlink()
+        end_turn(cockpit, first)
+        await cockpit.until(swapped)
+        assert copy.read_bytes() == agreed
 
 
 async def under_review_as_given(cockpit: Cockpit) -> HandoffStatus:
@@ -211,146 +201,129 @@ def tools(row: AgentStatus) -> dict[int, str]:
 
 
 @pytest.mark.parametrize("restless", [False, True])
-def test_an_agreed_handoff_does_not_wait_for_a_turn_that_never_ends(
+async def test_an_agreed_handoff_does_not_wait_for_a_turn_that_never_ends(
     cockpit: Cockpit, restless: bool
 ) -> None:
     """Asked to end its turn, it does; one that goes on is cut off when its context is full."""
 
-    async def journey() -> None:
-        table = cockpit.agent(
-            mode="prompt",
-            steps=900,
-            settles=0,
-            step_tokens=30_000 if restless else 100,
-            faults="first:restless" if restless else "",
-            more='[agents.handoff]\nwriters = ["facts"]\n',
+    table = cockpit.agent(
+        mode="prompt",
+        steps=900,
+        settles=0,
+        step_tokens=30_000 if restless else 100,
+        faults="first:restless" if restless else "",
+        more='[agents.handoff]\nwriters = ["facts"]\n',
+    )
+    async with cockpit.flying(table):
+        await cockpit.start()
+        await cockpit.until(lambda row: row.activity)
+        await cockpit.ask(Handoff(name="api"))
+        await cockpit.until(reviewed)
+        before = (await cockpit.row()).compactions
+        await cockpit.ask(Approve(name="api"))
+        await cockpit.until(swapped)
+        assert len(await cockpit.events("handoff.interrupted")) == restless
+        late = await cockpit.events("agent.compacted")
+        assert len(late) <= before + 1
+        assert not any("too late" in each.text for each in late[before:])
+
+
+async def test_each_claim_of_the_agents_document_is_checked(cockpit: Cockpit) -> None:
+    (cockpit.repository / "src").mkdir()
+    (cockpit.repository / "src" / "there.py").touch()
+    (cockpit.repository / "src" / "out.py").symlink_to("/etc/hostname")
+    made = commit(cockpit.repository, "Before it all")
+    (cockpit.repository / "src" / "new.py").touch()
+    claims = (
+        "src/nonexist.py was edited, and src/there.py, and src/new.py; src/out.py is a link. "
+        f"See commit 1234567 and commit {made}."
+    )
+    written = HANDED.format(claims=claims).replace("\n", "\\n")
+    table = cockpit.agent(
+        mode="prompt", steps=6, pause=2, step_tokens=100, draft=f"printf '{written}' > $DRAFT"
+    )
+    async with cockpit.flying(table):
+        await cockpit.start()
+        await cockpit.until(lambda row: row.state == "idle")
+        await cockpit.ask(Handoff(name="api"))
+        review = (await cockpit.until(reviewed)).handoff
+        assert review is not None
+        paper = (cockpit.repository / str(review.document)).read_text()
+        state = document.read(paper).sections["Current State"]
+        assert f"src/nonexist.py {Trace.MISSING.value} was edited" in state
+        assert f"src/there.py {Trace.UNCHANGED.value}," in state
+        assert f"src/new.py {Trace.CHANGED.value};" in state
+        assert "src/out.py" in state
+        assert f"commit 1234567 {UNVERIFIED} and commit {made} {VERIFIED}." in state
+
+
+async def test_an_edit_leaves_the_front_matter_ours(cockpit: Cockpit) -> None:
+    async with cockpit.flying(cockpit.agent(mode="prompt", steps=6, pause=2, step_tokens=100)):
+        await cockpit.start()
+        await cockpit.until(lambda row: row.state == "idle")
+        review = await under_review_as_given(cockpit)
+        paper = cockpit.repository / str(review.document)
+        text = paper.read_text()
+        sealed = document.read(text).front
+        text = text.replace("number: 1\n", "number: 7\n", 1).replace(
+            f'worktree: "{cockpit.repository}"', 'worktree: "/etc"', 1
         )
-        async with cockpit.flying(table):
-            await cockpit.start()
-            await cockpit.until(lambda row: row.activity)
-            await cockpit.ask(Handoff(name="api"))
-            await cockpit.until(reviewed)
-            before = (await cockpit.row()).compactions
-            await cockpit.ask(Approve(name="api"))
-            await cockpit.until(swapped)
-            assert len(await cockpit.events("handoff.interrupted")) == restless
-            late = await cockpit.events("agent.compacted")
-            assert len(late) <= before + 1
-            assert not any("too late" in each.text for each in late[before:])
-
-    asyncio.run(journey())
+        paper.write_text(text.replace("## Key Decisions\n", "## Key Decisions\n\nNo.\n", 1))
+        await cockpit.ask(Approve(name="api", sha256=sha256(paper)))
+        await cockpit.until(swapped)
+        left = document.read(paper.read_text())
+        assert left.front == sealed
+        assert left.sections["Key Decisions"].startswith("No.")
 
 
-def test_each_claim_of_the_agents_document_is_checked(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        (cockpit.repository / "src").mkdir()
-        (cockpit.repository / "src" / "there.py").touch()
-        (cockpit.repository / "src" / "out.py").symlink_to("/etc/hostname")
-        made = commit(cockpit.repository, "Before it all")
-        (cockpit.repository / "src" / "new.py").touch()
-        claims = (
-            "src/nonexist.py was edited, and src/there.py, and src/new.py; src/out.py is a link. "
-            f"See commit 1234567 and commit {made}."
-        )
-        written = HANDED.format(claims=claims).replace("\n", "\\n")
-        table = cockpit.agent(
-            mode="prompt", steps=6, pause=2, step_tokens=100, draft=f"printf '{written}' > $DRAFT"
-        )
-        async with cockpit.flying(table):
-            await cockpit.start()
-            await cockpit.until(lambda row: row.state == "idle")
-            await cockpit.ask(Handoff(name="api"))
-            review = (await cockpit.until(reviewed)).handoff
-            assert review is not None
-            paper = (cockpit.repository / str(review.document)).read_text()
-            state = document.read(paper).sections["Current State"]
-            assert f"src/nonexist.py {Trace.MISSING.value} was edited" in state
-            assert f"src/there.py {Trace.UNCHANGED.value}," in state
-            assert f"src/new.py {Trace.CHANGED.value};" in state
-            assert "src/out.py" in state
-            assert f"commit 1234567 {UNVERIFIED} and commit {made} {VERIFIED}." in state
-
-    asyncio.run(journey())
-
-
-def test_an_edit_leaves_the_front_matter_ours(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        async with cockpit.flying(cockpit.agent(mode="prompt", steps=6, pause=2, step_tokens=100)):
-            await cockpit.start()
-            await cockpit.until(lambda row: row.state == "idle")
-            review = await under_review_as_given(cockpit)
-            paper = cockpit.repository / str(review.document)
-            text = paper.read_text()
-            sealed = document.read(text).front
-            text = text.replace("number: 1\n", "number: 7\n", 1).replace(
-                f'worktree: "{cockpit.repository}"', 'worktree: "/etc"', 1
-            )
-            paper.write_text(text.replace("## Key Decisions\n", "## Key Decisions\n\nNo.\n", 1))
-            await cockpit.ask(Approve(name="api", sha256=sha256(paper)))
-            await cockpit.until(swapped)
-            left = document.read(paper.read_text())
-            assert left.front == sealed
-            assert left.sections["Key Decisions"].startswith("No.")
-
-    asyncio.run(journey())
-
-
-def test_a_change_on_disk_is_agreed_to_only_by_who_has_read_it(cockpit: Cockpit) -> None:
+async def test_a_change_on_disk_is_agreed_to_only_by_who_has_read_it(cockpit: Cockpit) -> None:
     """An agent can write in the folder of its documents, also while they are reviewed."""
 
-    async def journey() -> None:
-        table = cockpit.agent(mode="prompt", steps=6, pause=2, step_tokens=100)
-        async with cockpit.flying(table) as supervisor:
-            await cockpit.start()
-            before = await cockpit.until(lambda row: row.state == "idle")
-            await cockpit.ask(Handoff(name="api"))
-            review = (await cockpit.until(reviewed)).handoff
-            assert review is not None
-            paper = Path(str(review.document))
-            (sealed,) = supervisor.dependencies.store.handoffs_named(review.id)
-            paper.write_text(paper.read_text().replace("## Next Steps\n", "## Next Steps\n\nX\n"))
+    table = cockpit.agent(mode="prompt", steps=6, pause=2, step_tokens=100)
+    async with cockpit.flying(table) as supervisor:
+        await cockpit.start()
+        before = await cockpit.until(lambda row: row.state == "idle")
+        await cockpit.ask(Handoff(name="api"))
+        review = (await cockpit.until(reviewed)).handoff
+        assert review is not None
+        paper = Path(str(review.document))
+        (sealed,) = supervisor.dependencies.store.handoffs_named(review.id)
+        paper.write_text(paper.read_text().replace("## Next Steps\n", "## Next Steps\n\nX\n"))
 
-            refused = await cockpit.refused(Approve(name="api"))
-            assert isinstance(refused, NotNow)
-            assert "was changed after it was written" in refused.title
-            assert f"cockpit approve api --sha256 {sha256(paper)}" in refused.hint
-            stands = await cockpit.row()
-            assert (stands.pid, reviewed(stands)) == (before.pid, True)
-            (held,) = supervisor.dependencies.store.handoffs_named(review.id)
-            assert held.sha256 == sealed.sha256
-            assert await cockpit.events("handoff.edited") == []
+        refused = await cockpit.refused(Approve(name="api"))
+        assert isinstance(refused, NotNow)
+        assert "was changed after it was written" in refused.title
+        assert f"cockpit approve api --sha256 {sha256(paper)}" in refused.hint
+        stands = await cockpit.row()
+        assert (stands.pid, reviewed(stands)) == (before.pid, True)
+        (held,) = supervisor.dependencies.store.handoffs_named(review.id)
+        assert held.sha256 == sealed.sha256
+        assert await cockpit.events("handoff.edited") == []
 
-            await cockpit.ask(Approve(name="api", sha256=sha256(paper)))
-            await cockpit.until(swapped)
-
-    asyncio.run(journey())
+        await cockpit.ask(Approve(name="api", sha256=sha256(paper)))
+        await cockpit.until(swapped)
 
 
-def test_a_yes_is_only_for_the_document_that_was_read(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        table = cockpit.agent(mode="prompt", steps=6, pause=2, step_tokens=100)
-        async with cockpit.flying(table):
-            await cockpit.start()
-            before = await cockpit.until(lambda row: row.state == "idle")
-            await cockpit.ask(Handoff(name="api"))
-            review = (await cockpit.until(reviewed)).handoff
-            assert review is not None
-            assert review.document is not None
-            paper = Path(review.document)
-            read = hashlib.sha256(paper.read_bytes()).hexdigest()
-            paper.write_text(
-                paper.read_text().replace("## Key Decisions\n", "## Key Decisions\n\nX\n")
-            )
+async def test_a_yes_is_only_for_the_document_that_was_read(cockpit: Cockpit) -> None:
+    table = cockpit.agent(mode="prompt", steps=6, pause=2, step_tokens=100)
+    async with cockpit.flying(table):
+        await cockpit.start()
+        before = await cockpit.until(lambda row: row.state == "idle")
+        await cockpit.ask(Handoff(name="api"))
+        review = (await cockpit.until(reviewed)).handoff
+        assert review is not None
+        assert review.document is not None
+        paper = Path(review.document)
+        read = hashlib.sha256(paper.read_bytes()).hexdigest()
+        paper.write_text(paper.read_text().replace("## Key Decisions\n", "## Key Decisions\n\nX\n"))
 
-            refused = await cockpit.refused(Approve(name="api", sha256=read))
-            assert isinstance(refused, NotNow)
-            assert "changed since it was shown" in refused.title
-            assert review.id[:8] in refused.hint
-            stands = await cockpit.row()
-            assert (stands.pid, reviewed(stands)) == (before.pid, True)
+        refused = await cockpit.refused(Approve(name="api", sha256=read))
+        assert isinstance(refused, NotNow)
+        assert "changed since it was shown" in refused.title
+        assert review.id[:8] in refused.hint
+        stands = await cockpit.row()
+        assert (stands.pid, reviewed(stands)) == (before.pid, True)
 
-            text = await cockpit.client.document(review.id)
-            await cockpit.ask(Approve(name="api", sha256=hashlib.sha256(text.encode()).hexdigest()))
-            await cockpit.until(swapped)
-
-    asyncio.run(journey())
+        text = await cockpit.client.document(review.id)
+        await cockpit.ask(Approve(name="api", sha256=hashlib.sha256(text.encode()).hexdigest()))
+        await cockpit.until(swapped)

@@ -99,192 +99,164 @@ def hook(event: str, kind: str, **more: object) -> str:
     return "\n".join([f"[[agents.hooks.{event}]]", f'type = "{kind}"', *lines, ""])
 
 
-def test_a_webhook_is_signed_tried_again_and_told(
+async def test_a_webhook_is_signed_tried_again_and_told(
     cockpit: Cockpit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The founding example, and a receiver that fails at first."""
     monkeypatch.setenv("MONITORING_TOKEN", "t0ken-of-monitoring")
     monkeypatch.setenv("SIGNING", "whsec_" + base64.b64encode(KEY).decode())
 
-    async def journey() -> None:
-        async with Receiver(503).open() as receiver:
-            table = hook(
-                "on_handoff_complete",
-                "webhook",
-                name="monitoring",
-                url=receiver.url("/hooks-S3CRET-PATH"),
-                headers={"Authorization": "Bearer ${MONITORING_TOKEN}"},
-                secret="${SIGNING}",
-                allow_private=True,
-            )
-            async with cockpit.flying(cockpit.agent(steps=30, more=table)):
-                await cockpit.start()
-                first, again = await receiver.until(2)
-                delivered = await cockpit.event("hook.delivered")
-                row = await cockpit.row()
-            assert first.path == "/hooks-S3CRET-PATH"
-            assert again.headers["authorization"] == "Bearer t0ken-of-monitoring"
-            assert again.told == first.told
-            assert again.told["hook_event_name"] == "handoff_complete"
-            assert again.told["handoff"]["new_session_id"] == row.session_id
-            assert again.headers["webhook-id"] == first.headers["webhook-id"]
-            stamp = again.headers["webhook-timestamp"]
-            signed = f"{again.headers['webhook-id']}.{stamp}.".encode() + again.body
-            digest = base64.b64encode(hmac.new(KEY, signed, hashlib.sha256).digest()).decode()
-            assert again.headers["webhook-signature"] == f"v1,{digest}"
-            assert delivered.data["attempts"] == 2
-        kept = b"".join(path.read_bytes() for path in cockpit.places.state.glob("cockpit.db*"))
-        kept += b"".join(path.read_bytes() for path in cockpit.places.logs.rglob("*.log"))
-        assert b"t0ken-of-monitoring" not in kept
-        assert b"S3CRET-PATH" not in kept
-
-    asyncio.run(journey())
+    async with Receiver(503).open() as receiver:
+        table = hook(
+            "on_handoff_complete",
+            "webhook",
+            name="monitoring",
+            url=receiver.url("/hooks-S3CRET-PATH"),
+            headers={"Authorization": "Bearer ${MONITORING_TOKEN}"},
+            secret="${SIGNING}",
+            allow_private=True,
+        )
+        async with cockpit.flying(cockpit.agent(steps=30, more=table)):
+            await cockpit.start()
+            first, again = await receiver.until(2)
+            delivered = await cockpit.event("hook.delivered")
+            row = await cockpit.row()
+        assert first.path == "/hooks-S3CRET-PATH"
+        assert again.headers["authorization"] == "Bearer t0ken-of-monitoring"
+        assert again.told == first.told
+        assert again.told["hook_event_name"] == "handoff_complete"
+        assert again.told["handoff"]["new_session_id"] == row.session_id
+        assert again.headers["webhook-id"] == first.headers["webhook-id"]
+        stamp = again.headers["webhook-timestamp"]
+        signed = f"{again.headers['webhook-id']}.{stamp}.".encode() + again.body
+        digest = base64.b64encode(hmac.new(KEY, signed, hashlib.sha256).digest()).decode()
+        assert again.headers["webhook-signature"] == f"v1,{digest}"
+        assert delivered.data["attempts"] == 2
+    kept = b"".join(path.read_bytes() for path in cockpit.places.state.glob("cockpit.db*"))
+    kept += b"".join(path.read_bytes() for path in cockpit.places.logs.rglob("*.log"))
+    assert b"t0ken-of-monitoring" not in kept
+    assert b"S3CRET-PATH" not in kept
 
 
-def test_chats_get_messages_of_their_own(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        async with Receiver().open() as receiver:
-            tables = "".join(
-                hook("on_handoff_start", kind, url=receiver.url(f"/{kind}"), allow_private=True)
-                for kind in ("slack", "discord")
-            )
-            async with cockpit.flying(cockpit.agent(steps=30, more=tables)):
-                await cockpit.start()
-                posts = {post.path: post for post in await receiver.until(2)}
-            assert "A handoff of api" in posts["/slack"].told["text"]
-            assert posts["/discord"].told["allowed_mentions"] == {"parse": []}
-
-    asyncio.run(journey())
+async def test_chats_get_messages_of_their_own(cockpit: Cockpit) -> None:
+    async with Receiver().open() as receiver:
+        tables = "".join(
+            hook("on_handoff_start", kind, url=receiver.url(f"/{kind}"), allow_private=True)
+            for kind in ("slack", "discord")
+        )
+        async with cockpit.flying(cockpit.agent(steps=30, more=tables)):
+            await cockpit.start()
+            posts = {post.path: post for post in await receiver.until(2)}
+        assert "A handoff of api" in posts["/slack"].told["text"]
+        assert posts["/discord"].told["allowed_mentions"] == {"parse": []}
 
 
-def test_a_forum_has_one_thread_for_each_job(cockpit: Cockpit) -> None:
+async def test_a_forum_has_one_thread_for_each_job(cockpit: Cockpit) -> None:
     """As Discord answers where it was asked to wait: with the channel that is the thread."""
 
-    async def journey() -> None:
-        receiver = Receiver()
-        receiver.says = {"id": "1", "channel_id": "4711"}
-        async with receiver.open():
-            tables = "".join(
-                hook(event, "discord", url=receiver.url("/forum"), allow_private=True, threads=True)
-                for event in ("on_handoff_start", "on_handoff_document", "on_handoff_complete")
-            )
-            async with cockpit.flying(cockpit.agent(steps=30, more=tables)):
-                await cockpit.start()
-                first, *others = await receiver.until(3)
-        assert first.path == "/forum?wait=true"
-        assert first.told["thread_name"].startswith("api: Count the steps")
-        assert {post.path for post in others} == {"/forum?wait=true&thread_id=4711"}
-        assert not any("thread_name" in post.told for post in others)
-
-    asyncio.run(journey())
-
-
-def test_a_thread_that_was_deleted_is_opened_anew(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        receiver = Receiver(200, 404)
-        receiver.says = {"channel_id": "4711"}
-        async with receiver.open():
-            tables = "".join(
-                hook(event, "discord", url=receiver.url("/forum"), allow_private=True, threads=True)
-                for event in ("on_handoff_start", "on_handoff_document")
-            )
-            async with cockpit.flying(cockpit.agent(steps=30, more=tables)):
-                await cockpit.start()
-                posts = await receiver.until(3)
-        assert [post.path for post in posts[:3]] == [
-            "/forum?wait=true",
-            "/forum?wait=true&thread_id=4711",
-            "/forum?wait=true",
-        ]
-        assert posts[2].told["embeds"] == posts[1].told["embeds"]
-
-    asyncio.run(journey())
-
-
-def test_what_is_refused_is_told_on_the_row_and_not_tried_again(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        async with Receiver(410).open() as receiver:
-            tables = hook("on_handoff_start", "webhook", url=receiver.url("/private")) + hook(
-                "on_handoff_start", "webhook", url=receiver.url("/gone"), allow_private=True
-            )
-            async with cockpit.flying(cockpit.agent(steps=30, more=tables)) as supervisor:
-                await cockpit.start()
-                await cockpit.event("hook.undelivered", number=2)
-                told = {each.data["error"] for each in await cockpit.events("hook.undelivered")}
-                row = await cockpit.until(lambda row: row.handoffs == 1 and row.note)
-                assert OutgoingTable(supervisor.dependencies.store).due(time.time() + 1e6) == []
-            assert [post.path for post in receiver.posts] == ["/gone"]
-            assert told == {
-                "it is a loopback or private address (allow_private is not set)",
-                "it was refused with 410",
-            }
-            assert row.note is not None
-            assert "was not delivered" in row.note
-
-    asyncio.run(journey())
-
-
-def test_a_message_outlives_the_supervisor_and_a_receiver_that_was_away(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        async with Receiver().open() as receiver:
-            port = receiver.port
-        table = hook(
-            "on_handoff_start", "webhook", url=f"http://127.0.0.1:{port}/", allow_private=True
+    receiver = Receiver()
+    receiver.says = {"id": "1", "channel_id": "4711"}
+    async with receiver.open():
+        tables = "".join(
+            hook(event, "discord", url=receiver.url("/forum"), allow_private=True, threads=True)
+            for event in ("on_handoff_start", "on_handoff_document", "on_handoff_complete")
         )
-        async with cockpit.flying(cockpit.agent(steps=30, more=table)) as supervisor:
+        async with cockpit.flying(cockpit.agent(steps=30, more=tables)):
             await cockpit.start()
-            await cockpit.until(lambda row: row.handoffs == 1)
-            store = OutgoingTable(supervisor.dependencies.store)
-            await until(lambda: any(one.attempts for one in store.due(time.time() + 1e6)))
-            await cockpit.ask(Stop(name="api"))
-        async with receiver.open(port):
-            async with cockpit.flying():
-                (post,) = await receiver.until(1)
-                await cockpit.event("hook.delivered")
-            assert post.told["hook_event_name"] == "handoff_start"
-
-    asyncio.run(journey())
+            first, *others = await receiver.until(3)
+    assert first.path == "/forum?wait=true"
+    assert first.told["thread_name"].startswith("api: Count the steps")
+    assert {post.path for post in others} == {"/forum?wait=true&thread_id=4711"}
+    assert not any("thread_name" in post.told for post in others)
 
 
-def test_a_storm_is_one_notification(cockpit: Cockpit) -> None:
+async def test_a_thread_that_was_deleted_is_opened_anew(cockpit: Cockpit) -> None:
+    receiver = Receiver(200, 404)
+    receiver.says = {"channel_id": "4711"}
+    async with receiver.open():
+        tables = "".join(
+            hook(event, "discord", url=receiver.url("/forum"), allow_private=True, threads=True)
+            for event in ("on_handoff_start", "on_handoff_document")
+        )
+        async with cockpit.flying(cockpit.agent(steps=30, more=tables)):
+            await cockpit.start()
+            posts = await receiver.until(3)
+    assert [post.path for post in posts[:3]] == [
+        "/forum?wait=true",
+        "/forum?wait=true&thread_id=4711",
+        "/forum?wait=true",
+    ]
+    assert posts[2].told["embeds"] == posts[1].told["embeds"]
+
+
+async def test_what_is_refused_is_told_on_the_row_and_not_tried_again(cockpit: Cockpit) -> None:
+    async with Receiver(410).open() as receiver:
+        tables = hook("on_handoff_start", "webhook", url=receiver.url("/private")) + hook(
+            "on_handoff_start", "webhook", url=receiver.url("/gone"), allow_private=True
+        )
+        async with cockpit.flying(cockpit.agent(steps=30, more=tables)) as supervisor:
+            await cockpit.start()
+            await cockpit.event("hook.undelivered", number=2)
+            told = {each.data["error"] for each in await cockpit.events("hook.undelivered")}
+            row = await cockpit.until(lambda row: row.handoffs == 1 and row.note)
+            assert OutgoingTable(supervisor.dependencies.store).due(time.time() + 1e6) == []
+        assert [post.path for post in receiver.posts] == ["/gone"]
+        assert told == {
+            "it is a loopback or private address (allow_private is not set)",
+            "it was refused with 410",
+        }
+        assert row.note is not None
+        assert "was not delivered" in row.note
+
+
+async def test_a_message_outlives_the_supervisor_and_a_receiver_that_was_away(
+    cockpit: Cockpit,
+) -> None:
+    async with Receiver().open() as receiver:
+        port = receiver.port
+    table = hook("on_handoff_start", "webhook", url=f"http://127.0.0.1:{port}/", allow_private=True)
+    async with cockpit.flying(cockpit.agent(steps=30, more=table)) as supervisor:
+        await cockpit.start()
+        await cockpit.until(lambda row: row.handoffs == 1)
+        store = OutgoingTable(supervisor.dependencies.store)
+        await until(lambda: any(one.attempts for one in store.due(time.time() + 1e6)))
+        await cockpit.ask(Stop(name="api"))
+    async with receiver.open(port):
+        async with cockpit.flying():
+            (post,) = await receiver.until(1)
+            await cockpit.event("hook.delivered")
+        assert post.told["hook_event_name"] == "handoff_start"
+
+
+async def test_a_storm_is_one_notification(cockpit: Cockpit) -> None:
     """Two agents that ask at once, and a receiver in the manner of ntfy."""
 
-    async def journey() -> None:
-        async with Receiver().open() as receiver:
-            notify = f'[notifications]\nurls = ["json://127.0.0.1:{receiver.port}/n"]\n'
-            agents = [
-                cockpit.agent(name, mode="prompt", steps=30, pause=3) for name in ("api", "web")
-            ]
-            async with cockpit.flying(notify, *agents):
-                for number, name in enumerate(("api", "web"), 1):
-                    await cockpit.start(name)
-                    await cockpit.event("agent.needs_you", number=number)
-                (post,) = await receiver.until(1)
-                await cockpit.event("hook.delivered")
-            assert len(receiver.posts) == 1
-            assert post.told["title"] == "cockpit: 2 events"
-            assert "- api needs you (handoff)" in post.told["message"]
-            assert "- web needs you (handoff)" in post.told["message"]
-
-    asyncio.run(journey())
+    async with Receiver().open() as receiver:
+        notify = f'[notifications]\nurls = ["json://127.0.0.1:{receiver.port}/n"]\n'
+        agents = [cockpit.agent(name, mode="prompt", steps=30, pause=3) for name in ("api", "web")]
+        async with cockpit.flying(notify, *agents):
+            for number, name in enumerate(("api", "web"), 1):
+                await cockpit.start(name)
+                await cockpit.event("agent.needs_you", number=number)
+            (post,) = await receiver.until(1)
+            await cockpit.event("hook.delivered")
+        assert len(receiver.posts) == 1
+        assert post.told["title"] == "cockpit: 2 events"
+        assert "- api needs you (handoff)" in post.told["message"]
+        assert "- web needs you (handoff)" in post.told["message"]
 
 
-def test_in_quiet_hours_it_waits_for_their_end(cockpit: Cockpit) -> None:
+async def test_in_quiet_hours_it_waits_for_their_end(cockpit: Cockpit) -> None:
     now = datetime.now().astimezone()
     span = [(now + timedelta(hours=hours)).strftime("%H:%M") for hours in (-1, 2)]
 
-    async def journey() -> None:
-        notify = (
-            f'[notifications]\nurls = ["json://127.0.0.1:1/n"]\nquiet = "{span[0]}-{span[1]}"\n'
-        )
-        agent = cockpit.agent(mode="prompt", steps=30, pause=3)
-        async with cockpit.flying(notify, agent) as supervisor:
-            await cockpit.start()
-            await cockpit.event("agent.needs_you")
-            (waiting,) = OutgoingTable(supervisor.dependencies.store).all_of("notice")
-            assert 6900 <= waiting.next_at - waiting.created <= 7260
-
-    asyncio.run(journey())
+    notify = f'[notifications]\nurls = ["json://127.0.0.1:1/n"]\nquiet = "{span[0]}-{span[1]}"\n'
+    agent = cockpit.agent(mode="prompt", steps=30, pause=3)
+    async with cockpit.flying(notify, agent) as supervisor:
+        await cockpit.start()
+        await cockpit.event("agent.needs_you")
+        (waiting,) = OutgoingTable(supervisor.dependencies.store).all_of("notice")
+        assert 6900 <= waiting.next_at - waiting.created <= 7260
 
 
 class MailSink:
@@ -314,24 +286,21 @@ class MailSink:
         writer.close()
 
 
-def test_a_notify_hook_sends_a_mail(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        sink = MailSink()
-        server = await asyncio.start_server(sink, "127.0.0.1", 0)
-        port = server.sockets[0].getsockname()[1]
-        url = f"mailto://127.0.0.1:{port}?from=cockpit@example.com&to=pilot@example.com"
-        async with server:
-            table = hook("on_handoff_complete", "notify", name="mail", urls=[url])
-            async with cockpit.flying(cockpit.agent(steps=30, more=table)):
-                await cockpit.start()
-                delivered = await cockpit.event("hook.delivered")
-            server.close()
-        assert delivered.data["hook"] == "mail"
-        (mail,) = sink.mails
-        assert "To: pilot@example.com" in mail
-        assert "continues in session 2" in mail or "continues in session 2" in _decoded(mail)
-
-    asyncio.run(journey())
+async def test_a_notify_hook_sends_a_mail(cockpit: Cockpit) -> None:
+    sink = MailSink()
+    server = await asyncio.start_server(sink, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    url = f"mailto://127.0.0.1:{port}?from=cockpit@example.com&to=pilot@example.com"
+    async with server:
+        table = hook("on_handoff_complete", "notify", name="mail", urls=[url])
+        async with cockpit.flying(cockpit.agent(steps=30, more=table)):
+            await cockpit.start()
+            delivered = await cockpit.event("hook.delivered")
+        server.close()
+    assert delivered.data["hook"] == "mail"
+    (mail,) = sink.mails
+    assert "To: pilot@example.com" in mail
+    assert "continues in session 2" in mail or "continues in session 2" in _decoded(mail)
 
 
 def _decoded(mail: str) -> str:

@@ -87,74 +87,62 @@ def kept(cockpit: Cockpit) -> bytes:
     return b"".join(path.read_bytes() for path in cockpit.places.state.rglob("*") if path.is_file())
 
 
-def test_a_job_has_one_thread_also_after_a_restart(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        slack = SlackServer()
-        async with slack.open():
-            tables = slack.hooks(*HANDOFF, "after_run")
-            async with cockpit.flying(cockpit.agent(steps=30, more=tables)):
-                await cockpit.start()
-                await slack.until(3)
-                await cockpit.event("hook.delivered", number=3)
-            async with cockpit.flying():
-                await cockpit.ask(Stop(name="api"))
-                first, *others = await slack.until(4)
-        opened = "1503435956.000001"
-        assert first.path == "/api/chat.postMessage"
-        assert first.told["blocks"][0]["text"]["text"].startswith("api: Count the steps")
-        assert threads([first, *others]) == [None, *[opened] * len(others)]
-        assert TOKEN.encode() not in kept(cockpit)
-
-    asyncio.run(journey())
+async def test_a_job_has_one_thread_also_after_a_restart(cockpit: Cockpit) -> None:
+    slack = SlackServer()
+    async with slack.open():
+        tables = slack.hooks(*HANDOFF, "after_run")
+        async with cockpit.flying(cockpit.agent(steps=30, more=tables)):
+            await cockpit.start()
+            await slack.until(3)
+            await cockpit.event("hook.delivered", number=3)
+        async with cockpit.flying():
+            await cockpit.ask(Stop(name="api"))
+            first, *others = await slack.until(4)
+    opened = "1503435956.000001"
+    assert first.path == "/api/chat.postMessage"
+    assert first.told["blocks"][0]["text"]["text"].startswith("api: Count the steps")
+    assert threads([first, *others]) == [None, *[opened] * len(others)]
+    assert TOKEN.encode() not in kept(cockpit)
 
 
-def test_a_thread_that_was_deleted_is_opened_anew(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        slack = SlackServer()
-        async with slack.open():
-            tables = slack.hooks("on_handoff_start", "on_handoff_document")
-            slack.first = [(200, {"ok": True, "ts": "1.1"})]
-            async with cockpit.flying(cockpit.agent(steps=30, more=tables)):
-                await cockpit.start()
-                posts = await slack.until(3)
-        assert threads(posts[:3]) == [None, "1.1", None]
-        assert posts[2].told["text"] == posts[1].told["text"]
-
-    asyncio.run(journey())
+async def test_a_thread_that_was_deleted_is_opened_anew(cockpit: Cockpit) -> None:
+    slack = SlackServer()
+    async with slack.open():
+        tables = slack.hooks("on_handoff_start", "on_handoff_document")
+        slack.first = [(200, {"ok": True, "ts": "1.1"})]
+        async with cockpit.flying(cockpit.agent(steps=30, more=tables)):
+            await cockpit.start()
+            posts = await slack.until(3)
+    assert threads(posts[:3]) == [None, "1.1", None]
+    assert posts[2].told["text"] == posts[1].told["text"]
 
 
-def test_a_rate_limit_and_slacks_own_errors_are_waited_for(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        first: tuple[tuple[int, dict[str, object]], ...] = (
-            (429, {"ok": False, "error": "ratelimited"}),
-            (200, {"ok": False, "error": "internal_error"}),
-            (503, {}),
-        )
-        slack = SlackServer(*first)
-        async with slack.open():
-            tables = slack.hooks("on_handoff_start")
-            async with cockpit.flying(cockpit.agent(steps=30, more=tables)):
-                await cockpit.start()
-                posts = await slack.until(4, 90)
-                delivered = await cockpit.event("hook.delivered", within=90)
-        assert {post.told["text"] for post in posts} == {posts[0].told["text"]}
-        assert delivered.data["attempts"] == 4
-
-    asyncio.run(journey())
+async def test_a_rate_limit_and_slacks_own_errors_are_waited_for(cockpit: Cockpit) -> None:
+    first: tuple[tuple[int, dict[str, object]], ...] = (
+        (429, {"ok": False, "error": "ratelimited"}),
+        (200, {"ok": False, "error": "internal_error"}),
+        (503, {}),
+    )
+    slack = SlackServer(*first)
+    async with slack.open():
+        tables = slack.hooks("on_handoff_start")
+        async with cockpit.flying(cockpit.agent(steps=30, more=tables)):
+            await cockpit.start()
+            posts = await slack.until(4, 90)
+            delivered = await cockpit.event("hook.delivered", within=90)
+    assert {post.told["text"] for post in posts} == {posts[0].told["text"]}
+    assert delivered.data["attempts"] == 4
 
 
-def test_a_refusal_is_told_with_a_next_step_and_not_tried_again(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        slack = SlackServer()
-        async with slack.open():
-            tables = slack.hooks("on_handoff_start", channel="C0000000000")
-            async with cockpit.flying(cockpit.agent(steps=30, more=tables)):
-                await cockpit.start()
-                told = await cockpit.event("hook.undelivered")
-                row = await cockpit.until(lambda row: row.handoffs == 1 and row.note)
-        assert told.data["error"].startswith("Slack answered channel_not_found; copy the channel's")
-        assert row.note is not None
-        assert "channel_not_found" in row.note
-        assert len(slack.posts) == 1
-
-    asyncio.run(journey())
+async def test_a_refusal_is_told_with_a_next_step_and_not_tried_again(cockpit: Cockpit) -> None:
+    slack = SlackServer()
+    async with slack.open():
+        tables = slack.hooks("on_handoff_start", channel="C0000000000")
+        async with cockpit.flying(cockpit.agent(steps=30, more=tables)):
+            await cockpit.start()
+            told = await cockpit.event("hook.undelivered")
+            row = await cockpit.until(lambda row: row.handoffs == 1 and row.note)
+    assert told.data["error"].startswith("Slack answered channel_not_found; copy the channel's")
+    assert row.note is not None
+    assert "channel_not_found" in row.note
+    assert len(slack.posts) == 1

@@ -29,125 +29,104 @@ def asks(kind: str) -> Callable[[AgentStatus], bool]:
     return lambda row: row.needs is not None and row.needs.kind == kind
 
 
-def test_a_limit_of_turns_hands_off_long_before_any_band(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        agent = cockpit.agent(steps=40, step_tokens=100, more="[agents.limits]\nturns = 4")
-        async with cockpit.flying(agent):
-            await cockpit.start()
-            begun = await cockpit.event("handoff.begun")
-            assert begun.data["reason"] == "limit"
-            assert "turns of at most 4" in begun.text
-            await cockpit.until(swapped)
-
-    asyncio.run(journey())
+async def test_a_limit_of_turns_hands_off_long_before_any_band(cockpit: Cockpit) -> None:
+    agent = cockpit.agent(steps=40, step_tokens=100, more="[agents.limits]\nturns = 4")
+    async with cockpit.flying(agent):
+        await cockpit.start()
+        begun = await cockpit.event("handoff.begun")
+        assert begun.data["reason"] == "limit"
+        assert "turns of at most 4" in begun.text
+        await cockpit.until(swapped)
 
 
-def test_a_limit_is_told_as_a_limit_and_not_as_a_full_context(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        agent = cockpit.agent(
-            "api", "prompt", steps=40, step_tokens=100, more="[agents.limits]\nturns = 4"
-        )
-        async with cockpit.flying(agent):
-            await cockpit.start()
-            row = await cockpit.until(asks("handoff"))
-            assert row.needs is not None
-            assert row.needs.detail.startswith("hand off? its session is at its limit (")
-            assert "turns of at most 4" in row.needs.detail
-            await cockpit.ask(Approve(name="api"))
-            row = await cockpit.until(asks("review"))
-            assert row.handoff is not None
-            assert row.handoff.reason == "limit"
-            paper = (cockpit.repository / str(row.handoff.document)).read_text()
-            front = document.read(paper).front
-            assert front is not None
-            assert front.trigger == "limit"
-            assert "filling" not in "".join(map(str, cockpit.said(row)))
-
-    asyncio.run(journey())
+async def test_a_limit_is_told_as_a_limit_and_not_as_a_full_context(cockpit: Cockpit) -> None:
+    agent = cockpit.agent(
+        "api", "prompt", steps=40, step_tokens=100, more="[agents.limits]\nturns = 4"
+    )
+    async with cockpit.flying(agent):
+        await cockpit.start()
+        row = await cockpit.until(asks("handoff"))
+        assert row.needs is not None
+        assert row.needs.detail.startswith("hand off? its session is at its limit (")
+        assert "turns of at most 4" in row.needs.detail
+        await cockpit.ask(Approve(name="api"))
+        row = await cockpit.until(asks("review"))
+        assert row.handoff is not None
+        assert row.handoff.reason == "limit"
+        paper = (cockpit.repository / str(row.handoff.document)).read_text()
+        front = document.read(paper).front
+        assert front is not None
+        assert front.trigger == "limit"
+        assert "filling" not in "".join(map(str, cockpit.said(row)))
 
 
-def test_a_limit_of_time_needs_no_news_of_the_agent(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        agent = cockpit.agent(
-            steps=40, pause=3, step_tokens=100, more='[agents.limits]\nsession_time = "4s"'
-        )
-        async with cockpit.flying(agent):
-            await cockpit.start()
-            await cockpit.until(lambda row: row.state == "idle", within=3.9)
-            begun = await cockpit.event("handoff.begun")
-            assert "s of at most 4 s" in begun.text
-
-    asyncio.run(journey())
+async def test_a_limit_of_time_needs_no_news_of_the_agent(cockpit: Cockpit) -> None:
+    agent = cockpit.agent(
+        steps=40, pause=3, step_tokens=100, more='[agents.limits]\nsession_time = "4s"'
+    )
+    async with cockpit.flying(agent):
+        await cockpit.start()
+        await cockpit.until(lambda row: row.state == "idle", within=3.9)
+        begun = await cockpit.event("handoff.begun")
+        assert "s of at most 4 s" in begun.text
 
 
-def test_a_limit_of_time_ends_a_turn_that_will_not_end(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        agent = cockpit.agent(
-            steps=900,
-            settles=0,
-            step_tokens=10,
-            faults="first:restless",
-            more='[agents.handoff]\nwriters = ["facts"]\n'
-            '[agents.limits]\nsession_time = "1s"\ngrace = "1s"',
-        )
-        async with cockpit.flying(agent):
-            first = await cockpit.start()
-            second = await cockpit.until(swapped)
-            assert second.session_id != first.session_id
-            assert len(await cockpit.events("handoff.interrupted")) == 1
-
-    asyncio.run(journey())
+async def test_a_limit_of_time_ends_a_turn_that_will_not_end(cockpit: Cockpit) -> None:
+    agent = cockpit.agent(
+        steps=900,
+        settles=0,
+        step_tokens=10,
+        faults="first:restless",
+        more='[agents.handoff]\nwriters = ["facts"]\n'
+        '[agents.limits]\nsession_time = "1s"\ngrace = "1s"',
+    )
+    async with cockpit.flying(agent):
+        first = await cockpit.start()
+        second = await cockpit.until(swapped)
+        assert second.session_id != first.session_id
+        assert len(await cockpit.events("handoff.interrupted")) == 1
 
 
 @pytest.mark.parametrize("said", ["tell", "off"])
-def test_the_agent_itself_is_told_at_the_warn_mark_where_you_want_it(
+async def test_the_agent_itself_is_told_at_the_warn_mark_where_you_want_it(
     cockpit: Cockpit, said: str
 ) -> None:
-    async def journey() -> None:
-        marks = '[agents.context]\nnotice = "20k"\nwarn = "40k"\nact = "160k"\nforce = "170k"'
-        agent = cockpit.agent(
-            mode="prompt", steps=9, step_tokens=10_000, more=f'on_warning = "{said}"\n{marks}'
-        )
-        async with cockpit.flying(agent):
-            await cockpit.start()
-            row = await cockpit.until(lambda row: row.state == "done")
-            assert len(await cockpit.events("agent.warned")) == (said == "tell")
-            heard = "Nothing is asked of you now" in "".join(map(str, cockpit.said(row)))
-            assert heard == (said == "tell")
-            assert await cockpit.events("handoff.begun") == []
-
-    asyncio.run(journey())
+    marks = '[agents.context]\nnotice = "20k"\nwarn = "40k"\nact = "160k"\nforce = "170k"'
+    agent = cockpit.agent(
+        mode="prompt", steps=9, step_tokens=10_000, more=f'on_warning = "{said}"\n{marks}'
+    )
+    async with cockpit.flying(agent):
+        await cockpit.start()
+        row = await cockpit.until(lambda row: row.state == "done")
+        assert len(await cockpit.events("agent.warned")) == (said == "tell")
+        heard = "Nothing is asked of you now" in "".join(map(str, cockpit.said(row)))
+        assert heard == (said == "tell")
+        assert await cockpit.events("handoff.begun") == []
 
 
-def test_what_is_done_is_not_handed_off_for_any_limit(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        agent = cockpit.agent(steps=3, step_tokens=100, more="[agents.limits]\nturns = 3")
-        async with cockpit.flying(agent) as supervisor:
-            await cockpit.start()
-            await cockpit.until(lambda row: row.state == "done")
-            await supervisor.triggers.consider(supervisor.fleet.agent("api"))
-            assert await cockpit.events("handoff.begun") == []
-
-    asyncio.run(journey())
+async def test_what_is_done_is_not_handed_off_for_any_limit(cockpit: Cockpit) -> None:
+    agent = cockpit.agent(steps=3, step_tokens=100, more="[agents.limits]\nturns = 3")
+    async with cockpit.flying(agent) as supervisor:
+        await cockpit.start()
+        await cockpit.until(lambda row: row.state == "done")
+        await supervisor.triggers.consider(supervisor.fleet.agent("api"))
+        assert await cockpit.events("handoff.begun") == []
 
 
 LOOP = "[agents.loop]\nenabled = true\nmax_iterations = {}"
 
 
-def test_a_loop_goes_round_until_the_job_is_said_to_be_done(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        agent = cockpit.agent(steps=5, pause=3, step_tokens=100, more=LOOP.format(4))
-        async with cockpit.flying(agent):
-            first = await cockpit.start()
-            assert "LOOP_COMPLETE" in (await first_prompt(cockpit, first))
-            begun = await cockpit.event("handoff.begun")
-            assert begun.data["reason"] == "loop"
-            second = await cockpit.until(lambda row: row.handoffs == 1)
-            told = await first_prompt(cockpit, second)
-            assert "iteration 2 of at most 4" in told
-            assert told.endswith("LOOP_COMPLETE")
-
-    asyncio.run(journey())
+async def test_a_loop_goes_round_until_the_job_is_said_to_be_done(cockpit: Cockpit) -> None:
+    agent = cockpit.agent(steps=5, pause=3, step_tokens=100, more=LOOP.format(4))
+    async with cockpit.flying(agent):
+        first = await cockpit.start()
+        assert "LOOP_COMPLETE" in (await first_prompt(cockpit, first))
+        begun = await cockpit.event("handoff.begun")
+        assert begun.data["reason"] == "loop"
+        second = await cockpit.until(lambda row: row.handoffs == 1)
+        told = await first_prompt(cockpit, second)
+        assert "iteration 2 of at most 4" in told
+        assert told.endswith("LOOP_COMPLETE")
 
 
 async def first_prompt(cockpit: Cockpit, row: AgentStatus) -> str:
@@ -164,83 +143,71 @@ async def first_prompt(cockpit: Cockpit, row: AgentStatus) -> str:
     raise AssertionError("there is no prompt in the record")
 
 
-def test_a_loop_ends_after_its_iterations_and_says_so(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        agent = cockpit.agent(steps=9, pause=2, step_tokens=100, more=LOOP.format(1))
-        async with cockpit.flying(agent):
-            await cockpit.start()
-            await cockpit.event("loop.exhausted")
-            assert await cockpit.events("handoff.begun") == []
-            row = await cockpit.until(lambda row: row.needs is not None)
-            assert row.needs is not None
-            assert (row.state, row.needs.kind) == ("needs_you", "failed")
-            assert "loop.max_iterations" in row.needs.detail
-            told = await cockpit.event("agent.needs_you")
-            assert "ran 1 times" in told.text
-        async with cockpit.flying():
-            again = await cockpit.until(lambda row: row.needs is not None)
-            assert again.needs == row.needs
-
-    asyncio.run(journey())
+async def test_a_loop_ends_after_its_iterations_and_says_so(cockpit: Cockpit) -> None:
+    agent = cockpit.agent(steps=9, pause=2, step_tokens=100, more=LOOP.format(1))
+    async with cockpit.flying(agent):
+        await cockpit.start()
+        await cockpit.event("loop.exhausted")
+        assert await cockpit.events("handoff.begun") == []
+        row = await cockpit.until(lambda row: row.needs is not None)
+        assert row.needs is not None
+        assert (row.state, row.needs.kind) == ("needs_you", "failed")
+        assert "loop.max_iterations" in row.needs.detail
+        told = await cockpit.event("agent.needs_you")
+        assert "ran 1 times" in told.text
+    async with cockpit.flying():
+        again = await cockpit.until(lambda row: row.needs is not None)
+        assert again.needs == row.needs
 
 
-def test_a_turn_that_the_pilot_interrupted_begins_no_next_round(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        agent = cockpit.agent(steps=200, pace=0.1, step_tokens=100, more=LOOP.format(3))
-        async with cockpit.flying(agent) as supervisor:
-            first = await cockpit.start()
-            await cockpit.until(lambda _: supervisor.fleet.agent("api").session_state.replied)
-            assert first.pane is not None
-            cockpit.tmux("send-keys", "-t", first.pane, "Escape")
-            row = await cockpit.until(lambda row: row.state == "idle")
-            await supervisor.triggers.consider(supervisor.fleet.agent("api"))
-            row = await cockpit.until(lambda row: row.note)
-            assert "its loop waits, since its turn was interrupted" in str(row.note)
-            assert await cockpit.events("handoff.begun") == []
-        async with cockpit.flying() as supervisor:
-            await supervisor.triggers.consider(supervisor.fleet.agent("api"))
-            row = await cockpit.until(lambda row: row.note)
-            assert "its loop waits, since its turn was interrupted" in str(row.note)
-            assert await cockpit.events("handoff.begun") == []
-
-    asyncio.run(journey())
+async def test_a_turn_that_the_pilot_interrupted_begins_no_next_round(cockpit: Cockpit) -> None:
+    agent = cockpit.agent(steps=200, pace=0.1, step_tokens=100, more=LOOP.format(3))
+    async with cockpit.flying(agent) as supervisor:
+        first = await cockpit.start()
+        await cockpit.until(lambda _: supervisor.fleet.agent("api").session_state.replied)
+        assert first.pane is not None
+        cockpit.tmux("send-keys", "-t", first.pane, "Escape")
+        row = await cockpit.until(lambda row: row.state == "idle")
+        await supervisor.triggers.consider(supervisor.fleet.agent("api"))
+        row = await cockpit.until(lambda row: row.note)
+        assert "its loop waits, since its turn was interrupted" in str(row.note)
+        assert await cockpit.events("handoff.begun") == []
+    async with cockpit.flying() as supervisor:
+        await supervisor.triggers.consider(supervisor.fleet.agent("api"))
+        row = await cockpit.until(lambda row: row.note)
+        assert "its loop waits, since its turn was interrupted" in str(row.note)
+        assert await cockpit.events("handoff.begun") == []
 
 
-def test_a_loop_goes_on_when_the_process_has_ended(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        agent = cockpit.agent(steps=40, pace=0.1, step_tokens=100, more=LOOP.format(3))
-        async with cockpit.flying(agent) as supervisor:
-            first = await cockpit.start()
-            await cockpit.until(lambda _: supervisor.fleet.agent("api").session_state.replied)
-            assert first.pid is not None
-            # Not by keys: the turn that Ctrl+C ends may begin the next round before Ctrl+D is read.
-            os.kill(first.pid, signal.SIGTERM)
-            await cockpit.event("agent.exited")
-            assert (await cockpit.event("handoff.document")).data["writer"] == "facts"
-            second = await cockpit.until(swapped)
-            assert second.session_number == 2
-            await cockpit.lives(second)
-
-    asyncio.run(journey())
+async def test_a_loop_goes_on_when_the_process_has_ended(cockpit: Cockpit) -> None:
+    agent = cockpit.agent(steps=40, pace=0.1, step_tokens=100, more=LOOP.format(3))
+    async with cockpit.flying(agent) as supervisor:
+        first = await cockpit.start()
+        await cockpit.until(lambda _: supervisor.fleet.agent("api").session_state.replied)
+        assert first.pid is not None
+        # Not by keys: the turn that Ctrl+C ends may begin the next round before Ctrl+D is read.
+        os.kill(first.pid, signal.SIGTERM)
+        await cockpit.event("agent.exited")
+        assert (await cockpit.event("handoff.document")).data["writer"] == "facts"
+        second = await cockpit.until(swapped)
+        assert second.session_number == 2
+        await cockpit.lives(second)
 
 
-def test_a_usage_limit_is_waited_for_and_never_looped_against(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        limited = cockpit.agent(steps=9, step_tokens=100, faults="limited", more=LOOP.format(9))
-        async with cockpit.flying(limited) as supervisor:
-            await cockpit.start()
-            row = await cockpit.until(asks("usage_limit"))
-            assert row.needs is not None
-            assert "it resets at 18 May 2033 03:33 UTC" in row.needs.detail
-            agent = supervisor.fleet.agent("api")
-            await supervisor.triggers.consider(agent)
-            assert (
-                agent.progress.waits
-                == "it waits: the account's usage limit resets at 18 May 2033 03:33 UTC"
-            )
-            assert await cockpit.events("handoff.begun") == []
-
-    asyncio.run(journey())
+async def test_a_usage_limit_is_waited_for_and_never_looped_against(cockpit: Cockpit) -> None:
+    limited = cockpit.agent(steps=9, step_tokens=100, faults="limited", more=LOOP.format(9))
+    async with cockpit.flying(limited) as supervisor:
+        await cockpit.start()
+        row = await cockpit.until(asks("usage_limit"))
+        assert row.needs is not None
+        assert "it resets at 18 May 2033 03:33 UTC" in row.needs.detail
+        agent = supervisor.fleet.agent("api")
+        await supervisor.triggers.consider(agent)
+        assert (
+            agent.progress.waits
+            == "it waits: the account's usage limit resets at 18 May 2033 03:33 UTC"
+        )
+        assert await cockpit.events("handoff.begun") == []
 
 
 @pytest.mark.parametrize(
@@ -250,117 +217,96 @@ def test_a_usage_limit_is_waited_for_and_never_looped_against(cockpit: Cockpit) 
         ("overloaded", "failed", "Its turn was interrupted; send a prompt to continue"),
     ],
 )
-def test_what_broke_a_turn_is_still_told_by_a_supervisor_that_was_away(
+async def test_what_broke_a_turn_is_still_told_by_a_supervisor_that_was_away(
     cockpit: Cockpit, fault: str, kind: str, words: str
 ) -> None:
-    async def journey() -> None:
-        async with cockpit.flying(cockpit.agent(steps=9, step_tokens=100, faults=fault)):
-            await cockpit.start()
-            first = await cockpit.until(asks(kind))
-        async with cockpit.flying():
-            again = await cockpit.until(asks(kind))
-        assert first.needs is not None
-        assert again.needs is not None
-        assert words in first.needs.detail
-        assert words in again.needs.detail
-        assert again.needs.resets_at == first.needs.resets_at
-
-    asyncio.run(journey())
+    async with cockpit.flying(cockpit.agent(steps=9, step_tokens=100, faults=fault)):
+        await cockpit.start()
+        first = await cockpit.until(asks(kind))
+    async with cockpit.flying():
+        again = await cockpit.until(asks(kind))
+    assert first.needs is not None
+    assert again.needs is not None
+    assert words in first.needs.detail
+    assert words in again.needs.detail
+    assert again.needs.resets_at == first.needs.resets_at
 
 
-def test_the_agent_itself_may_begin_one(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        async with cockpit.flying(cockpit.agent(steps=60, step_tokens=100, pace=0.1)):
-            await cockpit.start()
-            await cockpit.until(lambda row: row.activity)
-            await cockpit.ask(Handoff(name="api", by_agent=True))
-            assert (await cockpit.event("handoff.begun")).data["reason"] == "agent"
-            await cockpit.until(swapped)
-
-    asyncio.run(journey())
+async def test_the_agent_itself_may_begin_one(cockpit: Cockpit) -> None:
+    async with cockpit.flying(cockpit.agent(steps=60, step_tokens=100, pace=0.1)):
+        await cockpit.start()
+        await cockpit.until(lambda row: row.activity)
+        await cockpit.ask(Handoff(name="api", by_agent=True))
+        assert (await cockpit.event("handoff.begun")).data["reason"] == "agent"
+        await cockpit.until(swapped)
 
 
-def test_a_question_is_put_off_until_more_is_used(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        agent = cockpit.agent(mode="prompt", steps=60, step_tokens=30_000, pace=0.1)
-        async with cockpit.flying(agent):
-            await cockpit.start()
-            asked = await cockpit.until(asks("handoff"))
-            assert asked.context.tokens is not None
-            await cockpit.ask(Snooze(name="api", percent=50))
-            row = await cockpit.until(lambda row: row.needs is None)
-            assert row.handoff is not None
-            assert (row.handoff.detail or "").startswith("asked again at ")
-            await cockpit.ask(Refuse(name="api", handoff=row.handoff.id))
-
-    asyncio.run(journey())
+async def test_a_question_is_put_off_until_more_is_used(cockpit: Cockpit) -> None:
+    agent = cockpit.agent(mode="prompt", steps=60, step_tokens=30_000, pace=0.1)
+    async with cockpit.flying(agent):
+        await cockpit.start()
+        asked = await cockpit.until(asks("handoff"))
+        assert asked.context.tokens is not None
+        await cockpit.ask(Snooze(name="api", percent=50))
+        row = await cockpit.until(lambda row: row.needs is None)
+        assert row.handoff is not None
+        assert (row.handoff.detail or "").startswith("asked again at ")
+        await cockpit.ask(Refuse(name="api", handoff=row.handoff.id))
 
 
-def test_what_the_pilot_lets_compact_is_asked_about_again_only_afterwards(
+async def test_what_the_pilot_lets_compact_is_asked_about_again_only_afterwards(
     cockpit: Cockpit,
 ) -> None:
-    async def journey() -> None:
-        more = '[agents.handoff]\ncooldown = "0s"'
-        agent = cockpit.agent(
-            mode="prompt", steps=40, settles=0, step_tokens=30_000, pace=0.4, more=more
-        )
-        async with cockpit.flying(agent):
-            await cockpit.start()
-            await cockpit.until(asks("handoff"))
-            await cockpit.ask(Refuse(name="api", compact=True))
-            row = await cockpit.until(lambda row: row.note)
-            assert "you let it compact" in (row.note or "")
-            await cockpit.event("agent.compacted")
-            assert len(await cockpit.events("handoff.begun")) == 1
-            await cockpit.event("handoff.begun", number=2)
-
-    asyncio.run(journey())
+    more = '[agents.handoff]\ncooldown = "0s"'
+    agent = cockpit.agent(
+        mode="prompt", steps=40, settles=0, step_tokens=30_000, pace=0.4, more=more
+    )
+    async with cockpit.flying(agent):
+        await cockpit.start()
+        await cockpit.until(asks("handoff"))
+        await cockpit.ask(Refuse(name="api", compact=True))
+        row = await cockpit.until(lambda row: row.note)
+        assert "you let it compact" in (row.note or "")
+        await cockpit.event("agent.compacted")
+        assert len(await cockpit.events("handoff.begun")) == 1
+        await cockpit.event("handoff.begun", number=2)
 
 
-def test_a_refused_question_says_on_the_row_when_it_comes_again(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        more = '[agents.handoff]\ncooldown = "0s"'
-        agent = cockpit.agent(mode="prompt", steps=200, pace=0.1, more=more)
-        async with cockpit.flying(agent):
-            await cockpit.start()
-            await cockpit.until(asks("handoff"))
-            await cockpit.ask(Refuse(name="api"))
-            row = await cockpit.until(lambda row: row.note)
-            # Fewer with each step it has taken since: 20k of them from where it was refused.
-            assert re.search(r"asking again in (20|1?\d)k tokens", row.note or "")
-            assert row.needs is None
-
-    asyncio.run(journey())
+async def test_a_refused_question_says_on_the_row_when_it_comes_again(cockpit: Cockpit) -> None:
+    more = '[agents.handoff]\ncooldown = "0s"'
+    agent = cockpit.agent(mode="prompt", steps=200, pace=0.1, more=more)
+    async with cockpit.flying(agent):
+        await cockpit.start()
+        await cockpit.until(asks("handoff"))
+        await cockpit.ask(Refuse(name="api"))
+        row = await cockpit.until(lambda row: row.note)
+        # Fewer with each step it has taken since: 20k of them from where it was refused.
+        assert re.search(r"asking again in (20|1?\d)k tokens", row.note or "")
+        assert row.needs is None
 
 
-def test_an_assumed_window_hands_nothing_off_by_itself(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        # Neither the table of models nor a status line knows the window.
-        agent = cockpit.agent(steps=40, faults="lineless", more='model = "a-model-of-ours"')
-        async with cockpit.flying(agent):
-            await cockpit.start()
-            row = await cockpit.until(lambda row: "is a guess" in (row.note or ""))
-            assert row.context.confidence == "assumed"
-            assert row.context.band in ("act", "force")
-            assert await cockpit.events("handoff.begun") == []
-
-    asyncio.run(journey())
+async def test_an_assumed_window_hands_nothing_off_by_itself(cockpit: Cockpit) -> None:
+    # Neither the table of models nor a status line knows the window.
+    agent = cockpit.agent(steps=40, faults="lineless", more='model = "a-model-of-ours"')
+    async with cockpit.flying(agent):
+        await cockpit.start()
+        row = await cockpit.until(lambda row: "is a guess" in (row.note or ""))
+        assert row.context.confidence == "assumed"
+        assert row.context.band in ("act", "force")
+        assert await cockpit.events("handoff.begun") == []
 
 
 SLOWLY: dict[str, Any] = {"steps": 300, "settles": 0, "step_tokens": 8_000, "pace": 0.15}
 """Grows without end, by small steps: the document is written before the context is compacted."""
 
 
-def test_a_breaker_is_the_question_while_it_is_the_reason(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        more = '[agents.handoff]\ncooldown = "0s"\nmax_per_job = 9'
-        async with cockpit.flying(cockpit.agent(**SLOWLY, more=more)):
-            await cockpit.start()
-            row = await cockpit.until(asks("breaker"), within=60)
-            assert row.needs is not None
-            assert "3 handoffs of api in 15 minutes" in row.needs.detail
-            assert row.handoffs == 3
-            await cockpit.ask(Approve(name="api", straight=True))
-            await cockpit.until(lambda row: row.needs is None)
-
-    asyncio.run(journey())
+async def test_a_breaker_is_the_question_while_it_is_the_reason(cockpit: Cockpit) -> None:
+    more = '[agents.handoff]\ncooldown = "0s"\nmax_per_job = 9'
+    async with cockpit.flying(cockpit.agent(**SLOWLY, more=more)):
+        await cockpit.start()
+        row = await cockpit.until(asks("breaker"), within=60)
+        assert row.needs is not None
+        assert "3 handoffs of api in 15 minutes" in row.needs.detail
+        assert row.handoffs == 3
+        await cockpit.ask(Approve(name="api", straight=True))
+        await cockpit.until(lambda row: row.needs is None)

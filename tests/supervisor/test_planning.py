@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,95 +18,86 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.tmux
 
 
-def test_a_plan_names_what_the_start_then_makes(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        here = str(cockpit.repository)
-        worktree = '[defaults.worktree]\nwork_item = "lin-42"'
-        async with cockpit.flying(cockpit.agent(mode="observe"), defaults=worktree):
-            known = await cockpit.ask(Plan(name="api"))
-            assert known.message.startswith(f"api starts as configured in {here} on branch ")
+async def test_a_plan_names_what_the_start_then_makes(cockpit: Cockpit) -> None:
+    here = str(cockpit.repository)
+    worktree = '[defaults.worktree]\nwork_item = "lin-42"'
+    async with cockpit.flying(cockpit.agent(mode="observe"), defaults=worktree):
+        known = await cockpit.ask(Plan(name="api"))
+        assert known.message.startswith(f"api starts as configured in {here} on branch ")
 
-            told = await cockpit.ask(Plan(name="extra", directory=here, worktree=True))
-            assert "extra" not in [row.name for row in (await cockpit.client.status()).agents]
-            assert not (cockpit.repository / ".worktrees").exists()
+        told = await cockpit.ask(Plan(name="extra", directory=here, worktree=True))
+        assert "extra" not in [row.name for row in (await cockpit.client.status()).agents]
+        assert not (cockpit.repository / ".worktrees").exists()
 
-            await cockpit.ask(Start(name="extra", directory=here, worktree=True, prompt="count"))
-            row = await cockpit.row("extra")
-            assert f"in a new worktree {row.worktree} on branch {row.branch}." in told.message
-            assert isinstance(await cockpit.refused(Plan(name="extra")), NotNow)
-            company = await cockpit.ask(Plan(name="more", directory=str(row.worktree)))
-            assert "extra works there too" in company.message
-
-    asyncio.run(journey())
+        await cockpit.ask(Start(name="extra", directory=here, worktree=True, prompt="count"))
+        row = await cockpit.row("extra")
+        assert f"in a new worktree {row.worktree} on branch {row.branch}." in told.message
+        assert isinstance(await cockpit.refused(Plan(name="extra")), NotNow)
+        company = await cockpit.ask(Plan(name="more", directory=str(row.worktree)))
+        assert "extra works there too" in company.message
 
 
-def test_a_plan_is_refused_as_the_start_would_be(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        here, outside = str(cockpit.repository), str(cockpit.home)
-        async with cockpit.flying(cockpit.agent(mode="observe")):
-            codex = await cockpit.refused(Plan(name="new", directory=here, runtime="codex"))
-            assert (type(codex), "not supported by this version" in codex.title) == (NotNow, True)
-            empty = await cockpit.refused(Plan(name="new", directory=here, runtime="command"))
-            assert isinstance(empty, BadUsage)
-            nowhere = await cockpit.refused(Plan(name="new", directory=f"{here}/nowhere"))
-            assert "is not a directory" in nowhere.title
-            bare = await cockpit.refused(Plan(name="new", directory=outside, worktree=True))
-            assert "not in a git repository" in bare.title
-            link = cockpit.home / "way"
-            link.symlink_to(cockpit.repository / ".git" / "hooks")
-            (cockpit.repository / ".git" / "hooks").mkdir(exist_ok=True)
-            for worktree in (True, False):
-                for place, reason in (
-                    (f"{here}/.git/hooks", "outside git's own"),
-                    (link, "git's own"),
-                ):
-                    inside = await cockpit.refused(
-                        Plan(name="new", directory=str(place), worktree=worktree)
-                    )
-                    assert reason in f"{inside.title}{inside.detail}"
-                    begun = await cockpit.refused(
-                        Start(name="new", directory=str(place), prompt="x", worktree=worktree)
-                    )
-                    assert (begun.title, begun.detail) == (inside.title, inside.detail)
-            plain = await cockpit.ask(Plan(name="new", directory=outside))
-            assert "No git repository" in plain.message
-
-    asyncio.run(journey())
+async def test_a_plan_is_refused_as_the_start_would_be(cockpit: Cockpit) -> None:
+    here, outside = str(cockpit.repository), str(cockpit.home)
+    async with cockpit.flying(cockpit.agent(mode="observe")):
+        codex = await cockpit.refused(Plan(name="new", directory=here, runtime="codex"))
+        assert (type(codex), "not supported by this version" in codex.title) == (NotNow, True)
+        empty = await cockpit.refused(Plan(name="new", directory=here, runtime="command"))
+        assert isinstance(empty, BadUsage)
+        nowhere = await cockpit.refused(Plan(name="new", directory=f"{here}/nowhere"))
+        assert "is not a directory" in nowhere.title
+        bare = await cockpit.refused(Plan(name="new", directory=outside, worktree=True))
+        assert "not in a git repository" in bare.title
+        link = cockpit.home / "way"
+        link.symlink_to(cockpit.repository / ".git" / "hooks")
+        (cockpit.repository / ".git" / "hooks").mkdir(exist_ok=True)
+        for worktree in (True, False):
+            for place, reason in (
+                (f"{here}/.git/hooks", "outside git's own"),
+                (link, "git's own"),
+            ):
+                inside = await cockpit.refused(
+                    Plan(name="new", directory=str(place), worktree=worktree)
+                )
+                assert reason in f"{inside.title}{inside.detail}"
+                begun = await cockpit.refused(
+                    Start(name="new", directory=str(place), prompt="x", worktree=worktree)
+                )
+                assert (begun.title, begun.detail) == (inside.title, inside.detail)
+        plain = await cockpit.ask(Plan(name="new", directory=outside))
+        assert "No git repository" in plain.message
 
 
-def test_a_plan_sees_what_git_would_refuse(cockpit: Cockpit) -> None:
+async def test_a_plan_sees_what_git_would_refuse(cockpit: Cockpit) -> None:
     def git(*words: str, at: Path = cockpit.repository) -> None:
         subprocess.run(["git", "-C", str(at), *words], check=True, capture_output=True)
 
-    async def journey() -> None:
-        here = str(cockpit.repository)
-        worktree = '[defaults.worktree]\nwork_item = "lin-42"'
-        async with cockpit.flying(cockpit.agent(mode="observe"), defaults=worktree):
-            git("branch", "agent/one/lin-42")
-            there = await cockpit.ask(Plan(name="one", directory=here, worktree=True))
-            assert "on branch agent/one/lin-42, which already exists." in there.message
-            git("worktree", "add", "-b", "agent/two/lin-42", str(cockpit.home / "elsewhere"))
-            taken = await cockpit.refused(Plan(name="two", directory=here, worktree=True))
-            assert "agent/two/lin-42 is checked out elsewhere" in taken.title
-            in_the_way = cockpit.repository / ".worktrees" / "three-lin-42"
-            in_the_way.mkdir(parents=True)
-            (in_the_way / "file").touch()
-            other = await cockpit.refused(Plan(name="three", directory=here, worktree=True))
-            assert "is not a worktree of this repository" in other.title
-            for name, words in (("empty", ["init", "-q"]), ("bare", ["init", "-q", "--bare"])):
-                place = cockpit.home / name
-                place.mkdir()
-                git(*words, at=place)
-                empty = await cockpit.refused(Plan(name="x", directory=str(place), worktree=True))
-                assert (empty.detail, empty.hint) == (
-                    "The repository has no commit yet.", "Make a first commit."
-                )  # fmt: skip
-            odd = cockpit.home / 'sp ace\'s "q"\n\u202eünï'
-            git("clone", "-q", here, str(odd))
-            told = await cockpit.ask(Plan(name="odd", directory=str(odd), worktree=True))
-            assert "odd starts as a new agent in a new worktree" in told.message
-
-    asyncio.run(journey())
+    here = str(cockpit.repository)
+    worktree = '[defaults.worktree]\nwork_item = "lin-42"'
+    async with cockpit.flying(cockpit.agent(mode="observe"), defaults=worktree):
+        git("branch", "agent/one/lin-42")
+        there = await cockpit.ask(Plan(name="one", directory=here, worktree=True))
+        assert "on branch agent/one/lin-42, which already exists." in there.message
+        git("worktree", "add", "-b", "agent/two/lin-42", str(cockpit.home / "elsewhere"))
+        taken = await cockpit.refused(Plan(name="two", directory=here, worktree=True))
+        assert "agent/two/lin-42 is checked out elsewhere" in taken.title
+        in_the_way = cockpit.repository / ".worktrees" / "three-lin-42"
+        in_the_way.mkdir(parents=True)
+        (in_the_way / "file").touch()
+        other = await cockpit.refused(Plan(name="three", directory=here, worktree=True))
+        assert "is not a worktree of this repository" in other.title
+        for name, words in (("empty", ["init", "-q"]), ("bare", ["init", "-q", "--bare"])):
+            place = cockpit.home / name
+            place.mkdir()
+            git(*words, at=place)
+            empty = await cockpit.refused(Plan(name="x", directory=str(place), worktree=True))
+            assert (empty.detail, empty.hint) == (
+                "The repository has no commit yet.", "Make a first commit."
+            )  # fmt: skip
+        odd = cockpit.home / 'sp ace\'s "q"\n\u202eünï'
+        git("clone", "-q", here, str(odd))
+        told = await cockpit.ask(Plan(name="odd", directory=str(odd), worktree=True))
+        assert "odd starts as a new agent in a new worktree" in told.message
 
 
 def test_several_in_one_place_work_there() -> None:

@@ -62,23 +62,20 @@ async def command(cockpit: Cockpit, *words: str) -> tuple[int, str]:
     return running.returncode or 0, told.decode()
 
 
-def test_two_starts_of_one_agent_leave_one_process_that_row_and_database_name(
+async def test_two_starts_of_one_agent_leave_one_process_that_row_and_database_name(
     cockpit: Cockpit,
 ) -> None:
-    async def journey() -> None:
-        async with cockpit.flying(cockpit.agent(more=SLEEPS + WORKTREE)):
-            for _ in range(TRIES):
-                answers = await asyncio.gather(
-                    command(cockpit, "start", "api"), command(cockpit, "start", "api")
-                )
-                codes = sorted(code for code, _ in answers)
-                row = await cockpit.row()
-                assert row.pid is not None
-                agree(cockpit, row)
-                assert codes == [0, 5], answers
-                assert any("running already" in said for _, said in answers)
-                assert await cockpit.events("agent.stragglers") == []
-                await cockpit.ask(Stop(name="api"))
-                agree(cockpit, await cockpit.row())
-
-    asyncio.run(journey())
+    async with cockpit.flying(cockpit.agent(more=SLEEPS + WORKTREE)):
+        for _ in range(TRIES):
+            answers = await asyncio.gather(
+                command(cockpit, "start", "api"), command(cockpit, "start", "api")
+            )
+            codes = sorted(code for code, _ in answers)
+            row = await cockpit.row()
+            assert row.pid is not None
+            agree(cockpit, row)
+            assert codes == [0, 5], answers
+            assert any("running already" in said for _, said in answers)
+            assert await cockpit.events("agent.stragglers") == []
+            await cockpit.ask(Stop(name="api"))
+            agree(cockpit, await cockpit.row())

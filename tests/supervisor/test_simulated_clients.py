@@ -172,24 +172,23 @@ class Play:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_clients_at_once_leave_every_agent_with_one_truth(cockpit: Cockpit, seed: int) -> None:
+async def test_clients_at_once_leave_every_agent_with_one_truth(
+    cockpit: Cockpit, seed: int
+) -> None:
     agents = [
         cockpit.agent("api", "prompt", steps=4, pause=1, step_tokens=100, more=WORKTREE + QUICK),
         cockpit.agent("web", "auto", steps=4, pause=1, step_tokens=100, more=WORKTREE + QUICK),
     ]
 
-    async def journey() -> None:
-        play = Play(cockpit, seed)
-        (cockpit.home / "left.md").write_text(LEFT)
-        async with cockpit.flying(*agents):
-            watching = asyncio.create_task(play.watch())
-            await asyncio.gather(*(play.client() for _ in range(CLIENTS)))
-            await play.settled()
-            await play.judge("api")
-            await play.stop("web")
-            await play.judge("web")
-            assert not watching.done() or watching.exception() is None
-            watching.cancel()
-            await asyncio.gather(watching, return_exceptions=True)
-
-    asyncio.run(journey())
+    play = Play(cockpit, seed)
+    (cockpit.home / "left.md").write_text(LEFT)
+    async with cockpit.flying(*agents):
+        watching = asyncio.create_task(play.watch())
+        await asyncio.gather(*(play.client() for _ in range(CLIENTS)))
+        await play.settled()
+        await play.judge("api")
+        await play.stop("web")
+        await play.judge("web")
+        assert not watching.done() or watching.exception() is None
+        watching.cancel()
+        await asyncio.gather(watching, return_exceptions=True)

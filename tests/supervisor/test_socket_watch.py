@@ -60,134 +60,116 @@ def listen(path: Path) -> socket.socket:
     return other
 
 
-def test_a_removed_socket_is_told_meanwhile_and_bound_again(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        pid = await cockpit.launch("")
-        path = cockpit.places.socket
-        watching = cast("Any", cockpit.client.watch())
-        await anext(watching)
+async def test_a_removed_socket_is_told_meanwhile_and_bound_again(cockpit: Cockpit) -> None:
+    pid = await cockpit.launch("")
+    path = cockpit.places.socket
+    watching = cast("Any", cockpit.client.watch())
+    await anext(watching)
 
-        os.kill(pid, signal.SIGSTOP)  # so that it cannot be quicker than the commands below
-        path.unlink()
-        told, health = cli("status"), cli("doctor")
-        assert told.returncode == 4
-        assert f"A supervisor runs (pid {pid}) but does not answer on its socket" in told.stderr
-        assert f"kill {pid}" in told.stderr
-        assert f"A supervisor runs (pid {pid})" in health.stdout + health.stderr
-        refused = cli("down")
-        assert refused.returncode == 5
-        assert f"A supervisor runs (pid {pid}) but does not answer" in refused.stderr
-        os.kill(pid, signal.SIGCONT)
+    os.kill(pid, signal.SIGSTOP)  # so that it cannot be quicker than the commands below
+    path.unlink()
+    told, health = cli("status"), cli("doctor")
+    assert told.returncode == 4
+    assert f"A supervisor runs (pid {pid}) but does not answer on its socket" in told.stderr
+    assert f"kill {pid}" in told.stderr
+    assert f"A supervisor runs (pid {pid})" in health.stdout + health.stderr
+    refused = cli("down")
+    assert refused.returncode == 5
+    assert f"A supervisor runs (pid {pid}) but does not answer" in refused.stderr
+    os.kill(pid, signal.SIGCONT)
 
-        up = cli("up")  # waits for it, and starts no second one
-        assert (up.returncode, up.stdout) == (0, f"{pid}\n"), up.stderr
-        assert await answers(cockpit) == pid
-        assert stat.S_IMODE(path.lstat().st_mode) == 0o600
-        told_again = await cockpit.event("socket.bound_again")
-        assert str(path) in told_again.text
-        async for line in watching:  # a connection from before goes on
-            if getattr(getattr(line, "event", None), "kind", "") == "socket.bound_again":
+    up = cli("up")  # waits for it, and starts no second one
+    assert (up.returncode, up.stdout) == (0, f"{pid}\n"), up.stderr
+    assert await answers(cockpit) == pid
+    assert stat.S_IMODE(path.lstat().st_mode) == 0o600
+    told_again = await cockpit.event("socket.bound_again")
+    assert str(path) in told_again.text
+    async for line in watching:  # a connection from before goes on
+        if getattr(getattr(line, "event", None), "kind", "") == "socket.bound_again":
+            break
+
+    path.unlink()  # and a second time
+    assert await answers(cockpit) == pid
+    await watching.aclose()
+    assert cli("down").returncode == 0
+    assert cockpit.process is not None
+    assert cockpit.process.wait(PATIENCE) == 0
+    assert not path.exists()
+
+
+async def test_a_regular_file_in_place_of_the_socket_is_replaced(cockpit: Cockpit) -> None:
+    pid = await cockpit.launch("")
+    cockpit.places.socket.unlink()
+    cockpit.places.socket.write_text("not a socket\n")
+
+    assert await answers(cockpit) == pid
+    assert stat.S_ISSOCK(cockpit.places.socket.lstat().st_mode)
+    assert cli("down").returncode == 0
+    assert list(cockpit.places.runtime.glob("cockpit*")) == []
+
+
+async def test_the_socket_of_another_process_is_left_until_it_ends(cockpit: Cockpit) -> None:
+    pid = await cockpit.launch(cockpit.agent(mode="prompt", steps=1, step_tokens=100))
+    await cockpit.start()
+    await cockpit.until(lambda row: row.state == "idle")
+    watching = cast("Any", cockpit.client.watch())
+    await anext(watching)
+
+    other = listen(cockpit.places.socket)
+    mine = cockpit.places.socket.lstat()
+    try:
+        async for line in watching:
+            needs = line.agent.needs if isinstance(line, AgentChanged) else None
+            if needs is not None and "do not reach this supervisor" in needs.detail:
+                assert f"kill {os.getpid()}" in needs.detail
                 break
+        assert os.path.samestat(mine, cockpit.places.socket.lstat())
+    finally:
+        other.close()
 
-        path.unlink()  # and a second time
-        assert await answers(cockpit) == pid
-        await watching.aclose()
-        assert cli("down").returncode == 0
+    assert await answers(cockpit) == pid
+    await cockpit.until(lambda row: row.needs is None)
+    await watching.aclose()
+    assert cli("down", "--agents").returncode == 0
+
+
+async def test_the_end_leaves_the_socket_of_another_process(cockpit: Cockpit) -> None:
+    pid = await cockpit.launch("")
+    other = listen(cockpit.places.socket)
+    try:
+        os.kill(pid, signal.SIGTERM)
         assert cockpit.process is not None
         assert cockpit.process.wait(PATIENCE) == 0
-        assert not path.exists()
-
-    asyncio.run(journey())
-
-
-def test_a_regular_file_in_place_of_the_socket_is_replaced(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        pid = await cockpit.launch("")
-        cockpit.places.socket.unlink()
-        cockpit.places.socket.write_text("not a socket\n")
-
-        assert await answers(cockpit) == pid
-        assert stat.S_ISSOCK(cockpit.places.socket.lstat().st_mode)
-        assert cli("down").returncode == 0
-        assert list(cockpit.places.runtime.glob("cockpit*")) == []
-
-    asyncio.run(journey())
+        assert cockpit.places.socket.exists()
+    finally:
+        other.close()
 
 
-def test_the_socket_of_another_process_is_left_until_it_ends(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        pid = await cockpit.launch(cockpit.agent(mode="prompt", steps=1, step_tokens=100))
-        await cockpit.start()
-        await cockpit.until(lambda row: row.state == "idle")
-        watching = cast("Any", cockpit.client.watch())
-        await anext(watching)
+async def test_no_socket_is_bound_where_a_link_leads_elsewhere(cockpit: Cockpit) -> None:
+    pid = await cockpit.launch("")
+    runtime, aside, elsewhere = (
+        cockpit.places.runtime,
+        cockpit.places.runtime.with_name("aside"),
+        cockpit.home / "elsewhere",
+    )
+    elsewhere.mkdir()
+    runtime.rename(aside)
+    runtime.symlink_to(elsewhere)
+    await logged(cockpit, "is a symbolic link")
+    assert list(elsewhere.iterdir()) == []
 
-        other = listen(cockpit.places.socket)
-        mine = cockpit.places.socket.lstat()
-        try:
-            async for line in watching:
-                needs = line.agent.needs if isinstance(line, AgentChanged) else None
-                if needs is not None and "do not reach this supervisor" in needs.detail:
-                    assert f"kill {os.getpid()}" in needs.detail
-                    break
-            assert os.path.samestat(mine, cockpit.places.socket.lstat())
-        finally:
-            other.close()
-
-        assert await answers(cockpit) == pid
-        await cockpit.until(lambda row: row.needs is None)
-        await watching.aclose()
-        assert cli("down", "--agents").returncode == 0
-
-    asyncio.run(journey())
+    runtime.unlink()
+    aside.rename(runtime)
+    assert await answers(cockpit) == pid
+    assert cli("down").returncode == 0
 
 
-def test_the_end_leaves_the_socket_of_another_process(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        pid = await cockpit.launch("")
-        other = listen(cockpit.places.socket)
-        try:
-            os.kill(pid, signal.SIGTERM)
-            assert cockpit.process is not None
-            assert cockpit.process.wait(PATIENCE) == 0
-            assert cockpit.places.socket.exists()
-        finally:
-            other.close()
+async def test_a_removed_folder_is_made_again(cockpit: Cockpit) -> None:
+    pid = await cockpit.launch("")
+    aside = cockpit.places.runtime.with_name("aside")
+    cockpit.places.runtime.rename(aside)
 
-    asyncio.run(journey())
-
-
-def test_no_socket_is_bound_where_a_link_leads_elsewhere(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        pid = await cockpit.launch("")
-        runtime, aside, elsewhere = (
-            cockpit.places.runtime,
-            cockpit.places.runtime.with_name("aside"),
-            cockpit.home / "elsewhere",
-        )
-        elsewhere.mkdir()
-        runtime.rename(aside)
-        runtime.symlink_to(elsewhere)
-        await logged(cockpit, "is a symbolic link")
-        assert list(elsewhere.iterdir()) == []
-
-        runtime.unlink()
-        aside.rename(runtime)
-        assert await answers(cockpit) == pid
-        assert cli("down").returncode == 0
-
-    asyncio.run(journey())
-
-
-def test_a_removed_folder_is_made_again(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        pid = await cockpit.launch("")
-        aside = cockpit.places.runtime.with_name("aside")
-        cockpit.places.runtime.rename(aside)
-
-        assert await answers(cockpit) == pid
-        assert stat.S_IMODE(cockpit.places.runtime.lstat().st_mode) == 0o700
-        (aside / "tmux.sock").rename(cockpit.places.tmux_socket)
-        assert cli("down", "--agents").returncode == 0
-
-    asyncio.run(journey())
+    assert await answers(cockpit) == pid
+    assert stat.S_IMODE(cockpit.places.runtime.lstat().st_mode) == 0o700
+    (aside / "tmux.sock").rename(cockpit.places.tmux_socket)
+    assert cli("down", "--agents").returncode == 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import errno
 import os
 import signal
@@ -111,44 +110,35 @@ def begin_undo(cockpit: Cockpit, row: AgentStatus, **changes: object) -> None:
         store.save_session(changed)
 
 
-def test_a_first_session_has_nothing_before_it(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        async with cockpit.flying(cockpit.agent(mode="observe", steps=3)):
-            refused = await cockpit.refused(Undo(name="api"))
-            assert "no previous session" in refused.title
-            row = await cockpit.start()
-            assert isinstance(await cockpit.refused(Undo(name="api")), NotNow)
-            assert (await cockpit.row()).pid == row.pid
-
-    asyncio.run(journey())
+async def test_a_first_session_has_nothing_before_it(cockpit: Cockpit) -> None:
+    async with cockpit.flying(cockpit.agent(mode="observe", steps=3)):
+        refused = await cockpit.refused(Undo(name="api"))
+        assert "no previous session" in refused.title
+        row = await cockpit.start()
+        assert isinstance(await cockpit.refused(Undo(name="api")), NotNow)
+        assert (await cockpit.row()).pid == row.pid
 
 
-def test_a_session_whose_record_is_gone_cannot_be_gone_back_to(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        second = await handed_off(cockpit)
-        assert second.transcript is not None
-        Path(second.transcript).with_name(f"{second.previous_session_id}.jsonl").unlink()
-        async with cockpit.flying():
-            refused = await cockpit.refused(Undo(name="api"))
-            assert "cannot be reopened" in refused.title
-            assert (await cockpit.row()).pid == second.pid
-
-    asyncio.run(journey())
+async def test_a_session_whose_record_is_gone_cannot_be_gone_back_to(cockpit: Cockpit) -> None:
+    second = await handed_off(cockpit)
+    assert second.transcript is not None
+    Path(second.transcript).with_name(f"{second.previous_session_id}.jsonl").unlink()
+    async with cockpit.flying():
+        refused = await cockpit.refused(Undo(name="api"))
+        assert "cannot be reopened" in refused.title
+        assert (await cockpit.row()).pid == second.pid
 
 
-def test_going_back_to_a_session_in_the_middle_of_a_chain(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        async with cockpit.flying(cockpit.agent(steps=4, pause=2, step_tokens=100)):
-            await cockpit.start()
-            for number in (1, 2):
-                await cockpit.until(at_rest(number))
-                await cockpit.ask(Handoff(name="api"))
-            third = await cockpit.until(at_rest(3))
-            await cockpit.ask(Undo(name="api"))
-            back = await cockpit.until(at_rest(2))
-            assert back.session_id == third.previous_session_id
-
-    asyncio.run(journey())
+async def test_going_back_to_a_session_in_the_middle_of_a_chain(cockpit: Cockpit) -> None:
+    async with cockpit.flying(cockpit.agent(steps=4, pause=2, step_tokens=100)):
+        await cockpit.start()
+        for number in (1, 2):
+            await cockpit.until(at_rest(number))
+            await cockpit.ask(Handoff(name="api"))
+        third = await cockpit.until(at_rest(3))
+        await cockpit.ask(Undo(name="api"))
+        back = await cockpit.until(at_rest(2))
+        assert back.session_id == third.previous_session_id
 
 
 def at_rest(number: int) -> Callable[[AgentStatus], bool]:
@@ -158,155 +148,131 @@ def at_rest(number: int) -> Callable[[AgentStatus], bool]:
     )
 
 
-def test_an_undo_that_ended_nobody_yet_is_finished(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        second = await handed_off(cockpit)
-        begin_undo(cockpit, second)
-        async with cockpit.flying():
-            back = await cockpit.until(lambda row: row.session_number == 1)
-            assert back.session_id == second.previous_session_id
-            await cockpit.event("handoff.undone")
-            await cockpit.until(lambda _row: cockpit.living(back) == [back.pid])
-
-    asyncio.run(journey())
+async def test_an_undo_that_ended_nobody_yet_is_finished(cockpit: Cockpit) -> None:
+    second = await handed_off(cockpit)
+    begin_undo(cockpit, second)
+    async with cockpit.flying():
+        back = await cockpit.until(lambda row: row.session_number == 1)
+        assert back.session_id == second.previous_session_id
+        await cockpit.event("handoff.undone")
+        await cockpit.until(lambda _row: cockpit.living(back) == [back.pid])
 
 
-def test_an_undo_that_lacked_only_its_note_starts_nobody(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        second = await handed_off(cockpit)
-        async with cockpit.flying():
-            await cockpit.ask(Undo(name="api"))
-            back = await cockpit.until(lambda row: row.session_number == 1 and row.pid is not None)
-        begin_undo(cockpit, second)
-        async with cockpit.flying():
-            await cockpit.event("handoff.undone", number=2)
-            again = await cockpit.row()
-            assert (again.pid, again.session_id) == (back.pid, back.session_id)
-        # What is written down is not done once more.
-        async with cockpit.flying():
-            assert len(await cockpit.events("handoff.undone")) == 2
-
-    asyncio.run(journey())
+async def test_an_undo_that_lacked_only_its_note_starts_nobody(cockpit: Cockpit) -> None:
+    second = await handed_off(cockpit)
+    async with cockpit.flying():
+        await cockpit.ask(Undo(name="api"))
+        back = await cockpit.until(lambda row: row.session_number == 1 and row.pid is not None)
+    begin_undo(cockpit, second)
+    async with cockpit.flying():
+        await cockpit.event("handoff.undone", number=2)
+        again = await cockpit.row()
+        assert (again.pid, again.session_id) == (back.pid, back.session_id)
+    # What is written down is not done once more.
+    async with cockpit.flying():
+        assert len(await cockpit.events("handoff.undone")) == 2
 
 
-def test_an_undo_without_a_session_before_is_let_be(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        second = await handed_off(cockpit)
-        begin_undo(cockpit, second, previous=None)
-        async with cockpit.flying():
-            row = await cockpit.row()
-            assert (row.pid, row.session_id) == (second.pid, second.session_id)
-
-    asyncio.run(journey())
+async def test_an_undo_without_a_session_before_is_let_be(cockpit: Cockpit) -> None:
+    second = await handed_off(cockpit)
+    begin_undo(cockpit, second, previous=None)
+    async with cockpit.flying():
+        row = await cockpit.row()
+        assert (row.pid, row.session_id) == (second.pid, second.session_id)
 
 
-def test_over_somebody_who_cannot_be_ended_nobody_is_started(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        second = await handed_off(cockpit)
-        cockpit.world = undying
-        async with cockpit.flying():
-            refused = await cockpit.refused(Undo(name="api"))
-            assert isinstance(refused, Failed)
-            assert f"Processes {second.pid} do not end" in refused.detail
-            row = await cockpit.row()
-            assert (row.pid, row.session_id) == (second.pid, second.session_id)
-            (chain,) = await cockpit.client.history("api")
-            assert [each["state"] for each in chain["sessions"]] == ["handed_off", "live"]
-        # The same where it was begun by another supervisor: told on the row.
-        begin_undo(cockpit, second)
-        async with cockpit.flying():
-            row = await cockpit.until(lambda row: row.needs)
-            assert "could not be finished" in (row.needs.detail if row.needs else "")
-
-    asyncio.run(journey())
+async def test_over_somebody_who_cannot_be_ended_nobody_is_started(cockpit: Cockpit) -> None:
+    second = await handed_off(cockpit)
+    cockpit.world = undying
+    async with cockpit.flying():
+        refused = await cockpit.refused(Undo(name="api"))
+        assert isinstance(refused, Failed)
+        assert f"Processes {second.pid} do not end" in refused.detail
+        row = await cockpit.row()
+        assert (row.pid, row.session_id) == (second.pid, second.session_id)
+        (chain,) = await cockpit.client.history("api")
+        assert [each["state"] for each in chain["sessions"]] == ["handed_off", "live"]
+    # The same where it was begun by another supervisor: told on the row.
+    begin_undo(cockpit, second)
+    async with cockpit.flying():
+        row = await cockpit.until(lambda row: row.needs)
+        assert "could not be finished" in (row.needs.detail if row.needs else "")
 
 
-def test_a_session_that_is_cleared_meanwhile_is_not_ended(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        second = await handed_off(cockpit)
-        assert second.pane is not None
+async def test_a_session_that_is_cleared_meanwhile_is_not_ended(cockpit: Cockpit) -> None:
+    second = await handed_off(cockpit)
+    assert second.pane is not None
 
-        def clear() -> None:
-            cockpit.tmux("send-keys", "-t", str(second.pane), "-l", "/clear")
-            cockpit.tmux("send-keys", "-t", str(second.pane), "Enter")
-            end = time.monotonic() + PATIENCE
-            with closing(Store(cockpit.places.database).open()) as store:
-                while len([one for one in store.live_sessions() if one.agent == "api"]) != 1 or (
-                    store.live_sessions()[0].id == second.session_id
-                ):
-                    assert time.monotonic() < end, "the session was not cleared"
-                    time.sleep(0.02)
+    def clear() -> None:
+        cockpit.tmux("send-keys", "-t", str(second.pane), "-l", "/clear")
+        cockpit.tmux("send-keys", "-t", str(second.pane), "Enter")
+        end = time.monotonic() + PATIENCE
+        with closing(Store(cockpit.places.database).open()) as store:
+            while len([one for one in store.live_sessions() if one.agent == "api"]) != 1 or (
+                store.live_sessions()[0].id == second.session_id
+            ):
+                assert time.monotonic() < end, "the session was not cleared"
+                time.sleep(0.02)
 
-        def world(places: Places) -> Dependencies:
-            return replace(
-                dependencies(places), runtimes=lambda _: ClearedMeanwhile(places.state, clear)
-            )
+    def world(places: Places) -> Dependencies:
+        return replace(
+            dependencies(places), runtimes=lambda _: ClearedMeanwhile(places.state, clear)
+        )
 
-        cockpit.world = world
-        async with cockpit.flying():
-            refused = await cockpit.refused(Undo(name="api"))
-            assert isinstance(refused, NotNow)
-            assert "was cleared meanwhile" in refused.title
-            row = await cockpit.row()
-            assert row.pid == second.pid
-            assert row.previous_session_id == second.session_id
-
-    asyncio.run(journey())
+    cockpit.world = world
+    async with cockpit.flying():
+        refused = await cockpit.refused(Undo(name="api"))
+        assert isinstance(refused, NotNow)
+        assert "was cleared meanwhile" in refused.title
+        row = await cockpit.row()
+        assert row.pid == second.pid
+        assert row.previous_session_id == second.session_id
 
 
-def test_a_session_that_cannot_be_reopened_any_more_is_told_and_can_be_tried_again(
+async def test_a_session_that_cannot_be_reopened_any_more_is_told_and_can_be_tried_again(
     cockpit: Cockpit,
 ) -> None:
-    async def journey() -> None:
-        second = await handed_off(cockpit)
-        cockpit.world = breaking(cockpit.repository)
-        async with cockpit.flying():
-            await cockpit.refused(Undo(name="api"))
-            row = await cockpit.until(lambda row: row.needs)
-            assert row.needs is not None
-            assert "could not be reopened" in row.needs.detail
-            assert (row.pid, row.session_id) == (None, second.session_id)
-        away(cockpit.repository).rename(cockpit.repository)
-        cockpit.world = dependencies
-        async with cockpit.flying():
-            await cockpit.ask(Undo(name="api"))
-            back = await cockpit.until(lambda row: row.pid is not None)
-            assert back.session_id == second.previous_session_id
-
-    asyncio.run(journey())
+    second = await handed_off(cockpit)
+    cockpit.world = breaking(cockpit.repository)
+    async with cockpit.flying():
+        await cockpit.refused(Undo(name="api"))
+        row = await cockpit.until(lambda row: row.needs)
+        assert row.needs is not None
+        assert "could not be reopened" in row.needs.detail
+        assert (row.pid, row.session_id) == (None, second.session_id)
+    away(cockpit.repository).rename(cockpit.repository)
+    cockpit.world = dependencies
+    async with cockpit.flying():
+        await cockpit.ask(Undo(name="api"))
+        back = await cockpit.until(lambda row: row.pid is not None)
+        assert back.session_id == second.previous_session_id
 
 
-def test_an_undo_that_cannot_be_finished_keeps_no_supervisor_down(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        second = await handed_off(cockpit)
-        begin_undo(cockpit, second)
-        cockpit.world = full
-        async with cockpit.flying():
-            row = await cockpit.until(lambda row: row.needs)
-            assert "No space left" in (row.needs.detail if row.needs else "")
-            assert row.pid == second.pid
-        # Once there is space again it is finished.
-        cockpit.world = dependencies
-        async with cockpit.flying():
-            back = await cockpit.until(lambda row: row.session_number == 1)
-            assert back.session_id == second.previous_session_id
-            await cockpit.event("handoff.undone")
-
-    asyncio.run(journey())
+async def test_an_undo_that_cannot_be_finished_keeps_no_supervisor_down(cockpit: Cockpit) -> None:
+    second = await handed_off(cockpit)
+    begin_undo(cockpit, second)
+    cockpit.world = full
+    async with cockpit.flying():
+        row = await cockpit.until(lambda row: row.needs)
+        assert "No space left" in (row.needs.detail if row.needs else "")
+        assert row.pid == second.pid
+    # Once there is space again it is finished.
+    cockpit.world = dependencies
+    async with cockpit.flying():
+        back = await cockpit.until(lambda row: row.session_number == 1)
+        assert back.session_id == second.previous_session_id
+        await cockpit.event("handoff.undone")
 
 
-def test_an_undo_whose_reopened_session_is_gone_as_well_is_told(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        second = await handed_off(cockpit)
-        async with cockpit.flying():
-            await cockpit.ask(Undo(name="api"))
-            back = await cockpit.until(lambda row: row.session_number == 1 and row.pid is not None)
-        begin_undo(cockpit, second)
-        os.kill(back.pid or 0, signal.SIGKILL)
-        cockpit.world = breaking(cockpit.repository)
-        async with cockpit.flying():
-            row = await cockpit.until(lambda row: row.needs)
-            assert "could not be finished" in (row.needs.detail if row.needs else "")
-            assert (row.pid, row.session_id) == (None, back.session_id)
-
-    asyncio.run(journey())
+async def test_an_undo_whose_reopened_session_is_gone_as_well_is_told(cockpit: Cockpit) -> None:
+    second = await handed_off(cockpit)
+    async with cockpit.flying():
+        await cockpit.ask(Undo(name="api"))
+        back = await cockpit.until(lambda row: row.session_number == 1 and row.pid is not None)
+    begin_undo(cockpit, second)
+    os.kill(back.pid or 0, signal.SIGKILL)
+    cockpit.world = breaking(cockpit.repository)
+    async with cockpit.flying():
+        row = await cockpit.until(lambda row: row.needs)
+        assert "could not be finished" in (row.needs.detail if row.needs else "")
+        assert (row.pid, row.session_id) == (None, back.session_id)

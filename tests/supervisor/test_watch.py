@@ -13,16 +13,13 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.tmux
 
 
-def test_a_watch_that_is_woken_as_it_is_cancelled_ends(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        async with cockpit.flying(cockpit.agent()) as supervisor:
-            reading = asyncio.create_task(supervisor.watch.read())
-            await asyncio.sleep(0)  # one turn of the loop: it waits for something to happen
-            supervisor.watch._wake.set()
-            reading.cancel()
-            done, _ = await asyncio.wait({reading}, timeout=5.0)
-            ended = bool(done)
-            reading.cancel()
-            assert ended
-
-    asyncio.run(journey())
+async def test_a_watch_that_is_woken_as_it_is_cancelled_ends(cockpit: Cockpit) -> None:
+    async with cockpit.flying(cockpit.agent()) as supervisor:
+        reading = asyncio.create_task(supervisor.watch.read())
+        await asyncio.sleep(0)  # one turn of the loop: it waits for something to happen
+        supervisor.watch._wake.set()
+        reading.cancel()
+        done, _ = await asyncio.wait({reading}, timeout=5.0)
+        ended = bool(done)
+        reading.cancel()
+        assert ended

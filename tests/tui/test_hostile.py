@@ -3,7 +3,6 @@ markup of theirs is parsed, and nothing falls over."""
 
 from __future__ import annotations
 
-import asyncio
 import re
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
@@ -75,21 +74,18 @@ def drawn(app: Any) -> str:
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 @pytest.mark.parametrize("size", [(100, 30), (40, 10)])
-def test_no_screen_draws_what_it_must_not(fly: Fly, text: str, size: tuple[int, int]) -> None:
-    async def play() -> None:
-        async with fly(world(text), size=size) as flight:
-            for keys in (
-                ("e",),
-                ("e", "a"),
-                ("x",),
-                ("n", "s"),
-                ("ctrl+g",),
-                ("d",),
-                ("q", "question_mark"),
-            ):
-                await flight.press(*keys)
-                await flight.pilot.pause(0.02)
-                assert not CONTROL.search(drawn(flight.app)), keys
-            assert flight.app._exit is False
-
-    asyncio.run(play())
+async def test_no_screen_draws_what_it_must_not(fly: Fly, text: str, size: tuple[int, int]) -> None:
+    async with fly(world(text), size=size) as flight:
+        for keys in (
+            ("e",),
+            ("e", "a"),
+            ("x",),
+            ("n", "s"),
+            ("ctrl+g",),
+            ("d",),
+            ("q", "question_mark"),
+        ):
+            await flight.press(*keys)
+            await flight.pilot.pause(0.02)
+            assert not CONTROL.search(drawn(flight.app)), keys
+        assert flight.app._exit is False

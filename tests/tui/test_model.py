@@ -85,28 +85,22 @@ async def reached(true: object, model: Model, client: MemoryClient) -> None:
         await asyncio.gather(following, return_exceptions=True)
 
 
-def test_another_supervisor_counts_its_events_from_the_beginning() -> None:
-    async def play() -> None:
-        model = Model()
-        model.main.remember([Event(id=900, at="", kind="x", text="of the last one")])
-        client = MemoryClient()
-        client.happen("x.happened", "of this one")
-        await reached(lambda: [event.id for event in model.events] == [1], model, client)
-
-    asyncio.run(play())
+async def test_another_supervisor_counts_its_events_from_the_beginning() -> None:
+    model = Model()
+    model.main.remember([Event(id=900, at="", kind="x", text="of the last one")])
+    client = MemoryClient()
+    client.happen("x.happened", "of this one")
+    await reached(lambda: [event.id for event in model.events] == [1], model, client)
 
 
-def test_a_supervisor_of_another_version_is_said_and_asked_again() -> None:
+async def test_a_supervisor_of_another_version_is_said_and_asked_again() -> None:
     class Strange(MemoryClient):
         async def watch(self) -> AsyncIterator[WatchLine]:
             Snapshot.model_validate({"type": "snapshot", "status": {"version": 9}})
             yield cast("WatchLine", None)
 
-    async def play() -> None:
-        model = Model()
-        await reached(lambda: "another version" in model.connection.why, model, Strange())
-
-    asyncio.run(play())
+    model = Model()
+    await reached(lambda: "another version" in model.connection.why, model, Strange())
 
 
 def joined() -> Model:

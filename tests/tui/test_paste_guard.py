@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 
@@ -59,59 +58,47 @@ def paste(app: Any, bursts: PasteGuard, text: str, at: float) -> None:
         app.post_message(key)
 
 
-def test_nobody_is_stopped_by_two_letters_of_a_paste(fly: Fly) -> None:
-    async def play() -> None:
-        async with fly(scene(), selected="checkout", toasts=True) as flight:
-            bursts = PasteGuard()
-            paste(flight.app, bursts, "xy", 1.0)
-            await flight.until(lambda: flight.toasts(), "why not")
-            assert "y was ignored: it arrived with other keys" in flight.toasts()[0]
-            assert isinstance(flight.app.screen, ConfirmScreen)
-            assert flight.asked == []
-            paste(flight.app, bursts, "y", 2.0)
-            await flight.until(lambda: flight.asked == [Stop(name="checkout")], "the stop")
-
-    asyncio.run(play())
+async def test_nobody_is_stopped_by_two_letters_of_a_paste(fly: Fly) -> None:
+    async with fly(scene(), selected="checkout", toasts=True) as flight:
+        bursts = PasteGuard()
+        paste(flight.app, bursts, "xy", 1.0)
+        await flight.until(lambda: flight.toasts(), "why not")
+        assert "y was ignored: it arrived with other keys" in flight.toasts()[0]
+        assert isinstance(flight.app.screen, ConfirmScreen)
+        assert flight.asked == []
+        paste(flight.app, bursts, "y", 2.0)
+        await flight.until(lambda: flight.asked == [Stop(name="checkout")], "the stop")
 
 
-def test_a_paste_does_nothing_to_an_agent_and_says_so_once(fly: Fly) -> None:
-    async def play() -> None:
-        async with fly(scene(), selected="api", toasts=True) as flight:
-            paste(flight.app, PasteGuard(), "cache\nqueue\n", 1.0)
-            await flight.until(lambda: flight.toasts(), "why not")
-            await flight.pilot.pause()
-            said = [toast for toast in flight.toasts() if "paste" in toast]
-            assert len(said) == 1
-            assert "12 keys arrived at once, like a paste" in said[0]
-            assert (flight.asked, flight.attached) == ([], [])
-            assert flight.app.is_running
-
-    asyncio.run(play())
+async def test_a_paste_does_nothing_to_an_agent_and_says_so_once(fly: Fly) -> None:
+    async with fly(scene(), selected="api", toasts=True) as flight:
+        paste(flight.app, PasteGuard(), "cache\nqueue\n", 1.0)
+        await flight.until(lambda: flight.toasts(), "why not")
+        await flight.pilot.pause()
+        said = [toast for toast in flight.toasts() if "paste" in toast]
+        assert len(said) == 1
+        assert "12 keys arrived at once, like a paste" in said[0]
+        assert (flight.asked, flight.attached) == ([], [])
+        assert flight.app.is_running
 
 
-def test_one_key_by_itself_acts_as_ever(fly: Fly) -> None:
-    async def play() -> None:
-        async with fly(scene(), selected="checkout") as flight:
-            paste(flight.app, PasteGuard(), "h", 1.0)
-            await flight.until(lambda: flight.asked == [Handoff(name="checkout")], "the handoff")
-
-    asyncio.run(play())
+async def test_one_key_by_itself_acts_as_ever(fly: Fly) -> None:
+    async with fly(scene(), selected="checkout") as flight:
+        paste(flight.app, PasteGuard(), "h", 1.0)
+        await flight.until(lambda: flight.asked == [Handoff(name="checkout")], "the handoff")
 
 
-def test_a_pasted_line_is_not_sent_by_its_own_end(fly: Fly) -> None:
-    async def play() -> None:
-        async with fly(scene(), selected="checkout", toasts=True) as flight:
-            bursts = PasteGuard()
-            paste(flight.app, bursts, "sudo make\n", 1.0)
-            await flight.until(lambda: flight.toasts(), "why not")
-            assert isinstance(flight.app.screen, SendScreen)
-            assert flight.app.screen.area.text == "udo make"
-            assert flight.asked == []
-            paste(flight.app, bursts, "\n", 2.0)
-            await flight.until(lambda: flight.asked, "the prompt")
-            assert flight.asked == [Send(name="checkout", text="udo make")]
-
-    asyncio.run(play())
+async def test_a_pasted_line_is_not_sent_by_its_own_end(fly: Fly) -> None:
+    async with fly(scene(), selected="checkout", toasts=True) as flight:
+        bursts = PasteGuard()
+        paste(flight.app, bursts, "sudo make\n", 1.0)
+        await flight.until(lambda: flight.toasts(), "why not")
+        assert isinstance(flight.app.screen, SendScreen)
+        assert flight.app.screen.area.text == "udo make"
+        assert flight.asked == []
+        paste(flight.app, bursts, "\n", 2.0)
+        await flight.until(lambda: flight.asked, "the prompt")
+        assert flight.asked == [Send(name="checkout", text="udo make")]
 
 
 def test_whatever_is_asked_of_a_supervisor_at_once_weighs() -> None:

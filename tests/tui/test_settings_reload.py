@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -76,88 +75,76 @@ def machine(*names: str) -> MemoryClient:
     return MemoryClient(Status(agents=[agent(name) for name in names]))
 
 
-def test_hosts_come_and_go_with_their_agents(fly: Fly, tmp_path: Path) -> None:
+async def test_hosts_come_and_go_with_their_agents(fly: Fly, tmp_path: Path) -> None:
     world = World(tmp_path)
     world.machines = {"one": machine("far"), "two": machine("other"), "no": machine()}
     world.machines["no"].disconnect()
 
-    async def play() -> None:
-        flown = fly(
-            machine("api"), size=(140, 30), files=world.files,
-            reload=world.reload(), join=world.join,
-        )  # fmt: skip
-        async with flown as flight:
-            assert not flight.app.model.is_joined
-            world.write(HOST.format("gpu1", "one") + HOST.format("gpu2", "no"))
-            await flight.reads("gpu1/far", "gpu1 ●", "gpu2 ○ lost")
-            await flight.press("i")
-            await flight.reads("○ lost", "gpu2", "Retrying automatically")
-            await flight.press("q", "G")
-            await flight.until(lambda: flight.app.model.selected == "gpu1/far", "the far one")
+    flown = fly(
+        machine("api"), size=(140, 30), files=world.files,
+        reload=world.reload(), join=world.join,
+    )  # fmt: skip
+    async with flown as flight:
+        assert not flight.app.model.is_joined
+        world.write(HOST.format("gpu1", "one") + HOST.format("gpu2", "no"))
+        await flight.reads("gpu1/far", "gpu1 ●", "gpu2 ○ lost")
+        await flight.press("i")
+        await flight.reads("○ lost", "gpu2", "Retrying automatically")
+        await flight.press("q", "G")
+        await flight.until(lambda: flight.app.model.selected == "gpu1/far", "the far one")
 
-            world.write(HOST.format("gpu1", "two"))
-            await flight.reads("gpu1/other")
-            assert "gpu2" not in flight.text()
-            assert set(flight.app.model.agents) == {"api", "gpu1/other"}
-            world.write("")
-            await flight.until(lambda: set(flight.app.model.agents) == {"api"}, "alone again")
-            assert not flight.app.model.is_joined
-            await flight.until(lambda: flight.app.model.selected == "api", "one that is there")
-
-    asyncio.run(play())
+        world.write(HOST.format("gpu1", "two"))
+        await flight.reads("gpu1/other")
+        assert "gpu2" not in flight.text()
+        assert set(flight.app.model.agents) == {"api", "gpu1/other"}
+        world.write("")
+        await flight.until(lambda: set(flight.app.model.agents) == {"api"}, "alone again")
+        assert not flight.app.model.is_joined
+        await flight.until(lambda: flight.app.model.selected == "api", "one that is there")
 
 
-def test_a_file_with_an_error_changes_nothing_and_is_told(fly: Fly, tmp_path: Path) -> None:
+async def test_a_file_with_an_error_changes_nothing_and_is_told(fly: Fly, tmp_path: Path) -> None:
     world = World(tmp_path)
     world.machines = {"one": machine("far")}
     world.write(HOST.format("gpu1", "one"))
 
-    async def play() -> None:
-        flown = fly(
-            machine("api"), size=(140, 30), files=world.files,
-            reload=world.reload(), join=world.join,
-        )  # fmt: skip
-        async with flown as flight:
-            await flight.reads("gpu1/far")
-            world.write(HOST.format("local", "one"))
-            await flight.until(lambda: "cockpit.toml:2: hosts[1].name" in str(flight.toasts()))
-            assert "eep" in str(flight.toasts())
-            assert "gpu1/far" in flight.text()
-
-    asyncio.run(play())
+    flown = fly(
+        machine("api"), size=(140, 30), files=world.files,
+        reload=world.reload(), join=world.join,
+    )  # fmt: skip
+    async with flown as flight:
+        await flight.reads("gpu1/far")
+        world.write(HOST.format("local", "one"))
+        await flight.until(lambda: "cockpit.toml:2: hosts[1].name" in str(flight.toasts()))
+        assert "eep" in str(flight.toasts())
+        assert "gpu1/far" in flight.text()
 
 
-def test_glyphs_pace_calls_keys_and_theme_count_at_once(fly: Fly, tmp_path: Path) -> None:
+async def test_glyphs_pace_calls_keys_and_theme_count_at_once(fly: Fly, tmp_path: Path) -> None:
     world = World(tmp_path)
 
-    async def play() -> None:
-        flown = fly(machine("api"), files=world.files, reload=world.reload(), join=world.join)
-        async with flown as flight:
-            await flight.reads("▌ 1 api")
-            world.write(
-                '[cockpit]\nglyphs = "ascii"\nrefresh = "low"\ntheme = "day"\n'
-                '[notifications]\nterminal = "osc9"\n[keys]\nhandoff = "X"\n'
-            )
-            await flight.reads("> 1 api", "X hand off")
-            assert flight.fleet.ui.pace.rows == PACES["low"].rows
-            assert flight.app.theme == "day"
-            world.write("")
-            await flight.reads("▌ 1 api", "h hand off")
-            assert flight.fleet.ui.pace.rows < 1.0
-
-    asyncio.run(play())
+    flown = fly(machine("api"), files=world.files, reload=world.reload(), join=world.join)
+    async with flown as flight:
+        await flight.reads("▌ 1 api")
+        world.write(
+            '[cockpit]\nglyphs = "ascii"\nrefresh = "low"\ntheme = "day"\n'
+            '[notifications]\nterminal = "osc9"\n[keys]\nhandoff = "X"\n'
+        )
+        await flight.reads("> 1 api", "X hand off")
+        assert flight.fleet.ui.pace.rows == PACES["low"].rows
+        assert flight.app.theme == "day"
+        world.write("")
+        await flight.reads("▌ 1 api", "h hand off")
+        assert flight.fleet.ui.pace.rows < 1.0
 
 
-def test_a_host_that_is_changed_while_the_screen_ends_holds_nothing_up(
+async def test_a_host_that_is_changed_while_the_screen_ends_holds_nothing_up(
     fly: Fly, tmp_path: Path
 ) -> None:
     world = World(tmp_path)
     world.machines = {"one": machine("far")}
 
-    async def play() -> None:
-        flown = fly(machine("api"), files=world.files, reload=world.reload(), join=world.join)
-        async with flown:
-            world.write(HOST.format("gpu1", "one"))
-        world.write("")
-
-    asyncio.run(play())
+    flown = fly(machine("api"), files=world.files, reload=world.reload(), join=world.join)
+    async with flown:
+        world.write(HOST.format("gpu1", "one"))
+    world.write("")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 from itertools import combinations
@@ -180,24 +179,18 @@ def test_a_broken_file_is_told_of_only_to_who_asked_for_its_theme(tmp_path: Path
     assert told.startswith("night.toml: ")
 
 
-def test_a_theme_that_is_not_there_is_said_and_the_default_used(fly: Fly) -> None:
-    async def play() -> None:
-        async with fly(scene(), theme="nihgt") as flight:
-            assert flight.app.theme == "night"
-            assert "Unknown theme 'nihgt'" in flight.toasts()[0]
-        async with fly(scene(), theme="dracula") as flight:
-            assert flight.app.theme == "dracula"
-            assert flight.toasts() == []
-
-    asyncio.run(play())
+async def test_a_theme_that_is_not_there_is_said_and_the_default_used(fly: Fly) -> None:
+    async with fly(scene(), theme="nihgt") as flight:
+        assert flight.app.theme == "night"
+        assert "Unknown theme 'nihgt'" in flight.toasts()[0]
+    async with fly(scene(), theme="dracula") as flight:
+        assert flight.app.theme == "dracula"
+        assert flight.toasts() == []
 
 
-def test_every_role_has_a_colour_in_every_theme(fly: Fly) -> None:
-    async def play() -> None:
-        async with fly(scene()) as flight:
-            for name in ("night", "day", "textual-light", "nord"):
-                flight.app.theme = name
-                palette = Palette(flight.app.get_css_variables())
-                assert all(palette.style(role).color for role in ROLES), name
-
-    asyncio.run(play())
+async def test_every_role_has_a_colour_in_every_theme(fly: Fly) -> None:
+    async with fly(scene()) as flight:
+        for name in ("night", "day", "textual-light", "nord"):
+            flight.app.theme = name
+            palette = Palette(flight.app.get_css_variables())
+            assert all(palette.style(role).color for role in ROLES), name

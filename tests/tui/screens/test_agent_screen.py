@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 
@@ -49,264 +48,224 @@ def read(flight: Any, what: str) -> int:
         ("5", ("crossed its act point",)),
     ],
 )
-def test_each_section_has_its_key(fly: Fly, key: str, words: tuple[str, ...]) -> None:
-    async def play() -> None:
-        async with fly(scene(), size=(100, 34), selected="api") as flight:
-            await opened(flight, key)
-            await flight.reads("142k/200k", "session 2/4")
-            for word in words:
-                await flight.until(lambda word=word: word in " ".join(flight.text().split()), word)
-            assert "search is asked" not in flight.text()
-
-    asyncio.run(play())
+async def test_each_section_has_its_key(fly: Fly, key: str, words: tuple[str, ...]) -> None:
+    async with fly(scene(), size=(100, 34), selected="api") as flight:
+        await opened(flight, key)
+        await flight.reads("142k/200k", "session 2/4")
+        for word in words:
+            await flight.until(lambda word=word: word in " ".join(flight.text().split()), word)
+        assert "search is asked" not in flight.text()
 
 
-def test_sections_go_round_and_can_be_clicked(fly: Fly) -> None:
-    async def play() -> None:
-        async with fly(scene(), selected="api") as flight:
-            screen = await opened(flight)
-            seen = [screen.section]
-            for _ in range(5):
-                await flight.press("tab")
-                seen.append(screen.section)
-            assert seen == ["pane", "course", "facts", "diff", "events", "pane"]
-            await flight.press("shift+tab")
-            assert screen.section == "events"
-            at = screen.query_one("#agent-tabs").region
-            await flight.pilot.click(offset=(at.x + 4, at.y))
-            await flight.until(lambda: screen.section == "pane")
-            for key in ("q", "escape", "left"):
-                await flight.press(key)
-                await flight.until(lambda: len(flight.app.screen_stack) == 1)
-                await flight.press("right")
-                await flight.until(lambda: len(flight.app.screen_stack) == 2)
-
-    asyncio.run(play())
+async def test_sections_go_round_and_can_be_clicked(fly: Fly) -> None:
+    async with fly(scene(), selected="api") as flight:
+        screen = await opened(flight)
+        seen = [screen.section]
+        for _ in range(5):
+            await flight.press("tab")
+            seen.append(screen.section)
+        assert seen == ["pane", "course", "facts", "diff", "events", "pane"]
+        await flight.press("shift+tab")
+        assert screen.section == "events"
+        at = screen.query_one("#agent-tabs").region
+        await flight.pilot.click(offset=(at.x + 4, at.y))
+        await flight.until(lambda: screen.section == "pane")
+        for key in ("q", "escape", "left"):
+            await flight.press(key)
+            await flight.until(lambda: len(flight.app.screen_stack) == 1)
+            await flight.press("right")
+            await flight.until(lambda: len(flight.app.screen_stack) == 2)
 
 
-def test_where_there_is_room_the_section_stands_beside_the_pane(fly: Fly) -> None:
-    async def play() -> None:
-        async with fly(scene(), size=(200, 60), selected="api") as flight:
-            await opened(flight)
-            await flight.reads("pytest -q tests/auth", "compacts 167k", "Renew access tokens")
-
-    asyncio.run(play())
+async def test_where_there_is_room_the_section_stands_beside_the_pane(fly: Fly) -> None:
+    async with fly(scene(), size=(200, 60), selected="api") as flight:
+        await opened(flight)
+        await flight.reads("pytest -q tests/auth", "compacts 167k", "Renew access tokens")
 
 
-def test_enter_reads_the_document_of_the_chosen_session_or_goes_into_the_pane(fly: Fly) -> None:
-    async def play() -> None:
-        async with fly(scene(), selected="api") as flight:
-            screen = await opened(flight, "2")
-            await flight.until(lambda: len(screen.chain.keys) == 2)
-            await flight.press("k", "enter")
-            await flight.until(lambda: isinstance(flight.app.screen, ReadingScreen))
-            await flight.reads("has no margin yet")
-            await flight.press("n")
-            await flight.until(flight.toasts)
-            await flight.press("q", "1", "enter")
-            await flight.until(lambda: flight.attached == ["api"])
-            await flight.press("d")
-            await flight.until(lambda: isinstance(flight.app.screen, ReviewScreen))
-
-    asyncio.run(play())
-
-
-def test_a_session_that_left_nothing_says_so(fly: Fly) -> None:
-    async def play() -> None:
-        client = scene()
-        client.change("checkout", job="job-checkout", session_id=session(1)["id"])
-        client.remember([chain("checkout", session(1))])
-        async with fly(client, selected="checkout") as flight:
-            screen = await opened(flight, "2")
-            await flight.until(lambda: len(screen.chain.keys) == 1)
-            await flight.press("enter")
-            await flight.until(flight.toasts)
-            assert "Session #1 left no document" in flight.toasts()[0]
-
-    asyncio.run(play())
+async def test_enter_reads_the_document_of_the_chosen_session_or_goes_into_the_pane(
+    fly: Fly,
+) -> None:
+    async with fly(scene(), selected="api") as flight:
+        screen = await opened(flight, "2")
+        await flight.until(lambda: len(screen.chain.keys) == 2)
+        await flight.press("k", "enter")
+        await flight.until(lambda: isinstance(flight.app.screen, ReadingScreen))
+        await flight.reads("has no margin yet")
+        await flight.press("n")
+        await flight.until(flight.toasts)
+        await flight.press("q", "1", "enter")
+        await flight.until(lambda: flight.attached == ["api"])
+        await flight.press("d")
+        await flight.until(lambda: isinstance(flight.app.screen, ReviewScreen))
 
 
-def test_only_what_is_looked_at_is_read_and_silence_asks_nothing(fly: Fly) -> None:
-    async def play() -> None:
-        client = scene()
-        client.change("api", activity="Read src/session.py")
-        async with fly(client, selected="api") as flight:
-            await opened(flight)
-            await flight.until(lambda: read(flight, "course") == 1)
-            assert (read(flight, "facts"), read(flight, "diff")) == (0, 0)
-            await flight.press("4")
-            await flight.reads("3 files changed")
-            before = list(flight.client.looked_up)
-            flight.client.change("checkout", activity="Edit other.py")
-            flight.client.change("api", activity="Read src/auth.py")
-            flight.client.happen("agent.started", "checkout was started", "checkout")
-            await flight.press("1", "4", "1", "4")
-            await flight.pilot.pause()
-            assert flight.client.looked_up == before
-
-    asyncio.run(play())
+async def test_a_session_that_left_nothing_says_so(fly: Fly) -> None:
+    client = scene()
+    client.change("checkout", job="job-checkout", session_id=session(1)["id"])
+    client.remember([chain("checkout", session(1))])
+    async with fly(client, selected="checkout") as flight:
+        screen = await opened(flight, "2")
+        await flight.until(lambda: len(screen.chain.keys) == 1)
+        await flight.press("enter")
+        await flight.until(flight.toasts)
+        assert "Session #1 left no document" in flight.toasts()[0]
 
 
-def test_what_the_agent_wrote_is_read_again_and_r_reads_at_once(fly: Fly) -> None:
-    async def play() -> None:
-        client = scene()
-        async with fly(client, selected="api") as flight:
-            await opened(flight, "4")
-            await flight.reads("3 files changed")
-            client.differ("api", DIFF.model_copy(update={"untracked": ["a", "b"]}))
-            client.change("api", activity="Bash make")
-            await flight.reads("3 files changed, 2 new files")
-            client.differ("api", DIFF.model_copy(update={"untracked": []}))
-            await flight.press("r")
-            await flight.until(lambda: "new file" not in flight.text())
-            client.differ("api", DIFF.model_copy(update={"of_job": True}))
-            await flight.press("b")
-            await flight.reads("since the job began")
-            await flight.press("b")
-            await flight.reads("uncommitted")
-
-    asyncio.run(play())
+async def test_only_what_is_looked_at_is_read_and_silence_asks_nothing(fly: Fly) -> None:
+    client = scene()
+    client.change("api", activity="Read src/session.py")
+    async with fly(client, selected="api") as flight:
+        await opened(flight)
+        await flight.until(lambda: read(flight, "course") == 1)
+        assert (read(flight, "facts"), read(flight, "diff")) == (0, 0)
+        await flight.press("4")
+        await flight.reads("3 files changed")
+        before = list(flight.client.looked_up)
+        flight.client.change("checkout", activity="Edit other.py")
+        flight.client.change("api", activity="Read src/auth.py")
+        flight.client.happen("agent.started", "checkout was started", "checkout")
+        await flight.press("1", "4", "1", "4")
+        await flight.pilot.pause()
+        assert flight.client.looked_up == before
 
 
-def test_a_reading_is_drawn_without_asking_anybody(fly: Fly) -> None:
-    async def play() -> None:
-        client = scene()
-        client.change("api", needs=None, handoff=None, state="working")
-        async with fly(client, selected="api") as flight:
-            screen = await opened(flight, "2")
-            await flight.until(lambda: screen.lookups.course is not None)
-            asked = read(flight, "course")
-            client.change("api", context=context(147_500))
-            await flight.reads("#2  148k")
-            assert screen.lookups.course is not None
-            assert screen.lookups.course.stretches[-1].points[-1].tokens == 147_500
-            assert read(flight, "course") == asked
-            client.happen("agent.compacted", "api was compacted", "api")
-            await flight.until(lambda: read(flight, "course") == asked + 1)
-
-    asyncio.run(play())
-
-
-def test_only_one_pane_is_looked_at_and_its_past_when_it_is_scrolled(fly: Fly) -> None:
-    async def play() -> None:
-        client = scene()
-        client.show("api", [f"line {number}" for number in range(200)])
-        async with fly(client, selected="api") as flight:
-            await flight.until(lambda: client.onlookers("api") == 1)
-            screen = await opened(flight)
-            await flight.reads("line 199")
-            assert client.onlookers("api") == 1
-            await flight.press("pageup")
-            await flight.until(lambda: "line 199" not in flight.text())
-            await flight.press("g")
-            await flight.reads("line 0")
-            await flight.press("pageup")
-            await flight.until(lambda: screen._history_lines > 0)
-            await flight.press("G")
-            await flight.reads("line 199")
-            await flight.press("q")
-            await flight.until(lambda: client.onlookers("api") == 1)
-            client.show("api", ["another line"])
-            await flight.reads("another line")
-
-    asyncio.run(play())
+async def test_what_the_agent_wrote_is_read_again_and_r_reads_at_once(fly: Fly) -> None:
+    client = scene()
+    async with fly(client, selected="api") as flight:
+        await opened(flight, "4")
+        await flight.reads("3 files changed")
+        client.differ("api", DIFF.model_copy(update={"untracked": ["a", "b"]}))
+        client.change("api", activity="Bash make")
+        await flight.reads("3 files changed, 2 new files")
+        client.differ("api", DIFF.model_copy(update={"untracked": []}))
+        await flight.press("r")
+        await flight.until(lambda: "new file" not in flight.text())
+        client.differ("api", DIFF.model_copy(update={"of_job": True}))
+        await flight.press("b")
+        await flight.reads("since the job began")
+        await flight.press("b")
+        await flight.reads("uncommitted")
 
 
-def test_lines_that_come_leave_what_is_read_where_it_is(fly: Fly) -> None:
-    async def play() -> None:
-        client = scene()
-        client.show("api", [f"line {number}" for number in range(100)])
-        async with fly(client, selected="api", size=(60, 15)) as flight:
-            screen = await opened(flight)
-            await flight.reads("line 99")
-            await flight.press("pageup")
-            await flight.until(lambda: "line 99" not in flight.text())
-            from_end = screen.pane.virtual_size.height - screen.pane.scroll_offset.y
-            client.show("api", [f"line {number}" for number in range(-50, 100)])
-            await flight.until(lambda: screen.pane.virtual_size.height == 150)
-            assert 150 - screen.pane.scroll_offset.y == from_end
-
-    asyncio.run(play())
-
-
-def test_a_supervisor_that_goes_away_leaves_what_was_read(fly: Fly) -> None:
-    async def play() -> None:
-        client = scene()
-        async with fly(client, selected="api") as flight:
-            await opened(flight, "4")
-            await flight.reads("3 files changed")
-            client.disconnect()
-            await flight.reads("no supervisor answers", "3 files changed")
-            await flight.press("3", "r", "2")
-            client.reconnect()
-            await flight.until(lambda: "no supervisor answers" not in flight.text())
-            await flight.press("3")
-            await flight.reads("Renew access tokens")
-
-    asyncio.run(play())
+async def test_a_reading_is_drawn_without_asking_anybody(fly: Fly) -> None:
+    client = scene()
+    client.change("api", needs=None, handoff=None, state="working")
+    async with fly(client, selected="api") as flight:
+        screen = await opened(flight, "2")
+        await flight.until(lambda: screen.lookups.course is not None)
+        asked = read(flight, "course")
+        client.change("api", context=context(147_500))
+        await flight.reads("#2  148k")
+        assert screen.lookups.course is not None
+        assert screen.lookups.course.stretches[-1].points[-1].tokens == 147_500
+        assert read(flight, "course") == asked
+        client.happen("agent.compacted", "api was compacted", "api")
+        await flight.until(lambda: read(flight, "course") == asked + 1)
 
 
-def test_a_section_that_was_never_read_says_why_it_cannot_be(fly: Fly) -> None:
-    async def play() -> None:
-        client = scene()
-        async with fly(client, selected="api") as flight:
-            await opened(flight, "1")
-            await flight.reads("session 2/4")
-            client.disconnect()
-            await flight.reads("no supervisor answers")
-            for section in ("3", "4"):
-                await flight.press(section)
-                await flight.reads("  No supervisor answers. Run: cockpit up")
-            assert "Reading…" not in flight.text()
+async def test_only_one_pane_is_looked_at_and_its_past_when_it_is_scrolled(fly: Fly) -> None:
+    client = scene()
+    client.show("api", [f"line {number}" for number in range(200)])
+    async with fly(client, selected="api") as flight:
+        await flight.until(lambda: client.onlookers("api") == 1)
+        screen = await opened(flight)
+        await flight.reads("line 199")
+        assert client.onlookers("api") == 1
+        await flight.press("pageup")
+        await flight.until(lambda: "line 199" not in flight.text())
+        await flight.press("g")
+        await flight.reads("line 0")
+        await flight.press("pageup")
+        await flight.until(lambda: screen._history_lines > 0)
+        await flight.press("G")
+        await flight.reads("line 199")
+        await flight.press("q")
+        await flight.until(lambda: client.onlookers("api") == 1)
+        client.show("api", ["another line"])
+        await flight.reads("another line")
 
-    asyncio.run(play())
+
+async def test_lines_that_come_leave_what_is_read_where_it_is(fly: Fly) -> None:
+    client = scene()
+    client.show("api", [f"line {number}" for number in range(100)])
+    async with fly(client, selected="api", size=(60, 15)) as flight:
+        screen = await opened(flight)
+        await flight.reads("line 99")
+        await flight.press("pageup")
+        await flight.until(lambda: "line 99" not in flight.text())
+        from_end = screen.pane.virtual_size.height - screen.pane.scroll_offset.y
+        client.show("api", [f"line {number}" for number in range(-50, 100)])
+        await flight.until(lambda: screen.pane.virtual_size.height == 150)
+        assert 150 - screen.pane.scroll_offset.y == from_end
 
 
-def test_what_cannot_be_read_is_said_and_who_is_gone_too(fly: Fly) -> None:
+async def test_a_supervisor_that_goes_away_leaves_what_was_read(fly: Fly) -> None:
+    client = scene()
+    async with fly(client, selected="api") as flight:
+        await opened(flight, "4")
+        await flight.reads("3 files changed")
+        client.disconnect()
+        await flight.reads("no supervisor answers", "3 files changed")
+        await flight.press("3", "r", "2")
+        client.reconnect()
+        await flight.until(lambda: "no supervisor answers" not in flight.text())
+        await flight.press("3")
+        await flight.reads("Renew access tokens")
+
+
+async def test_a_section_that_was_never_read_says_why_it_cannot_be(fly: Fly) -> None:
+    client = scene()
+    async with fly(client, selected="api") as flight:
+        await opened(flight, "1")
+        await flight.reads("session 2/4")
+        client.disconnect()
+        await flight.reads("no supervisor answers")
+        for section in ("3", "4"):
+            await flight.press(section)
+            await flight.reads("  No supervisor answers. Run: cockpit up")
+        assert "Reading…" not in flight.text()
+
+
+async def test_what_cannot_be_read_is_said_and_who_is_gone_too(fly: Fly) -> None:
     class Broken(MemoryClient):
         async def diff(self, name: str, *, of_job: bool = False) -> WorktreeDiff:
             raise Failed("git took too long", "The disk is slow.")
 
-    async def play() -> None:
-        client = Broken(Status(agents=[agent("api"), agent("web")]))
-        async with fly(client, selected="api") as flight:
-            await opened(flight, "4")
-            await flight.until(flight.toasts)
-            assert "git took too long" in flight.toasts()[0]
-            await flight.reads("git took too long. The disk is slow.")
-            client.forget("api")
-            await flight.reads("is no longer listed")
-            await flight.press("1", "2", "3", "4", "5", "r", "b", "enter")
-            await flight.press("q")
-            await flight.until(lambda: len(flight.app.screen_stack) == 1)
-
-    asyncio.run(play())
+    client = Broken(Status(agents=[agent("api"), agent("web")]))
+    async with fly(client, selected="api") as flight:
+        await opened(flight, "4")
+        await flight.until(flight.toasts)
+        assert "git took too long" in flight.toasts()[0]
+        await flight.reads("git took too long. The disk is slow.")
+        client.forget("api")
+        await flight.reads("is no longer listed")
+        await flight.press("1", "2", "3", "4", "5", "r", "b", "enter")
+        await flight.press("q")
+        await flight.until(lambda: len(flight.app.screen_stack) == 1)
 
 
-def test_nothing_is_drawn_while_nothing_changes(fly: Fly) -> None:
-    async def play() -> None:
-        async with fly(scene(), size=(200, 60), selected="api") as flight:
-            screen = await opened(flight)
-            await flight.reads("compacts 167k", "Renew access tokens")
-            await flight.pilot.pause()
-            drawn_lines: list[object] = []
-            for widget in screen.walk_children():
-                whole = widget.refresh
+async def test_nothing_is_drawn_while_nothing_changes(fly: Fly) -> None:
+    async with fly(scene(), size=(200, 60), selected="api") as flight:
+        screen = await opened(flight)
+        await flight.reads("compacts 167k", "Renew access tokens")
+        await flight.pilot.pause()
+        drawn_lines: list[object] = []
+        for widget in screen.walk_children():
+            whole = widget.refresh
 
-                def noted(*regions: Any, _whole: Any = whole, **how: Any) -> Any:
-                    drawn_lines.append(regions)
-                    return _whole(*regions, **how)
+            def noted(*regions: Any, _whole: Any = whole, **how: Any) -> Any:
+                drawn_lines.append(regions)
+                return _whole(*regions, **how)
 
-                widget.refresh = noted  # type: ignore[method-assign]
-            flight.client.change("checkout", activity="Edit x")
-            flight.client.put(flight.client.agent("api"))
-            flight.client.happen("band.crossed", "checkout", "checkout")
-            await flight.until(lambda: flight.app.model.main.last_event == 4)
-            screen._draw()
-            await flight.pilot.pause()
-            assert drawn_lines == []
-
-    asyncio.run(play())
+            widget.refresh = noted  # type: ignore[method-assign]
+        flight.client.change("checkout", activity="Edit x")
+        flight.client.put(flight.client.agent("api"))
+        flight.client.happen("band.crossed", "checkout", "checkout")
+        await flight.until(lambda: flight.app.model.main.last_event == 4)
+        screen._draw()
+        await flight.pilot.pause()
+        assert drawn_lines == []
 
 
 def hostile(text: str) -> MemoryClient:
@@ -342,27 +301,23 @@ def hostile(text: str) -> MemoryClient:
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 @pytest.mark.parametrize("size", [(60, 15), (200, 60)])
-def test_nothing_of_it_draws_what_it_must_not(fly: Fly, text: str, size: tuple[int, int]) -> None:
-    async def play() -> None:
-        async with fly(hostile(text), size=size, selected="api") as flight:
-            await opened(flight)
-            for keys in (("1",), ("2",), ("3",), ("4",), ("5",), ("2", "g", "enter"), ("q",)):
-                await flight.press(*keys)
-                await flight.pilot.pause(0.02)
-                assert not CONTROL.search(drawn(flight.app)), keys
-            assert flight.app._exit is False
+async def test_nothing_of_it_draws_what_it_must_not(
+    fly: Fly, text: str, size: tuple[int, int]
+) -> None:
+    async with fly(hostile(text), size=size, selected="api") as flight:
+        await opened(flight)
+        for keys in (("1",), ("2",), ("3",), ("4",), ("5",), ("2", "g", "enter"), ("q",)):
+            await flight.press(*keys)
+            await flight.pilot.pause(0.02)
+            assert not CONTROL.search(drawn(flight.app)), keys
+        assert flight.app._exit is False
 
-    asyncio.run(play())
 
-
-def test_a_course_that_is_known_of_nobody_is_left_alone(fly: Fly) -> None:
-    async def play() -> None:
-        client = MemoryClient(Status(agents=[agent("cron", "stopped", None)]))
-        client.chart(course("cron").model_copy(update={"stretches": []}))
-        async with fly(client, selected="cron") as flight:
-            await opened(flight, "2")
-            await flight.reads("No reading yet.", "No session yet.")
-            await flight.press("enter")
-            await flight.until(flight.toasts)
-
-    asyncio.run(play())
+async def test_a_course_that_is_known_of_nobody_is_left_alone(fly: Fly) -> None:
+    client = MemoryClient(Status(agents=[agent("cron", "stopped", None)]))
+    client.chart(course("cron").model_copy(update={"stretches": []}))
+    async with fly(client, selected="cron") as flight:
+        await opened(flight, "2")
+        await flight.reads("No reading yet.", "No session yet.")
+        await flight.press("enter")
+        await flight.until(flight.toasts)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 
@@ -30,68 +29,60 @@ WAYS = {
 
 
 @pytest.mark.parametrize("place", WAYS)
-def test_a_lost_supervisor_is_said_on_every_place_until_it_is_back(fly: Fly, place: str) -> None:
-    async def play() -> None:
-        client = scene()
-        async with fly(client, selected="api") as flight:
-            await flight.press(*WAYS[place])
-            await flight.until(lambda: getattr(flight.app.screen, "CONTEXT", "") == place, place)
-            assert "no supervisor answers" not in flight.text()
-            client.disconnect()
-            await flight.reads("no supervisor answers")
-            if place not in {"inbox", "agent"}:
-                await flight.reads("start it: cockpit up")
-            client.reconnect()
-            await flight.until(lambda: "no supervisor answers" not in flight.text(), "back")
-
-    asyncio.run(play())
+async def test_a_lost_supervisor_is_said_on_every_place_until_it_is_back(
+    fly: Fly, place: str
+) -> None:
+    client = scene()
+    async with fly(client, selected="api") as flight:
+        await flight.press(*WAYS[place])
+        await flight.until(lambda: getattr(flight.app.screen, "CONTEXT", "") == place, place)
+        assert "no supervisor answers" not in flight.text()
+        client.disconnect()
+        await flight.reads("no supervisor answers")
+        if place not in {"inbox", "agent"}:
+            await flight.reads("start it: cockpit up")
+        client.reconnect()
+        await flight.until(lambda: "no supervisor answers" not in flight.text(), "back")
 
 
 @pytest.mark.parametrize("context", WAYS)
-def test_a_screen_handles_the_actions_of_its_context_and_no_others(fly: Fly, context: str) -> None:
-    async def play() -> None:
-        async with fly(scene(), selected="api") as flight:
-            await flight.press(*WAYS[context])
-            await flight.until(lambda: getattr(flight.app.screen, "CONTEXT", "") == context)
-            assert isinstance(flight.app.screen, BaseScreen)
-            assert set(flight.app.screen.handlers()) == actions_of(context)
-            assert set(flight.fleet.commands.handlers()) == actions_of("fleet")
-
-    asyncio.run(play())
+async def test_a_screen_handles_the_actions_of_its_context_and_no_others(
+    fly: Fly, context: str
+) -> None:
+    async with fly(scene(), selected="api") as flight:
+        await flight.press(*WAYS[context])
+        await flight.until(lambda: getattr(flight.app.screen, "CONTEXT", "") == context)
+        assert isinstance(flight.app.screen, BaseScreen)
+        assert set(flight.app.screen.handlers()) == actions_of(context)
+        assert set(flight.fleet.commands.handlers()) == actions_of("fleet")
 
 
 def actions_of(context: str) -> set[str]:
     return {action.id for action in ACTIONS if action.context == context}
 
 
-def test_two_documents_that_cannot_be_had_are_not_being_compared(fly: Fly) -> None:
-    async def play() -> None:
-        client = scene()
-        async with fly(client, selected="api") as flight:
-            await flight.press("H", "j")
-            await flight.reads("142k → 38k")
-            client.disconnect()
-            await flight.reads("no supervisor answers")
-            await flight.press("space", "j", "c")
-            await flight.reads(" Compare ", "one of the documents could not be read")
-            assert "comparing" not in flight.text()
-
-    asyncio.run(play())
+async def test_two_documents_that_cannot_be_had_are_not_being_compared(fly: Fly) -> None:
+    client = scene()
+    async with fly(client, selected="api") as flight:
+        await flight.press("H", "j")
+        await flight.reads("142k → 38k")
+        client.disconnect()
+        await flight.reads("no supervisor answers")
+        await flight.press("space", "j", "c")
+        await flight.reads(" Compare ", "one of the documents could not be read")
+        assert "comparing" not in flight.text()
 
 
-def test_what_could_not_be_had_is_had_once_somebody_answers(fly: Fly) -> None:
-    async def play() -> None:
-        client = scene()
-        async with fly(client, selected="api") as flight:
-            await flight.press("H", "j")
-            await flight.reads("142k → 38k")
-            client.disconnect()
-            await flight.reads("no supervisor answers")
-            await flight.press("enter")
-            await flight.reads("Document api", "no supervisor answers")
-            assert "Current Task" not in flight.text()
-            assert "not verified" not in flight.text()
-            client.reconnect()
-            await flight.reads("Current Task")
-
-    asyncio.run(play())
+async def test_what_could_not_be_had_is_had_once_somebody_answers(fly: Fly) -> None:
+    client = scene()
+    async with fly(client, selected="api") as flight:
+        await flight.press("H", "j")
+        await flight.reads("142k → 38k")
+        client.disconnect()
+        await flight.reads("no supervisor answers")
+        await flight.press("enter")
+        await flight.reads("Document api", "no supervisor answers")
+        assert "Current Task" not in flight.text()
+        assert "not verified" not in flight.text()
+        client.reconnect()
+        await flight.reads("Current Task")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, Protocol
@@ -31,390 +30,304 @@ class Fly(Protocol):
         ("h", "checkout", Handoff(name="checkout")),
     ],
 )
-def test_a_key_asks_for_its_verb(fly: Fly, key: str, name: str, verb: Verb) -> None:
-    async def play() -> None:
-        async with fly(scene(), selected=name) as flight:
+async def test_a_key_asks_for_its_verb(fly: Fly, key: str, name: str, verb: Verb) -> None:
+    async with fly(scene(), selected=name) as flight:
+        await flight.press(key)
+        await flight.until(lambda: flight.client.asked == [verb], key)
+
+
+async def test_one_key_reopens_everybody_after_a_restart(fly: Fly) -> None:
+    client = scene()
+    async with fly(client, selected="checkout") as flight:
+        await flight.press("R")
+        await flight.until(flight.toasts)
+        assert "No agents to reopen" in flight.toasts()[0]
+        words = "it was running when the machine was restarted"
+        needs = Needs(kind="resume", detail=words)
+        client.change("checkout", state="needs_you", needs=needs, pid=None)
+        await flight.reads("reopen?", words, "R reopen all")
+        await flight.press("R")
+        await flight.until(lambda: flight.client.asked == [Resume()])
+
+
+async def test_a_key_that_cannot_work_asks_nothing_and_says_why(fly: Fly) -> None:
+    async with fly(scene(), selected="checkout") as flight:
+        await flight.press("a")
+        await flight.until(flight.toasts)
+        assert "isn't waiting for you" in flight.toasts()[0]
+        assert flight.client.asked == []
+
+
+async def test_a_refusal_is_told_with_its_reason_and_next_step(fly: Fly) -> None:
+    client = scene()
+    client.refuse(Handoff, NotNow("not now", "a permission dialog is open", "Answer it."))
+    async with fly(client, selected="checkout") as flight:
+        await flight.press("h")
+        await flight.until(flight.toasts)
+        toast = flight.toasts()[0]
+        assert all(part in toast for part in ("not now", "permission dialog", "Answer it."))
+
+
+async def test_stopping_asks_for_a_second_and_different_key(fly: Fly) -> None:
+    async with fly(scene(), selected="checkout") as flight:
+        await flight.press("x", "x", "x", "x")
+        assert flight.client.asked == []
+        await flight.reads("Stop checkout?", "y stop it  n no  F1 help")
+        await flight.press("f1")
+        await flight.reads("Stop it.", "Cancel.")
+        await flight.press("y", "escape", "n")
+        assert flight.client.asked == []
+        await flight.press("x", "y")
+        await flight.until(lambda: flight.client.asked == [Stop(name="checkout")])
+
+
+async def test_a_prompt_may_have_several_lines_and_enter_sends_it(fly: Fly) -> None:
+    async with fly(scene(), selected="checkout") as flight:
+        await flight.press("s", "g", "o", "ctrl+j", "o", "n", "enter")
+        await flight.until(lambda: flight.client.asked == [Send(name="checkout", text="go\non")])
+        await flight.press("s", "q", "ctrl+g")
+        await flight.press("s", "enter")
+        assert len(flight.client.asked) == 1
+
+
+async def test_a_stopped_agent_is_started_by_its_name_alone(fly: Fly) -> None:
+    async with fly(scene(), selected="cron") as flight:
+        await flight.press("n")
+        await flight.reads("cron starts in /srv/shop on branch main")
+        await flight.press("enter")
+        await flight.until(lambda: flight.asked == [Start(name="cron")])
+
+
+async def test_a_new_agent_is_judged_while_it_is_typed(fly: Fly, tmp_path: Path) -> None:
+    async with fly(scene(), selected="api", directory=tmp_path) as flight:
+        await flight.press("n", "B", "i", "g")
+        await flight.reads("Try: big")
+        await flight.press("enter")
+        assert flight.asked == []
+        await flight.press("backspace", "backspace", "backspace", *"api")
+        await flight.reads("api is already running")
+        await flight.press("2")
+        await flight.reads("api2 starts in ")
+        await flight.press("ctrl+s")
+        wanted = Start(name="api2", directory=str(tmp_path), mode="prompt")
+        await flight.until(lambda: flight.asked == [wanted])
+
+
+async def test_moving_and_jumping_select(fly: Fly) -> None:
+    async with fly(scene()) as flight:
+        model = flight.app.model
+        assert model.selected == "api", "the first of those who need the pilot"
+        for key, name in (
+            ("j", "mailer"), ("down", "search"), ("k", "mailer"), ("G", "cron"), ("j", "cron"),
+            ("g", "api"), ("up", "api"), ("4", "checkout"), ("tab", "api"), ("tab", "mailer"),
+        ):  # fmt: skip
             await flight.press(key)
-            await flight.until(lambda: flight.client.asked == [verb], key)
-
-    asyncio.run(play())
-
-
-def test_one_key_reopens_everybody_after_a_restart(fly: Fly) -> None:
-    async def play() -> None:
-        client = scene()
-        async with fly(client, selected="checkout") as flight:
-            await flight.press("R")
-            await flight.until(flight.toasts)
-            assert "No agents to reopen" in flight.toasts()[0]
-            words = "it was running when the machine was restarted"
-            needs = Needs(kind="resume", detail=words)
-            client.change("checkout", state="needs_you", needs=needs, pid=None)
-            await flight.reads("reopen?", words, "R reopen all")
-            await flight.press("R")
-            await flight.until(lambda: flight.client.asked == [Resume()])
-
-    asyncio.run(play())
-
-
-def test_a_key_that_cannot_work_asks_nothing_and_says_why(fly: Fly) -> None:
-    async def play() -> None:
-        async with fly(scene(), selected="checkout") as flight:
-            await flight.press("a")
-            await flight.until(flight.toasts)
-            assert "isn't waiting for you" in flight.toasts()[0]
-            assert flight.client.asked == []
-
-    asyncio.run(play())
-
-
-def test_a_refusal_is_told_with_its_reason_and_next_step(fly: Fly) -> None:
-    async def play() -> None:
-        client = scene()
-        client.refuse(Handoff, NotNow("not now", "a permission dialog is open", "Answer it."))
-        async with fly(client, selected="checkout") as flight:
-            await flight.press("h")
-            await flight.until(flight.toasts)
-            toast = flight.toasts()[0]
-            assert all(part in toast for part in ("not now", "permission dialog", "Answer it."))
-
-    asyncio.run(play())
-
-
-def test_stopping_asks_for_a_second_and_different_key(fly: Fly) -> None:
-    async def play() -> None:
-        async with fly(scene(), selected="checkout") as flight:
-            await flight.press("x", "x", "x", "x")
-            assert flight.client.asked == []
-            await flight.reads("Stop checkout?", "y stop it  n no  F1 help")
-            await flight.press("f1")
-            await flight.reads("Stop it.", "Cancel.")
-            await flight.press("y", "escape", "n")
-            assert flight.client.asked == []
-            await flight.press("x", "y")
-            await flight.until(lambda: flight.client.asked == [Stop(name="checkout")])
-
-    asyncio.run(play())
-
-
-def test_a_prompt_may_have_several_lines_and_enter_sends_it(fly: Fly) -> None:
-    async def play() -> None:
-        async with fly(scene(), selected="checkout") as flight:
-            await flight.press("s", "g", "o", "ctrl+j", "o", "n", "enter")
-            await flight.until(
-                lambda: flight.client.asked == [Send(name="checkout", text="go\non")]
-            )
-            await flight.press("s", "q", "ctrl+g")
-            await flight.press("s", "enter")
-            assert len(flight.client.asked) == 1
-
-    asyncio.run(play())
-
-
-def test_a_stopped_agent_is_started_by_its_name_alone(fly: Fly) -> None:
-    async def play() -> None:
-        async with fly(scene(), selected="cron") as flight:
-            await flight.press("n")
-            await flight.reads("cron starts in /srv/shop on branch main")
-            await flight.press("enter")
-            await flight.until(lambda: flight.asked == [Start(name="cron")])
-
-    asyncio.run(play())
-
-
-def test_a_new_agent_is_judged_while_it_is_typed(fly: Fly, tmp_path: Path) -> None:
-    async def play() -> None:
-        async with fly(scene(), selected="api", directory=tmp_path) as flight:
-            await flight.press("n", "B", "i", "g")
-            await flight.reads("Try: big")
-            await flight.press("enter")
-            assert flight.asked == []
-            await flight.press("backspace", "backspace", "backspace", *"api")
-            await flight.reads("api is already running")
-            await flight.press("2")
-            await flight.reads("api2 starts in ")
-            await flight.press("ctrl+s")
-            wanted = Start(name="api2", directory=str(tmp_path), mode="prompt")
-            await flight.until(lambda: flight.asked == [wanted])
-
-    asyncio.run(play())
-
-
-def test_moving_and_jumping_select(fly: Fly) -> None:
-    async def play() -> None:
-        async with fly(scene()) as flight:
-            model = flight.app.model
-            assert model.selected == "api", "the first of those who need the pilot"
-            for key, name in (
-                ("j", "mailer"), ("down", "search"), ("k", "mailer"), ("G", "cron"), ("j", "cron"),
-                ("g", "api"), ("up", "api"), ("4", "checkout"), ("tab", "api"), ("tab", "mailer"),
-            ):  # fmt: skip
-                await flight.press(key)
-                assert model.selected == name, key
-
-    asyncio.run(play())
-
-
-def test_enter_and_a_second_click_attach(fly: Fly) -> None:
-    async def play() -> None:
-        async with fly(scene()) as flight:
-            await flight.press("enter")
-            await flight.until(lambda: flight.attached == ["api"])
-            await flight.pilot.click("#fleet", offset=(8, 2))
-            await flight.until(lambda: flight.app.model.selected == "mailer")
-            await flight.pilot.click("#fleet", offset=(8, 2))
-            await flight.until(lambda: flight.attached == ["api", "mailer"])
-
-    asyncio.run(play())
-
-
-def test_a_terminal_that_cannot_be_given_away_is_said(fly: Fly) -> None:
-    async def play() -> None:
-        async with fly(scene(), direct=True) as flight:
-            await flight.press("enter")
-            await flight.until(flight.toasts)
-            assert flight.attached == []
-            await flight.press("j")
-            assert flight.app.model.selected == "mailer"
-
-    asyncio.run(play())
-
-
-def test_only_the_pane_of_the_selected_agent_is_looked_at(fly: Fly) -> None:
-    async def play() -> None:
-        client = scene()
-        client.show("mailer", ["mail goes out"])
-        async with fly(client) as flight:
-            await flight.reads("pytest -q tests/auth")
-            await flight.press("j")
-            await flight.reads("mail goes out")
-            await flight.until(lambda: client.onlookers("api") == 0)
-            assert client.onlookers("mailer") == 1
-            await flight.press("G")
-            await flight.reads("Not running. Press n to start it.")
-            await flight.until(lambda: client.onlookers("mailer") == 0)
-
-    asyncio.run(play())
-
-
-def test_a_pane_that_another_screen_hides_is_not_looked_at(fly: Fly) -> None:
-    async def play() -> None:
-        client = scene()
-        async with fly(client) as flight:
-            await flight.reads("pytest -q tests/auth")
-            await flight.press("d")
-            await flight.until(lambda: client.onlookers("api") == 0)
-            await flight.press("q")
-            await flight.until(lambda: client.onlookers("api") == 1)
-            await flight.press("s")
-            await flight.until(lambda: len(flight.app.screen_stack) == 2)
-            assert client.onlookers("api") == 1, "a question in front hides nothing"
-
-    asyncio.run(play())
-
-
-def test_a_pane_that_is_replaced_is_looked_at_anew(fly: Fly) -> None:
-    async def play() -> None:
-        client = scene()
-        async with fly(client, selected="cron") as flight:
-            await flight.reads("Not running")
-            client.change("cron", state="working", pane="%99")
-            client.show("cron", ["cron is up"])
-            await flight.reads("cron is up")
-
-    asyncio.run(play())
-
-
-def test_what_changes_is_shown_and_what_does_not_is_not_drawn_again(fly: Fly) -> None:
-    async def play() -> None:
-        client = scene()
-        async with fly(client) as flight:
-            await flight.reads("61k/200k")
-            client.change("checkout", context=context(88_000))
-            await flight.reads("88k/200k")
-            assert flight.fleet.fleet.show() == 0
-            flight.fleet.fleet.outdated("checkout")
-            assert flight.fleet.fleet.show() == 0
-            client.change("checkout", activity="Read cart.py")
-            await flight.reads("Read cart")
-
-    asyncio.run(play())
-
-
-def test_moving_before_a_change_is_drawn_is_no_trouble(fly: Fly) -> None:
-    async def play() -> None:
-        async with fly(scene()) as flight:
-            flight.fleet.fleet.outdated("mailer")
-            flight.fleet.fleet.move(1)
-            assert flight.app.model.selected == "mailer"
-
-    asyncio.run(play())
-
-
-def test_one_changed_agent_is_one_line(fly: Fly) -> None:
-    async def play() -> None:
-        client = scene()
-        async with fly(client) as flight:
-            flight.app.model._listeners.clear()
-            client.change("checkout", activity="Read cart.py")
-            await flight.until(
-                lambda: flight.app.model.agents["checkout"].activity == "Read cart.py"
-            )
-            flight.fleet.fleet.outdated("checkout")
-            assert flight.fleet.fleet.show() == 1
-
-    asyncio.run(play())
-
-
-def test_a_supervisor_that_goes_away_is_said_and_comes_back(fly: Fly) -> None:
-    async def play() -> None:
-        client = scene()
-        async with fly(client) as flight:
-            client.disconnect()
-            await flight.reads("no supervisor answers", "142k/200k")
-            await flight.press("j")
-            assert flight.app.model.selected == "mailer"
-            await flight.press("h")
-            await flight.until(flight.toasts)
-            assert "cockpit up" in flight.toasts()[0]
-            client.change("checkout", state="done")
-            client.reconnect()
-            await flight.reads("1 done")
-            client.show("mailer", ["still here"])
-            await flight.reads("still here")
-
-    asyncio.run(play())
-
-
-def test_the_selection_is_there_again_for_the_next_screen(fly: Fly, tmp_path: Path) -> None:
-    async def play() -> None:
-        file = tmp_path / "screen.json"
-        async with fly(scene(), remember_in=file) as flight:
-            await flight.press("4")
-        assert file.stat().st_mode & 0o777 == 0o600
-        async with fly(scene(), remember_in=file) as flight:
-            assert flight.app.model.selected == "checkout"
-            await flight.press("j")
-            assert flight.app.model.selected == "docs"
-
-    asyncio.run(play())
-
-
-def test_an_arrow_leads_out_of_the_filter_and_keeps_it(fly: Fly) -> None:
-    async def play() -> None:
-        async with fly(scene()) as flight:
-            await flight.press("slash", *"web")
-            await flight.press("down")
-            await flight.until(lambda: flight.fleet.focused is flight.fleet.fleet)
-            assert flight.fleet.filter.value == "web"
-
-    asyncio.run(play())
-
-
-def test_a_filter_leaves_only_who_has_its_words(fly: Fly) -> None:
-    async def play() -> None:
-        async with fly(scene()) as flight:
-            await flight.press("slash", *"pytest", "enter")
-            await flight.until(lambda: flight.fleet.fleet.names == ["checkout"])
-            assert flight.app.model.selected == "checkout"
-            await flight.press("slash", *["backspace"] * 6, "enter")
-            assert len(flight.fleet.fleet.names) == 8
-
-    asyncio.run(play())
-
-
-def test_events_and_help_come_and_go(fly: Fly) -> None:
-    async def play() -> None:
-        async with fly(scene()) as flight:
-            await flight.press("e")
-            await flight.reads("crossed its act point at 142k")
-            flight.client.happen("agent.idle", "importer rests", "importer")
-            await flight.reads("importer  rests")
-            await flight.press("e")
-            await flight.until(lambda: "importer  rests" not in flight.text())
-            await flight.press("question_mark")
-            await flight.reads("Approve.")
-            await flight.press("q")
-            await flight.until(lambda: len(flight.app.screen_stack) == 1)
-            await flight.press("q")
-            assert flight.app._exit
-
-    asyncio.run(play())
-
-
-def test_an_empty_fleet_says_how_to_begin(fly: Fly) -> None:
-    async def play() -> None:
-        client = MemoryClient(Status())
-        async with fly(client) as flight:
-            await flight.reads("No agents yet", "no agents", "start an agent", "cockpit init")
-            client.put(agent("api"))
-            await flight.reads("1 working")
-
-    asyncio.run(play())
-
-
-def test_a_hundred_agents_scroll(fly: Fly) -> None:
-    async def play() -> None:
-        client = MemoryClient(Status(agents=[agent(f"a{number}") for number in range(100)]))
-        async with fly(client) as flight:
-            await flight.press("G")
-            assert flight.app.model.selected == "a99"
-            await flight.reads("a99")
-            await flight.press("g")
-            await flight.reads("working 100")
-
-    asyncio.run(play())
-
-
-def test_the_selected_agent_stays_in_view_on_another_size(fly: Fly) -> None:
-    async def play() -> None:
-        client = MemoryClient(Status(agents=[agent(f"a{number}") for number in range(100)]))
-        async with fly(client, selected="a70") as flight:
-            await flight.press("j", "k")
-            await flight.pilot.resize_terminal(70, 18)
-            await flight.until(lambda: "▌" in flight.text())
-            assert flight.app.model.selected == "a70"
-
-    asyncio.run(play())
-
-
-def test_a_screen_without_room_for_the_pane_has_nobody_capture_it(fly: Fly) -> None:
-    async def play() -> None:
-        client = scene()
-        async with fly(client, size=(60, 12)) as flight:
-            await flight.press("j")
-            assert flight.app.model.selected == "mailer"
-            assert client.onlookers("mailer") == 0
-            await flight.pilot.resize_terminal(60, 30)
-            await flight.until(lambda: client.onlookers("mailer") == 1)
-
-    asyncio.run(play())
-
-
-def test_the_welcome_goes_with_the_first_agent(fly: Fly) -> None:
-    async def play() -> None:
-        client = MemoryClient()
-        async with fly(client, size=(60, 14)) as flight:
-            await flight.reads("No agents yet", "cockpit demo", "q quit")
-            client.put(agent("first"))
-            await flight.reads("1 working", "first")
-            assert "cockpit demo" not in flight.text()
-
-    asyncio.run(play())
+            assert model.selected == name, key
+
+
+async def test_enter_and_a_second_click_attach(fly: Fly) -> None:
+    async with fly(scene()) as flight:
+        await flight.press("enter")
+        await flight.until(lambda: flight.attached == ["api"])
+        await flight.pilot.click("#fleet", offset=(8, 2))
+        await flight.until(lambda: flight.app.model.selected == "mailer")
+        await flight.pilot.click("#fleet", offset=(8, 2))
+        await flight.until(lambda: flight.attached == ["api", "mailer"])
+
+
+async def test_a_terminal_that_cannot_be_given_away_is_said(fly: Fly) -> None:
+    async with fly(scene(), direct=True) as flight:
+        await flight.press("enter")
+        await flight.until(flight.toasts)
+        assert flight.attached == []
+        await flight.press("j")
+        assert flight.app.model.selected == "mailer"
+
+
+async def test_only_the_pane_of_the_selected_agent_is_looked_at(fly: Fly) -> None:
+    client = scene()
+    client.show("mailer", ["mail goes out"])
+    async with fly(client) as flight:
+        await flight.reads("pytest -q tests/auth")
+        await flight.press("j")
+        await flight.reads("mail goes out")
+        await flight.until(lambda: client.onlookers("api") == 0)
+        assert client.onlookers("mailer") == 1
+        await flight.press("G")
+        await flight.reads("Not running. Press n to start it.")
+        await flight.until(lambda: client.onlookers("mailer") == 0)
+
+
+async def test_a_pane_that_another_screen_hides_is_not_looked_at(fly: Fly) -> None:
+    client = scene()
+    async with fly(client) as flight:
+        await flight.reads("pytest -q tests/auth")
+        await flight.press("d")
+        await flight.until(lambda: client.onlookers("api") == 0)
+        await flight.press("q")
+        await flight.until(lambda: client.onlookers("api") == 1)
+        await flight.press("s")
+        await flight.until(lambda: len(flight.app.screen_stack) == 2)
+        assert client.onlookers("api") == 1, "a question in front hides nothing"
+
+
+async def test_a_pane_that_is_replaced_is_looked_at_anew(fly: Fly) -> None:
+    client = scene()
+    async with fly(client, selected="cron") as flight:
+        await flight.reads("Not running")
+        client.change("cron", state="working", pane="%99")
+        client.show("cron", ["cron is up"])
+        await flight.reads("cron is up")
+
+
+async def test_what_changes_is_shown_and_what_does_not_is_not_drawn_again(fly: Fly) -> None:
+    client = scene()
+    async with fly(client) as flight:
+        await flight.reads("61k/200k")
+        client.change("checkout", context=context(88_000))
+        await flight.reads("88k/200k")
+        assert flight.fleet.fleet.show() == 0
+        flight.fleet.fleet.outdated("checkout")
+        assert flight.fleet.fleet.show() == 0
+        client.change("checkout", activity="Read cart.py")
+        await flight.reads("Read cart")
+
+
+async def test_moving_before_a_change_is_drawn_is_no_trouble(fly: Fly) -> None:
+    async with fly(scene()) as flight:
+        flight.fleet.fleet.outdated("mailer")
+        flight.fleet.fleet.move(1)
+        assert flight.app.model.selected == "mailer"
+
+
+async def test_one_changed_agent_is_one_line(fly: Fly) -> None:
+    client = scene()
+    async with fly(client) as flight:
+        flight.app.model._listeners.clear()
+        client.change("checkout", activity="Read cart.py")
+        await flight.until(lambda: flight.app.model.agents["checkout"].activity == "Read cart.py")
+        flight.fleet.fleet.outdated("checkout")
+        assert flight.fleet.fleet.show() == 1
+
+
+async def test_a_supervisor_that_goes_away_is_said_and_comes_back(fly: Fly) -> None:
+    client = scene()
+    async with fly(client) as flight:
+        client.disconnect()
+        await flight.reads("no supervisor answers", "142k/200k")
+        await flight.press("j")
+        assert flight.app.model.selected == "mailer"
+        await flight.press("h")
+        await flight.until(flight.toasts)
+        assert "cockpit up" in flight.toasts()[0]
+        client.change("checkout", state="done")
+        client.reconnect()
+        await flight.reads("1 done")
+        client.show("mailer", ["still here"])
+        await flight.reads("still here")
+
+
+async def test_the_selection_is_there_again_for_the_next_screen(fly: Fly, tmp_path: Path) -> None:
+    file = tmp_path / "screen.json"
+    async with fly(scene(), remember_in=file) as flight:
+        await flight.press("4")
+    assert file.stat().st_mode & 0o777 == 0o600
+    async with fly(scene(), remember_in=file) as flight:
+        assert flight.app.model.selected == "checkout"
+        await flight.press("j")
+        assert flight.app.model.selected == "docs"
+
+
+async def test_an_arrow_leads_out_of_the_filter_and_keeps_it(fly: Fly) -> None:
+    async with fly(scene()) as flight:
+        await flight.press("slash", *"web")
+        await flight.press("down")
+        await flight.until(lambda: flight.fleet.focused is flight.fleet.fleet)
+        assert flight.fleet.filter.value == "web"
+
+
+async def test_a_filter_leaves_only_who_has_its_words(fly: Fly) -> None:
+    async with fly(scene()) as flight:
+        await flight.press("slash", *"pytest", "enter")
+        await flight.until(lambda: flight.fleet.fleet.names == ["checkout"])
+        assert flight.app.model.selected == "checkout"
+        await flight.press("slash", *["backspace"] * 6, "enter")
+        assert len(flight.fleet.fleet.names) == 8
+
+
+async def test_events_and_help_come_and_go(fly: Fly) -> None:
+    async with fly(scene()) as flight:
+        await flight.press("e")
+        await flight.reads("crossed its act point at 142k")
+        flight.client.happen("agent.idle", "importer rests", "importer")
+        await flight.reads("importer  rests")
+        await flight.press("e")
+        await flight.until(lambda: "importer  rests" not in flight.text())
+        await flight.press("question_mark")
+        await flight.reads("Approve.")
+        await flight.press("q")
+        await flight.until(lambda: len(flight.app.screen_stack) == 1)
+        await flight.press("q")
+        assert flight.app._exit
+
+
+async def test_an_empty_fleet_says_how_to_begin(fly: Fly) -> None:
+    client = MemoryClient(Status())
+    async with fly(client) as flight:
+        await flight.reads("No agents yet", "no agents", "start an agent", "cockpit init")
+        client.put(agent("api"))
+        await flight.reads("1 working")
+
+
+async def test_a_hundred_agents_scroll(fly: Fly) -> None:
+    client = MemoryClient(Status(agents=[agent(f"a{number}") for number in range(100)]))
+    async with fly(client) as flight:
+        await flight.press("G")
+        assert flight.app.model.selected == "a99"
+        await flight.reads("a99")
+        await flight.press("g")
+        await flight.reads("working 100")
+
+
+async def test_the_selected_agent_stays_in_view_on_another_size(fly: Fly) -> None:
+    client = MemoryClient(Status(agents=[agent(f"a{number}") for number in range(100)]))
+    async with fly(client, selected="a70") as flight:
+        await flight.press("j", "k")
+        await flight.pilot.resize_terminal(70, 18)
+        await flight.until(lambda: "▌" in flight.text())
+        assert flight.app.model.selected == "a70"
+
+
+async def test_a_screen_without_room_for_the_pane_has_nobody_capture_it(fly: Fly) -> None:
+    client = scene()
+    async with fly(client, size=(60, 12)) as flight:
+        await flight.press("j")
+        assert flight.app.model.selected == "mailer"
+        assert client.onlookers("mailer") == 0
+        await flight.pilot.resize_terminal(60, 30)
+        await flight.until(lambda: client.onlookers("mailer") == 1)
+
+
+async def test_the_welcome_goes_with_the_first_agent(fly: Fly) -> None:
+    client = MemoryClient()
+    async with fly(client, size=(60, 14)) as flight:
+        await flight.reads("No agents yet", "cockpit demo", "q quit")
+        client.put(agent("first"))
+        await flight.reads("1 working", "first")
+        assert "cockpit demo" not in flight.text()
 
 
 @pytest.mark.parametrize("size", [(60, 14), (100, 30)])
-def test_a_supervisor_of_another_version_is_told_of_once(fly: Fly, size: tuple[int, int]) -> None:
-    async def play() -> None:
-        supervisor = SupervisorStatus(version="0.0.9")
-        client = MemoryClient(Status(supervisor=supervisor, agents=[agent("api")]))
-        async with fly(client, size=size) as flight:
-            await flight.reads("supervisor 0.0.9")
-            await flight.until(lambda: "cockpit restart" in str(flight.toasts()))
-            client.disconnect()
-            await flight.reads("no supervisor answers")
-            client.reconnect()
-            await flight.reads("supervisor 0.0.9")
-            assert len(flight.toasts()) == 1
-
-    asyncio.run(play())
+async def test_a_supervisor_of_another_version_is_told_of_once(
+    fly: Fly, size: tuple[int, int]
+) -> None:
+    supervisor = SupervisorStatus(version="0.0.9")
+    client = MemoryClient(Status(supervisor=supervisor, agents=[agent("api")]))
+    async with fly(client, size=size) as flight:
+        await flight.reads("supervisor 0.0.9")
+        await flight.until(lambda: "cockpit restart" in str(flight.toasts()))
+        client.disconnect()
+        await flight.reads("no supervisor answers")
+        client.reconnect()
+        await flight.reads("supervisor 0.0.9")
+        assert len(flight.toasts()) == 1

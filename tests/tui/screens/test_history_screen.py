@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, Protocol
@@ -24,283 +23,236 @@ class Fly(Protocol):
     def __call__(self, client: MemoryClient, **how: Any) -> AbstractAsyncContextManager[Any]: ...
 
 
-def test_all_of_it_newest_first_and_what_the_selected_one_came_to(fly: Fly) -> None:
-    async def play() -> None:
-        async with fly(scene()) as flight:
-            await flight.press("H")
-            await flight.reads("History", "8 handoffs", "» under way", "142k → 38k", "· refused")
-            await flight.press("j")
-            await flight.reads("handoff-h-api.md", "$0.60")
-            await flight.press("G")
-            await flight.reads("done · cockpit, from facts · 142k → 41k")
-            await flight.press("q")
-            await flight.until(lambda: len(flight.app.screen_stack) == 1)
-
-    asyncio.run(play())
+async def test_all_of_it_newest_first_and_what_the_selected_one_came_to(fly: Fly) -> None:
+    async with fly(scene()) as flight:
+        await flight.press("H")
+        await flight.reads("History", "8 handoffs", "» under way", "142k → 38k", "· refused")
+        await flight.press("j")
+        await flight.reads("handoff-h-api.md", "$0.60")
+        await flight.press("G")
+        await flight.reads("done · cockpit, from facts · 142k → 41k")
+        await flight.press("q")
+        await flight.until(lambda: len(flight.app.screen_stack) == 1)
 
 
-def test_words_are_searched_for_as_they_are_typed(fly: Fly) -> None:
-    async def play() -> None:
-        async with fly(scene()) as flight:
-            await flight.press("H")
-            await flight.reads("8 handoffs")
-            await flight.press("slash", *"no MARGIN yet")
-            await flight.reads("1 handoff · with “no MARGIN yet”", "has no margin yet")
-            await flight.press("enter", "enter")
-            await flight.until(lambda: isinstance(flight.app.screen, ReadingScreen))
-            await flight.reads("Document api", "has no margin yet", "by the agent")
-            await flight.press("q")
-            await flight.until(lambda: isinstance(flight.app.screen, HistoryScreen))
-            await flight.press("q")
-            await flight.reads("8 handoffs")
-            assert isinstance(flight.app.screen, HistoryScreen)
-            await flight.press("slash", *'"* OR (')
-            await flight.reads("0 handoffs", "No document contains all of these words.")
-
-    asyncio.run(play())
+async def test_words_are_searched_for_as_they_are_typed(fly: Fly) -> None:
+    async with fly(scene()) as flight:
+        await flight.press("H")
+        await flight.reads("8 handoffs")
+        await flight.press("slash", *"no MARGIN yet")
+        await flight.reads("1 handoff · with “no MARGIN yet”", "has no margin yet")
+        await flight.press("enter", "enter")
+        await flight.until(lambda: isinstance(flight.app.screen, ReadingScreen))
+        await flight.reads("Document api", "has no margin yet", "by the agent")
+        await flight.press("q")
+        await flight.until(lambda: isinstance(flight.app.screen, HistoryScreen))
+        await flight.press("q")
+        await flight.reads("8 handoffs")
+        assert isinstance(flight.app.screen, HistoryScreen)
+        await flight.press("slash", *'"* OR (')
+        await flight.reads("0 handoffs", "No document contains all of these words.")
 
 
-def test_esc_leaves_the_words_and_an_arrow_keeps_them(fly: Fly) -> None:
-    async def play() -> None:
-        async with fly(scene()) as flight:
-            await flight.press("H")
-            await flight.reads("8 handoffs")
-            await flight.press("slash", *"margin")
-            await flight.reads("with “margin”")
-            await flight.press("down")
-            await flight.until(lambda: not flight.app.screen.search.has_focus)
-            await flight.reads("with “margin”")
-            await flight.press("slash")
-            await flight.until(lambda: flight.app.screen.search.has_focus)
-            await flight.press("escape")
-            await flight.reads("8 handoffs")
-            await flight.until(lambda: not flight.app.screen.search.display)
-            await flight.press("escape")
-            await flight.until(lambda: len(flight.app.screen_stack) == 1)
-
-    asyncio.run(play())
+async def test_esc_leaves_the_words_and_an_arrow_keeps_them(fly: Fly) -> None:
+    async with fly(scene()) as flight:
+        await flight.press("H")
+        await flight.reads("8 handoffs")
+        await flight.press("slash", *"margin")
+        await flight.reads("with “margin”")
+        await flight.press("down")
+        await flight.until(lambda: not flight.app.screen.search.has_focus)
+        await flight.reads("with “margin”")
+        await flight.press("slash")
+        await flight.until(lambda: flight.app.screen.search.has_focus)
+        await flight.press("escape")
+        await flight.reads("8 handoffs")
+        await flight.until(lambda: not flight.app.screen.search.display)
+        await flight.press("escape")
+        await flight.until(lambda: len(flight.app.screen_stack) == 1)
 
 
-def test_two_are_marked_and_compared_the_older_first(fly: Fly) -> None:
-    async def play() -> None:
-        async with fly(scene()) as flight:
-            await flight.press("H")
-            await flight.reads("8 handoffs")
-            await flight.press("c")
-            await flight.until(flight.toasts)
-            assert "Mark two documents with Space" in flight.toasts()[0]
-            await flight.press("j", "space", "j", "j", "space")
-            await flight.reads("2 marked")
-            await flight.press("c")
-            await flight.until(lambda: isinstance(flight.app.screen, ComparingScreen))
-            await flight.reads(
-                "Compare  api",
-                "+ - `Auth.refresh` renews only inside the margin",
-                "- `src/auth.py` has no margin yet",
-            )
-            await flight.press("escape")
-            await flight.reads("2 marked")
-
-    asyncio.run(play())
+async def test_two_are_marked_and_compared_the_older_first(fly: Fly) -> None:
+    async with fly(scene()) as flight:
+        await flight.press("H")
+        await flight.reads("8 handoffs")
+        await flight.press("c")
+        await flight.until(flight.toasts)
+        assert "Mark two documents with Space" in flight.toasts()[0]
+        await flight.press("j", "space", "j", "j", "space")
+        await flight.reads("2 marked")
+        await flight.press("c")
+        await flight.until(lambda: isinstance(flight.app.screen, ComparingScreen))
+        await flight.reads(
+            "Compare  api",
+            "+ - `Auth.refresh` renews only inside the margin",
+            "- `src/auth.py` has no margin yet",
+        )
+        await flight.press("escape")
+        await flight.reads("2 marked")
 
 
-def test_going_on_asks_for_a_name_that_nobody_running_has(fly: Fly) -> None:
-    async def play() -> None:
-        async with fly(scene(), directory=Path("/srv")) as flight:
-            await flight.press("H")
-            await flight.reads("8 handoffs")
-            await flight.press("j", "n")
-            await flight.reads("Continue from api's document", "starts from this document", "api-2")
-            await flight.press("ctrl+u", *"api")
-            await flight.reads("api is already running.")
-            await flight.press("enter")
-            assert flight.client.asked == []
-            await flight.press(*"-again", "tab", *"other", "enter")
-            place = "/srv/shop/.cockpit/handoffs/handoff-h-api.md"
-            wanted = Continue(document=place, name="api-again", directory="/srv/other")
-            await flight.until(lambda: flight.client.asked == [wanted])
-            await flight.until(lambda: isinstance(flight.app.screen, HistoryScreen))
-
-    asyncio.run(play())
+async def test_going_on_asks_for_a_name_that_nobody_running_has(fly: Fly) -> None:
+    async with fly(scene(), directory=Path("/srv")) as flight:
+        await flight.press("H")
+        await flight.reads("8 handoffs")
+        await flight.press("j", "n")
+        await flight.reads("Continue from api's document", "starts from this document", "api-2")
+        await flight.press("ctrl+u", *"api")
+        await flight.reads("api is already running.")
+        await flight.press("enter")
+        assert flight.client.asked == []
+        await flight.press(*"-again", "tab", *"other", "enter")
+        place = "/srv/shop/.cockpit/handoffs/handoff-h-api.md"
+        wanted = Continue(document=place, name="api-again", directory="/srv/other")
+        await flight.until(lambda: flight.client.asked == [wanted])
+        await flight.until(lambda: isinstance(flight.app.screen, HistoryScreen))
 
 
-def test_a_refused_continue_says_why(fly: Fly) -> None:
-    async def play() -> None:
-        client = scene()
-        client.refuse(Continue, BadUsage("Where is the new agent to work?", "", "Say it."))
-        async with fly(client) as flight:
-            await flight.press("H")
-            await flight.reads("8 handoffs")
-            await flight.press("j", "n")
-            await flight.reads("starts from this document")
-            await flight.press("enter")
-            await flight.until(flight.toasts)
-            assert "Where is the new agent to work?" in flight.toasts()[0]
-
-    asyncio.run(play())
+async def test_a_refused_continue_says_why(fly: Fly) -> None:
+    client = scene()
+    client.refuse(Continue, BadUsage("Where is the new agent to work?", "", "Say it."))
+    async with fly(client) as flight:
+        await flight.press("H")
+        await flight.reads("8 handoffs")
+        await flight.press("j", "n")
+        await flight.reads("starts from this document")
+        await flight.press("enter")
+        await flight.until(flight.toasts)
+        assert "Where is the new agent to work?" in flight.toasts()[0]
 
 
-def test_only_the_pages_that_are_looked_at_are_asked_for(fly: Fly) -> None:
-    async def play() -> None:
-        client = scene()
-        made = [
-            handoff(f"h-{n:04}", f"2026-01-01T00:{n // 60:02}:{n % 60:02}Z") for n in range(350)
-        ]
-        client.remember([chain("api", *(session(n + 1, each) for n, each in enumerate(made)))])
-        async with fly(client) as flight:
-            await flight.press("H")
-            await flight.reads("350 handoffs")
-            screen = flight.app.screen
-            assert len(screen.list.keys) == 100
-            assert [size for size, _, _ in client.pages] == [100]
-            for _ in range(10):
-                await flight.press("pagedown")
-            await flight.until(lambda: len(screen.list.keys) >= 200)
-            assert screen.list.selected != "h-0000"
-            await flight.press("G")
-            await flight.until(lambda: screen.list.selected == "h-0000")
-            assert len(screen.list.keys) == 350
-            await flight.press("f")
-            await flight.reads("350 handoffs · of api")
-            assert (100, None, "api") in client.pages
-
-    asyncio.run(play())
+async def test_only_the_pages_that_are_looked_at_are_asked_for(fly: Fly) -> None:
+    client = scene()
+    made = [handoff(f"h-{n:04}", f"2026-01-01T00:{n // 60:02}:{n % 60:02}Z") for n in range(350)]
+    client.remember([chain("api", *(session(n + 1, each) for n, each in enumerate(made)))])
+    async with fly(client) as flight:
+        await flight.press("H")
+        await flight.reads("350 handoffs")
+        screen = flight.app.screen
+        assert len(screen.list.keys) == 100
+        assert [size for size, _, _ in client.pages] == [100]
+        for _ in range(10):
+            await flight.press("pagedown")
+        await flight.until(lambda: len(screen.list.keys) >= 200)
+        assert screen.list.selected != "h-0000"
+        await flight.press("G")
+        await flight.until(lambda: screen.list.selected == "h-0000")
+        assert len(screen.list.keys) == 350
+        await flight.press("f")
+        await flight.reads("350 handoffs · of api")
+        assert (100, None, "api") in client.pages
 
 
-def test_one_agent_alone_and_everybody_again(fly: Fly) -> None:
-    async def play() -> None:
-        async with fly(scene()) as flight:
-            await flight.press("H")
-            await flight.reads("8 handoffs")
-            await flight.press("f")
-            await flight.reads("3 handoffs · of search")
-            await flight.press("f")
-            await flight.reads("8 handoffs")
-
-    asyncio.run(play())
+async def test_one_agent_alone_and_everybody_again(fly: Fly) -> None:
+    async with fly(scene()) as flight:
+        await flight.press("H")
+        await flight.reads("8 handoffs")
+        await flight.press("f")
+        await flight.reads("3 handoffs · of search")
+        await flight.press("f")
+        await flight.reads("8 handoffs")
 
 
-def test_what_left_no_document_says_why_and_cannot_be_gone_on_from(fly: Fly) -> None:
-    async def play() -> None:
-        client = scene()
-        bare = handoff("x", "2026-11-21T20:00:00Z", "cancelled", document=None, why="you typed")
-        client.remember([chain("api", session(1, bare))])
-        async with fly(client) as flight:
-            await flight.press("H")
-            await flight.reads("1 handoff", "no document")
-            await flight.press("enter", "n", "space")
-            await flight.until(lambda: len(flight.toasts()) == 3)
-            assert "left no document: you typed" in flight.toasts()[0]
-            assert isinstance(flight.app.screen, HistoryScreen)
-
-    asyncio.run(play())
+async def test_what_left_no_document_says_why_and_cannot_be_gone_on_from(fly: Fly) -> None:
+    client = scene()
+    bare = handoff("x", "2026-11-21T20:00:00Z", "cancelled", document=None, why="you typed")
+    client.remember([chain("api", session(1, bare))])
+    async with fly(client) as flight:
+        await flight.press("H")
+        await flight.reads("1 handoff", "no document")
+        await flight.press("enter", "n", "space")
+        await flight.until(lambda: len(flight.toasts()) == 3)
+        assert "left no document: you typed" in flight.toasts()[0]
+        assert isinstance(flight.app.screen, HistoryScreen)
 
 
-def test_a_handoff_that_ends_meanwhile_is_shown_as_it_is(fly: Fly) -> None:
-    async def play() -> None:
-        client = scene()
-        async with fly(client) as flight:
-            await flight.press("H")
-            await flight.reads("» under way")
-            client.remember([chain("api", session(1, handoff("x", "2026-11-21T20:00:00Z")))])
-            client.happen("handoff.done", "api goes on", "api")
-            await flight.reads("1 handoff", "✓ done")
-
-    asyncio.run(play())
+async def test_a_handoff_that_ends_meanwhile_is_shown_as_it_is(fly: Fly) -> None:
+    client = scene()
+    async with fly(client) as flight:
+        await flight.press("H")
+        await flight.reads("» under way")
+        client.remember([chain("api", session(1, handoff("x", "2026-11-21T20:00:00Z")))])
+        client.happen("handoff.done", "api goes on", "api")
+        await flight.reads("1 handoff", "✓ done")
 
 
-def test_without_a_supervisor_the_list_stays_and_what_cannot_be_had_is_said(fly: Fly) -> None:
-    async def play() -> None:
-        async with fly(scene()) as flight:
-            await flight.press("H")
-            await flight.reads("8 handoffs")
-            flight.client.disconnect()
-            await flight.until(lambda: not flight.app.model.connection.live)
-            await flight.press("n")
-            await flight.until(flight.toasts)
-            assert "No supervisor answers" in flight.toasts()[0]
-            await flight.press("j", "enter")
-            await flight.until(lambda: isinstance(flight.app.screen, ReadingScreen))
-            await flight.until(lambda: len(flight.toasts()) > 1)
-            await flight.press("q")
-            await flight.reads("8 handoffs")
-
-    asyncio.run(play())
+async def test_without_a_supervisor_the_list_stays_and_what_cannot_be_had_is_said(fly: Fly) -> None:
+    async with fly(scene()) as flight:
+        await flight.press("H")
+        await flight.reads("8 handoffs")
+        flight.client.disconnect()
+        await flight.until(lambda: not flight.app.model.connection.live)
+        await flight.press("n")
+        await flight.until(flight.toasts)
+        assert "No supervisor answers" in flight.toasts()[0]
+        await flight.press("j", "enter")
+        await flight.until(lambda: isinstance(flight.app.screen, ReadingScreen))
+        await flight.until(lambda: len(flight.toasts()) > 1)
+        await flight.press("q")
+        await flight.reads("8 handoffs")
 
 
-def test_what_could_not_be_had_is_not_said_to_be_nothing(fly: Fly) -> None:
-    async def play() -> None:
-        async with fly(scene()) as flight:
-            flight.client.disconnect()
-            await flight.until(lambda: not flight.app.model.connection.live)
-            await flight.press("H")
-            await flight.until(flight.toasts)
-            await flight.reads("History", "No supervisor answers: cockpit up")
-            assert "0 handoffs" not in flight.text()
-            assert "loading…" not in flight.text()
-
-    asyncio.run(play())
+async def test_what_could_not_be_had_is_not_said_to_be_nothing(fly: Fly) -> None:
+    async with fly(scene()) as flight:
+        flight.client.disconnect()
+        await flight.until(lambda: not flight.app.model.connection.live)
+        await flight.press("H")
+        await flight.until(flight.toasts)
+        await flight.reads("History", "No supervisor answers: cockpit up")
+        assert "0 handoffs" not in flight.text()
+        assert "loading…" not in flight.text()
 
 
-def test_a_hostile_document_is_read_without_harm(fly: Fly) -> None:
-    async def play() -> None:
-        client = scene()
-        client.lay("h-api", DOCUMENT + "\n\x1b]52;c;eA==\x07 [@click=app.quit]go[/] \x1b[2J ends\n")
-        async with fly(client, size=(100, 60)) as flight:
-            await flight.press("H")
-            await flight.reads("8 handoffs")
-            await flight.press("j", "enter")
-            await flight.reads("[@click=app.quit]go[/]", "ends")
-            assert "\x1b" not in flight.text()
-            await flight.press("q", "q")
-            await flight.until(lambda: len(flight.app.screen_stack) == 1)
-
-    asyncio.run(play())
+async def test_a_hostile_document_is_read_without_harm(fly: Fly) -> None:
+    client = scene()
+    client.lay("h-api", DOCUMENT + "\n\x1b]52;c;eA==\x07 [@click=app.quit]go[/] \x1b[2J ends\n")
+    async with fly(client, size=(100, 60)) as flight:
+        await flight.press("H")
+        await flight.reads("8 handoffs")
+        await flight.press("j", "enter")
+        await flight.reads("[@click=app.quit]go[/]", "ends")
+        assert "\x1b" not in flight.text()
+        await flight.press("q", "q")
+        await flight.until(lambda: len(flight.app.screen_stack) == 1)
 
 
-def test_every_key_that_moves_moves_the_selection_also_in_a_list_that_scrolls(fly: Fly) -> None:
-    async def play() -> None:
-        client = scene()
-        many = [
-            session(
-                number, handoff(f"h-{number}", f"2026-11-21T{number // 60:02}:{number % 60:02}Z")
-            )
-            for number in range(1, 61)
-        ]
-        client.remember([chain("api", *many)])
-        async with fly(client, size=(60, 15)) as flight:
-            await flight.press("H")
-            await flight.reads("60 handoffs")
-            chosen = flight.app.screen.list
-            assert chosen.selected == "h-60"
-            for keys, now in (
-                (("down", "j"), "h-58"), (("up",), "h-59"), (("pagedown",), "h-50"),
-                (("pageup", "k"), "h-60"), (("end",), "h-1"), (("home",), "h-60"),
-            ):  # fmt: skip
-                await flight.press(*keys)
-                await flight.until(lambda now=now: chosen.selected == now, now)
-                await flight.until(lambda: "▌" in flight.text(), "the selected one is in view")
-
-    asyncio.run(play())
+async def test_every_key_that_moves_moves_the_selection_also_in_a_list_that_scrolls(
+    fly: Fly,
+) -> None:
+    client = scene()
+    many = [
+        session(number, handoff(f"h-{number}", f"2026-11-21T{number // 60:02}:{number % 60:02}Z"))
+        for number in range(1, 61)
+    ]
+    client.remember([chain("api", *many)])
+    async with fly(client, size=(60, 15)) as flight:
+        await flight.press("H")
+        await flight.reads("60 handoffs")
+        chosen = flight.app.screen.list
+        assert chosen.selected == "h-60"
+        for keys, now in (
+            (("down", "j"), "h-58"), (("up",), "h-59"), (("pagedown",), "h-50"),
+            (("pageup", "k"), "h-60"), (("end",), "h-1"), (("home",), "h-60"),
+        ):  # fmt: skip
+            await flight.press(*keys)
+            await flight.until(lambda now=now: chosen.selected == now, now)
+            await flight.until(lambda: "▌" in flight.text(), "the selected one is in view")
 
 
-def test_a_far_document_is_gone_on_from_where_it_is(fly: Fly) -> None:
-    async def play() -> None:
-        there = MemoryClient(Status(agents=[agent("api")]))
-        there.remember([chain("api", session(1, handoff("h-far", "2026-11-21T20:00:00Z")))])
-        here = MemoryClient(Status(agents=[agent("api")]))
-        client: Any = JoinedClient(here, [HostClient("gpu1", there)])
-        async with fly(client, selected="api") as flight:
-            await flight.reads("gpu1/api")
-            await flight.press("H")
-            await flight.reads("1 handoff", "gpu1/api")
-            await flight.press("n")
-            await flight.reads("Continue from gpu1/api's document", "api-2")
-            await flight.press("enter")
-            await flight.until(lambda: there.asked, "the continuation")
-            document = "/srv/shop/.cockpit/handoffs/handoff-h-far.md"
-            assert there.asked == [Continue(document=document, name="api-2")]
-            there.disconnect()
-            await flight.reads("without gpu1")
-
-    asyncio.run(play())
+async def test_a_far_document_is_gone_on_from_where_it_is(fly: Fly) -> None:
+    there = MemoryClient(Status(agents=[agent("api")]))
+    there.remember([chain("api", session(1, handoff("h-far", "2026-11-21T20:00:00Z")))])
+    here = MemoryClient(Status(agents=[agent("api")]))
+    client: Any = JoinedClient(here, [HostClient("gpu1", there)])
+    async with fly(client, selected="api") as flight:
+        await flight.reads("gpu1/api")
+        await flight.press("H")
+        await flight.reads("1 handoff", "gpu1/api")
+        await flight.press("n")
+        await flight.reads("Continue from gpu1/api's document", "api-2")
+        await flight.press("enter")
+        await flight.until(lambda: there.asked, "the continuation")
+        document = "/srv/shop/.cockpit/handoffs/handoff-h-far.md"
+        assert there.asked == [Continue(document=document, name="api-2")]
+        there.disconnect()
+        await flight.reads("without gpu1")

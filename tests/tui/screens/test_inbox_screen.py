@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 
@@ -22,135 +21,108 @@ def asking(name: str, command: str, since: str = "2026-11-21T20:00:00Z") -> Any:
     return agent(name, "needs_you", needs=needs)
 
 
-def test_a_permission_says_what_wants_to_do_what_and_enter_goes_to_its_pane(fly: Fly) -> None:
-    async def play() -> None:
-        client = scene()
-        client.show("mailer", ["Do you want to proceed?"])
-        async with fly(client) as flight:
-            await flight.press("i")
-            await flight.reads(
-                "Inbox", "1 permission · 1 review", "Bash: git push origin agent/mailer",
-                "answer in its pane",
-                "Do you want to proceed?",
-            )  # fmt: skip
-            await flight.press("enter")
-            await flight.until(lambda: flight.attached == ["mailer"])
-            assert client.asked == []
-            assert isinstance(flight.app.screen, InboxScreen)
-
-    asyncio.run(play())
+async def test_a_permission_says_what_wants_to_do_what_and_enter_goes_to_its_pane(fly: Fly) -> None:
+    client = scene()
+    client.show("mailer", ["Do you want to proceed?"])
+    async with fly(client) as flight:
+        await flight.press("i")
+        await flight.reads(
+            "Inbox", "1 permission · 1 review", "Bash: git push origin agent/mailer",
+            "answer in its pane",
+            "Do you want to proceed?",
+        )  # fmt: skip
+        await flight.press("enter")
+        await flight.until(lambda: flight.attached == ["mailer"])
+        assert client.asked == []
+        assert isinstance(flight.app.screen, InboxScreen)
 
 
-def test_a_review_is_read_and_answered_where_it_stands_and_the_inbox_is_there_again(
+async def test_a_review_is_read_and_answered_where_it_stands_and_the_inbox_is_there_again(
     fly: Fly,
 ) -> None:
-    async def play() -> None:
-        async with fly(scene(), selected="mailer") as flight:
-            await flight.press("i", "j", "enter")
-            await flight.until(lambda: isinstance(flight.app.screen, ReviewScreen))
-            await flight.reads("Handoff api", "Renew access tokens")
-            await flight.press("escape")
-            await flight.until(lambda: isinstance(flight.app.screen, InboxScreen))
-            flight.client.change("api", handoff=None, needs=None, state="working")
-            await flight.until(lambda: "review" not in flight.text(), "the answered one is gone")
-            await flight.press("q")
-            await flight.until(lambda: len(flight.app.screen_stack) == 1)
-
-    asyncio.run(play())
+    async with fly(scene(), selected="mailer") as flight:
+        await flight.press("i", "j", "enter")
+        await flight.until(lambda: isinstance(flight.app.screen, ReviewScreen))
+        await flight.reads("Handoff api", "Renew access tokens")
+        await flight.press("escape")
+        await flight.until(lambda: isinstance(flight.app.screen, InboxScreen))
+        flight.client.change("api", handoff=None, needs=None, state="working")
+        await flight.until(lambda: "review" not in flight.text(), "the answered one is gone")
+        await flight.press("q")
+        await flight.until(lambda: len(flight.app.screen_stack) == 1)
 
 
-def test_what_comes_is_there_at_once_and_what_was_selected_stays_so(fly: Fly) -> None:
-    async def play() -> None:
-        client = MemoryClient(Status(agents=[agent("calm"), asking("old", "ls")]))
-        async with fly(client) as flight:
-            await flight.press("i")
-            await flight.reads("▌ ◆ permission   old")
-            client.put(asking("new", "rm -r build", "2026-11-21T20:30:00Z"))
-            await flight.reads("  ◆ permission   new", "▌ ◆ permission   old", "2 permission")
-            client.change("old", needs=None, state="working")
-            await flight.reads("▌ ◆ permission   new", "Bash: rm -r build")
-
-    asyncio.run(play())
+async def test_what_comes_is_there_at_once_and_what_was_selected_stays_so(fly: Fly) -> None:
+    client = MemoryClient(Status(agents=[agent("calm"), asking("old", "ls")]))
+    async with fly(client) as flight:
+        await flight.press("i")
+        await flight.reads("▌ ◆ permission   old")
+        client.put(asking("new", "rm -r build", "2026-11-21T20:30:00Z"))
+        await flight.reads("  ◆ permission   new", "▌ ◆ permission   old", "2 permission")
+        client.change("old", needs=None, state="working")
+        await flight.reads("▌ ◆ permission   new", "Bash: rm -r build")
 
 
-def test_with_nothing_to_do_it_says_so_and_enter_says_why_not(fly: Fly) -> None:
-    async def play() -> None:
-        async with fly(MemoryClient(Status(agents=[agent("calm")]))) as flight:
-            await flight.press("i")
-            await flight.reads("nothing needs you", "New items appear here automatically")
-            await flight.press("enter")
-            await flight.until(flight.toasts)
-            assert "Nothing needs you." in flight.toasts()[0]
-
-    asyncio.run(play())
+async def test_with_nothing_to_do_it_says_so_and_enter_says_why_not(fly: Fly) -> None:
+    async with fly(MemoryClient(Status(agents=[agent("calm")]))) as flight:
+        await flight.press("i")
+        await flight.reads("nothing needs you", "New items appear here automatically")
+        await flight.press("enter")
+        await flight.until(flight.toasts)
+        assert "Nothing needs you." in flight.toasts()[0]
 
 
-def test_without_a_supervisor_what_was_known_stays_and_says_that_it_is_old(fly: Fly) -> None:
-    async def play() -> None:
-        async with fly(scene()) as flight:
-            await flight.press("i")
-            await flight.reads("Bash: git push origin agent/mailer")
-            flight.client.disconnect()
-            await flight.reads("no supervisor answers", "Bash: git push origin agent/mailer")
-
-    asyncio.run(play())
+async def test_without_a_supervisor_what_was_known_stays_and_says_that_it_is_old(fly: Fly) -> None:
+    async with fly(scene()) as flight:
+        await flight.press("i")
+        await flight.reads("Bash: git push origin agent/mailer")
+        flight.client.disconnect()
+        await flight.reads("no supervisor answers", "Bash: git push origin agent/mailer")
 
 
-def test_the_smallest_screen_says_too_that_no_supervisor_answers(fly: Fly) -> None:
-    async def play() -> None:
-        async with fly(scene(), size=(60, 14)) as flight:
-            await flight.press("i")
-            await flight.reads("Bash needs permission for:")
-            flight.client.disconnect()
-            await flight.reads("no supervisor answers")
-
-    asyncio.run(play())
+async def test_the_smallest_screen_says_too_that_no_supervisor_answers(fly: Fly) -> None:
+    async with fly(scene(), size=(60, 14)) as flight:
+        await flight.press("i")
+        await flight.reads("Bash needs permission for:")
+        flight.client.disconnect()
+        await flight.reads("no supervisor answers")
 
 
-def test_nobody_looks_at_a_pane_that_is_not_on_the_screen(fly: Fly) -> None:
-    async def play() -> None:
-        async with fly(scene()) as flight:
-            await flight.press("i")
-            await flight.until(lambda: flight.client.onlookers("mailer") == 1)
-            await flight.until(lambda: flight.client.onlookers("api") == 0, "the fleet looks away")
-            await flight.press("j", "enter")
-            await flight.until(lambda: isinstance(flight.app.screen, ReviewScreen))
-            await flight.until(lambda: flight.client.onlookers("api") == 0)
-            await flight.press("escape")
-            await flight.until(lambda: flight.client.onlookers("api") == 1)
-
-    asyncio.run(play())
+async def test_nobody_looks_at_a_pane_that_is_not_on_the_screen(fly: Fly) -> None:
+    async with fly(scene()) as flight:
+        await flight.press("i")
+        await flight.until(lambda: flight.client.onlookers("mailer") == 1)
+        await flight.until(lambda: flight.client.onlookers("api") == 0, "the fleet looks away")
+        await flight.press("j", "enter")
+        await flight.until(lambda: isinstance(flight.app.screen, ReviewScreen))
+        await flight.until(lambda: flight.client.onlookers("api") == 0)
+        await flight.press("escape")
+        await flight.until(lambda: flight.client.onlookers("api") == 1)
 
 
-def test_all_of_it_by_mouse_and_by_the_palette(fly: Fly) -> None:
-    async def play() -> None:
-        async with fly(scene()) as flight:
-            titles = {each.title for each in flight.app.get_system_commands(flight.app.screen)}
-            assert {"Inbox", "History"} <= titles
-            await flight.press("i")
-            await flight.reads("▌ ◆ permission   mailer")
-            titles = {each.title for each in flight.app.get_system_commands(flight.app.screen)}
-            assert "Go there" in titles
-            assert "Approve" not in titles
-            await flight.pilot.click("#inbox", offset=(4, 1))
-            await flight.reads("▌ ◆ review       api")
-            await flight.pilot.click("#inbox", offset=(4, 1))
-            await flight.until(lambda: isinstance(flight.app.screen, ReviewScreen))
-
-    asyncio.run(play())
+async def test_all_of_it_by_mouse_and_by_the_palette(fly: Fly) -> None:
+    async with fly(scene()) as flight:
+        titles = {each.title for each in flight.app.get_system_commands(flight.app.screen)}
+        assert {"Inbox", "History"} <= titles
+        await flight.press("i")
+        await flight.reads("▌ ◆ permission   mailer")
+        titles = {each.title for each in flight.app.get_system_commands(flight.app.screen)}
+        assert "Go there" in titles
+        assert "Approve" not in titles
+        await flight.pilot.click("#inbox", offset=(4, 1))
+        await flight.reads("▌ ◆ review       api")
+        await flight.pilot.click("#inbox", offset=(4, 1))
+        await flight.until(lambda: isinstance(flight.app.screen, ReviewScreen))
 
 
-def test_the_palette_says_why_not_now(fly: Fly) -> None:
-    async def play() -> None:
-        async with fly(scene()) as flight:
-            await flight.press("G")
-            commands = list(flight.app.get_system_commands(flight.app.screen))
-            said = {each.title: each.help for each in commands}
-            agent = flight.app.model.selected
-            assert said["Snooze"] == f"z  Not now: {agent} isn't waiting for you."
-            assert said["Down"] == "j  Select the next agent."
-            assert len(said) == len(commands), "one name for each"
-            await flight.pilot.click("#summary", offset=(2, 0))
-            await flight.until(lambda: flight.app.screen.id == "--command-palette")
-
-    asyncio.run(play())
+async def test_the_palette_says_why_not_now(fly: Fly) -> None:
+    async with fly(scene()) as flight:
+        await flight.press("G")
+        commands = list(flight.app.get_system_commands(flight.app.screen))
+        said = {each.title: each.help for each in commands}
+        agent = flight.app.model.selected
+        assert said["Snooze"] == f"z  Not now: {agent} isn't waiting for you."
+        assert said["Down"] == "j  Select the next agent."
+        assert len(said) == len(commands), "one name for each"
+        await flight.pilot.click("#summary", offset=(2, 0))
+        await flight.until(lambda: flight.app.screen.id == "--command-palette")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 
@@ -22,69 +21,59 @@ def words(text: str) -> str:
     return " ".join(text.split())
 
 
-def test_every_sentence_of_the_help_can_be_read(fly: Fly) -> None:
-    async def play() -> None:
-        async with fly(scene(), size=SMALLEST) as flight:
-            await flight.press("question_mark")
-            await flight.reads("Keys", "q back")
-            lines = flight.app.screen.query_one("#help-lines")
-            read: list[str] = []
-            while True:
-                strips = [lines.render_line(y).text for y in range(lines.size.height)]
-                read += strips[:2]
-                if lines.scroll_offset.y >= lines.max_scroll_y:
-                    read += strips[2:]
-                    break
-                before = lines.scroll_offset.y
-                lines.scroll_to(y=before + 2, animate=False, force=True)
-                await flight.until(lambda: lines.scroll_offset.y != before, "a scroll")  # noqa: B023
-                read = read if lines.scroll_offset.y == before + 2 else read[:-1]
-            seen = words(" ".join(line[15:] for line in read))
-            for action in ACTIONS:
-                if action.context == "fleet":
-                    assert words(action.sentence) in seen
-
-    asyncio.run(play())
+async def test_every_sentence_of_the_help_can_be_read(fly: Fly) -> None:
+    async with fly(scene(), size=SMALLEST) as flight:
+        await flight.press("question_mark")
+        await flight.reads("Keys", "q back")
+        lines = flight.app.screen.query_one("#help-lines")
+        read: list[str] = []
+        while True:
+            strips = [lines.render_line(y).text for y in range(lines.size.height)]
+            read += strips[:2]
+            if lines.scroll_offset.y >= lines.max_scroll_y:
+                read += strips[2:]
+                break
+            before = lines.scroll_offset.y
+            lines.scroll_to(y=before + 2, animate=False, force=True)
+            await flight.until(lambda: lines.scroll_offset.y != before, "a scroll")  # noqa: B023
+            read = read if lines.scroll_offset.y == before + 2 else read[:-1]
+        seen = words(" ".join(line[15:] for line in read))
+        for action in ACTIONS:
+            if action.context == "fleet":
+                assert words(action.sentence) in seen
 
 
-def test_the_start_form_begins_at_its_beginning(fly: Fly) -> None:
-    async def play() -> None:
-        async with fly(scene(), size=SMALLEST, selected="api") as flight:
-            await flight.press("n")
-            await flight.reads("Start an agent", "Enter a name:", "Ctrl-G back")
-            await flight.press(*"big")
-            await flight.reads("Start an agent", "big", "big starts in", "Ctrl-G back")
-            await flight.press("tab", "tab", *"go")
-            await flight.reads("Start an agent", "go", "Ctrl-G back")
-            await flight.press("ctrl+s")
-            await flight.until(lambda: flight.asked)
-            order = flight.asked[0]
-            assert isinstance(order, Start)
-            assert (order.name, order.prompt) == ("big", "go")
-
-    asyncio.run(play())
+async def test_the_start_form_begins_at_its_beginning(fly: Fly) -> None:
+    async with fly(scene(), size=SMALLEST, selected="api") as flight:
+        await flight.press("n")
+        await flight.reads("Start an agent", "Enter a name:", "Ctrl-G back")
+        await flight.press(*"big")
+        await flight.reads("Start an agent", "big", "big starts in", "Ctrl-G back")
+        await flight.press("tab", "tab", *"go")
+        await flight.reads("Start an agent", "go", "Ctrl-G back")
+        await flight.press("ctrl+s")
+        await flight.until(lambda: flight.asked)
+        order = flight.asked[0]
+        assert isinstance(order, Start)
+        assert (order.name, order.prompt) == ("big", "go")
 
 
-def test_a_reason_is_told_whole(fly: Fly) -> None:
-    async def play() -> None:
-        async with fly(scene(), size=SMALLEST, selected="api", toasts=True) as flight:
-            await flight.press("A")
-            await flight.reads("The document is ready.", "approve it.")
-
-    asyncio.run(play())
+async def test_a_reason_is_told_whole(fly: Fly) -> None:
+    async with fly(scene(), size=SMALLEST, selected="api", toasts=True) as flight:
+        await flight.press("A")
+        await flight.reads("The document is ready.", "approve it.")
 
 
-def test_a_refusal_that_is_nearly_as_long_as_the_screen_is_wide_is_shown_in_full(fly: Fly) -> None:
-    async def play() -> None:
-        for width in (58, 60, 62):
-            async with fly(scene(), size=(width, 14), toasts=True) as flight:
-                await flight.press("H")
-                await flight.reads("8 handoffs")
-                await flight.press("c")
-                await flight.until(flight.toasts)
-                await flight.pilot.pause()
-                assert "Mark two documents with Space, or one and select another." in words(
-                    flight.text().replace("▌", " ").replace("…", " ")
-                ), width
-
-    asyncio.run(play())
+async def test_a_refusal_that_is_nearly_as_long_as_the_screen_is_wide_is_shown_in_full(
+    fly: Fly,
+) -> None:
+    for width in (58, 60, 62):
+        async with fly(scene(), size=(width, 14), toasts=True) as flight:
+            await flight.press("H")
+            await flight.reads("8 handoffs")
+            await flight.press("c")
+            await flight.until(flight.toasts)
+            await flight.pilot.pause()
+            assert "Mark two documents with Space, or one and select another." in words(
+                flight.text().replace("▌", " ").replace("…", " ")
+            ), width

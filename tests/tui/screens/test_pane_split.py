@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, Protocol
@@ -21,143 +20,118 @@ def crowd() -> MemoryClient:
     return MemoryClient(Status(agents=[agent(f"agent-{number}") for number in range(60)]))
 
 
-def test_the_pane_grows_and_shrinks_and_is_remembered(fly: Fly, tmp_path: Path) -> None:
+async def test_the_pane_grows_and_shrinks_and_is_remembered(fly: Fly, tmp_path: Path) -> None:
     file = tmp_path / "screen.json"
 
-    async def play() -> None:
-        async with fly(crowd(), remember_in=file) as flight:
-            fleet = flight.fleet
-            before = fleet.pane.size.height
-            await flight.press("plus")
-            await flight.until(lambda: fleet.pane.size.height > before, "a larger pane")
-            larger = fleet.pane.size.height
-            await flight.press("minus", "minus")
-            await flight.until(lambda: fleet.pane.size.height < before, "a smaller pane")
-            await flight.press(*["plus"] * 20)
-            await flight.until(lambda: "That is the limit" in str(flight.toasts()), "why not")
-            assert fleet.fleet.size.height >= 3
-            assert fleet.pane.size.height > larger
-        async with fly(crowd(), remember_in=file) as flight:
-            assert flight.fleet.pane.size.height > larger
-
-    asyncio.run(play())
+    async with fly(crowd(), remember_in=file) as flight:
+        fleet = flight.fleet
+        before = fleet.pane.size.height
+        await flight.press("plus")
+        await flight.until(lambda: fleet.pane.size.height > before, "a larger pane")
+        larger = fleet.pane.size.height
+        await flight.press("minus", "minus")
+        await flight.until(lambda: fleet.pane.size.height < before, "a smaller pane")
+        await flight.press(*["plus"] * 20)
+        await flight.until(lambda: "That is the limit" in str(flight.toasts()), "why not")
+        assert fleet.fleet.size.height >= 3
+        assert fleet.pane.size.height > larger
+    async with fly(crowd(), remember_in=file) as flight:
+        assert flight.fleet.pane.size.height > larger
 
 
-def test_a_list_that_shows_everybody_cannot_grow_and_says_so(fly: Fly) -> None:
-    async def play() -> None:
-        async with fly(MemoryClient(Status(agents=[agent("api")]))) as flight:
-            await flight.press("minus")
-            await flight.until(lambda: "already shows every agent" in str(flight.toasts()), "why")
-
-    asyncio.run(play())
+async def test_a_list_that_shows_everybody_cannot_grow_and_says_so(fly: Fly) -> None:
+    async with fly(MemoryClient(Status(agents=[agent("api")]))) as flight:
+        await flight.press("minus")
+        await flight.until(lambda: "already shows every agent" in str(flight.toasts()), "why")
 
 
-def test_beside_or_below_is_the_pilots_choice_where_there_is_room(fly: Fly, tmp_path: Path) -> None:
+async def test_beside_or_below_is_the_pilots_choice_where_there_is_room(
+    fly: Fly, tmp_path: Path
+) -> None:
     file = tmp_path / "screen.json"
 
-    async def play() -> None:
-        async with fly(scene(), size=(200, 40), remember_in=file) as flight:
-            fleet = flight.fleet
-            assert fleet.pane.region.x > 0
-            await flight.press("b")
-            await flight.until(lambda: fleet.pane.region.x == 0, "below")
-            await flight.press("b")
-            await flight.until(lambda: fleet.pane.region.x > 0, "beside")
-            width = fleet.pane.size.width
-            await flight.press("plus")
-            await flight.until(lambda: fleet.pane.size.width > width, "a wider pane")
-        async with fly(scene(), size=(120, 30), remember_in=file) as flight:
-            assert flight.fleet.pane.region.x > 0
-        async with fly(scene(), size=(100, 30), remember_in=file) as flight:
-            assert flight.fleet.pane.region.x == 0
-            await flight.press("b")
-            await flight.until(lambda: "the terminal has 100" in str(flight.toasts()), "why not")
-
-    asyncio.run(play())
+    async with fly(scene(), size=(200, 40), remember_in=file) as flight:
+        fleet = flight.fleet
+        assert fleet.pane.region.x > 0
+        await flight.press("b")
+        await flight.until(lambda: fleet.pane.region.x == 0, "below")
+        await flight.press("b")
+        await flight.until(lambda: fleet.pane.region.x > 0, "beside")
+        width = fleet.pane.size.width
+        await flight.press("plus")
+        await flight.until(lambda: fleet.pane.size.width > width, "a wider pane")
+    async with fly(scene(), size=(120, 30), remember_in=file) as flight:
+        assert flight.fleet.pane.region.x > 0
+    async with fly(scene(), size=(100, 30), remember_in=file) as flight:
+        assert flight.fleet.pane.region.x == 0
+        await flight.press("b")
+        await flight.until(lambda: "the terminal has 100" in str(flight.toasts()), "why not")
 
 
-def test_the_rule_can_be_drawn_with_the_mouse(fly: Fly, tmp_path: Path) -> None:
+async def test_the_rule_can_be_drawn_with_the_mouse(fly: Fly, tmp_path: Path) -> None:
     file = tmp_path / "screen.json"
 
-    async def play() -> None:
-        async with fly(crowd(), remember_in=file) as flight:
-            fleet = flight.fleet
-            before = fleet.fleet.size.height
-            assert flight.pilot
-            await flight.pilot.mouse_down("#rule")
-            await flight.pilot.hover("#fleet", offset=(5, before - 6))
-            await flight.until(lambda: fleet.fleet.size.height < before, "a shorter list")
-            assert ViewMemory(file).view.list_height == 55
-            await flight.pilot.mouse_up("#rule")
-            await flight.until(lambda: ViewMemory(file).view.list_height < 55, "it is kept")
-
-    asyncio.run(play())
+    async with fly(crowd(), remember_in=file) as flight:
+        fleet = flight.fleet
+        before = fleet.fleet.size.height
+        assert flight.pilot
+        await flight.pilot.mouse_down("#rule")
+        await flight.pilot.hover("#fleet", offset=(5, before - 6))
+        await flight.until(lambda: fleet.fleet.size.height < before, "a shorter list")
+        assert ViewMemory(file).view.list_height == 55
+        await flight.pilot.mouse_up("#rule")
+        await flight.until(lambda: ViewMemory(file).view.list_height < 55, "it is kept")
 
 
-def test_sorting_is_told_marked_and_remembered(fly: Fly, tmp_path: Path) -> None:
+async def test_sorting_is_told_marked_and_remembered(fly: Fly, tmp_path: Path) -> None:
     file = tmp_path / "screen.json"
 
-    async def play() -> None:
-        async with fly(scene(), remember_in=file, selected="api") as flight:
-            await flight.press("S")
-            await flight.reads("context↓")
-            assert "Sorted by context: fullest first." in str(flight.toasts())
-            assert flight.app.model.selected == "api"
-        async with fly(scene(), remember_in=file) as flight:
-            await flight.reads("context↓")
-
-    asyncio.run(play())
+    async with fly(scene(), remember_in=file, selected="api") as flight:
+        await flight.press("S")
+        await flight.reads("context↓")
+        assert "Sorted by context: fullest first." in str(flight.toasts())
+        assert flight.app.model.selected == "api"
+    async with fly(scene(), remember_in=file) as flight:
+        await flight.reads("context↓")
 
 
-def test_the_way_out_of_a_filter(fly: Fly) -> None:
-    async def play() -> None:
-        async with fly(scene(), selected="api") as flight:
-            await flight.press("slash", *"mailer", "enter")
-            await flight.until(lambda: flight.fleet.fleet.names == ["mailer"], "one")
-            await flight.reads("  / mailer", "Esc all")
-            await flight.press("escape")
-            await flight.until(lambda: len(flight.fleet.fleet.names) == 8, "all")
-            assert not flight.fleet.filter_line.display
-            assert "Esc all" not in flight.text()
-            await flight.press("slash", *"docs", "escape")
-            await flight.until(lambda: len(flight.fleet.fleet.names) == 8, "all again")
-            await flight.press("j")
-            await flight.press("escape")
-            assert "No filter is set" in str(flight.toasts())
-
-    asyncio.run(play())
+async def test_the_way_out_of_a_filter(fly: Fly) -> None:
+    async with fly(scene(), selected="api") as flight:
+        await flight.press("slash", *"mailer", "enter")
+        await flight.until(lambda: flight.fleet.fleet.names == ["mailer"], "one")
+        await flight.reads("  / mailer", "Esc all")
+        await flight.press("escape")
+        await flight.until(lambda: len(flight.fleet.fleet.names) == 8, "all")
+        assert not flight.fleet.filter_line.display
+        assert "Esc all" not in flight.text()
+        await flight.press("slash", *"docs", "escape")
+        await flight.until(lambda: len(flight.fleet.fleet.names) == 8, "all again")
+        await flight.press("j")
+        await flight.press("escape")
+        assert "No filter is set" in str(flight.toasts())
 
 
-def test_on_a_low_screen_the_list_comes_before_a_pane_too_small_to_be_one(fly: Fly) -> None:
-    async def play() -> None:
-        client = scene()
-        async with fly(client, size=(60, 15), selected="mailer") as flight:
-            fleet = flight.fleet
-            await flight.reads("◆ permission  Bash git push origin agent/mailer", "importer")
-            assert not fleet.pane.size.height
-            assert client.onlookers("mailer") == 0
-            await flight.press("plus")
-            await flight.until(lambda: fleet.pane.size.height, "the pane that was asked for")
-            await flight.until(lambda: client.onlookers("mailer") == 1, "somebody who looks")
-
-    asyncio.run(play())
+async def test_on_a_low_screen_the_list_comes_before_a_pane_too_small_to_be_one(fly: Fly) -> None:
+    client = scene()
+    async with fly(client, size=(60, 15), selected="mailer") as flight:
+        fleet = flight.fleet
+        await flight.reads("◆ permission  Bash git push origin agent/mailer", "importer")
+        assert not fleet.pane.size.height
+        assert client.onlookers("mailer") == 0
+        await flight.press("plus")
+        await flight.until(lambda: fleet.pane.size.height, "the pane that was asked for")
+        await flight.until(lambda: client.onlookers("mailer") == 1, "somebody who looks")
 
 
-def test_few_agents_on_a_low_screen_leave_the_pane_its_room(fly: Fly) -> None:
-    async def play() -> None:
-        client = MemoryClient(Status(agents=[agent("api"), agent("web", "idle")]))
-        async with fly(client, size=(60, 15)) as flight:
-            await flight.until(lambda: flight.fleet.pane.size.height >= 5, "a pane")
-
-    asyncio.run(play())
+async def test_few_agents_on_a_low_screen_leave_the_pane_its_room(fly: Fly) -> None:
+    client = MemoryClient(Status(agents=[agent("api"), agent("web", "idle")]))
+    async with fly(client, size=(60, 15)) as flight:
+        await flight.until(lambda: flight.fleet.pane.size.height >= 5, "a pane")
 
 
-def test_beside_the_pane_groups_stand_apart_as_long_as_all_have_room(fly: Fly) -> None:
-    async def play() -> None:
-        async with fly(scene(), size=(200, 40)) as flight:
-            fleet = flight.fleet.fleet
-            await flight.until(lambda: fleet.virtual_size.height == fleet.least + 4, "gaps")
-            await flight.pilot.resize_terminal(200, 17)
-            await flight.until(lambda: fleet.virtual_size.height == fleet.least, "no gaps")
-
-    asyncio.run(play())
+async def test_beside_the_pane_groups_stand_apart_as_long_as_all_have_room(fly: Fly) -> None:
+    async with fly(scene(), size=(200, 40)) as flight:
+        fleet = flight.fleet.fleet
+        await flight.until(lambda: fleet.virtual_size.height == fleet.least + 4, "gaps")
+        await flight.pilot.resize_terminal(200, 17)
+        await flight.until(lambda: fleet.virtual_size.height == fleet.least, "no gaps")

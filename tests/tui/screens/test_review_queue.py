@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 
@@ -30,75 +29,65 @@ def three() -> MemoryClient:
     return client
 
 
-def test_next_and_previous_go_round_and_say_where_they_are(fly: Fly) -> None:
-    async def play() -> None:
-        async with fly(three()) as flight:
-            await flight.press("d")
-            await flight.reads("Handoff api", "1 of 3", "n next")
-            await flight.press("n")
-            await flight.reads("Handoff blog", "2 of 3", "the goal of blog")
-            await flight.press("p", "p")
-            await flight.reads("Handoff cart", "3 of 3", "the goal of cart")
-            await flight.press("n")
-            await flight.reads("Handoff api", "1 of 3")
-            assert len(flight.app.screen_stack) == 2
-
-    asyncio.run(play())
+async def test_next_and_previous_go_round_and_say_where_they_are(fly: Fly) -> None:
+    async with fly(three()) as flight:
+        await flight.press("d")
+        await flight.reads("Handoff api", "1 of 3", "n next")
+        await flight.press("n")
+        await flight.reads("Handoff blog", "2 of 3", "the goal of blog")
+        await flight.press("p", "p")
+        await flight.reads("Handoff cart", "3 of 3", "the goal of cart")
+        await flight.press("n")
+        await flight.reads("Handoff api", "1 of 3")
+        assert len(flight.app.screen_stack) == 2
 
 
-def test_an_answer_is_for_the_one_on_the_screen_and_approves_no_other(fly: Fly) -> None:
+async def test_an_answer_is_for_the_one_on_the_screen_and_approves_no_other(fly: Fly) -> None:
     """A held key must not go through the queue."""
 
-    async def play() -> None:
-        client = three()
+    client = three()
 
-        def answered(verb: Verb) -> None:
-            assert isinstance(verb, Approve)
-            client.change(verb.name, handoff=None, needs=None, state="working")
+    def answered(verb: Verb) -> None:
+        assert isinstance(verb, Approve)
+        client.change(verb.name, handoff=None, needs=None, state="working")
 
-        client.when(Approve, answered)
-        async with fly(client) as flight:
-            await flight.press("d", "n")
-            await flight.reads("Handoff blog", "2 of 3")
-            await flight.press("a")
-            await flight.until(lambda: len(flight.app.screen_stack) == 1)
-            (verb,) = client.asked
-            assert isinstance(verb, Approve)
-            assert (verb.name, verb.handoff) == ("blog", "h-blog")
-
-    asyncio.run(play())
+    client.when(Approve, answered)
+    async with fly(client) as flight:
+        await flight.press("d", "n")
+        await flight.reads("Handoff blog", "2 of 3")
+        await flight.press("a")
+        await flight.until(lambda: len(flight.app.screen_stack) == 1)
+        (verb,) = client.asked
+        assert isinstance(verb, Approve)
+        assert (verb.name, verb.handoff) == ("blog", "h-blog")
 
 
-def test_the_queue_keeps_up_and_one_alone_has_no_next(fly: Fly) -> None:
-    async def play() -> None:
-        client = three()
-        async with fly(client) as flight:
-            await flight.press("d")
-            await flight.reads("1 of 3")
-            client.change("cart", handoff=None, needs=None, state="working")
-            await flight.reads("1 of 2")
-            client.change("blog", handoff=None, needs=None, state="working")
-            await flight.until(lambda: "1 of 2 " not in flight.text())
-            assert "n next" not in flight.text()
-            await flight.press("n")
-            await flight.until(flight.toasts)
-            assert "No other handoffs are waiting for you." in flight.toasts()[0]
-            assert isinstance(flight.app.screen, ReviewScreen)
-
-    asyncio.run(play())
+async def test_the_queue_keeps_up_and_one_alone_has_no_next(fly: Fly) -> None:
+    client = three()
+    async with fly(client) as flight:
+        await flight.press("d")
+        await flight.reads("1 of 3")
+        client.change("cart", handoff=None, needs=None, state="working")
+        await flight.reads("1 of 2")
+        client.change("blog", handoff=None, needs=None, state="working")
+        await flight.until(lambda: "1 of 2 " not in flight.text())
+        assert "n next" not in flight.text()
+        await flight.press("n")
+        await flight.until(flight.toasts)
+        assert "No other handoffs are waiting for you." in flight.toasts()[0]
+        assert isinstance(flight.app.screen, ReviewScreen)
 
 
-def test_gits_word_stands_beside_claims_and_what_the_successor_is_told_under_it(fly: Fly) -> None:
-    async def play() -> None:
-        client = scene()
-        facts = "## Verified Facts\n\n- commit `9f1c2d3e4b` add the margin\n"
-        client.lay("h-api", f"---\nagent: api\n---\n## Progress\n\n- commit `9f1c2d3`\n\n{facts}")
-        client.continue_with("api", "Read \x1b[31mit first.\n\n## Goal\n\n<b>x</b>")
-        async with fly(client, size=(100, 45)) as flight:
-            await flight.press("d")
-            await flight.reads(
-                "✓ 1 commit · ", "9f1c2d3 ✓", "What the New Session Is Told", "Read it first.",
-                "<b>x</b>",
-            )  # fmt: skip
-
-    asyncio.run(play())
+async def test_gits_word_stands_beside_claims_and_what_the_successor_is_told_under_it(
+    fly: Fly,
+) -> None:
+    client = scene()
+    facts = "## Verified Facts\n\n- commit `9f1c2d3e4b` add the margin\n"
+    client.lay("h-api", f"---\nagent: api\n---\n## Progress\n\n- commit `9f1c2d3`\n\n{facts}")
+    client.continue_with("api", "Read \x1b[31mit first.\n\n## Goal\n\n<b>x</b>")
+    async with fly(client, size=(100, 45)) as flight:
+        await flight.press("d")
+        await flight.reads(
+            "✓ 1 commit · ", "9f1c2d3 ✓", "What the New Session Is Told", "Read it first.",
+            "<b>x</b>",
+        )  # fmt: skip

@@ -22,17 +22,14 @@ class Fly(Protocol):
     def __call__(self, client: MemoryClient, **how: Any) -> AbstractAsyncContextManager[Any]: ...
 
 
-def test_the_document_and_what_is_known_of_it_are_there(fly: Fly) -> None:
-    async def play() -> None:
-        async with fly(scene(), size=(100, 45)) as flight:
-            await flight.press("d")
-            await flight.reads(
-                "Handoff api", "because its context is filling", "by the agent · 142k of 200k",
-                "at 9f1c2d3e", "Renew access tokens", "Approving ends this session",
-                "Verified Facts",
-            )  # fmt: skip
-
-    asyncio.run(play())
+async def test_the_document_and_what_is_known_of_it_are_there(fly: Fly) -> None:
+    async with fly(scene(), size=(100, 45)) as flight:
+        await flight.press("d")
+        await flight.reads(
+            "Handoff api", "because its context is filling", "by the agent · 142k of 200k",
+            "at 9f1c2d3e", "Renew access tokens", "Approving ends this session",
+            "Verified Facts",
+        )  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -44,100 +41,87 @@ def test_the_document_and_what_is_known_of_it_are_there(fly: Fly) -> None:
         ("c", Refuse(name="api", handoff="h-api", compact=True)),
     ],
 )
-def test_an_answer_is_given_to_the_handoff_that_was_seen(fly: Fly, key: str, verb: Verb) -> None:
-    async def play() -> None:
-        async with fly(scene()) as flight:
-            await flight.press("d", key)
-            await flight.until(lambda: flight.client.asked == [verb])
-            await flight.until(lambda: len(flight.app.screen_stack) == 1)
-
-    asyncio.run(play())
-
-
-def test_a_yes_is_to_the_document_that_is_shown(fly: Fly) -> None:
-    async def play() -> None:
-        client = scene()
-        client.lay("h-api", "## Goal\n\nshown first\n")
-        changed = NotNow("The handoff document of api has changed since it was shown")
-        client.refuse(Approve, changed)
-        async with fly(client) as flight:
-            await flight.press("d")
-            await flight.reads("shown first")
-            client.lay("h-api", "## Goal\n\nanother one\n")
-            await flight.press("a")
-            await flight.reads("another one")
-            assert "has changed since it was shown" in flight.toasts()[0]
-            client.when(Approve, lambda _: None)
-            await flight.press("a")
-            await flight.until(lambda: len(flight.app.screen_stack) == 1)
-            answers = [each for each in client.asked if isinstance(each, Approve)]
-            assert [each.sha256 for each in answers] == [
-                hashlib.sha256(f"## Goal\n\n{words}\n".encode()).hexdigest()
-                for words in ("shown first", "another one")
-            ]
-
-    asyncio.run(play())
+async def test_an_answer_is_given_to_the_handoff_that_was_seen(
+    fly: Fly, key: str, verb: Verb
+) -> None:
+    async with fly(scene()) as flight:
+        await flight.press("d", key)
+        await flight.until(lambda: flight.client.asked == [verb])
+        await flight.until(lambda: len(flight.app.screen_stack) == 1)
 
 
-def test_a_refused_answer_leaves_the_document_there(fly: Fly) -> None:
-    async def play() -> None:
-        client = scene()
-        client.refuse(Approve, NotNow("not now", "two handoffs are under way"))
-        async with fly(client) as flight:
-            await flight.press("d", "a")
-            await flight.until(flight.toasts)
-            assert isinstance(flight.app.screen, ReviewScreen)
-
-    asyncio.run(play())
-
-
-def test_why_an_edit_was_refused_stays_until_the_document_is_another(fly: Fly) -> None:
-    async def play() -> None:
-        client = scene()
-        reasons = "Next Steps says nothing.\nA fence is open."
-        refused = BadUsage("The edited document is not complete", reasons, "Mend it.")
-        client.refuse(Approve, refused)
-        async with fly(client) as flight:
-            await flight.press("d")
-            await flight.reads("Approving ends this session")
-            await flight.press("a")
-            await flight.reads(
-                "The edited document is not complete", "Next Steps says nothing.",
-                "A fence is open.", "Press e to edit",
-            )  # fmt: skip
-            assert "Approving ends this session" not in flight.text()
-            assert not flight.toasts()
-
-            client.lay("h-api", "## Goal\n\nmended\n")
-            await flight.press("e")
-            await flight.reads("mended", "Approving ends this session")
-            assert "not complete" not in flight.text()
-
-    asyncio.run(play())
+async def test_a_yes_is_to_the_document_that_is_shown(fly: Fly) -> None:
+    client = scene()
+    client.lay("h-api", "## Goal\n\nshown first\n")
+    changed = NotNow("The handoff document of api has changed since it was shown")
+    client.refuse(Approve, changed)
+    async with fly(client) as flight:
+        await flight.press("d")
+        await flight.reads("shown first")
+        client.lay("h-api", "## Goal\n\nanother one\n")
+        await flight.press("a")
+        await flight.reads("another one")
+        assert "has changed since it was shown" in flight.toasts()[0]
+        client.when(Approve, lambda _: None)
+        await flight.press("a")
+        await flight.until(lambda: len(flight.app.screen_stack) == 1)
+        answers = [each for each in client.asked if isinstance(each, Approve)]
+        assert [each.sha256 for each in answers] == [
+            hashlib.sha256(f"## Goal\n\n{words}\n".encode()).hexdigest()
+            for words in ("shown first", "another one")
+        ]
 
 
-def test_before_the_agent_was_asked_the_draft_says_that_it_is_one(fly: Fly) -> None:
-    async def play() -> None:
-        client = scene()
-        api = client.agent("api")
-        assert api.handoff
-        assert api.needs
-        client.change(
-            "api",
-            handoff=api.handoff.model_copy(update={"phase": "asked"}),
-            needs=api.needs.model_copy(update={"kind": "handoff"}),
-        )
-        async with fly(client) as flight:
-            await flight.press("d")
-            await flight.reads("Hand off?", "The agent has not been asked yet")
-            await flight.press("e")
-            await flight.until(flight.toasts)
-            assert "only while it is in review" in flight.toasts()[0]
-            await flight.press("A")
-            wanted = Approve(name="api", handoff="h-api", straight=True)
-            await flight.until(lambda: flight.client.asked == [wanted])
+async def test_a_refused_answer_leaves_the_document_there(fly: Fly) -> None:
+    client = scene()
+    client.refuse(Approve, NotNow("not now", "two handoffs are under way"))
+    async with fly(client) as flight:
+        await flight.press("d", "a")
+        await flight.until(flight.toasts)
+        assert isinstance(flight.app.screen, ReviewScreen)
 
-    asyncio.run(play())
+
+async def test_why_an_edit_was_refused_stays_until_the_document_is_another(fly: Fly) -> None:
+    client = scene()
+    reasons = "Next Steps says nothing.\nA fence is open."
+    refused = BadUsage("The edited document is not complete", reasons, "Mend it.")
+    client.refuse(Approve, refused)
+    async with fly(client) as flight:
+        await flight.press("d")
+        await flight.reads("Approving ends this session")
+        await flight.press("a")
+        await flight.reads(
+            "The edited document is not complete", "Next Steps says nothing.",
+            "A fence is open.", "Press e to edit",
+        )  # fmt: skip
+        assert "Approving ends this session" not in flight.text()
+        assert not flight.toasts()
+
+        client.lay("h-api", "## Goal\n\nmended\n")
+        await flight.press("e")
+        await flight.reads("mended", "Approving ends this session")
+        assert "not complete" not in flight.text()
+
+
+async def test_before_the_agent_was_asked_the_draft_says_that_it_is_one(fly: Fly) -> None:
+    client = scene()
+    api = client.agent("api")
+    assert api.handoff
+    assert api.needs
+    client.change(
+        "api",
+        handoff=api.handoff.model_copy(update={"phase": "asked"}),
+        needs=api.needs.model_copy(update={"kind": "handoff"}),
+    )
+    async with fly(client) as flight:
+        await flight.press("d")
+        await flight.reads("Hand off?", "The agent has not been asked yet")
+        await flight.press("e")
+        await flight.until(flight.toasts)
+        assert "only while it is in review" in flight.toasts()[0]
+        await flight.press("A")
+        wanted = Approve(name="api", handoff="h-api", straight=True)
+        await flight.until(lambda: flight.client.asked == [wanted])
 
 
 def test_what_changes_while_the_document_is_drawn_never_ends_the_screen(fly: Fly) -> None:
@@ -165,70 +149,55 @@ def test_what_changes_while_the_document_is_drawn_never_ends_the_screen(fly: Fly
         asyncio.run(play(pauses))
 
 
-def test_the_keys_are_told_and_a_question_answered_meanwhile_closes(fly: Fly) -> None:
-    async def play() -> None:
-        async with fly(scene(), selected="api") as flight:
-            await flight.press("d")
-            await flight.reads("? help")
-            await flight.press("f1")
-            await flight.reads("Edit the document in $EDITOR.")
-            flight.client.change("api", handoff=None, needs=None, state="working")
-            await flight.press("q")
-            await flight.until(lambda: len(flight.app.screen_stack) == 1)
-
-    asyncio.run(play())
+async def test_the_keys_are_told_and_a_question_answered_meanwhile_closes(fly: Fly) -> None:
+    async with fly(scene(), selected="api") as flight:
+        await flight.press("d")
+        await flight.reads("? help")
+        await flight.press("f1")
+        await flight.reads("Edit the document in $EDITOR.")
+        flight.client.change("api", handoff=None, needs=None, state="working")
+        await flight.press("q")
+        await flight.until(lambda: len(flight.app.screen_stack) == 1)
 
 
-def test_a_question_that_was_answered_elsewhere_closes(fly: Fly) -> None:
-    async def play() -> None:
-        async with fly(scene()) as flight:
-            await flight.press("d")
-            await flight.reads("Approving ends this session")
-            flight.client.change("api", handoff=None, needs=None, state="working")
-            await flight.until(lambda: len(flight.app.screen_stack) == 1)
-            await flight.until(flight.toasts)
-            assert "no longer open" in flight.toasts()[0]
-
-    asyncio.run(play())
+async def test_a_question_that_was_answered_elsewhere_closes(fly: Fly) -> None:
+    async with fly(scene()) as flight:
+        await flight.press("d")
+        await flight.reads("Approving ends this session")
+        flight.client.change("api", handoff=None, needs=None, state="working")
+        await flight.until(lambda: len(flight.app.screen_stack) == 1)
+        await flight.until(flight.toasts)
+        assert "no longer open" in flight.toasts()[0]
 
 
-def test_a_supervisor_that_goes_away_leaves_the_document_readable(fly: Fly) -> None:
-    async def play() -> None:
-        async with fly(scene()) as flight:
-            await flight.press("d")
-            await flight.reads("Renew access tokens")
-            flight.client.disconnect()
-            await flight.until(lambda: not flight.app.model.connection.live)
-            await flight.press("a")
-            await flight.until(flight.toasts)
-            assert "Renew access tokens" in flight.text()
-            await flight.press("escape")
-            await flight.until(lambda: len(flight.app.screen_stack) == 1)
-
-    asyncio.run(play())
+async def test_a_supervisor_that_goes_away_leaves_the_document_readable(fly: Fly) -> None:
+    async with fly(scene()) as flight:
+        await flight.press("d")
+        await flight.reads("Renew access tokens")
+        flight.client.disconnect()
+        await flight.until(lambda: not flight.app.model.connection.live)
+        await flight.press("a")
+        await flight.until(flight.toasts)
+        assert "Renew access tokens" in flight.text()
+        await flight.press("escape")
+        await flight.until(lambda: len(flight.app.screen_stack) == 1)
 
 
-def test_a_document_that_cannot_be_had_is_said(fly: Fly) -> None:
-    async def play() -> None:
-        client = scene()
-        client._documents.clear()
-        async with fly(client) as flight:
-            await flight.press("d")
-            await flight.until(flight.toasts)
-            assert "there is no document yet" in flight.toasts()[0]
-
-    asyncio.run(play())
+async def test_a_document_that_cannot_be_had_is_said(fly: Fly) -> None:
+    client = scene()
+    client._documents.clear()
+    async with fly(client) as flight:
+        await flight.press("d")
+        await flight.until(flight.toasts)
+        assert "there is no document yet" in flight.toasts()[0]
 
 
-def test_a_terminal_that_cannot_be_given_to_the_editor_is_said(fly: Fly) -> None:
-    async def play() -> None:
-        async with fly(scene()) as flight:
-            await flight.press("d", "e")
-            await flight.until(flight.toasts)
-            assert flight.edited == list[Path]()
-            assert isinstance(flight.app.screen, ReviewScreen)
-
-    asyncio.run(play())
+async def test_a_terminal_that_cannot_be_given_to_the_editor_is_said(fly: Fly) -> None:
+    async with fly(scene()) as flight:
+        await flight.press("d", "e")
+        await flight.until(flight.toasts)
+        assert flight.edited == list[Path]()
+        assert isinstance(flight.app.screen, ReviewScreen)
 
 
 LONG = " ".join(f"word{i}" for i in range(40))
@@ -250,39 +219,33 @@ UNBROKEN = "".join(f"{i}," for i in range(100, 150))
     ],
     ids=["fence", "unbroken", "indented", "code", "in-list", "table", "h1", "reference", "title"],
 )
-def test_all_of_a_document_can_be_seen(fly: Fly, block: str) -> None:
+async def test_all_of_a_document_can_be_seen(fly: Fly, block: str) -> None:
     """Whoever approves it must have been able to read it: nothing is cut off at the edge."""
 
-    async def play() -> None:
-        client = scene()
-        client.lay("h-api", f"## Goal\n\nbegins\n\n{block}\n\n## Next Steps\n\n1. ends\n")
-        async with fly(client, size=(60, 60)) as flight:
-            await flight.press("d")
-            await flight.reads("begins", "ends")
-            seen = "".join(flight.text().split())
-            for word in re.findall(r"word\d+|1\d\d,", block):
-                assert word in seen or word in re.sub("[│┃]", "", seen)
-
-    asyncio.run(play())
+    client = scene()
+    client.lay("h-api", f"## Goal\n\nbegins\n\n{block}\n\n## Next Steps\n\n1. ends\n")
+    async with fly(client, size=(60, 60)) as flight:
+        await flight.press("d")
+        await flight.reads("begins", "ends")
+        seen = "".join(flight.text().split())
+        for word in re.findall(r"word\d+|1\d\d,", block):
+            assert word in seen or word in re.sub("[│┃]", "", seen)
 
 
-def test_a_long_document_is_moved_by_the_keys_of_every_long_text(fly: Fly) -> None:
-    async def play() -> None:
-        client = scene()
-        client.lay("h-api", "## Goal\n\n" + "\n\n".join(f"line {at}" for at in range(90)))
-        async with fly(client, size=(60, 15)) as flight:
-            await flight.press("d")
-            await flight.reads("line 0")
-            body = flight.app.screen.query_one("#document")
-            for key, at in (("j", 1), ("down", 2), ("k", 1), ("G", body.max_scroll_y), ("g", 0)):
-                await flight.press(key)
-                await flight.until(lambda at=at: body.scroll_y == at)
-            await flight.press("space")
-            await flight.until(lambda: body.scroll_y > 1)
-            await flight.press("?")
-            await flight.reads("Scroll down.")
-
-    asyncio.run(play())
+async def test_a_long_document_is_moved_by_the_keys_of_every_long_text(fly: Fly) -> None:
+    client = scene()
+    client.lay("h-api", "## Goal\n\n" + "\n\n".join(f"line {at}" for at in range(90)))
+    async with fly(client, size=(60, 15)) as flight:
+        await flight.press("d")
+        await flight.reads("line 0")
+        body = flight.app.screen.query_one("#document")
+        for key, at in (("j", 1), ("down", 2), ("k", 1), ("G", body.max_scroll_y), ("g", 0)):
+            await flight.press(key)
+            await flight.until(lambda at=at: body.scroll_y == at)
+        await flight.press("space")
+        await flight.until(lambda: body.scroll_y > 1)
+        await flight.press("?")
+        await flight.reads("Scroll down.")
 
 
 @pytest.mark.parametrize(
@@ -316,42 +279,36 @@ def shown(words: str) -> str:
     return hashlib.sha256(f"## Goal\n\n{words}\n".encode()).hexdigest()
 
 
-def test_nobody_agrees_to_a_document_that_is_not_there_yet(fly: Fly) -> None:
-    async def play() -> None:
-        client = Slow(scene())
-        client.lay("h-api", "## Goal\n\nat last\n")
+async def test_nobody_agrees_to_a_document_that_is_not_there_yet(fly: Fly) -> None:
+    client = Slow(scene())
+    client.lay("h-api", "## Goal\n\nat last\n")
+    client.let.clear()
+    async with fly(client) as flight:
+        await flight.press("d", "a", "A")
+        await flight.until(lambda: "oading; press" in str(flight.toasts()))
+        assert client.asked == []
+        client.let.set()
+        await flight.reads("at last")
+        await flight.press("a")
+        await flight.until(lambda: client.asked, "the answer")
+        assert client.asked == [Approve(name="api", handoff="h-api", sha256=shown("at last"))]
+
+
+async def test_coming_back_from_the_editor_nobody_agrees_to_what_was_there_before(fly: Fly) -> None:
+    client = Slow(scene())
+    client.lay("h-api", "## Goal\n\nbefore\n")
+    async with fly(client) as flight:
+        await flight.press("d")
+        await flight.reads("before")
         client.let.clear()
-        async with fly(client) as flight:
-            await flight.press("d", "a", "A")
-            await flight.until(lambda: "oading; press" in str(flight.toasts()))
-            assert client.asked == []
-            client.let.set()
-            await flight.reads("at last")
-            await flight.press("a")
-            await flight.until(lambda: client.asked, "the answer")
-            assert client.asked == [Approve(name="api", handoff="h-api", sha256=shown("at last"))]
-
-    asyncio.run(play())
-
-
-def test_coming_back_from_the_editor_nobody_agrees_to_what_was_there_before(fly: Fly) -> None:
-    async def play() -> None:
-        client = Slow(scene())
-        client.lay("h-api", "## Goal\n\nbefore\n")
-        async with fly(client) as flight:
-            await flight.press("d")
-            await flight.reads("before")
-            client.let.clear()
-            client.lay("h-api", "## Goal\n\nedited\n")
-            await flight.press("e")
-            await flight.until(flight.toasts, "back from where no editor can be had")
-            await flight.press("a")
-            await flight.until(lambda: "oading; press" in str(flight.toasts()))
-            assert client.asked == []
-            client.let.set()
-            await flight.reads("edited")
-            await flight.press("a")
-            await flight.until(lambda: client.asked, "the answer")
-            assert client.asked == [Approve(name="api", handoff="h-api", sha256=shown("edited"))]
-
-    asyncio.run(play())
+        client.lay("h-api", "## Goal\n\nedited\n")
+        await flight.press("e")
+        await flight.until(flight.toasts, "back from where no editor can be had")
+        await flight.press("a")
+        await flight.until(lambda: "oading; press" in str(flight.toasts()))
+        assert client.asked == []
+        client.let.set()
+        await flight.reads("edited")
+        await flight.press("a")
+        await flight.until(lambda: client.asked, "the answer")
+        assert client.asked == [Approve(name="api", handoff="h-api", sha256=shown("edited"))]

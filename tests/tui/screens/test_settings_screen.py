@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from functools import partial
@@ -68,143 +67,125 @@ def flying() -> MemoryClient:
     return MemoryClient(Status(agents=[agent(name, tokens=held) for name, held in names.items()]))
 
 
-def test_marks_are_tried_on_the_agents_and_written_where_it_says(fly: Fly, shop: Path) -> None:
+async def test_marks_are_tried_on_the_agents_and_written_where_it_says(
+    fly: Fly, shop: Path
+) -> None:
     file = shop / "cockpit.toml"
 
-    async def play() -> None:
-        async with fly(flying(), size=(100, 30), files=reader(shop)) as flight:
-            await flight.press("comma")
-            await flight.reads("Settings", "70%", "No changes yet", "other file")
-            await flight.press("tab", "tab", "tab", "tab", *"62%")
-            await flight.reads("warn → act", "Ctrl-S saves", "shop/cockpit.toml")
-            await flight.reads("not trusted yet")
-            assert file.read_text() == TEXT
-            await flight.press("backspace")
-            await flight.reads("has no unit")
-            await flight.press("ctrl+s")
-            assert file.read_text() == TEXT
-            await flight.press("%", "ctrl+s")
-            wanted = Load(config=str(file))
-            await flight.until(lambda: flight.asked == [wanted], "the reload")
-        assert file.read_text() == TEXT.replace('act = "70%"   # late', 'act = "62%"   # late')
-
-    asyncio.run(play())
+    async with fly(flying(), size=(100, 30), files=reader(shop)) as flight:
+        await flight.press("comma")
+        await flight.reads("Settings", "70%", "No changes yet", "other file")
+        await flight.press("tab", "tab", "tab", "tab", *"62%")
+        await flight.reads("warn → act", "Ctrl-S saves", "shop/cockpit.toml")
+        await flight.reads("not trusted yet")
+        assert file.read_text() == TEXT
+        await flight.press("backspace")
+        await flight.reads("has no unit")
+        await flight.press("ctrl+s")
+        assert file.read_text() == TEXT
+        await flight.press("%", "ctrl+s")
+        wanted = Load(config=str(file))
+        await flight.until(lambda: flight.asked == [wanted], "the reload")
+    assert file.read_text() == TEXT.replace('act = "70%"   # late', 'act = "62%"   # late')
 
 
-def test_marks_out_of_order_are_refused_in_words(fly: Fly, shop: Path) -> None:
-    async def play() -> None:
-        async with fly(flying(), size=(100, 30), files=reader(shop)) as flight:
-            await flight.press("comma", *"90%")
-            await flight.reads("notice comes after act", "Make notice the lower one")
-
-    asyncio.run(play())
+async def test_marks_out_of_order_are_refused_in_words(fly: Fly, shop: Path) -> None:
+    async with fly(flying(), size=(100, 30), files=reader(shop)) as flight:
+        await flight.press("comma", *"90%")
+        await flight.reads("notice comes after act", "Make notice the lower one")
 
 
-def test_a_mark_that_will_be_lowered_is_said_to_be(fly: Fly, shop: Path) -> None:
+async def test_a_mark_that_will_be_lowered_is_said_to_be(fly: Fly, shop: Path) -> None:
     (shop / "cockpit.toml").write_text('[[agents]]\nname = "api"\n')
 
-    async def play() -> None:
-        async with fly(flying(), size=(140, 30), files=reader(shop)) as flight:
-            await flight.press("comma", *"75%")
-            await flight.reads("notice is lowered to warn", "120k of 200k", "Ctrl-S saves")
-
-    asyncio.run(play())
+    async with fly(flying(), size=(140, 30), files=reader(shop)) as flight:
+        await flight.press("comma", *"75%")
+        await flight.reads("notice is lowered to warn", "120k of 200k", "Ctrl-S saves")
 
 
-def test_a_theme_is_seen_at_once_and_taken_back(fly: Fly, shop: Path) -> None:
+async def test_a_theme_is_seen_at_once_and_taken_back(fly: Fly, shop: Path) -> None:
     own = shop.parent / "home" / "cockpit.toml"
 
-    async def play() -> None:
-        async with fly(flying(), size=(100, 30), files=reader(shop)) as flight:
-            await flight.press("comma", *["shift+tab"] * 5, "right")
-            await flight.until(lambda: flight.app.theme != "night", "another theme")
-            await flight.reads("home/cockpit.toml", "(a new")
-            await flight.press("ctrl+g")
-            assert flight.app.theme == "night"
-            await flight.press("comma", *["shift+tab"] * 5, "left", "ctrl+s")
-            await flight.until(own.exists, "the file")
-            await flight.until(lambda: len(flight.app.screen_stack) == 1, "the fleet")
-            assert own.read_text() == f'[cockpit]\ntheme = "{flight.app.theme}"\n'
-
-    asyncio.run(play())
+    async with fly(flying(), size=(100, 30), files=reader(shop)) as flight:
+        await flight.press("comma", *["shift+tab"] * 5, "right")
+        await flight.until(lambda: flight.app.theme != "night", "another theme")
+        await flight.reads("home/cockpit.toml", "(a new")
+        await flight.press("ctrl+g")
+        assert flight.app.theme == "night"
+        await flight.press("comma", *["shift+tab"] * 5, "left", "ctrl+s")
+        await flight.until(own.exists, "the file")
+        await flight.until(lambda: len(flight.app.screen_stack) == 1, "the fleet")
+        assert own.read_text() == f'[cockpit]\ntheme = "{flight.app.theme}"\n'
 
 
-def test_a_file_that_is_not_right_is_said_and_left_alone(fly: Fly, shop: Path) -> None:
+async def test_a_file_that_is_not_right_is_said_and_left_alone(fly: Fly, shop: Path) -> None:
     (shop / "cockpit.toml").write_text("nonsense = 1\n")
 
-    async def play() -> None:
-        async with fly(flying(), size=(100, 30), files=reader(shop)) as flight:
-            await flight.press("comma")
-            await flight.reads("unknown key", "Fix it, then press Ctrl-S")
-            await flight.press(*"60%", "ctrl+s", "ctrl+g")
-            assert flight.asked == []
-        assert (shop / "cockpit.toml").read_text() == "nonsense = 1\n"
-
-    asyncio.run(play())
+    async with fly(flying(), size=(100, 30), files=reader(shop)) as flight:
+        await flight.press("comma")
+        await flight.reads("unknown key", "Fix it, then press Ctrl-S")
+        await flight.press(*"60%", "ctrl+s", "ctrl+g")
+        assert flight.asked == []
+    assert (shop / "cockpit.toml").read_text() == "nonsense = 1\n"
 
 
-def test_a_supervisor_that_refuses_the_file_goes_on_and_it_is_said(fly: Fly, shop: Path) -> None:
-    async def play() -> None:
-        client = flying()
-        client.refuse(Load, BadConfig("there is an agent api already"))
-        async with fly(client, size=(100, 30), files=reader(shop)) as flight:
-            await flight.press("comma", *"40%", "ctrl+s")
-            await flight.until(lambda: "eep" in str(flight.toasts()), "why")
+async def test_a_supervisor_that_refuses_the_file_goes_on_and_it_is_said(
+    fly: Fly, shop: Path
+) -> None:
+    client = flying()
+    client.refuse(Load, BadConfig("there is an agent api already"))
+    async with fly(client, size=(100, 30), files=reader(shop)) as flight:
+        await flight.press("comma", *"40%", "ctrl+s")
+        await flight.until(lambda: "eep" in str(flight.toasts()), "why")
 
-    asyncio.run(play())
 
-
-def test_keys_are_changed_with_their_clashes_said_and_count_at_once(fly: Fly, shop: Path) -> None:
+async def test_keys_are_changed_with_their_clashes_said_and_count_at_once(
+    fly: Fly, shop: Path
+) -> None:
     own = shop.parent / "home" / "cockpit.toml"
 
-    async def play() -> None:
-        async with fly(flying(), size=(100, 30), files=reader(shop)) as flight:
-            await flight.press("comma", "ctrl+k")
-            await flight.reads("Keys", "approve-straight")
-            await flight.press(*"sort", "tab", *"x")
-            await flight.reads('x is already taken: "stop" uses it too')
-            await flight.press("ctrl+s")
-            assert not own.exists()
-            await flight.press("backspace", *"ctrl+t, T", "ctrl+s")
-            await flight.until(lambda: len(flight.app.screen_stack) == 1, "the fleet")
-            assert own.read_text() == '[keys]\nsort = "ctrl+t, T"\n'
-            await flight.press("T")
-            await flight.reads("context↓")
-            await flight.press("S")
-            assert flight.fleet.fleet.sort == "context"
-            await flight.press("comma", "ctrl+k", *"sort", "tab", "minus", "ctrl+s")
-            await flight.until(lambda: "sort" not in own.read_text(), "its own key again")
-
-    asyncio.run(play())
+    async with fly(flying(), size=(100, 30), files=reader(shop)) as flight:
+        await flight.press("comma", "ctrl+k")
+        await flight.reads("Keys", "approve-straight")
+        await flight.press(*"sort", "tab", *"x")
+        await flight.reads('x is already taken: "stop" uses it too')
+        await flight.press("ctrl+s")
+        assert not own.exists()
+        await flight.press("backspace", *"ctrl+t, T", "ctrl+s")
+        await flight.until(lambda: len(flight.app.screen_stack) == 1, "the fleet")
+        assert own.read_text() == '[keys]\nsort = "ctrl+t, T"\n'
+        await flight.press("T")
+        await flight.reads("context↓")
+        await flight.press("S")
+        assert flight.fleet.fleet.sort == "context"
+        await flight.press("comma", "ctrl+k", *"sort", "tab", "minus", "ctrl+s")
+        await flight.until(lambda: "sort" not in own.read_text(), "its own key again")
 
 
-def test_a_mark_goes_back_to_its_default_and_its_words_stay(fly: Fly, shop: Path) -> None:
+async def test_a_mark_goes_back_to_its_default_and_its_words_stay(fly: Fly, shop: Path) -> None:
     file = shop / "cockpit.toml"
 
-    async def play() -> None:
-        async with fly(flying(), size=(140, 30), files=reader(shop)) as flight:
-            await flight.press("comma", "ctrl+r")
-            await says(flight, "notice is the default; no file sets it")
-            await flight.press("tab", "tab", "tab", "tab", "ctrl+r")
-            await says(
-                flight, "cockpit.toml (not trusted", "removes `act` from line 3, leaving 70%, the"
-            )
-            await flight.press("ctrl+r")
-            await says(flight, "No changes yet")
-            await flight.press(*"66%")
-            await says(flight, "changes `act` on line 3")
-            await flight.press("ctrl+r")
-            await says(flight, "removes `act` from line 3")
-            await flight.reads("→ 70%")
-            assert file.read_text() == TEXT
-            await flight.press("ctrl+s")
-            await flight.until(lambda: len(flight.app.screen_stack) == 1, "the fleet")
-        assert file.read_text() == TEXT.replace('act = "70%"   # late', "# late")
-
-    asyncio.run(play())
+    async with fly(flying(), size=(140, 30), files=reader(shop)) as flight:
+        await flight.press("comma", "ctrl+r")
+        await says(flight, "notice is the default; no file sets it")
+        await flight.press("tab", "tab", "tab", "tab", "ctrl+r")
+        await says(
+            flight, "cockpit.toml (not trusted", "removes `act` from line 3, leaving 70%, the"
+        )
+        await flight.press("ctrl+r")
+        await says(flight, "No changes yet")
+        await flight.press(*"66%")
+        await says(flight, "changes `act` on line 3")
+        await flight.press("ctrl+r")
+        await says(flight, "removes `act` from line 3")
+        await flight.reads("→ 70%")
+        assert file.read_text() == TEXT
+        await flight.press("ctrl+s")
+        await flight.until(lambda: len(flight.app.screen_stack) == 1, "the fleet")
+    assert file.read_text() == TEXT.replace('act = "70%"   # late', "# late")
 
 
-def test_a_lower_file_counts_where_the_upper_one_says_nothing_any_more(
+async def test_a_lower_file_counts_where_the_upper_one_says_nothing_any_more(
     fly: Fly, shop: Path
 ) -> None:
     own = shop.parent / "home" / "cockpit.toml"
@@ -212,98 +193,84 @@ def test_a_lower_file_counts_where_the_upper_one_says_nothing_any_more(
     own.write_text('[defaults]\nmode = "observe"\n[defaults.context]\nact = "66%"\n')
     own.chmod(0o600)
 
-    async def play() -> None:
-        async with fly(flying(), size=(140, 30), files=reader(shop)) as flight:
-            await flight.press("comma", "tab", "tab", "tab", "tab", "ctrl+r")
-            await says(flight, "leaving 66%, from", "home/cockpit.toml:4)")
-            await flight.press("ctrl+r", *["tab"] * 5)
-            await flight.reads("observe", "only watch")
-            await flight.press("ctrl+r")
-            await says(flight, "removes `mode` from line 2")
-            await flight.reads("ask me before a handoff")
-
-    asyncio.run(play())
+    async with fly(flying(), size=(140, 30), files=reader(shop)) as flight:
+        await flight.press("comma", "tab", "tab", "tab", "tab", "ctrl+r")
+        await says(flight, "leaving 66%, from", "home/cockpit.toml:4)")
+        await flight.press("ctrl+r", *["tab"] * 5)
+        await flight.reads("observe", "only watch")
+        await flight.press("ctrl+r")
+        await says(flight, "removes `mode` from line 2")
+        await flight.reads("ask me before a handoff")
 
 
-def test_every_choice_is_written_where_it_belongs(fly: Fly, shop: Path) -> None:
+async def test_every_choice_is_written_where_it_belongs(fly: Fly, shop: Path) -> None:
     own = shop.parent / "home" / "cockpit.toml"
 
-    async def play() -> None:
-        async with fly(flying(), size=(140, 34), files=reader(shop)) as flight:
-            await flight.press("comma", "tab", *"150k", *["tab"] * 7, *"300k")
-            await flight.press("tab", "right", "tab", "tab")
-            await flight.press(*["right", "tab"] * 3, "right")
-            await says(flight, "mode applies to agents started from now on")
-            await flight.press("ctrl+s")
-            await flight.until(lambda: len(flight.app.screen_stack) == 1, "the fleet")
-        assert own.read_text() == (
-            '[cockpit]\nrefresh = "low"\nglyphs = "unicode"\ncolours = "all"\n\n'
-            '[notifications]\nterminal = "osc9"\n'
-        )
-        text = (shop / "cockpit.toml").read_text()
-        assert all(line in text for line in ('notice = "150k"', 'window = "300k"'))
-        assert 'mode = "auto"' in text
-
-    asyncio.run(play())
+    async with fly(flying(), size=(140, 34), files=reader(shop)) as flight:
+        await flight.press("comma", "tab", *"150k", *["tab"] * 7, *"300k")
+        await flight.press("tab", "right", "tab", "tab")
+        await flight.press(*["right", "tab"] * 3, "right")
+        await says(flight, "mode applies to agents started from now on")
+        await flight.press("ctrl+s")
+        await flight.until(lambda: len(flight.app.screen_stack) == 1, "the fleet")
+    assert own.read_text() == (
+        '[cockpit]\nrefresh = "low"\nglyphs = "unicode"\ncolours = "all"\n\n'
+        '[notifications]\nterminal = "osc9"\n'
+    )
+    text = (shop / "cockpit.toml").read_text()
+    assert all(line in text for line in ('notice = "150k"', 'window = "300k"'))
+    assert 'mode = "auto"' in text
 
 
-def test_a_file_that_changed_meanwhile_is_read_anew_and_what_is_typed_stays(
+async def test_a_file_that_changed_meanwhile_is_read_anew_and_what_is_typed_stays(
     fly: Fly, shop: Path
 ) -> None:
     file = shop / "cockpit.toml"
 
-    async def play() -> None:
-        async with fly(flying(), size=(140, 30), files=reader(shop)) as flight:
-            await flight.press("comma", *"40%")
-            await says(flight, "adds `notice`")
-            file.write_text("# somebody's\n" + TEXT)
-            await flight.press("ctrl+s")
-            await says(flight, "has changed on disk: nothing was saved")
-            assert file.read_text() == "# somebody's\n" + TEXT
-            file.write_text("broken = \n")
-            await flight.press("ctrl+s")
-            await says(flight, "cockpit.toml:1: not valid TOML")
-            file.write_text("# mended\n" + TEXT)
-            await flight.press("ctrl+s")
-            await says(flight, "on disk: nothing was saved")
-            await flight.press("ctrl+s")
-            await flight.until(lambda: len(flight.app.screen_stack) == 1, "the fleet")
-        assert file.read_text().startswith("# mended\n")
-        assert 'notice = "40%"' in file.read_text()
-
-    asyncio.run(play())
+    async with fly(flying(), size=(140, 30), files=reader(shop)) as flight:
+        await flight.press("comma", *"40%")
+        await says(flight, "adds `notice`")
+        file.write_text("# somebody's\n" + TEXT)
+        await flight.press("ctrl+s")
+        await says(flight, "has changed on disk: nothing was saved")
+        assert file.read_text() == "# somebody's\n" + TEXT
+        file.write_text("broken = \n")
+        await flight.press("ctrl+s")
+        await says(flight, "cockpit.toml:1: not valid TOML")
+        file.write_text("# mended\n" + TEXT)
+        await flight.press("ctrl+s")
+        await says(flight, "on disk: nothing was saved")
+        await flight.press("ctrl+s")
+        await flight.until(lambda: len(flight.app.screen_stack) == 1, "the fleet")
+    assert file.read_text().startswith("# mended\n")
+    assert 'notice = "40%"' in file.read_text()
 
 
-def test_a_file_that_is_mended_is_read_without_opening_the_form_again(fly: Fly, shop: Path) -> None:
+async def test_a_file_that_is_mended_is_read_without_opening_the_form_again(
+    fly: Fly, shop: Path
+) -> None:
     file = shop / "cockpit.toml"
     file.write_text("nonsense = 1\n")
 
-    async def play() -> None:
-        async with fly(flying(), size=(140, 30), files=reader(shop)) as flight:
-            await flight.press("comma", *"40%")
-            await says(flight, "cockpit.toml:1: nonsense: unknown key", "press Ctrl-S to reload")
-            file.write_text(TEXT)
-            await flight.press("ctrl+s")
-            await says(flight, "adds `notice`")
-
-    asyncio.run(play())
+    async with fly(flying(), size=(140, 30), files=reader(shop)) as flight:
+        await flight.press("comma", *"40%")
+        await says(flight, "cockpit.toml:1: nonsense: unknown key", "press Ctrl-S to reload")
+        file.write_text(TEXT)
+        await flight.press("ctrl+s")
+        await says(flight, "adds `notice`")
 
 
-def test_a_read_only_file_is_said_to_be_before_anything_is_written(fly: Fly, shop: Path) -> None:
+async def test_a_read_only_file_is_said_to_be_before_anything_is_written(
+    fly: Fly, shop: Path
+) -> None:
     (shop / "cockpit.toml").chmod(0o400)
 
-    async def play() -> None:
-        async with fly(flying(), size=(140, 30), files=reader(shop)) as flight:
-            await flight.press("comma", *"40%")
-            await says(flight, "is read-only", "chmod u+w")
-
-    asyncio.run(play())
+    async with fly(flying(), size=(140, 30), files=reader(shop)) as flight:
+        await flight.press("comma", *"40%")
+        await says(flight, "is read-only", "chmod u+w")
 
 
-def test_without_files_the_key_says_so(fly: Fly) -> None:
-    async def play() -> None:
-        async with fly(flying()) as flight:
-            await flight.press("comma")
-            await flight.until(lambda: "no configuration" in str(flight.toasts()), "why not")
-
-    asyncio.run(play())
+async def test_without_files_the_key_says_so(fly: Fly) -> None:
+    async with fly(flying()) as flight:
+        await flight.press("comma")
+        await flight.until(lambda: "no configuration" in str(flight.toasts()), "why not")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from functools import partial
@@ -29,123 +28,104 @@ def reader(home: Path, cwd: Path) -> Callable[[], Files]:
     return partial(Files.read, Places.of({"COCKPIT_HOME": str(home)}), None, cwd, {})
 
 
-def test_what_would_be_is_the_supervisors_word(fly: Fly) -> None:
-    async def play() -> None:
-        client = scene()
-        client.refuse(Plan, NotNow('runtime "codex" is not supported yet', "", "Choose claude."))
-        async with fly(client, selected="api", directory=Path("/srv/shop")) as flight:
-            await flight.press("n", *"big", "tab", "tab", "tab", "right", "right")
-            await flight.reads(
-                "‹ codex ›  not supported yet", 'codex" is not supported yet. Choose claude.'
-            )
-            await flight.until(lambda: flight.client.asked[-1].runtime == "codex", "codex")
-            asked = flight.client.asked[-1]
-            assert (asked.name, asked.runtime, asked.directory) == ("big", "codex", "/srv/shop")
-
-    asyncio.run(play())
+async def test_what_would_be_is_the_supervisors_word(fly: Fly) -> None:
+    client = scene()
+    client.refuse(Plan, NotNow('runtime "codex" is not supported yet', "", "Choose claude."))
+    async with fly(client, selected="api", directory=Path("/srv/shop")) as flight:
+        await flight.press("n", *"big", "tab", "tab", "tab", "right", "right")
+        await flight.reads(
+            "‹ codex ›  not supported yet", 'codex" is not supported yet. Choose claude.'
+        )
+        await flight.until(lambda: flight.client.asked[-1].runtime == "codex", "codex")
+        asked = flight.client.asked[-1]
+        assert (asked.name, asked.runtime, asked.directory) == ("big", "codex", "/srv/shop")
 
 
-def test_of_a_known_agent_only_what_was_changed_is_said(fly: Fly) -> None:
-    async def play() -> None:
-        async with fly(scene(), selected="cron", directory=Path("/srv/shop")) as flight:
-            await flight.press("n", "tab", *"docs", "tab", "tab", "tab", "right", "ctrl+s")
-            wanted = Start(name="cron", directory="/srv/shop/docs", mode="auto")
-            await flight.until(lambda: flight.asked == [wanted], "the start")
-
-    asyncio.run(play())
+async def test_of_a_known_agent_only_what_was_changed_is_said(fly: Fly) -> None:
+    async with fly(scene(), selected="cron", directory=Path("/srv/shop")) as flight:
+        await flight.press("n", "tab", *"docs", "tab", "tab", "tab", "right", "ctrl+s")
+        wanted = Start(name="cron", directory="/srv/shop/docs", mode="auto")
+        await flight.until(lambda: flight.asked == [wanted], "the start")
 
 
-def test_a_refusal_leaves_what_was_filled_in(fly: Fly) -> None:
-    async def play() -> None:
-        client = scene()
-        client.refuse(Start, NotNow("the disk is full", "", "Make room."))
-        async with fly(client, selected="api") as flight:
-            await flight.press("n", *"big", "tab", "tab", *"myjob", "enter")
-            await flight.reads("the disk is full. Make room.", "myjob", "Start an agent")
-            client.when(Start, lambda verb: None)
-            await flight.press("ctrl+s")
-            await flight.until(lambda: len(flight.app.screen_stack) == 1, "the fleet")
-            assert [verb.prompt for verb in flight.asked] == ["myjob", "myjob"]
-
-    asyncio.run(play())
+async def test_a_refusal_leaves_what_was_filled_in(fly: Fly) -> None:
+    client = scene()
+    client.refuse(Start, NotNow("the disk is full", "", "Make room."))
+    async with fly(client, selected="api") as flight:
+        await flight.press("n", *"big", "tab", "tab", *"myjob", "enter")
+        await flight.reads("the disk is full. Make room.", "myjob", "Start an agent")
+        client.when(Start, lambda verb: None)
+        await flight.press("ctrl+s")
+        await flight.until(lambda: len(flight.app.screen_stack) == 1, "the fleet")
+        assert [verb.prompt for verb in flight.asked] == ["myjob", "myjob"]
 
 
-def test_no_toast_of_before_covers_a_refusal(fly: Fly) -> None:
-    async def play() -> None:
-        client = scene()
-        client.refuse(Start, NotNow("the disk is full", "", "Make room."))
-        async with fly(client, size=(60, 15), selected="api", toasts=True) as flight:
-            await flight.press("n", *"big")
-            for number in range(4):
-                flight.app.notify(f"older {number}", timeout=60)
-            await flight.reads("older 3")
-            await flight.press("ctrl+s")
-            await flight.reads("the disk is full. Make room.")
-            assert flight.toasts() == []
-            assert "older" not in flight.text()
-
-    asyncio.run(play())
+async def test_no_toast_of_before_covers_a_refusal(fly: Fly) -> None:
+    client = scene()
+    client.refuse(Start, NotNow("the disk is full", "", "Make room."))
+    async with fly(client, size=(60, 15), selected="api", toasts=True) as flight:
+        await flight.press("n", *"big")
+        for number in range(4):
+            flight.app.notify(f"older {number}", timeout=60)
+        await flight.reads("older 3")
+        await flight.press("ctrl+s")
+        await flight.reads("the disk is full. Make room.")
+        assert flight.toasts() == []
+        assert "older" not in flight.text()
 
 
-def test_an_agent_is_kept_in_the_file_that_is_named_beforehand(fly: Fly, tmp_path: Path) -> None:
+async def test_an_agent_is_kept_in_the_file_that_is_named_beforehand(
+    fly: Fly, tmp_path: Path
+) -> None:
     shop, home = tmp_path / "shop", tmp_path / "home"
     lay_repository(shop)
     file = shop / "cockpit.toml"
     file.write_text('# ours\n[defaults]\nmode = "observe"   # look only\n')
     file.chmod(0o600)
 
-    async def play() -> None:
-        how = {"directory": shop, "files": reader(home, shop), "selected": "api"}
-        async with fly(scene(), size=(160, 40), **how) as flight:
-            await flight.press("n", *"big", "tab", "tab", *"go")
-            await flight.reads("‹ observe ›  only watch")
-            await flight.press("shift+tab", "shift+tab", "shift+tab", "right")
-            await flight.reads("Saves to", "not trusted yet")
-            assert file.read_text().startswith("# ours")
-            assert "agents" not in file.read_text()
-            await flight.press("ctrl+s")
-            wanted = Start(name="big", config=str(file))
-            await flight.until(lambda: flight.asked == [wanted], "the start")
-        text = file.read_text()
-        kept, _, added = text.partition("\n[[agents]]\n")
-        assert kept == '# ours\n[defaults]\nmode = "observe"   # look only\n'
-        assert sorted(added.split("\n")) == ["", 'directory = "."', 'name = "big"', 'prompt = "go"']
-
-    asyncio.run(play())
+    how = {"directory": shop, "files": reader(home, shop), "selected": "api"}
+    async with fly(scene(), size=(160, 40), **how) as flight:
+        await flight.press("n", *"big", "tab", "tab", *"go")
+        await flight.reads("‹ observe ›  only watch")
+        await flight.press("shift+tab", "shift+tab", "shift+tab", "right")
+        await flight.reads("Saves to", "not trusted yet")
+        assert file.read_text().startswith("# ours")
+        assert "agents" not in file.read_text()
+        await flight.press("ctrl+s")
+        wanted = Start(name="big", config=str(file))
+        await flight.until(lambda: flight.asked == [wanted], "the start")
+    text = file.read_text()
+    kept, _, added = text.partition("\n[[agents]]\n")
+    assert kept == '# ours\n[defaults]\nmode = "observe"   # look only\n'
+    assert sorted(added.split("\n")) == ["", 'directory = "."', 'name = "big"', 'prompt = "go"']
 
 
-def test_f1_explains_the_form_and_leaves_what_was_typed(fly: Fly) -> None:
-    async def play() -> None:
-        async with fly(scene(), selected="api") as flight:
-            await flight.press("n", *"big", "f1")
-            await flight.reads("its own checkout and branch", "Shift-Tab")
-            await flight.press("q")
-            await flight.press("g", "ctrl+s")
-            await flight.until(
-                lambda: [verb.name for verb in flight.asked] == ["bigg"], "the start"
-            )
-
-    asyncio.run(play())
+async def test_f1_explains_the_form_and_leaves_what_was_typed(fly: Fly) -> None:
+    async with fly(scene(), selected="api") as flight:
+        await flight.press("n", *"big", "f1")
+        await flight.reads("its own checkout and branch", "Shift-Tab")
+        await flight.press("q")
+        await flight.press("g", "ctrl+s")
+        await flight.until(lambda: [verb.name for verb in flight.asked] == ["bigg"], "the start")
 
 
-def test_a_name_with_a_host_starts_there_and_is_saved_nowhere(fly: Fly, tmp_path: Path) -> None:
-    async def play() -> None:
-        here, there = scene(), MemoryClient(Status(agents=[agent("ci", directory="/far/shop")]))
-        client: Any = JoinedClient(here, [HostClient("gpu1", there)])
-        files = reader(tmp_path, tmp_path)
-        async with fly(client, selected="api", directory=Path("/srv/shop"), files=files) as flight:
-            await flight.reads("gpu1/ci")
-            await flight.press("n", *"gpu9/big")
-            await flight.reads("No host named 'gpu9' is configured. Known: local, gpu1.")
-            await flight.press("ctrl+u", *"gpu1/Big")
-            await flight.reads("Try: big")
-            await flight.press("ctrl+u", *"gpu1/big", "tab", *"~x", *("tab",) * 5, "right")
-            await flight.reads("Not saved: gpu1 has its own files.")
-            await flight.press("ctrl+s")
-            await flight.until(lambda: isinstance(there.asked[-1], Start), "the start")
-            asked: Any = there.asked[-1]
-            assert (asked.name, asked.directory) == ("big", "/far/shop/~x")
-            assert not list(tmp_path.rglob("cockpit.toml"))
-            assert not [verb for verb in here.asked if isinstance(verb, Start)]
-
-    asyncio.run(play())
+async def test_a_name_with_a_host_starts_there_and_is_saved_nowhere(
+    fly: Fly, tmp_path: Path
+) -> None:
+    here, there = scene(), MemoryClient(Status(agents=[agent("ci", directory="/far/shop")]))
+    client: Any = JoinedClient(here, [HostClient("gpu1", there)])
+    files = reader(tmp_path, tmp_path)
+    async with fly(client, selected="api", directory=Path("/srv/shop"), files=files) as flight:
+        await flight.reads("gpu1/ci")
+        await flight.press("n", *"gpu9/big")
+        await flight.reads("No host named 'gpu9' is configured. Known: local, gpu1.")
+        await flight.press("ctrl+u", *"gpu1/Big")
+        await flight.reads("Try: big")
+        await flight.press("ctrl+u", *"gpu1/big", "tab", *"~x", *("tab",) * 5, "right")
+        await flight.reads("Not saved: gpu1 has its own files.")
+        await flight.press("ctrl+s")
+        await flight.until(lambda: isinstance(there.asked[-1], Start), "the start")
+        asked: Any = there.asked[-1]
+        assert (asked.name, asked.directory) == ("big", "/far/shop/~x")
+        assert not list(tmp_path.rglob("cockpit.toml"))
+        assert not [verb for verb in here.asked if isinstance(verb, Start)]

@@ -28,26 +28,23 @@ def tree(name: str, **more: object) -> WorktreeStatus:
     return WorktreeStatus.model_validate(plain | more)
 
 
-def test_each_worktree_with_what_stands_against_removing_it(fly: Fly) -> None:
+async def test_each_worktree_with_what_stands_against_removing_it(fly: Fly) -> None:
     obstacle = Obstacle(why="web works in it\x1b[2J", next="cockpit stop web")
 
-    async def play() -> None:
-        client = scene()
-        client.trees = [tree("api"), tree("web", changed=2, obstacles=[obstacle])]
-        async with fly(client) as flight:
-            await flight.press("W")
-            await flight.reads(
-                "Worktrees", "2 worktrees", "/r/.worktrees/api", "api, agent/api, clean",
-                "x removes it",
-                "2 files changed", "to remove it, first:", "· web works in it → cockpit stop web",
-            )  # fmt: skip
-            client.trees = [tree("api")]
-            await flight.press("r")
-            await flight.reads("1 worktree", "reload", "back")
-            await flight.press("W")
-            await flight.until(lambda: len(flight.app.screen_stack) == 1)
-
-    asyncio.run(play())
+    client = scene()
+    client.trees = [tree("api"), tree("web", changed=2, obstacles=[obstacle])]
+    async with fly(client) as flight:
+        await flight.press("W")
+        await flight.reads(
+            "Worktrees", "2 worktrees", "/r/.worktrees/api", "api, agent/api, clean",
+            "x removes it",
+            "2 files changed", "to remove it, first:", "· web works in it → cockpit stop web",
+        )  # fmt: skip
+        client.trees = [tree("api")]
+        await flight.press("r")
+        await flight.reads("1 worktree", "reload", "back")
+        await flight.press("W")
+        await flight.until(lambda: len(flight.app.screen_stack) == 1)
 
 
 def gone(client: MemoryClient, verb: RemoveWorktree) -> Done:
@@ -56,126 +53,111 @@ def gone(client: MemoryClient, verb: RemoveWorktree) -> Done:
     return Done(message=f"Removed {verb.tree}; all of it is saved: {kept}", text=kept)
 
 
-def test_removing_takes_two_different_keys_and_tells_how_to_have_it_back(fly: Fly) -> None:
-    async def play() -> None:
-        client = scene()
-        client.trees = [tree("api"), tree("web")]
-        client.when(RemoveWorktree, partial(gone, client))
-        async with fly(client) as flight:
-            await flight.press("W")
-            await flight.reads("x removes it")
-            await flight.press("x", "x", "x", "n")
-            assert flight.asked == []
-            await flight.press("x")
-            await flight.reads("Remove /r/.worktrees/api?", "Its branch agent/api is kept")
-            await flight.press("y")
-            await flight.reads(
-                "1 worktree", "✓ removed /r/.worktrees/api", "saved as refs/cockpit/salvage/api/1",
-                "git -C /r worktree add --no-checkout /r/.worktrees/api agent/api",
-                "cockpit worktrees restore refs/cockpit/salvage/api/1 /r/.worktrees/api",
-                "git -C /r/.worktrees/api reset -q",
-            )  # fmt: skip
-            assert flight.asked == [RemoveWorktree(tree="/r/.worktrees/api")]
-            await flight.press("q", "W")
-            await flight.reads("✓ removed /r/.worktrees/api")
-
-    asyncio.run(play())
+async def test_removing_takes_two_different_keys_and_tells_how_to_have_it_back(fly: Fly) -> None:
+    client = scene()
+    client.trees = [tree("api"), tree("web")]
+    client.when(RemoveWorktree, partial(gone, client))
+    async with fly(client) as flight:
+        await flight.press("W")
+        await flight.reads("x removes it")
+        await flight.press("x", "x", "x", "n")
+        assert flight.asked == []
+        await flight.press("x")
+        await flight.reads("Remove /r/.worktrees/api?", "Its branch agent/api is kept")
+        await flight.press("y")
+        await flight.reads(
+            "1 worktree", "✓ removed /r/.worktrees/api", "saved as refs/cockpit/salvage/api/1",
+            "git -C /r worktree add --no-checkout /r/.worktrees/api agent/api",
+            "cockpit worktrees restore refs/cockpit/salvage/api/1 /r/.worktrees/api",
+            "git -C /r/.worktrees/api reset -q",
+        )  # fmt: skip
+        assert flight.asked == [RemoveWorktree(tree="/r/.worktrees/api")]
+        await flight.press("q", "W")
+        await flight.reads("✓ removed /r/.worktrees/api")
 
 
-def test_why_one_cannot_be_removed_is_said_before_anything_is_asked(fly: Fly) -> None:
+async def test_why_one_cannot_be_removed_is_said_before_anything_is_asked(fly: Fly) -> None:
     works = Obstacle(why="web works in it", next="cockpit stop web")
     files = Obstacle(why="it has 2 changed files, 0 untracked", next="Commit it", salvageable=True)
 
-    async def play() -> None:
-        client = scene()
-        client.trees = [
-            tree("api", changed=2, obstacles=[files]),
-            tree("web", obstacles=[works, files]),
-            tree("own", made=False, agent=None, obstacles=[
-                Obstacle(why="cockpit has not made it", next="If it is yours: git worktree remove")
-            ]),
-        ]  # fmt: skip
-        async with fly(client) as flight:
-            await flight.press("W")
-            await flight.reads("3 worktrees", "never removes it")
-            await flight.press("x")
-            await flight.until(lambda: "X saves all of that in git" in str(flight.toasts()))
-            await flight.press("X")
-            await flight.reads("Remove /r/.worktrees/api?", "2 files changed")
-            await flight.press("n", "j", "X")
-            await flight.until(lambda: "web works in it. cockpit stop web" in str(flight.toasts()))
-            await flight.press("j", "x")
-            await flight.until(lambda: "cockpit has not made it" in str(flight.toasts()))
-            assert flight.asked == []
-            await flight.press("g", "X", "y")
-            await flight.until(lambda: flight.asked, "the removal")
-            assert flight.asked == [RemoveWorktree(tree="/r/.worktrees/api", salvage=True)]
-
-    asyncio.run(play())
+    client = scene()
+    client.trees = [
+        tree("api", changed=2, obstacles=[files]),
+        tree("web", obstacles=[works, files]),
+        tree("own", made=False, agent=None, obstacles=[
+            Obstacle(why="cockpit has not made it", next="If it is yours: git worktree remove")
+        ]),
+    ]  # fmt: skip
+    async with fly(client) as flight:
+        await flight.press("W")
+        await flight.reads("3 worktrees", "never removes it")
+        await flight.press("x")
+        await flight.until(lambda: "X saves all of that in git" in str(flight.toasts()))
+        await flight.press("X")
+        await flight.reads("Remove /r/.worktrees/api?", "2 files changed")
+        await flight.press("n", "j", "X")
+        await flight.until(lambda: "web works in it. cockpit stop web" in str(flight.toasts()))
+        await flight.press("j", "x")
+        await flight.until(lambda: "cockpit has not made it" in str(flight.toasts()))
+        assert flight.asked == []
+        await flight.press("g", "X", "y")
+        await flight.until(lambda: flight.asked, "the removal")
+        assert flight.asked == [RemoveWorktree(tree="/r/.worktrees/api", salvage=True)]
 
 
-def test_a_removal_is_seen_to_go_on_and_outlives_the_screen(fly: Fly) -> None:
-    async def play() -> None:
-        client = Slow()
-        client.trees = [tree("api")]
-        async with fly(client) as flight:
-            await flight.press("W")
-            await flight.reads("x removes it")
-            await flight.press("x", "y")
-            await flight.reads("removing for")
-            await flight.press("x")
-            await flight.until(lambda: "already being removed" in str(flight.toasts()))
-            await flight.press("q", "W")
-            await flight.reads("removing for")
-            await flight.press("q")
-            client.go_on.set()
-            await flight.until(lambda: "refs/cockpit/salvage/api/1" in str(flight.toasts()))
-
-    asyncio.run(play())
+async def test_a_removal_is_seen_to_go_on_and_outlives_the_screen(fly: Fly) -> None:
+    client = Slow()
+    client.trees = [tree("api")]
+    async with fly(client) as flight:
+        await flight.press("W")
+        await flight.reads("x removes it")
+        await flight.press("x", "y")
+        await flight.reads("removing for")
+        await flight.press("x")
+        await flight.until(lambda: "already being removed" in str(flight.toasts()))
+        await flight.press("q", "W")
+        await flight.reads("removing for")
+        await flight.press("q")
+        client.go_on.set()
+        await flight.until(lambda: "refs/cockpit/salvage/api/1" in str(flight.toasts()))
 
 
-def test_a_refusal_stands_at_the_worktree_until_it_is_looked_at_again(fly: Fly) -> None:
-    async def play() -> None:
-        client = scene()
-        client.trees = [tree("api")]
-        client.refuse(
-            RemoveWorktree,
-            NotNow("/r/.worktrees/api is not removed", "- process 7 works in it\x1b[2J\n  End it",
-                   "Nothing was changed."),
-        )  # fmt: skip
-        async with fly(client) as flight:
-            await flight.press("W")
-            await flight.reads("x removes it")
-            await flight.press("x", "y")
-            await flight.reads("is not removed", "process 7 works in it", "Nothing was changed.")
-            assert "\x1b" not in flight.text()
-            await flight.press("r")
-            await flight.reads("x removes it")
-
-    asyncio.run(play())
+async def test_a_refusal_stands_at_the_worktree_until_it_is_looked_at_again(fly: Fly) -> None:
+    client = scene()
+    client.trees = [tree("api")]
+    client.refuse(
+        RemoveWorktree,
+        NotNow("/r/.worktrees/api is not removed", "- process 7 works in it\x1b[2J\n  End it",
+               "Nothing was changed."),
+    )  # fmt: skip
+    async with fly(client) as flight:
+        await flight.press("W")
+        await flight.reads("x removes it")
+        await flight.press("x", "y")
+        await flight.reads("is not removed", "process 7 works in it", "Nothing was changed.")
+        assert "\x1b" not in flight.text()
+        await flight.press("r")
+        await flight.reads("x removes it")
 
 
-def test_one_of_another_machine_is_asked_for_by_its_name(fly: Fly) -> None:
+async def test_one_of_another_machine_is_asked_for_by_its_name(fly: Fly) -> None:
     far = scene()
     far.trees = [tree("far")]
 
-    async def play() -> None:
-        here = scene()
-        join = partial(joined, far)
-        async with fly(here, size=(140, 30), join=join) as flight:
-            await flight.reads("gpu1 ●")
-            await flight.press("W")
-            await flight.reads("gpu1:/r/.worktrees/far", "x removes it")
-            await flight.press("x")
-            await flight.reads("Remove gpu1//r/.worktrees/far?")
-            await flight.press("y")
-            await flight.until(lambda: far.asked, "the far supervisor")
-            assert far.asked == [RemoveWorktree(tree="/r/.worktrees/far")]
-            assert here.asked == []
-            far.disconnect()
-            await flight.reads("gpu1 does not answer")
-
-    asyncio.run(play())
+    here = scene()
+    join = partial(joined, far)
+    async with fly(here, size=(140, 30), join=join) as flight:
+        await flight.reads("gpu1 ●")
+        await flight.press("W")
+        await flight.reads("gpu1:/r/.worktrees/far", "x removes it")
+        await flight.press("x")
+        await flight.reads("Remove gpu1//r/.worktrees/far?")
+        await flight.press("y")
+        await flight.until(lambda: far.asked, "the far supervisor")
+        assert far.asked == [RemoveWorktree(tree="/r/.worktrees/far")]
+        assert here.asked == []
+        far.disconnect()
+        await flight.reads("gpu1 does not answer")
 
 
 def joined(far: MemoryClient, here: MemoryClient) -> JoinedClient:
@@ -197,10 +179,7 @@ class Slow(MemoryClient):
         return done
 
 
-def test_without_one_it_says_how_to_get_one(fly: Fly) -> None:
-    async def play() -> None:
-        async with fly(scene()) as flight:
-            await flight.press("W")
-            await flight.reads("0 worktrees", "No worktrees. cockpit start --worktree gives")
-
-    asyncio.run(play())
+async def test_without_one_it_says_how_to_get_one(fly: Fly) -> None:
+    async with fly(scene()) as flight:
+        await flight.press("W")
+        await flight.reads("0 worktrees", "No worktrees. cockpit start --worktree gives")

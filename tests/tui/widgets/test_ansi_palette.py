@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 
@@ -77,16 +76,11 @@ def test_a_theme_that_names_no_colour_leaves_everything_to_the_terminal() -> Non
     assert tuple(style.color.triplet or ()) == WHITE  # type: ignore[union-attr]
 
 
-def test_another_theme_draws_the_pane_anew(fly: Fly) -> None:
-    async def play() -> None:
-        async with fly(scene(), selected="api") as flight:
-            await flight.reads("if token.expires_in")
-            pane, pen = flight.fleet.pane, Pen(bg=DARK_GREEN)
-            assert pane.ansi_palette.style(pen).color is None
-            flight.app.theme = "day"
-            await flight.until(
-                lambda: pane.ansi_palette.style(pen).color is not None, "another colour"
-            )
-            await flight.reads("if token.expires_in")
-
-    asyncio.run(play())
+async def test_another_theme_draws_the_pane_anew(fly: Fly) -> None:
+    async with fly(scene(), selected="api") as flight:
+        await flight.reads("if token.expires_in")
+        pane, pen = flight.fleet.pane, Pen(bg=DARK_GREEN)
+        assert pane.ansi_palette.style(pen).color is None
+        flight.app.theme = "day"
+        await flight.until(lambda: pane.ansi_palette.style(pen).color is not None, "another colour")
+        await flight.reads("if token.expires_in")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 
@@ -24,25 +23,19 @@ def told() -> MemoryClient:
     return client
 
 
-def test_neither_the_host_nor_the_agent_is_said_twice(fly: Fly) -> None:
-    async def play() -> None:
-        async with fly(told()) as flight:
-            await flight.press("e")
-            await flight.reads(
-                "api         was started",
-                "gpu1/train  was started",
-                "            gpu1: the supervisor was started",
-                "api         apian bees left api alone",
-            )
-
-    asyncio.run(play())
+async def test_neither_the_host_nor_the_agent_is_said_twice(fly: Fly) -> None:
+    async with fly(told()) as flight:
+        await flight.press("e")
+        await flight.reads(
+            "api         was started",
+            "gpu1/train  was started",
+            "            gpu1: the supervisor was started",
+            "api         apian bees left api alone",
+        )
 
 
-def test_on_the_screen_of_one_agent_nobody_is_named(fly: Fly) -> None:
-    async def play() -> None:
-        async with fly(told(), selected="api") as flight:
-            await flight.press("o", "5")
-            await flight.reads("  was started", "apian bees left")
-            assert "api was" not in flight.text()
-
-    asyncio.run(play())
+async def test_on_the_screen_of_one_agent_nobody_is_named(fly: Fly) -> None:
+    async with fly(told(), selected="api") as flight:
+        await flight.press("o", "5")
+        await flight.reads("  was started", "apian bees left")
+        assert "api was" not in flight.text()
