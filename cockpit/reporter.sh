@@ -1,35 +1,35 @@
 #!/bin/sh
-# What an agent's CLI calls at its hooks and for its status line:
+# An agent's CLI runs this for its hooks and for its status line:
 #
-#   reporter.sh STATE AGENT EVENT [PILOT_COMMAND]
+#   reporter.sh STATE AGENT EVENT [USER_COMMAND]
 #
-# It keeps standard input in STATE/spool/AGENT for the supervisor, prints the answer that
-# lies ready for the event, and ends with 0. It works while no supervisor runs, and does nothing once the state folder is gone. Everything it needs is in its
-# arguments: an agent may change its environment as it likes.
+# It stores standard input in STATE/spool/AGENT for the supervisor, prints the response that is
+# ready for the event, and exits with 0. It works without a supervisor, and does nothing once the
+# state folder is gone. It uses its arguments only, because an agent can change its environment.
 #
-# An answer is STATE/verdicts/AGENT/EVENT, or STATE/verdicts/AGENT/GROUP/EVENT for something
-# that is to be said at the first of several events and at no other; the groups are `ask` and
-# `facts`. It is printed once, and one event gets one answer: the others wait for the next.
+# A response is STATE/verdicts/AGENT/EVENT, or STATE/verdicts/AGENT/GROUP/EVENT for a text that is
+# printed at the first of several events only; the groups are `ask` and `facts`. A response is
+# printed once. An event gets one response; others wait for the next event.
 #
-# StatusLine is different: only the latest report is kept, and what is printed is the line of
-# PILOT_COMMAND, the pilot's own, called with the same input.
+# StatusLine: only the latest report is kept, and the output is that of USER_COMMAND, the user's own
+# status line, which gets the same input.
 #
-# PreToolUse and PermissionRequest are asked before the agent writes: STATE/verdicts/AGENT/permit
-# names one file, which the agent was asked to write, and that file alone is allowed. It stays
-# until the supervisor takes it away: a document may take a Write and some Edits.
+# PreToolUse and PermissionRequest run before the agent writes. STATE/verdicts/AGENT/permit names
+# one file that the agent was asked to write, and only that file is allowed. The supervisor removes
+# the permit: a document may take a Write and several Edits.
 #
-# PreCompact waits, for eight seconds at most, while STATE/verdicts/AGENT/seal stays as it is and
-# the supervisor that it names lives: facts of the session are put on the disk meanwhile. Nothing
-# is refused: a CLI whose request no longer fits the window could not go on.
+# PreCompact waits for at most eight seconds while STATE/verdicts/AGENT/seal is unchanged and the
+# supervisor named in it runs, because facts of the session are saved meanwhile. It never refuses: a
+# CLI whose next request does not fit the window could not continue.
 #
-# Of what the report says it looks at two things only: whether it comes from a subagent, and
-# before a tool which file the tool writes.
+# It looks at two parts of a report only: whether it comes from a subagent, and, before a tool,
+# which file the tool writes.
 
 [ $# -ge 3 ] || exit 0
 spool=$1/spool/$2
 verdicts=$1/verdicts/$2
 event=$3
-pilot=${4-}
+user_command=${4-}
 umask 077
 PATH=${PATH:+$PATH:}/usr/bin:/bin
 
@@ -56,7 +56,7 @@ status_line() {
         fi
         [ ! -r "$spool/status" ] || exec <"$spool/status"
     fi
-    [ -z "$pilot" ] || exec /bin/sh -c "$pilot"
+    [ -z "$user_command" ] || exec /bin/sh -c "$user_command"
     printf '⬢ cockpit · F12\n' || :
     exit 0
 }
