@@ -80,6 +80,6 @@ def test_a_session_that_is_not_there_is_said(own_home: Path) -> None:
     with ModelServer(answer) as model:
         env = environment(own_home, model.url)
         order = ForkOrder(str(uuid.uuid4()), str(work), "Well?", str(BUNDLED), environment=env)
-        with pytest.raises(Failed, match="gave no document") as refused:
+        with pytest.raises(Failed, match="wrote no document") as refused:
             asyncio.run(ask_fork(order, 60.0))
     assert "No conversation found" in refused.value.detail
