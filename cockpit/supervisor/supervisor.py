@@ -258,7 +258,7 @@ class Supervisor:
         elif agent.record.wanted and agent.record.session is not None:
             over = agent.session.ended if agent.session else None
             agent.exit = Exit(over or self._now(), recorded=agent.record.ending)
-            if not handing_off and agent.record.ending is None:
+            if not handing_off and agent.record.ending is None and over is None:
                 self.sessions.finish(agent)
                 self.event_log.record(
                     "agent.exited",

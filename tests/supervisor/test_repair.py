@@ -7,6 +7,7 @@ import os
 import signal
 from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -46,3 +47,37 @@ async def test_a_stop_that_was_cut_short_is_finished(cockpit: Cockpit, ended: bo
     cockpit.kill()
     await cockpit.launch()
     assert len(await cockpit.events("agent.stopped")) == 1
+
+
+async def test_the_end_of_a_new_session_that_replied_and_was_not_confirmed_is_recorded(
+    cockpit: Cockpit,
+) -> None:
+    await cockpit.launch(cockpit.agent(mode="auto", steps=9))
+    first = await cockpit.start()
+    async for event in cockpit.client.follow():
+        if event.kind == "handoff.confirming":
+            break
+    cockpit.kill()
+    with closing(Store(cockpit.places.database).open()) as store:
+        (seat,) = store.agents()
+        assert seat.session is not None
+        session = store.session(seat.session)
+    assert session is not None
+    assert session.id != first.session_id
+    assert session.transcript is not None
+    transcript = Path(session.transcript)
+    while not transcript.exists() or '"type": "assistant"' not in transcript.read_text():
+        await asyncio.sleep(0.02)
+    for pid in cockpit.living(first):
+        os.kill(pid, signal.SIGKILL)
+    while cockpit.living(first):
+        await asyncio.sleep(0.02)
+    for _ in range(2):
+        await cockpit.launch()
+        await cockpit.event("handoff.confirmed")
+        await cockpit.event("agent.exited")
+        with closing(Store(cockpit.places.database).open()) as store:
+            assert store.live_sessions() == []
+        cockpit.kill()
+    await cockpit.launch()
+    assert len(await cockpit.events("agent.exited")) == 1

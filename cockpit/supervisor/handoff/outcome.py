@@ -62,7 +62,19 @@ class Outcomes:
         self._settle(agent, ended)
         announcements.ended(self._dependencies.event_log, agent, ended)
         agent.progress.end()
+        if ended.outcome is Outcome.DONE:
+            self._record_exit(agent)
         agent.chain = self._dependencies.store.chain(closed.job)
+
+    def _record_exit(self, agent: Agent) -> None:
+        """Record that the new session has ended already, if it ended before it was confirmed."""
+        live = agent.session is not None and agent.session.state == "live"
+        if agent.alive or agent.exit is None or not live:
+            return
+        self._sessions.finish(agent)
+        self._dependencies.event_log.record(
+            "agent.exited", f"{agent.name} {agent.exit}", agent.name
+        )
 
     def _mark_failed_starts(self, handoff: Handoff, confirmed: SessionId | None) -> None:
         for successor in handoff.plan.successors:
