@@ -32,6 +32,7 @@ SECONDS = 4.0
 """How long the clients ask."""
 BETWEEN = (0.0, 0.4)
 """Seconds that a client waits before its next verb: often for less than a verb takes."""
+UNSAVED = "could not be saved"
 INSIDE = "failed inside the supervisor"
 NAME, OTHER = "api", "other"
 
@@ -49,6 +50,8 @@ class Clients:
         self.asked = 0
         self.refusal = ""
         """The last one, in words; empty after a verb that was done."""
+        self.is_unsaved = False
+        """Whether the last answer said that what was done could not be saved yet."""
 
     async def ask(self) -> None:
         """Ask for as long as they do."""
@@ -67,7 +70,7 @@ class Clients:
         self.asked += 1
         try:
             async with asyncio.timeout(60):
-                await client.ask(verb)
+                done = await client.ask(verb)
         except TimeoutError:
             self.wrong.append(f"{verb.verb} was not answered within a minute")
         except CockpitError as refused:
@@ -78,6 +81,7 @@ class Clients:
             self.refusal = f"no answer: {lost}"  # the supervisor was killed
         else:
             self.refusal = ""
+            self.is_unsaved = UNSAVED in done.message
             return True
         return False
 

@@ -261,7 +261,8 @@ class Flight:
                 if not done:
                     words = f"{verb.verb} was not done in {LIVENESS:.0f} s"
                     self.flown.wrong.append(f"{words}; the last answer: {clients.refusal}")
-                self.flown.wrong += await self._unsettled(lives_then)
+                may_wait = lives_then or clients.is_unsaved
+                self.flown.wrong += await self._unsettled(lives_then, may_wait=may_wait)
             self.flown.wrong += asked_in_order(self.places, self.witness, self._nursery.deeds())
         except TimeoutError:
             row = await self.row()
@@ -275,12 +276,14 @@ class Flight:
             self.flown.again = reached(self.home / "points-2")
             self.flown.deeds = len(self._nursery.deeds() or []) or None
 
-    async def _unsettled(self, lives_then: bool) -> list[str]:
-        """What is wrong at rest. A start past the act mark hands off at once: that may end first.
+    async def _unsettled(self, lives_then: bool, *, may_wait: bool) -> list[str]:
+        """What is wrong at rest.
 
-        After a stop nothing is under way, so there is no time to come to rest.
+        A start past the act mark begins a handoff, which may end first, and a stop whose answer
+        says that it could not be saved is saved later. After any other stop nothing is under way,
+        so there is no time to come to rest.
         """
-        end = time.monotonic() + (LIVENESS if lives_then else 0)
+        end = time.monotonic() + (LIVENESS if may_wait else 0)
         while True:
             row = await self.row()
             wrong = list(unsettled(self.places, self.witness, row, lives=lives_then))
