@@ -48,12 +48,13 @@ tracer:
 		echo "Without strace the order of writes, signals and starts is not judged: sudo apt-get install strace" >&2
 
 # What decides of handoffs, secrets and permission modes, and what recovers: every branch is tried.
-RECOVERY := endings finding lineage rebuilding regaining stall undoing
+RECOVERY := agents/test_exit_reason agents/test_blocked history/test_document_chains history/test_rebuild \
+	sessions/test_adopt sessions/test_reattach sessions/test_undo
 
 branches: setup
 	@$(BIN)/coverage run -m pytest tests/core/handoff/test_advance.py tests/core/handoff/test_details.py \
 		tests/core/test_redaction.py tests/redaction/test_table.py \
-		tests/core/test_permission.py tests/core/test_git_settings.py $(RECOVERY:%=tests/supervisor/test_%.py)
+		tests/core/test_permission.py tests/core/test_git_settings.py $(RECOVERY:%=tests/supervisor/%.py)
 	@$(BIN)/coverage report
 
 docs: setup $(VENV)/.ready-docs

@@ -35,7 +35,7 @@ ACTS, ENGINE, SESSIONS = (
 REMOVAL, PROOF = "adapters/git/removal.py", "adapters/git/proof.py"
 PAPERWORK, UNDOING = "supervisor/handoff/documents.py", "supervisor/sessions/undo.py"
 ADVANCE = "tests/core/handoff/test_advance.py tests/core/handoff/test_rules.py"
-JOURNEYS = "tests/supervisor/test_journeys_"
+JOURNEYS = "tests/supervisor/journeys/test_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -434,7 +434,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "supervisor/api/connections.py",
         "        if uid not in (os.geteuid(), 0):",
         "        if False:",
-        "tests/supervisor/test_doors.py",
+        "tests/supervisor/api/test_doors.py",
     ),
     Mutant(
         "two-supervisors",
@@ -444,7 +444,7 @@ MUTANTS: tuple[Mutant, ...] = (
             ("            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)\n", ""),
             ("            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)\n", ""),
         ),
-        "tests/supervisor/test_doors.py",
+        "tests/supervisor/api/test_doors.py",
     ),
     one(
         "removed-lock-makes-room",
@@ -452,7 +452,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "supervisor/main.py",
         "            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)\n",
         "",
-        "tests/supervisor/test_doors.py",
+        "tests/supervisor/api/test_doors.py",
     ),
     one(
         "answered-twice",

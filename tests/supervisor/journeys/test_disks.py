@@ -16,7 +16,7 @@ from cockpit.adapters.files.writable import obstacle
 from cockpit.config.paths import Places
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Start
-from tests.supervisor.small_disk import SmallDisk, small_disk
+from tests.supervisor.journeys.small_disk import SmallDisk, small_disk
 
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit

@@ -14,7 +14,7 @@ import pytest
 
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Continue
-from tests.supervisor.hanging_mount import hanging_mount
+from tests.supervisor.journeys.hanging_mount import hanging_mount
 
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit

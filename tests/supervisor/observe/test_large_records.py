@@ -14,7 +14,7 @@ from cockpit.adapters.transcripts.lines import LONGEST_LINE, MOST_VALUES
 from cockpit.adapters.transcripts.tail import POLL_BYTES, Tail
 from cockpit.core.bands import Band
 from cockpit.supervisor.view.notes import note
-from tests.supervisor.test_clock_jumps import Watched
+from tests.supervisor.observe.test_clock_jumps import Watched
 
 TOO_LARGE = "1 line of its transcript was too large to read"
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cockpit.wire.verbs import Stop
-from tests.supervisor.test_journeys_sending import Post, Receiver, hook
+from tests.supervisor.journeys.test_sending import Post, Receiver, hook
 
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
