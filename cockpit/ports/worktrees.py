@@ -70,17 +70,6 @@ class Diff:
 
 
 @dataclass(frozen=True, slots=True)
-class Home:
-    """The repository of a directory, for making worktrees."""
-
-    root: Path
-    """The main checkout; for a bare repository, its folder."""
-    bare: bool = False
-    within: Path = Path()
-    """The directory relative to its checkout."""
-
-
-@dataclass(frozen=True, slots=True)
 class Made:
     """What cockpit stores about a worktree that it creates."""
 
@@ -175,8 +164,11 @@ class Worktrees(Protocol):
     async def diff(self, directory: Path, *, since_commit: str | None = None) -> Diff:
         """The changes since the commit; if they are unknown, `Diff.unknown` says why."""
 
-    async def home(self, directory: Path) -> Home | None:
-        """The repository of a directory; None if there is none."""
+    async def home(self, directory: Path) -> Path | None:
+        """The main checkout of a directory's repository, or the folder of a bare one.
+
+        None outside a repository.
+        """
 
     async def foresee(self, repository: Path, directory: Path, branch: str, base: str) -> bool:
         """Whether `ensure` would use an existing branch. Raises like `ensure`; creates nothing."""

@@ -10,7 +10,7 @@ import pytest
 
 from cockpit.adapters.git.worktrees import Git
 from cockpit.core.errors import BadUsage, Failed
-from cockpit.ports.worktrees import Home, Worktree
+from cockpit.ports.worktrees import Worktree
 
 
 def run(directory: Path, *arguments: str) -> str:
@@ -25,7 +25,7 @@ def make(repository: Path, directory: Path, branch: str = "agent/api", base: str
     return asyncio.run(made)
 
 
-def home(directory: Path) -> Home | None:
+def home(directory: Path) -> Path | None:
     return asyncio.run(Git().home(directory))
 
 
@@ -95,10 +95,10 @@ def test_one_that_was_cut_off_while_it_was_made_is_finished(
 def test_a_bare_repository_gets_worktrees(repository: Path, own_home: Path) -> None:
     bare = own_home / "bare.git"
     run(own_home, "clone", "-q", "--bare", str(repository), str(bare))
-    assert home(bare) == Home(bare, bare=True)
+    assert home(bare) == bare
     assert make(bare, own_home / "tree").created
     assert (own_home / "tree" / "packages" / "web" / "file").exists()
-    assert home(own_home / "tree") == Home(bare, bare=True)
+    assert home(own_home / "tree") == bare
     assert [tree.directory for tree in asyncio.run(Git().trees(bare))] == [own_home / "tree"]
 
 
@@ -109,7 +109,7 @@ def test_a_bare_repository_may_lie_hidden_beside_its_worktrees(
     place.mkdir()
     run(place, "clone", "-q", "--bare", str(repository), ".bare")
     (place / ".git").write_text("gitdir: ./.bare\n")
-    assert home(place) == Home(place, bare=True)
+    assert home(place) == place
     assert make(place, place / "tree").created
     assert make(place, place / "tree").created is False
 
@@ -117,8 +117,8 @@ def test_a_bare_repository_may_lie_hidden_beside_its_worktrees(
 def test_where_a_directory_is_at_home(repository: Path, own_home: Path) -> None:
     make(repository, own_home / "tree")
     inner = Path("packages/web")
-    assert home(repository / inner) == Home(repository, within=inner)
-    assert home(own_home / "tree" / inner) == Home(repository, within=inner)
+    assert home(repository / inner) == repository
+    assert home(own_home / "tree" / inner) == repository
     assert home(own_home) is None
 
 

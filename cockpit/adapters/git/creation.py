@@ -25,7 +25,7 @@ from cockpit.config.git_folders import git_folder_around
 from cockpit.core.errors import BadUsage, Failed
 from cockpit.core.git_settings import configured_hooks
 from cockpit.core.safetext import safe_line
-from cockpit.ports.worktrees import Home, Made, Worktree
+from cockpit.ports.worktrees import Made, Worktree
 
 CHECKOUT_DEADLINE = 300.0
 """Seconds to fill a new worktree: a large one on a slow disk takes minutes."""
@@ -42,20 +42,18 @@ class GitWorktrees:
         self.command = command
         self.look = look
 
-    async def home(self, directory: Path) -> Home | None:
-        """Return the main checkout, also for a directory in one of its worktrees; None outside."""
+    async def home(self, directory: Path) -> Path | None:
+        """See `ports.worktrees`; `directory` may be in one of the worktrees."""
         common = await self.look.common(directory)
         if common is None:
             return None
-        prefix = await self.command.run(directory, "rev-parse", "--show-prefix")
-        within = Path(prefix.line) if prefix.ok else Path()
         bare = await self.command.run(common, "rev-parse", "--is-bare-repository")
         if bare.line != "true":
-            return Home(common.parent if common.name == ".git" else common, within=within)
+            return common.parent if common.name == ".git" else common
         # A bare repository may be a hidden folder beside its worktrees, with a `.git` file pointing
         # at it.
         pointed = (common.parent / ".git").is_file()
-        return Home(common.parent if pointed else common, bare=True, within=within)
+        return common.parent if pointed else common
 
     async def foresee(self, repository: Path, directory: Path, branch: str, base: str) -> bool:
         """Make all checks of `ensure` without creating anything."""

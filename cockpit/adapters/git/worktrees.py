@@ -30,7 +30,7 @@ from cockpit.adapters.git.restore import GitRestore
 from cockpit.core.errors import BadUsage, Failed
 from cockpit.core.exclusion import escaped
 from cockpit.ports.clock import Clock
-from cockpit.ports.worktrees import Diff, GitFacts, Home, Objection, Removed, Tree, Worktree
+from cockpit.ports.worktrees import Diff, GitFacts, Objection, Removed, Tree, Worktree
 
 LARGEST_EXCLUDE = 4_000_000
 """Maximum bytes of an exclude file."""
@@ -75,7 +75,7 @@ class Git:
     async def known(self, repository: Path, commit: str) -> bool:
         return await self.look.known(repository, commit)
 
-    async def home(self, directory: Path) -> Home | None:
+    async def home(self, directory: Path) -> Path | None:
         return await self._making.home(directory)
 
     async def foresee(self, repository: Path, directory: Path, branch: str, base: str) -> bool:

@@ -49,7 +49,7 @@ async def find_place(
         return None
     found = await worktrees.facts(settings.directory)
     home = None if found.root else await worktrees.home(settings.directory)
-    root = found.root or (home.root if home else None)
+    root = found.root or home
     if root is None:
         raise BadUsage(
             f"{settings.directory} is not in a git repository",

@@ -97,7 +97,7 @@ class Reopening:
         if home is None or record.job is None:
             return None
         made = await worktrees.ensure(
-            home.root, Path(record.worktree), record.branch, "", agent=agent.name, job=record.job
+            home, Path(record.worktree), record.branch, "", agent=agent.name, job=record.job
         )
         record_worktree_ready(
             self._dependencies.event_log,

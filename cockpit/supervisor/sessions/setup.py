@@ -19,7 +19,7 @@ from cockpit.adapters.process.hook_shell import ShellHooks, ShellRun
 from cockpit.core.errors import CockpitError, Failed
 from cockpit.core.ids import SessionId
 from cockpit.core.safetext import safe_line, safe_text
-from cockpit.ports.worktrees import Home, Worktree
+from cockpit.ports.worktrees import Worktree
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.known_secrets import redactor_of
 from cockpit.supervisor.agents.locks import AgentLocks
@@ -65,7 +65,7 @@ class WorktreeSetup:
         fresh = made is not None and made.made is not None and not made.made.ready
         return fresh and bool(wanted.setup or wanted.copy_files)
 
-    def begin(self, agent: Agent, home: Home, start_session: StartSession, *, again: bool) -> None:
+    def begin(self, agent: Agent, home: Path, start_session: StartSession, *, again: bool) -> None:
         """Set up the agent's worktree in the background, then start the agent.
 
         With `again`, a restarted supervisor repeats an interrupted setup; otherwise the user must.
@@ -88,7 +88,7 @@ class WorktreeSetup:
         latched = self._dependencies.store.latched(SessionId(agent.job.id), LATCH)
         return None if latched is None else bool(latched)
 
-    async def _prepare(self, agent: Agent, home: Home, start_session: StartSession) -> None:
+    async def _prepare(self, agent: Agent, home: Path, start_session: StartSession) -> None:
         try:
             await self._prepare_files(agent, home)
             async with self._locks.hold(agent.name, "being started"):
@@ -104,10 +104,10 @@ class WorktreeSetup:
             agent.start.hooks_run, agent.start.setup = False, None
             self._changed(agent)
 
-    async def _prepare_files(self, agent: Agent, home: Home) -> None:
+    async def _prepare_files(self, agent: Agent, home: Path) -> None:
         assert agent.record.worktree is not None
         wanted, tree = agent.settings.worktree, Path(agent.record.worktree)
-        copied = await self._dependencies.worktrees.bring(home.root, tree, wanted.copy_files)
+        copied = await self._dependencies.worktrees.bring(home, tree, wanted.copy_files)
         if missing := [name for name in wanted.copy_files if name not in copied]:
             text = f"Not copied into {agent.name}'s worktree (missing, or already there):"
             self._dependencies.event_log.record(
@@ -117,7 +117,7 @@ class WorktreeSetup:
             await self._set_up(agent, home, tree)
         await self._dependencies.worktrees.set_ready(tree)
 
-    async def _set_up(self, agent: Agent, home: Home, tree: Path) -> None:
+    async def _set_up(self, agent: Agent, home: Path, tree: Path) -> None:
         command = agent.settings.worktree.setup
         shown = safe_line(" ".join(command), 80)
         self._dependencies.event_log.record(
@@ -132,7 +132,7 @@ class WorktreeSetup:
                 more={
                     **self._environment(agent),
                     "COCKPIT_AGENT": agent.name,
-                    "COCKPIT_REPOSITORY": str(home.root),
+                    "COCKPIT_REPOSITORY": str(home),
                     "COCKPIT_WORKTREE": str(tree),
                 },
                 timeout=agent.settings.worktree.setup_timeout,

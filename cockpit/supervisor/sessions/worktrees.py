@@ -95,10 +95,9 @@ class AgentWorktrees:
         if not await asyncio.to_thread(directory.is_dir):
             return None
         try:
-            home = await self._dependencies.worktrees.home(directory)
+            return await self._dependencies.worktrees.home(directory)
         except CockpitError:
             return None
-        return home.root if home is not None else None
 
     def _status(self, tree: Tree, inside: list[Occupant]) -> WorktreeStatus:
         agents = self.owners(tree)
