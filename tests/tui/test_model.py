@@ -57,11 +57,11 @@ def test_a_selection_survives_its_agent_going_and_coming_back() -> None:
 def test_the_first_loss_keeps_its_time() -> None:
     model = Model()
     model.main.answered()
-    model.main.lost(10.0, "gone", 10.25)
-    model.main.lost(20.0, "gone", 21.0)
+    model.main.lost(10.0, "gone")
+    model.main.lost(20.0, "gone")
     assert model.connection.lost_at == 10.0
     model.main.answered()
-    model.main.lost(30.0, "gone", 30.25)
+    model.main.lost(30.0, "gone")
     assert model.connection.lost_at == 30.0
 
 
@@ -115,7 +115,7 @@ def joined() -> Model:
 def test_a_host_that_is_lost_keeps_its_agents_and_the_others_go_on() -> None:
     model = joined()
     gpu1 = model.parts["gpu1"]
-    gpu1.lost(5.0, "gone", 6.0)
+    gpu1.lost(5.0, "gone")
     model.parts["build"].take(AgentChanged(agent=agent("build/api", "idle")), 7.0)
     assert list(model.agents) == ["api", "build/api", "gpu1/api"]
     assert [name for name in model.agents if model.is_lost(name)] == ["gpu1/api"]
@@ -160,6 +160,6 @@ def test_what_is_held_is_kept_of_a_host_that_cannot_be_asked() -> None:
 
     model = joined()
     model.hold([one(None), one("gpu1")])
-    model.parts["gpu1"].lost(1.0, "gone", 2.0)
+    model.parts["gpu1"].lost(1.0, "gone")
     model.hold([one("build")])
     assert [each.host for each in model.held] == ["build", "gpu1"]

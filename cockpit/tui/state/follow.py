@@ -53,7 +53,7 @@ async def follow(client: Supervisor, part: Part) -> None:
         if part.connection == Connection() and not incompatible and beginning:
             await asyncio.sleep(AT_THE_BEGINNING)
             continue
-        part.lost(now, why, now + wait, incompatible=incompatible)
+        part.lost(now, why, incompatible=incompatible)
         await asyncio.sleep(wait)
         wait = min(wait * 2, LAST_REMOTE_RETRY if part.is_remote else LAST_RETRY)
 

@@ -41,7 +41,6 @@ class Connection:
     lost_at: float | None = None
     """When it stopped answering; None while it answers and before the first failure."""
     why: str = ""
-    retry_at: float | None = None
     incompatible: bool = False
     """The supervisor answers, but runs another version."""
 
@@ -97,12 +96,12 @@ class Part:
     def answered(self) -> None:
         self._connect(Connection(live=True))
 
-    def lost(self, now: float, why: str, retry_at: float, *, incompatible: bool = False) -> None:
+    def lost(self, now: float, why: str, *, incompatible: bool = False) -> None:
         """Record that the supervisor does not answer; retries keep the time of the first loss."""
         since = self.connection.lost_at
         if self.connection.live or since is None:
             since = now
-        self._connect(Connection(False, since, why, retry_at, incompatible))
+        self._connect(Connection(False, since, why, incompatible))
 
     def _fresh(self, events: list[Event]) -> list[Event]:
         fresh = [event for event in events if event.id > self.last_event]

@@ -22,7 +22,7 @@ def joined(*, lost: float | None = None, asked: bool = False) -> Model:
     for part in found[: 2 if asked else 3]:
         part.answered()
     if lost is not None:
-        found[2].lost(lost, "Host gpu1 is not reached: ssh: timed out", NOW)
+        found[2].lost(lost, "Host gpu1 is not reached: ssh: timed out")
     return model
 
 

@@ -26,14 +26,14 @@ def test_counts_and_the_total_cost_are_at_the_top() -> None:
 
 
 def test_a_lost_supervisor_is_said_with_the_age_of_the_picture() -> None:
-    lost = Connection(live=False, lost_at=100.0, why="gone", retry_at=101.0)
+    lost = Connection(live=False, lost_at=100.0, why="gone")
     line = plain(summary(fleet(), "local", lost, 110, 100.0 + 240))
     assert "no supervisor answers · last seen 4m ago" in line
 
 
 def test_a_lost_host_is_said_with_the_reason() -> None:
     why = "Host gpu1 is not reached: ssh: \x1b[31mConnection refused"
-    lost = Connection(live=False, lost_at=100.0, why=why, retry_at=101.0)
+    lost = Connection(live=False, lost_at=100.0, why=why)
     line = plain(summary(fleet(), "gpu1", lost, 160, 100.0 + 240))
     assert "gpu1 ○ lost 4m ago: Host gpu1 is not reached: ssh: Connection refused" in line
     assert line.rstrip().endswith("to check: cockpit doctor --host gpu1")
@@ -44,7 +44,7 @@ def test_a_lost_host_is_said_with_the_reason() -> None:
 @pytest.mark.parametrize("live", [True, False])
 @pytest.mark.parametrize("host", ["local", "gpu1"])
 def test_it_is_exactly_as_wide_as_the_screen(width: int, live: bool, host: str) -> None:
-    connection = LIVE if live else Connection(lost_at=1.0, why="gone", retry_at=2.0)
+    connection = LIVE if live else Connection(lost_at=1.0, why="gone")
     assert cell_len(plain(summary(fleet(), host, connection, width, 5.0))) == width
 
 
@@ -123,7 +123,7 @@ def test_what_an_answer_needs_stays_longest_on_a_narrow_key_line() -> None:
 
 def test_without_a_supervisor_no_key_is_offered_that_asks_it() -> None:
     there = with_selected("checkout")
-    there.main.lost(0.0, "gone", 1.0)
+    there.main.lost(0.0, "gone")
     offered = [action.id for action in possible(there, "fleet")]
     assert offered == ["attach", "open", "help", "quit"]
 
@@ -132,7 +132,7 @@ def test_the_pane_of_a_machine_that_is_lost_is_not_offered() -> None:
     there = with_selected("checkout")
     there.main.host = "build"
     assert "attach" in [action.id for action in possible(there, "fleet")]
-    there.main.lost(0.0, "no route", 1.0)
+    there.main.lost(0.0, "no route")
     assert "attach" not in [action.id for action in possible(there, "fleet")]
 
 
