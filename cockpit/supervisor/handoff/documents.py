@@ -94,7 +94,18 @@ class DocumentBuilder:
         problems = document.validate(text, complete=True)
         if problems:
             raise Failed("The document is not valid", "; ".join(map(str, problems)))
-        return await asyncio.to_thread(self._save, agent, text, chosen)
+        sealed = await asyncio.to_thread(
+            self._dependencies.documents.seal,
+            agent.directory,
+            agent.handoff_record.id,
+            text,
+            self._dependencies.clock.now(),
+            str(agent.settings.handoff.directory),
+        )
+        record = replace(agent.handoff_record, copy=str(sealed.copy))
+        self._dependencies.store.save_handoff(record)
+        agent.progress.record = record
+        return Document(str(sealed.path), sealed.sha256, chosen)
 
     async def refresh(self, agent: Agent, approved: Document) -> Document:
         """Seal the document again at the same path, with current facts."""
@@ -211,15 +222,6 @@ class DocumentBuilder:
         if problems:
             raise Failed("The copy's answer is not a handoff document", "; ".join(problems))
         return text
-
-    def _save(self, agent: Agent, text: str, writer: Writer) -> Document:
-        assert agent.handoff_record is not None
-        folder = str(agent.settings.handoff.directory)
-        sealed = self._dependencies.documents.seal(
-            agent.directory, agent.handoff_record.id, text, self._dependencies.clock.now(), folder
-        )
-        agent.progress.record = replace(agent.handoff_record, copy=str(sealed.copy))
-        return Document(str(sealed.path), sealed.sha256, writer)
 
     # Facts
 

@@ -14,6 +14,7 @@ import pytest
 from cockpit.core.errors import Failed, Hindered
 from cockpit.core.handoff.states import Stopping
 from cockpit.core.ids import agent_name
+from cockpit.supervisor.handoff.documents import DocumentBuilder
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Approve, Down, Handoff, Start, Stop
 
@@ -206,3 +207,27 @@ async def test_a_handoff_is_abandoned_on_the_disk_before_it_is_in_memory(cockpit
         database.execute("pragma query_only = off")
         await supervisor.engine.abandon(agent, "everything ends")
         assert agent.handoff is None
+
+
+async def test_a_document_s_copy_is_on_the_disk_before_it_is_in_memory(cockpit: Cockpit) -> None:
+    table = cockpit.agent(mode="prompt", steps=9, pause=2, step_tokens=100)
+    async with cockpit.flying(table) as supervisor:
+        await cockpit.start()
+        await cockpit.until(lambda row: row.state == "idle")
+        await cockpit.ask(Handoff(name="api"))
+        await cockpit.until(lambda row: row.needs is not None and row.needs.kind == "review")
+        agent, store = supervisor.fleet.agent("api"), supervisor.dependencies.store
+        builder = DocumentBuilder(supervisor.dependencies, supervisor.sessions)
+        assert agent.handoff_record is not None
+        agent.progress.record = without = replace(agent.handoff_record, copy=None)
+        store.save_handoff(without)
+        store._database.execute("pragma query_only = on")
+        with pytest.raises(Hindered):
+            await builder.seal(agent, "facts")
+        assert agent.handoff_record.copy is None
+        store._database.execute("pragma query_only = off")
+        await builder.seal(agent, "facts")
+        saved = store.handoff(without.id)
+        assert saved is not None
+        assert saved.copy == agent.handoff_record.copy
+        assert saved.copy is not None
