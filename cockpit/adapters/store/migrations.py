@@ -178,6 +178,22 @@ def _without_secrets(redactor: Redactor, settings: object) -> str | None:
     return json.dumps({**held, "prompt": clean})
 
 
+def m013_compacted(database: sqlite3.Connection) -> None:
+    """Mark handoffs that a compaction cancelled; earlier versions recognised them by their text."""
+    why = "the context was compacted"
+    database.execute(
+        "update handoffs set details = json_set(details, '$.compacted', json('true')) "
+        "where why = ? and json_valid(details)",
+        (why,),
+    )
+    database.execute(  # ended, but its outcome was not saved yet
+        "update handoffs set record = json_set(record, '$.state.compacted', json('true')) "
+        "where ended is null and iif(json_valid(record), json_extract(record, '$.state.is') = "
+        "'Ended' and json_extract(record, '$.state.why') = ?, false)",
+        (why,),
+    )
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     m001_first,
     m002_ended,
@@ -191,4 +207,5 @@ MIGRATIONS: tuple[Migration, ...] = (
     m010_compaction_points,
     m011_handoffs_by_time,
     m012_prompts,
+    m013_compacted,
 )

@@ -66,6 +66,8 @@ class HandoffDetails:
     tokens_after: int | None = None
     """Tokens in the successor's context at its first reply."""
     left: Leaving | None = None
+    compacted: bool = False
+    """It was cancelled because the context was compacted."""
     closed: float | None = None
     """Steady seconds when the outcome was written."""
     rebuilt: bool = False

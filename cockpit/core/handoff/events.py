@@ -102,6 +102,8 @@ class CalledOff:
     """The handoff was cancelled, for example by a compaction or a stop by the user."""
 
     why: str
+    compacted: bool = False
+    """Because the context was compacted."""
 
 
 @dataclass(frozen=True, slots=True)

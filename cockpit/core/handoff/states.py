@@ -186,6 +186,8 @@ class Ended:
     document: Document | None = None
     attempt: int = 0
     """The number of the start that was confirmed, from 1; 0 if none was."""
+    compacted: bool = False
+    """It was cancelled because the context was compacted."""
 
 
 State = (

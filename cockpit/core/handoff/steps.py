@@ -17,7 +17,7 @@ from cockpit.core.handoff.commands import (
     RevivePredecessor,
     StartSuccessor,
 )
-from cockpit.core.handoff.events import Observation, Turn
+from cockpit.core.handoff.events import CalledOff, Observation, Turn
 from cockpit.core.handoff.states import (
     Asked,
     Documenting,
@@ -73,6 +73,12 @@ def enter(handoff: Handoff, state: State) -> Step:
 def end(handoff: Handoff, outcome: Outcome, why: str = "", *extra: Command) -> Step:
     """End the handoff; the outcome keeps a sealed document."""
     ended = Ended(outcome, why, handoff.document)
+    return replace(handoff, state=ended), extra
+
+
+def call_off(handoff: Handoff, event: CalledOff, *extra: Command) -> Step:
+    """Cancel the handoff before the old process is ended."""
+    ended = Ended(Outcome.CANCELLED, event.why, handoff.document, compacted=event.compacted)
     return replace(handoff, state=ended), extra
 
 

@@ -34,7 +34,7 @@ from cockpit.core.handoff.states import (
     Starting,
     Stopping,
 )
-from cockpit.core.handoff.steps import HURRY, Step, end, enter, not_now, same, wait, wakes
+from cockpit.core.handoff.steps import HURRY, Step, call_off, end, enter, not_now, same, wait, wakes
 
 
 def reviewing(handoff: Handoff, state: Reviewing, event: Event) -> Step:
@@ -48,8 +48,8 @@ def reviewing(handoff: Handoff, state: Reviewing, event: Event) -> Step:
             return end(handoff, Outcome.REFUSED, "refused by you")
         case Snoozed(until=until, tokens=tokens):
             return replace(handoff, state=Reviewing(state.document, until, tokens)), ()
-        case CalledOff(why=why):
-            return end(handoff, Outcome.CANCELLED, why)
+        case CalledOff():
+            return call_off(handoff, event)
         case DocumentSealed(document=document):
             return replace(handoff, state=replace(state, document=document)), ()
         case Observation() if wakes(state, event):
@@ -70,8 +70,8 @@ def settling(handoff: Handoff, state: Settling, event: Event) -> Step:
             return enter(handoff, Stopping(state.document))
         case Declined():
             return end(handoff, Outcome.REFUSED, "refused by you", Withdraw())
-        case CalledOff(why=why):
-            return end(handoff, Outcome.CANCELLED, why, Withdraw())
+        case CalledOff():
+            return call_off(handoff, event, Withdraw())
         case Observation() if not state.refreshing:
             return _seen_settling(handoff, state, event)
         case _:

@@ -30,6 +30,7 @@ from cockpit.core.handoff.states import (
 from cockpit.core.handoff.steps import (
     HURRY,
     Step,
+    call_off,
     end,
     enter,
     next_writer,
@@ -62,8 +63,8 @@ def asked(handoff: Handoff, state: Asked, event: Event) -> Step:
             return end(handoff, Outcome.REFUSED, "refused by you")
         case Snoozed(until=until, tokens=tokens):
             return replace(handoff, state=Asked(until, tokens)), ()
-        case CalledOff(why=why):
-            return end(handoff, Outcome.CANCELLED, why)
+        case CalledOff():
+            return call_off(handoff, event)
         case Observation(predecessor_alive=False):
             return end(handoff, Outcome.CANCELLED, "the agent ended by itself")
         case Observation() if wakes(state, event):
@@ -84,8 +85,8 @@ def waiting(handoff: Handoff, state: Waiting, event: Event) -> Step:
             return replace(hurried, state=again), (Withdraw(),)
         case Declined():
             return end(handoff, Outcome.REFUSED, "refused by you", Withdraw())
-        case CalledOff(why=why):
-            return end(handoff, Outcome.CANCELLED, why, Withdraw())
+        case CalledOff():
+            return call_off(handoff, event, Withdraw())
         case Observation():
             return _seen_waiting(handoff, state, event)
         case _:
@@ -185,8 +186,8 @@ def documenting(handoff: Handoff, state: Documenting, event: Event) -> Step:
             return next_writer(handoff, state.writer, why, now)
         case Declined():
             return end(handoff, Outcome.REFUSED, "refused by you", Withdraw())
-        case CalledOff(why=why):
-            return end(handoff, Outcome.CANCELLED, why, Withdraw())
+        case CalledOff():
+            return call_off(handoff, event, Withdraw())
         case Observation() if not state.composing:
             return _seen_writing(handoff, state, event)
         case _:

@@ -24,8 +24,6 @@ from cockpit.supervisor.dependencies import Dependencies
 BREAKER_SECONDS = 900.0
 BREAKER_HANDOFFS = 3
 """This many handoffs of one agent within this many seconds pause its automatic handoffs."""
-COMPACTED = "the context was compacted"
-"""Why a handoff is cancelled after a compaction."""
 
 Starter = Literal["band", "compactions", "limit", "loop", "hook", "agent"]
 """What starts a handoff. The guards apply to all of them; only a user's request has none."""
@@ -163,7 +161,7 @@ class Guards:
         """How the last handoff of this context ended; None without one, or after a compaction."""
         assert agent.session is not None
         record = self._dependencies.store.last_ended(agent.session.id)
-        if record is None or record.ended is None or record.why == COMPACTED:
+        if record is None or record.ended is None or record.details.compacted:
             return None
         closed = record.details.closed
         if (agent.session_state.gauge.compacted_at or 0.0) > (

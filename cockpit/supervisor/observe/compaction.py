@@ -27,7 +27,6 @@ from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.handoff.documents import DocumentBuilder
 from cockpit.supervisor.handoff.engine import Engine
-from cockpit.supervisor.handoff.policy import COMPACTED
 from cockpit.supervisor.handoff.snapshot import began
 
 
@@ -114,7 +113,7 @@ class Compactions:
             return
         untouched = isinstance(agent.handoff.state, Asked | Waiting)
         if untouched and plan.reason in {"threshold", "compaction"}:
-            await self._engine.apply(agent, CalledOff(COMPACTED))
+            await self._engine.apply(agent, CalledOff("the context was compacted", compacted=True))
 
     def _now(self) -> float:
         return self._dependencies.clock.now().timestamp()

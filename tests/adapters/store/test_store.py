@@ -241,6 +241,43 @@ def test_prompts_of_an_older_release_lose_their_secrets(
     assert secret.encode() not in path.read_bytes()
 
 
+def test_a_compaction_that_an_older_release_knew_by_its_text_is_marked(
+    opened: Callable[[], Store], path: Path
+) -> None:
+    why = "the context was compacted"
+    waiting = {"plan": {}, "state": {"is": "Asked", "why": why}}
+    ended = {"plan": {}, "state": {"is": "Ended", "outcome": "cancelled", "why": why}}
+    rows = [
+        ("h1", waiting, 9.0, why), ("h2", waiting, 9.0, "refused by you"),
+        ("h3", ended, None, None), ("h4", waiting, None, None),
+    ]  # fmt: skip
+    with closing(sqlite3.connect(path)) as old:
+        for migration in MIGRATIONS[:12]:
+            migration(old)
+        old.execute("pragma user_version = 12")
+        old.execute("insert into jobs(id, agent, created) values ('j','api',1.0)")
+        for number, (ident, record, at, said) in enumerate(rows):
+            old.execute(
+                "insert into handoffs(id, agent, job, old_session, reason, created, boot, record, "
+                "details, ended, why) values (?,'api','j',?,'threshold',?,'b',?,'{}',?,?)",
+                (ident, f"s-{ident}", float(number), json.dumps(record), at, said),
+            )
+        old.execute(
+            "insert into handoffs select 'h5',agent,job,'s-h5',reason,9.0,boot,'{',"
+            "'{',ended,outcome,why,new_session,document,copy,sha256,writer from handoffs "
+            "where id = 'h1'"
+        )
+        old.commit()
+    store = opened()
+    found = {each.id: each for each in store.newest_handoffs("api", 9, None)}
+    assert {ident: each.details.compacted for ident, each in found.items()} == {
+        "h1": True, "h2": False, "h3": False, "h4": False,
+    }  # fmt: skip
+    assert {ident: each.record["state"].get("compacted") for ident, each in found.items()} == {
+        "h1": None, "h2": None, "h3": True, "h4": None,
+    }  # fmt: skip
+
+
 def test_a_link_is_not_followed(opened: Callable[[], Store], path: Path) -> None:
     (path.parent / "elsewhere").touch()
     path.symlink_to(path.parent / "elsewhere")

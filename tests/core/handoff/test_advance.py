@@ -466,6 +466,16 @@ def test_only_what_has_ended_nothing_can_be_called_off() -> None:
     assert not any(is_revocable(at(state)) for state in [*final, Ended(Outcome.DONE)])
 
 
+@pytest.mark.parametrize("state", [Asked(), Waiting(0.0), Reviewing(SEALED), Settling(SEALED, 0.0)])
+def test_what_a_compaction_called_off_says_so(state: State) -> None:
+    for compacted in (True, False):
+        ended = advance(at(state), on.CalledOff("it compacted", compacted=compacted))[0]
+        kept = getattr(state, "document", None)
+        why = "it compacted"
+        assert ended.state == Ended(Outcome.CANCELLED, why, kept, compacted=compacted)
+        assert from_record(to_record(ended)) == ended
+
+
 @pytest.mark.parametrize("event", [on.Declined(), on.CalledOff("stopped")])
 def test_a_successor_that_was_not_confirmed_can_be_given_up(event: on.Event) -> None:
     handoff, commands = advance(at(Confirming(SEALED, 1, until=100.0)), event)

@@ -33,6 +33,7 @@ FULL = HandoffDetails(
     tokens_after=12_000,
     left=Leaving(tokens=9, forced=True, turns=3, at=2.5),
     closed=4.0,
+    compacted=True,
     rebuilt=True,
 )
 
@@ -49,7 +50,7 @@ def test_names_on_disk_stay_what_they_were() -> None:
     assert set(details_to_record(FULL)) == {
         "draft", "began", "phase_since", "filling", "due", "because", "draft_facts", "typing",
         "sealed_calls", "permission_mode", "has_git", "edited", "writers_failed",
-        "writer_cost_usd", "tokens_after", "left", "closed", "rebuilt",
+        "writer_cost_usd", "tokens_after", "left", "compacted", "closed", "rebuilt",
     }  # fmt: skip
 
 
