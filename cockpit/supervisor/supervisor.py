@@ -28,7 +28,6 @@ from cockpit.supervisor.agents.compaction_points import CompactionPoints
 from cockpit.supervisor.agents.dialogs import Dialogs
 from cockpit.supervisor.agents.exit_reason import without_panes
 from cockpit.supervisor.agents.fleet import Fleet
-from cockpit.supervisor.agents.predicates import is_job_done
 from cockpit.supervisor.api.callers import Callers
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.events import rfc3339
@@ -157,7 +156,7 @@ class Supervisor:
         self.planner = Planner(parts, fleet, self.starter)
         self.continuation = Continuation(parts, fleet, self.locks, self.starter)
         self.resumer = Resumer(parts, fleet, sessions, self.starter, changed)
-        self.stopper = Stopper(parts, fleet, sessions, self.attention.has_reported_done)
+        self.stopper = Stopper(parts, fleet, sessions)
         self.undo = Undo(parts, fleet, sessions, reopening, changed)
         self.repair = Repair(parts, fleet, sessions, self.undo)
 
@@ -257,14 +256,9 @@ class Supervisor:
             self.event_log.record("agent.found", f"{agent.name} is still running", agent.name)
         elif agent.record.wanted and agent.record.session is not None:
             over = agent.session.ended if agent.session else None
-            agent.exit = Exit(over or self._now(), recorded=agent.record.ending)
             if not handing_off and agent.record.ending is None and over is None:
-                self.sessions.finish(agent)
-                self.event_log.record(
-                    "agent.exited",
-                    f"{agent.name} ended while no supervisor was running",
-                    agent.name,
-                )
+                self.sessions.record_exit(agent, None)
+            agent.exit = Exit(over or self._now(), recorded=agent.record.ending)
 
     def _named_by(self, ident: str) -> Agent | None:
         """The agent whose row names this job or session; None if there is none."""
@@ -454,22 +448,7 @@ class Supervisor:
         if agent.record.wanted and ended_with_server(known):
             note_interrupted(self.dependencies, agent, "terminal")
         if not handing_off and agent.handoff is None:
-            self.sessions.finish(agent)
-            ending = f"{known}. {known.last_lines}".strip()
-            failed = (
-                known.abnormal and not agent.session_state.replied and agent.runtime.has_readings
-            )
-            gave_up = f"it {ending} Try again: cockpit start {agent.name}" if failed else None
-            self.dependencies.store.save_agent(agent.change(ending=ending, gave_up=gave_up))
-            self.event_log.record(
-                "agent.exited",
-                f"{agent.name} {known}. {known.last_lines}",
-                agent.name,
-                status=known.status,
-                signal=known.signal,
-                completed=is_job_done(agent) or not agent.runtime.has_readings,
-                told=self.attention.has_reported_done(agent),
-            )
+            self.sessions.record_exit(agent, known)
         self.publisher.changed(agent)
 
     async def _forget_lost_panes(self) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from functools import cache
 from pathlib import Path
 
@@ -35,6 +36,20 @@ from cockpit.supervisor.agents.transcript_reading import TranscriptReading
 from cockpit.supervisor.agents.troubles import Troubles
 
 
+class LostPane(StrEnum):
+    """Why the pane of an ended process has no last lines."""
+
+    CLOSED = "closed"
+    SERVER_ENDED = "server_ended"
+    """The tmux server ended, and took the process with it."""
+
+
+LOST_PANE = {
+    LostPane.CLOSED: "Its pane was closed.",
+    LostPane.SERVER_ENDED: "The tmux server has ended, and all its panes with it.",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Exit:
     """How an agent's process ended, as far as is known."""
@@ -45,6 +60,8 @@ class Exit:
     signal: int | None = None
     last_lines: str = ""
     """The last lines of its pane."""
+    lost: LostPane | None = None
+    """None also where tmux cannot say."""
     recorded: str | None = None
     """The description that an earlier supervisor stored."""
 
@@ -52,6 +69,12 @@ class Exit:
     def abnormal(self) -> bool:
         """Whether it ended by a signal or with an exit status other than 0."""
         return bool(self.signal) or self.status not in (None, 0)
+
+    @property
+    def description(self) -> str:
+        """How it ended, then the last lines of its pane or why there are none."""
+        more = LOST_PANE[self.lost] if self.lost is not None else self.last_lines
+        return f"{self}. {more}".strip()
 
     def __str__(self) -> str:
         if self.recorded:

@@ -7,12 +7,11 @@ from collections.abc import Iterable
 from cockpit.core.errors import CockpitError
 from cockpit.core.safetext import safe_line
 from cockpit.ports.panes import PanesSilent
-from cockpit.supervisor.agents.agent import Agent, Exit
+from cockpit.supervisor.agents.agent import Agent, Exit, LostPane
 from cockpit.supervisor.dependencies import Dependencies
 
 OURS = ("Pane is dead", "This process has ended")
 """Beginnings of lines that tmux and cockpit add to a dead pane."""
-SERVER_ENDED = "The tmux server has ended, and all its panes with it."
 SERVER_ENDS, ASK_AGAIN = 1.0, 0.05
 """For how many seconds, and how often, a tmux server that may be ending is asked."""
 LINES_SHOWN = 3
@@ -21,7 +20,7 @@ LINES_SHOWN = 3
 
 async def find_exit(dependencies: Dependencies, agent: Agent) -> Exit:
     """The exit status or signal, and the last lines of the pane; empty where tmux cannot say."""
-    status = signal = None
+    status = signal = lost = None
     text = ""
     pane = agent.record.pane
     try:
@@ -33,12 +32,12 @@ async def find_exit(dependencies: Dependencies, agent: Agent) -> Exit:
             text = last_lines(screen.lines)
         elif pane is not None:
             gone = await _server_has_ended(dependencies)
-            text = SERVER_ENDED if gone else "Its pane was closed."
+            lost = LostPane.SERVER_ENDED if gone else LostPane.CLOSED
     except (PanesSilent, CockpitError):
         # The end itself is certain. A tmux server that ends while it is asked answers nothing.
         if pane is not None and await _server_has_ended(dependencies):
-            text = SERVER_ENDED
-    return Exit(dependencies.clock.now().timestamp(), status, signal, text)
+            lost = LostPane.SERVER_ENDED
+    return Exit(dependencies.clock.now().timestamp(), status, signal, text, lost)
 
 
 async def without_panes(dependencies: Dependencies, agents: Iterable[Agent]) -> list[Agent]:

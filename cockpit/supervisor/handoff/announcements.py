@@ -120,5 +120,7 @@ def _outcome(agent: Agent, end: Ended) -> str:
             return f"The handoff of {agent.name} failed: {end.why}"
         case Outcome.REVIVED:
             return f"No new session of {agent.name} started; the old one was reopened: {end.why}"
-        case _:
-            return f"The handoff of {agent.name} was {end.outcome.value}: {end.why}"
+        case Outcome.REFUSED:
+            return f"The handoff of {agent.name} was {end.why}"
+        case Outcome.CANCELLED:
+            return f"The handoff of {agent.name} was cancelled: {end.why}"

@@ -39,7 +39,8 @@ class Outcomes:
         if done:
             details = replace(details, tokens_after=agent.session_state.gauge.tokens)
         else:
-            details = replace(details, left=leaving(agent, self._dependencies.clock.monotonic()))
+            left = leaving(agent, self._dependencies.clock.monotonic())
+            details = replace(details, left=left, compacted=ended.compacted)
         agent.runtime.withdraw_ask(agent.name)
         closed = replace(
             record,
@@ -62,19 +63,11 @@ class Outcomes:
         self._settle(agent, ended)
         announcements.ended(self._dependencies.event_log, agent, ended)
         agent.progress.end()
-        if ended.outcome is Outcome.DONE:
-            self._record_exit(agent)
+        unrecorded = agent.session is not None and agent.session.state == "live"
+        if done and unrecorded and agent.exit is not None and not agent.alive:
+            # The new session ended before it was confirmed.
+            self._sessions.record_exit(agent, agent.exit)
         agent.chain = self._dependencies.store.chain(closed.job)
-
-    def _record_exit(self, agent: Agent) -> None:
-        """Record that the new session has ended already, if it ended before it was confirmed."""
-        live = agent.session is not None and agent.session.state == "live"
-        if agent.alive or agent.exit is None or not live:
-            return
-        self._sessions.finish(agent)
-        self._dependencies.event_log.record(
-            "agent.exited", f"{agent.name} {agent.exit}", agent.name
-        )
 
     def _mark_failed_starts(self, handoff: Handoff, confirmed: SessionId | None) -> None:
         for successor in handoff.plan.successors:
@@ -97,7 +90,9 @@ class Outcomes:
             self._dependencies.store.save_agent(agent.change(note=note))
             agent.progress.set_revived(self._dependencies.clock.steady(), ended.why)
         elif not agent.alive and agent.exit is not None:
-            self._sessions.finish(agent)  # it ended during the handoff, and no session follows
+            # It ended during the handoff, and no session follows.
+            ending = agent.exit.description
+            self._sessions.finish(agent, replace(agent.record, ending=ending))
 
     def _now(self) -> float:
         return self._dependencies.clock.now().timestamp()

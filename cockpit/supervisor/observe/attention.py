@@ -15,6 +15,7 @@ from cockpit.core.errors import Hindered
 from cockpit.core.event_kinds import EventKind
 from cockpit.core.ids import SessionId
 from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.agents.latches import DONE_REPORTED
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.view.needs import need
 from cockpit.supervisor.view.rows import state
@@ -22,7 +23,6 @@ from cockpit.wire.status import NeedKind, Needs
 
 LOOK = 0.5
 """Seconds between two looks."""
-DONE = "told.done"
 NEEDS = "told.needs."
 
 
@@ -70,12 +70,6 @@ class Attention:
         """Record that the job is done. Hooks, pushes and pull requests follow from this event."""
         self._record("run.completed", f"{agent.name} is done with its job", agent, {})
 
-    def has_reported_done(self, agent: Agent) -> bool:
-        """Whether this session was recorded as done. Its process may end much later."""
-        if agent.session is None:
-            return False
-        return self._dependencies.store.latched(agent.session.id, DONE) is not None
-
     def _record(self, kind: EventKind, text: str, agent: Agent, data: dict[str, str]) -> None:
         assert agent.session is not None
         self._dependencies.event_log.record(
@@ -88,14 +82,14 @@ class Attention:
         known = self._latched.get(agent.name)
         if known is None:
             # The first look: what an earlier supervisor recorded may have ended.
-            stale = [DONE, *(f"{NEEDS}{kind}" for kind in get_args(NeedKind))]
+            stale = [DONE_REPORTED, *(f"{NEEDS}{kind}" for kind in get_args(NeedKind))]
             session = agent.session.id
         elif known[1] and known != (agent.session.id, latch):
             session, stale = known[0], [known[1]]
         else:
             return
         # When its process ends, a done session keeps its latch for `has_reported_done`.
-        kept = {latch} if agent.alive and agent.record.wanted else {latch, DONE}
+        kept = {latch} if agent.alive and agent.record.wanted else {latch, DONE_REPORTED}
         self._dependencies.store.unlatch(session, *(one for one in stale if one not in kept))
 
     def _now(self) -> float:
@@ -108,4 +102,4 @@ def _latch(agent: Agent, wanted: Needs | None) -> str:
         asked = wanted.kind in {"handoff", "review"} and agent.handoff_record is not None
         about = f".{agent.handoff_record.id}" if asked and agent.handoff_record else ""
         return f"{NEEDS}{wanted.kind}{about}"
-    return DONE if state(agent, None) == "done" else ""
+    return DONE_REPORTED if state(agent, None) == "done" else ""

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
-from cockpit.supervisor.agents.agent import Agent, Exit
-from cockpit.supervisor.agents.exit_reason import SERVER_ENDED
+from cockpit.supervisor.agents.agent import Agent, Exit, LostPane
 from cockpit.supervisor.dependencies import Dependencies
 
 Cause = Literal["restart", "terminal"]
@@ -52,7 +51,7 @@ def forget_interruption(dependencies: Dependencies, agent: Agent) -> None:
 
 def ended_with_server(end: Exit) -> bool:
     """Whether the tmux server ended and took the agent with it."""
-    return SERVER_ENDED in end.last_lines
+    return end.lost is LostPane.SERVER_ENDED
 
 
 def note_shutdown(dependencies: Dependencies, agents: Iterable[Agent]) -> None:

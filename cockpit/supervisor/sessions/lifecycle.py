@@ -20,14 +20,15 @@ from cockpit.core.handoff.states import PHASES, Plan
 from cockpit.core.ids import JobId, SessionId
 from cockpit.ports.panes import Launch, Pane, PaneGone
 from cockpit.ports.processes import Ending, ProcessId
-from cockpit.ports.records import JobRecord, SessionRecord
+from cockpit.ports.records import AgentRecord, JobRecord, SessionRecord
 from cockpit.ports.runtimes import Program, SessionOrder
 from cockpit.supervisor.agents.agent import Agent, Exit
 from cockpit.supervisor.agents.exit_reason import find_exit
 from cockpit.supervisor.agents.known_secrets import redactor_of
-from cockpit.supervisor.agents.latches import began
+from cockpit.supervisor.agents.latches import began, has_reported_done
 from cockpit.supervisor.agents.leases import Leases
 from cockpit.supervisor.agents.locks import AgentLocks
+from cockpit.supervisor.agents.predicates import is_job_done
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.sessions.interruptions import forget_interruption
 
@@ -211,14 +212,43 @@ class Sessions:
             self._dependencies.store.save_session(saved)
             agent.session = saved
 
-    def finish(self, agent: Agent) -> None:
-        """Save that the agent's session has ended. Idempotent."""
+    def finish(self, agent: Agent, record: AgentRecord | None = None) -> None:
+        """Save that the agent's session has ended, with `record` if given. Idempotent."""
         self.save_counts(agent)
-        if agent.session is not None and agent.session.state == "live":
-            ended = replace(agent.session, state="ended", ended=self._now())
-            self._dependencies.store.save_session(ended)
-            agent.session = ended
+        session, record = agent.session, record or agent.record
+        if session is not None and session.state == "live":
+            session = replace(session, state="ended", ended=self._now())
+        with self._dependencies.store.transaction():
+            if session is not None and session != agent.session:
+                self._dependencies.store.save_session(session)
+            if record != agent.record:
+                self._dependencies.store.save_agent(record)
+        agent.session, agent.record = session, record
         self._dependencies.prompts.forget(agent.record.run)
+
+    def record_exit(self, agent: Agent, end: Exit | None) -> None:
+        """Save how the agent's process ended, then record the event.
+
+        `end` is None if no supervisor saw it. The stored `ending` then stays empty, by which
+        `interruptions` recognises it.
+        """
+        record = agent.record
+        text = "ended while no supervisor was running"
+        if end is not None:
+            text = end.description
+            failed = end.abnormal and not agent.session_state.replied and agent.runtime.has_readings
+            gave_up = f"it {text} Try again: cockpit start {agent.name}" if failed else None
+            record = replace(record, ending=text, gave_up=gave_up)
+        self.finish(agent, record)
+        self._dependencies.event_log.record(
+            "agent.exited",
+            f"{agent.name} {text}",
+            agent.name,
+            status=end.status if end else None,
+            signal=end.signal if end else None,
+            completed=is_job_done(agent) or not agent.runtime.has_readings,
+            told=has_reported_done(self._dependencies.store, agent),
+        )
 
     def _save_start(self, agent: Agent, session: SessionRecord) -> None:
         self.save_counts(agent)

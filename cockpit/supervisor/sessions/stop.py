@@ -8,13 +8,13 @@ continue after a restart, so it must be cancelled, and saved as cancelled, first
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
 
 from cockpit.core.errors import Failed, Hindered
 from cockpit.core.safetext import safe_line
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.fleet import Fleet
+from cockpit.supervisor.agents.latches import has_reported_done
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.sessions.lifecycle import Sessions
 
@@ -27,12 +27,10 @@ class Stopper:
         dependencies: Dependencies,
         fleet: Fleet,
         sessions: Sessions,
-        has_reported_done: Callable[[Agent], bool],
     ) -> None:
         self._dependencies = dependencies
         self._fleet = fleet
         self._sessions = sessions
-        self._has_reported_done = has_reported_done
 
     async def end_for_user(self, agent: Agent) -> str:
         """End the agent's process; the caller holds its lock, and no handoff is under way.
@@ -83,7 +81,7 @@ class Stopper:
 
     def record_stop(self, agent: Agent) -> None:
         """Record that the agent was stopped."""
-        reported = self._has_reported_done(agent)
+        reported = has_reported_done(self._dependencies.store, agent)
         self._dependencies.event_log.record(
             "agent.stopped", f"{agent.name} was stopped", agent.name, told=reported
         )

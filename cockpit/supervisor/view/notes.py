@@ -26,7 +26,7 @@ def note(agent: Agent) -> str | None:
         again = (
             f"Continue in its session: cockpit start {agent.name} --resume {agent.record.session}"
         )
-        parts = f"{agent.exit}. {agent.exit.last_lines} {agent.record.note or ''}"
+        parts = f"{agent.exit.description} {agent.record.note or ''}"
         text = " ".join(parts.split())
         return safe_line(f"{text} {again}" if agent.session_state.replied else text, 400)
     if unread(agent):

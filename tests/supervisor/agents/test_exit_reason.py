@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cockpit.adapters.tmux.panes import Tmux
+from cockpit.core.errors import Hindered
 from cockpit.core.ids import PaneId
 from cockpit.ports.panes import Pane, PanesSilent
-from cockpit.supervisor.agents.exit_reason import SERVER_ENDED, find_exit, without_panes
+from cockpit.supervisor.agents.agent import Exit, LostPane
+from cockpit.supervisor.agents.exit_reason import find_exit, without_panes
 from cockpit.supervisor.dependencies import Dependencies
-from tests.supervisor.left_alone import Parts, elsewhere, parts_of, until
+from tests.supervisor.left_alone import Parts, elsewhere, flown, parts_of, until
 
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
@@ -86,18 +88,54 @@ async def test_a_pane_that_is_gone_is_told_from_a_server_that_is(cockpit: Cockpi
         pane = await parts.sleeper("web")
         parts.agent.change(pane=elsewhere(pane))
         told = await find_exit(parts.dependencies, parts.agent)
-        assert told.last_lines == "Its pane was closed."
+        assert (told.lost, told.last_lines) == (LostPane.CLOSED, "")
+        assert told.description == "ended, status unknown. Its pane was closed."
         assert await without_panes(parts.dependencies, parts.fleet) == [parts.agent]
         assert await without_panes(mute(parts), parts.fleet) == []
         os.kill(pane.pid, signal.SIGKILL)
         server = int(cockpit.tmux("display-message", "-p", "#{pid}"))
         told = await find_exit(interrupted(parts), parts.agent)
-        assert told.last_lines == ""
+        assert told.lost is None
         cockpit.tmux("kill-server")
         await until(lambda: not parts.dependencies.processes.identify(server))
         told = await find_exit(parts.dependencies, parts.agent)
-        assert told.last_lines == SERVER_ENDED
+        assert told.lost is LostPane.SERVER_ENDED
         told = await find_exit(interrupted(parts), parts.agent)
-        assert told.last_lines == SERVER_ENDED
+        assert told.lost is LostPane.SERVER_ENDED
         told = await find_exit(interrupted(parts, silent=1000), parts.agent)
-        assert told.last_lines == ""
+        assert told.lost is None
+
+
+async def test_an_end_is_on_the_disk_before_it_is_in_memory(cockpit: Cockpit) -> None:
+    await flown(cockpit)
+    async with parts_of(cockpit) as parts:
+        agent, store = parts.agent, parts.dependencies.store
+        events = parts.dependencies.event_log
+        last = events.since(0, 100)[-1].id
+        held, end = agent.record, Exit(1.0, status=3, last_lines="no such model")
+        store._database.execute("pragma query_only = on")
+        with pytest.raises(Hindered):
+            parts.sessions.record_exit(agent, end)
+        assert agent.record == held
+        assert agent.session is not None
+        assert agent.session.state == "live"
+        store._database.execute("pragma query_only = off")
+        parts.sessions.record_exit(agent, end)
+        assert store.agents() == [agent.record]
+        assert agent.record.ending == "ended with 3. no such model"
+        assert agent.session.state == "ended"
+        (told,) = events.since(last, 100)
+        assert (told.kind, told.text) == ("agent.exited", f"api {agent.record.ending}")
+        assert told.data == {"status": 3, "signal": None, "completed": False, "told": False}
+        assert store.session(agent.session.id) == agent.session
+
+
+async def test_an_end_that_nobody_saw_leaves_its_description_empty(cockpit: Cockpit) -> None:
+    await flown(cockpit)
+    async with parts_of(cockpit) as parts:
+        parts.sessions.record_exit(parts.agent, None)
+        (*_, told) = parts.dependencies.event_log.since(0, 100)
+        assert told.text == "api ended while no supervisor was running"
+        assert parts.agent.record.ending is None
+        assert parts.agent.session is not None
+        assert parts.agent.session.state == "ended"

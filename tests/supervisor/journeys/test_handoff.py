@@ -112,6 +112,8 @@ async def test_a_refused_question_leaves_the_agent_alone_and_is_not_asked_again(
         await cockpit.ask(Refuse(name="api"))
         refused = await cockpit.row()
         assert refused.handoff is None
+        told = await cockpit.event("handoff.refused")
+        assert told.text == "The handoff of api was refused by you"
         assert refused.needs is None
         done = await cockpit.until(lambda row: row.state == "done")
         assert (done.pid, done.session_id) == (first.pid, first.session_id)

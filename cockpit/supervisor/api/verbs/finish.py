@@ -12,7 +12,7 @@ from cockpit.core.handoff.events import CalledOff, Turn
 from cockpit.core.handoff.states import is_revocable
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.fleet import Fleet
-from cockpit.supervisor.agents.latches import MARKED_DONE
+from cockpit.supervisor.agents.latches import MARKED_DONE, has_reported_done
 from cockpit.supervisor.agents.predicates import is_job_done
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.handoff.engine import Engine
@@ -53,7 +53,7 @@ class FinishHandler:
         agent.marked_done_at = now
         if agent.alive:
             self._attention.look(agent)
-        elif not self._attention.has_reported_done(agent):
+        elif not has_reported_done(self._dependencies.store, agent):
             self._attention.record_done(agent)
         self._changed(agent)
         return Done(message=f"{agent.name} is marked as done", name=agent.name)
