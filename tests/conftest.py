@@ -20,11 +20,14 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from cockpit.config.kernel import PORTABLE_VARIABLE
+
 # A busy machine is no fault of the code under test: no example is timed.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
 _FOREIGN = ("CLAUDE", "ANTHROPIC", "TMUX", "COCKPIT_", "GIT_", "NO_COLOR", "FORCE_COLOR", "XDG_")
+_KEPT = {PORTABLE_VARIABLE}
 _GRACE_SECONDS = 3.0
 _GITCONFIG = "[user]\n\tname = Pilot\n\temail = pilot@example.com\n[init]\n\tdefaultBranch = main\n"
 
@@ -48,7 +51,7 @@ def own_home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     the test fails by its name.
     """
     home = Path(tempfile.mkdtemp(prefix="ck"))
-    for name in [name for name in os.environ if name.startswith(_FOREIGN)]:
+    for name in [name for name in os.environ if name.startswith(_FOREIGN) and name not in _KEPT]:
         monkeypatch.delenv(name)
     for name, folder in {
         "HOME": "home",

@@ -7,6 +7,7 @@ import time
 from datetime import UTC, datetime
 
 from cockpit.adapters.process.process_table import boot_id
+from cockpit.config.kernel import USES_LINUX
 
 
 class SystemClock:
@@ -41,4 +42,4 @@ class SystemClock:
 
 def since_boot() -> float:
     """Seconds since boot, including suspend where the kernel counts it."""
-    return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
+    return time.clock_gettime(time.CLOCK_BOOTTIME if USES_LINUX else time.CLOCK_MONOTONIC)

@@ -20,9 +20,11 @@ import shlex
 import signal
 import socket
 import subprocess
+import tempfile
 from collections.abc import Sequence
 from pathlib import PurePath
 
+from cockpit.config.kernel import USES_LINUX
 from cockpit.core.errors import CockpitError, Failed, NoSupervisor, ProgramMissing
 from cockpit.core.ids import AgentName
 from cockpit.core.safetext import quoted, safe_line
@@ -53,7 +55,7 @@ class RemoteHost:
         started.
         """
         local_message, remote_lines = socket.socketpair()
-        words = os.memfd_create("words", os.MFD_CLOEXEC)
+        words = _unnamed_file()
         try:
             with remote_lines:
                 process = subprocess.Popen(
@@ -204,6 +206,14 @@ class RemoteConnection:
         text = output.decode(errors="replace")
         lines = (safe_line(line.strip(), 200) for line in text.splitlines())
         return [line for line in lines if line][-3:]
+
+
+def _unnamed_file() -> int:
+    """Return a descriptor of a new file without a name."""
+    if USES_LINUX:
+        return os.memfd_create("words", os.MFD_CLOEXEC)
+    with tempfile.TemporaryFile() as file:
+        return os.dup(file.fileno())
 
 
 def _remote_unreachable(words: list[str]) -> str:

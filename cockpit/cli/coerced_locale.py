@@ -6,6 +6,8 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+from cockpit.config.kernel import USES_LINUX
+
 
 def drop_coerced_locale() -> None:
     """Undo the `LC_CTYPE` that Python adds when `LANG` is C (PEP 538), unless the user set one.
@@ -13,7 +15,7 @@ def drop_coerced_locale() -> None:
     Without this, a request for ASCII would look like one for UTF-8. Idempotent. Does nothing where
     a process cannot read its initial environment.
     """
-    if os.environ.get("LANG") and "LC_CTYPE" in os.environ:
+    if USES_LINUX and os.environ.get("LANG") and "LC_CTYPE" in os.environ:
         with suppress(OSError):
             given = Path("/proc/self/environ").read_bytes().split(b"\0")
             if not any(one.startswith(b"LC_CTYPE=") and one[9:] for one in given):

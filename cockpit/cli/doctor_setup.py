@@ -15,6 +15,7 @@ from cockpit import __version__
 from cockpit.cli.doctor_finding import Finding, fit, from_error, note, unfit
 from cockpit.client.raw_request import fetch
 from cockpit.client.refusals import not_running
+from cockpit.config.kernel import USES_LINUX
 from cockpit.config.paths import Places
 from cockpit.core.errors import CockpitError, NoSupervisor
 from cockpit.core.plurals import counted
@@ -113,6 +114,8 @@ def theme_files(folder: Path) -> list[Finding]:
 
 def _out_of_descriptors(places: Places) -> Finding | None:
     """Check whether a supervisor that does not answer has reached its limit of open files."""
+    if not USES_LINUX:
+        return None  # no other system shows the limits of another process
     try:
         pid = int(places.lease.read_text())
         limits = Path(f"/proc/{pid}/limits").read_text().splitlines()

@@ -1,7 +1,7 @@
 """The output of a starting supervisor, before it can write its log.
 
-It goes to `logs/up.log`, or to memory when that file cannot be written: the reason for a failed
-start must reach the terminal even when the disk is full.
+It goes to `logs/up.log`. When that file cannot be written it goes to memory, or without memfds to a
+temporary file: the reason for a failed start must reach the terminal even when the disk is full.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from pathlib import Path
+
+from cockpit.config.kernel import USES_LINUX
 
 LONGEST = 65_536
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
@@ -58,6 +60,12 @@ class StartupOutput:
 
 
 def _in_memory() -> int:
-    if hasattr(os, "memfd_create"):
+    if USES_LINUX:
         return os.memfd_create("cockpit-up", os.MFD_CLOEXEC)
-    return os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+    import tempfile
+
+    try:
+        with tempfile.TemporaryFile() as file:
+            return os.dup(file.fileno())
+    except OSError:
+        return os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)

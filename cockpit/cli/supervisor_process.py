@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import select
 import subprocess
 import sys
 import time
@@ -25,6 +24,7 @@ from cockpit.cli.places import our_places
 from cockpit.cli.startup_output import StartupOutput
 from cockpit.client.raw_request import connect, fetch
 from cockpit.client.refusals import not_running, unreachable
+from cockpit.client.supervisor_lock import process_exists
 from cockpit.config.paths import Places
 from cockpit.core.errors import BY_EXIT_CODE, Failed, NoSupervisor, NotNow, Unreachable
 
@@ -146,8 +146,10 @@ def stop_supervisor(*, agents: bool) -> int:
 
 def _end(places: Places, pid: int, *, agents: bool) -> str:
     """Ask the supervisor to end and wait for its process to exit; return its last message."""
+    from cockpit.adapters.process.exits import wait_for_exit
+
     answer = fetch(places.socket, "/v1/down", body={"agents": agents}, patience=END_SECONDS)
-    if not _wait_for_end(pid, END_SECONDS):
+    if not wait_for_exit(pid, END_SECONDS):
         raise Failed(
             "The supervisor is still running",
             f"Process {pid} was asked to end {END_SECONDS:g} s ago.",
@@ -279,7 +281,7 @@ def _another_is_starting(places: Places, ours: int) -> bool:
     """Return whether another `up` won the race: its supervisor lives and will answer shortly."""
     with suppress(OSError, ValueError):
         holder = int(places.lease.read_text())
-        return holder != ours and Path(f"/proc/{holder}").exists()
+        return holder != ours and process_exists(holder)
     return False
 
 
@@ -303,15 +305,3 @@ def _ended_early(places: Places, output: StartupOutput, code: int) -> int:
         "\n".join(_last_lines(rest)),
         "" if kind is not Failed else output.where(),
     )
-
-
-def _wait_for_end(pid: int, seconds: float) -> bool:
-    """Wait for a process to end; return whether it did."""
-    try:
-        handle = os.pidfd_open(pid)
-    except ProcessLookupError:
-        return True
-    try:
-        return bool(select.select([handle], [], [], seconds)[0])
-    finally:
-        os.close(handle)

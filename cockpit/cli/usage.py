@@ -16,6 +16,7 @@ from cockpit.adapters.agents.claude.models import window
 from cockpit.adapters.agents.claude.skim import parse_totals
 from cockpit.adapters.transcripts.lines import Parse
 from cockpit.adapters.transcripts.scan import read_all
+from cockpit.config.kernel import USES_LINUX
 from cockpit.core.meter import Meter
 from cockpit.core.reading import resolve_window
 from cockpit.core.safetext import safe_line
@@ -91,7 +92,7 @@ def _read(path: Path) -> Report:
 
 
 def _read_all(paths: Sequence[Path], shared_from: int) -> list[Report]:
-    workers = min(len(paths), len(os.sched_getaffinity(0)) if sys.platform == "linux" else 1)
+    workers = min(len(paths), len(os.sched_getaffinity(0)) if USES_LINUX else 1)
     if workers < 2 or sum(map(_size, paths)) < shared_from:
         return [_read(path) for path in paths]
     from multiprocessing import get_context

@@ -6,10 +6,12 @@ library, `core` and `config.paths` only: the fast path uses this module.
 
 from __future__ import annotations
 
+import fcntl
 import os
 from pathlib import Path
 
 from cockpit.client.refusals import not_running, unreachable
+from cockpit.config.kernel import USES_LINUX
 from cockpit.config.paths import Places
 from cockpit.core.errors import NoSupervisor
 
@@ -23,22 +25,51 @@ def no_listener(socket: Path) -> NoSupervisor:
 
 
 def lock_holder(lease: Path) -> int | None:
-    """Return the process that holds the supervisor's lock, from the kernel's list of locks.
+    """Return the process that holds the supervisor's lock; None if there is none, or is unknown.
 
-    Trying the lock instead would hold it for a moment, and a supervisor starting in that moment
-    would refuse to run. None also where the list cannot be read.
+    The kernel's list of locks says so on Linux. Trying the lock instead would hold it for a moment,
+    and a supervisor starting in that moment would refuse to run. Elsewhere it is tried, but only
+    while the process that the file names exists: almost always its holder.
     """
     try:
         handle = os.open(lease, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             pid, inode = int(os.read(handle, 20)), os.fstat(handle).st_ino
+            held = _is_listed(pid, inode) if USES_LINUX else _is_held(pid, handle)
         finally:
             os.close(handle)
-        locks = Path("/proc/locks").read_text().splitlines()
     except (OSError, ValueError):
         return None
+    return pid if held else None
+
+
+def process_exists(pid: int) -> bool:
+    """Return whether a process has this pid, also another user's or a zombie."""
+    if pid <= 0:
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _is_held(pid: int, handle: int) -> bool:
+    if not process_exists(pid):
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    return False
+
+
+def _is_listed(pid: int, inode: int) -> bool:
+    locks = Path("/proc/locks").read_text().splitlines()
     # 1: FLOCK  ADVISORY  WRITE 359 00:13:11691 0 EOF
     held = (line.split()[1:6] for line in locks)
     wanted = ["FLOCK", "ADVISORY", "WRITE", str(pid)]
     same = (one for one in held if one[:4] == wanted and one[4].endswith(f":{inode}"))
-    return pid if any(same) else None
+    return any(same)

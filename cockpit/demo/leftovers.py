@@ -7,6 +7,8 @@ import signal
 import time
 from pathlib import Path
 
+from cockpit.adapters.process.process_table import mentions, pids
+
 PATIENCE = 5.0
 """Seconds between SIGTERM and SIGKILL."""
 
@@ -26,15 +28,7 @@ def end_leftovers(folder: Path) -> list[int]:
 def carriers(folder: Path) -> list[int]:
     """Pids of processes with the folder in their environment, without this process."""
     mark = os.fsencode(f"{folder}/")
-    found = []
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            if mark in (entry / "environ").read_bytes():
-                found.append(int(entry.name))
-        except OSError:
-            # It ended meanwhile, or belongs to another user.
-            continue
-    return [pid for pid in found if pid != os.getpid()]
+    return [pid for pid in pids() if pid != os.getpid() and mentions(pid, mark)]
 
 
 def send(pid: int, number: signal.Signals) -> None:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cockpit.adapters.agents.claude.program import bundled_path, probed_version
+from cockpit.config.kernel import PORTABLE_VARIABLE
 from cockpit.config.paths import Places
 from cockpit.core.errors import CockpitError, ProgramMissing
 from cockpit.demo.job import EVERYTHING, Job
@@ -26,7 +27,9 @@ from cockpit.demo.standin.program import install
 MODEL = "claude-sonnet-4-6"
 """A model with a window of 200,000 tokens for every account."""
 WINDOW = 200_000
-PASSED_ON = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "COLORTERM", "TZ", "NO_COLOR")
+PASSED_ON = (
+    "PATH", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "COLORTERM", "TZ", "NO_COLOR", PORTABLE_VARIABLE,
+)  # fmt: skip
 """The variables that a flight gets from the user's environment."""
 
 

@@ -14,7 +14,8 @@ class ProcessId:
 
     pid: int
     started: int
-    """Clock ticks after boot (`/proc/PID/stat`, field 22)."""
+    """When it started, in the system's own count: on Linux clock ticks after boot
+    (`/proc/PID/stat`, field 22)."""
     boot: str
     """The kernel's boot id."""
 
@@ -78,7 +79,8 @@ class Occupant:
 
 
 class Processes(Protocol):
-    """The processes of this machine. Signals are sent through a pidfd to a verified identity."""
+    """The processes of this machine. Signals are sent to a verified identity only, on Linux through
+    a pidfd."""
 
     def identify(self, pid: int) -> ProcessId | None:
         """The process that has this pid now; None if there is none."""
@@ -88,6 +90,12 @@ class Processes(Protocol):
 
     def marked(self, marker: str) -> list[ProcessId]:
         """All processes with `COCKPIT_RUN=<marker>` in their environment."""
+
+    def carries(self, process: ProcessId, marker: str) -> bool | None:
+        """Whether this process runs with `COCKPIT_RUN=<marker>`; None if it hides its environment.
+
+        Only macOS lets a process hide it.
+        """
 
     def occupants(self, directories: Collection[Path]) -> dict[Path, list[Occupant]]:
         """The processes that use each directory or anything below it; empty if unknown.

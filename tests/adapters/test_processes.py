@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from cockpit.adapters.process.processes import LocalProcesses
+from cockpit.config.kernel import USES_LINUX
 from cockpit.ports.processes import Processes, ProcessId
 
 MARKER = "api:7f3a"
@@ -252,3 +253,25 @@ def test_who_called_us_is_known(processes: LocalProcesses, start: Start) -> None
     assert heard(child) == "ready"
     assert processes.lineage(child.pid)[:3] == [child.pid, os.getpid(), os.getppid()]
     assert processes.lineage(2**22 + 1) == []
+
+
+HIDING = """
+import os, subprocess, sys, time
+child = ("import os, time; os.setsid(); print(os.getpid(), flush=True); time.sleep(600)")
+subprocess.Popen([sys.executable, "-c", child], env={}); time.sleep(600)
+"""
+
+
+@pytest.mark.skipif(USES_LINUX, reason="on Linux no process hides its environment from its user")
+def test_a_process_that_hides_its_environment_belongs_to_the_one_that_started_it(
+    processes: LocalProcesses, start: Start
+) -> None:
+    parent, stranger = start(HIDING, MARKER), start(HIDING)
+    child, other = (identity(processes, int(heard(one))) for one in (parent, stranger))
+    assert processes.carries(child, MARKER) is None
+    assert processes.marked(MARKER) == [identity(processes, parent.pid), child]
+    ending = asyncio.run(processes.end(identity(processes, parent.pid), MARKER, patience=5))
+    assert (ending.gone, ending.stragglers) == (True, (child.pid,))
+    assert not processes.alive(child)
+    assert processes.alive(other)
+    os.kill(other.pid, signal.SIGKILL)

@@ -22,7 +22,7 @@ from cockpit.core.handoff.record import TAGS
 Kind = Literal["sync", "sync all", "name", "remove", "lock", "state", "signal", "exec", "exit"]
 
 CALLS = (
-    "fsync,fdatasync,syncfs,rename,renameat,renameat2,link,linkat,unlink,unlinkat,flock,"
+    "fsync,fdatasync,sync,syncfs,rename,renameat,renameat2,link,linkat,unlink,unlinkat,flock,"
     "kill,tgkill,pidfd_send_signal,pwrite64,execve,exit_group"
 )
 STRINGS = 6000
@@ -113,6 +113,8 @@ def _deed(pid: int, text: str) -> Iterator[Deed]:
         yield Deed("sync", pid, files[0])
     elif call == "syncfs" and files:
         yield Deed("sync all", pid, files[0])
+    elif call == "sync":
+        yield Deed("sync all", pid)
     elif call in ("rename", "renameat", "renameat2", "link", "linkat") and len(texts) >= 2:
         source, path = _joined(files, 0, texts[0]), _joined(files, 1, texts[1])
         yield Deed("name", pid, path, source=source)

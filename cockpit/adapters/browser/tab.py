@@ -17,6 +17,8 @@ import struct
 import termios
 from collections.abc import Iterator, Mapping, Sequence
 
+from cockpit.adapters.process.exits import wait_for_exit
+
 READY = b"__GANGLION__\n"
 """textual-serve waits for this line before it accepts the program."""
 LONGEST = 1 << 20
@@ -68,12 +70,8 @@ class Packets:
 
 def _wait_for_exit(pid: int) -> int:
     """Return the exit code of our child; ends it if it ignores the hangup."""
-    handle = os.pidfd_open(pid)
-    try:
-        if not select.select([handle], [], [], PATIENCE)[0]:
-            os.kill(pid, signal.SIGKILL)  # the pid stays ours until the child is waited for
-    finally:
-        os.close(handle)
+    if not wait_for_exit(pid, PATIENCE):
+        os.kill(pid, signal.SIGKILL)  # the pid stays ours until the child is waited for
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 

@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
+from cockpit.config.kernel import USES_LINUX
+
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
@@ -29,11 +31,10 @@ def sync_file_systems(folders: Iterable[Path]) -> None:
 
 
 def _sync(descriptor: int, folder: Path) -> None:
-    library = _library()
-    if not hasattr(library, "syncfs"):
+    if not USES_LINUX:
         os.sync()
         return
-    if library.syncfs(descriptor):
+    if _library().syncfs(descriptor):
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number), str(folder))
 

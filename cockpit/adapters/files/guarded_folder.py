@@ -15,13 +15,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from cockpit.config.kernel import USES_LINUX
 from cockpit.core.errors import Failed
 from cockpit.core.safetext import safe_line
 
 STALE_SECONDS = 3600
 """Age from which a temporary file counts as abandoned; two cockpits may share a folder."""
 
-_STEP = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_SEARCH = os.O_PATH if USES_LINUX else getattr(os, "O_SEARCH", os.O_RDONLY)
+_STEP = _SEARCH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _NO_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.EMLINK, errno.ENOSYS, errno.EACCES}
@@ -125,8 +127,11 @@ def _step(at: int, part: str, folder: Path, *, make: bool) -> int:
     with suppress(FileExistsError):
         os.mkdir(part, 0o700, dir_fd=at)
     made = _enter(at, part, folder)
-    # Restore the mode against the umask; such a descriptor only has a path in /proc.
-    Path(f"/proc/self/fd/{made}").chmod(0o700)
+    # Restore the mode against the umask.
+    if USES_LINUX:
+        Path(f"/proc/self/fd/{made}").chmod(0o700)  # `fchmod` refuses a descriptor of O_PATH
+    else:
+        os.fchmod(made, 0o700)
     parent = os.open(".", _FOLDER, dir_fd=at)
     try:
         os.fsync(parent)
@@ -138,8 +143,10 @@ def _step(at: int, part: str, folder: Path, *, make: bool) -> int:
 def _enter(at: int, part: str, folder: Path) -> int:
     try:
         return os.open(part, _STEP, dir_fd=at)
-    except NotADirectoryError as error:
-        raise _not_a_folder(part, folder) from error
+    except OSError as error:
+        if error.errno in (errno.ENOTDIR, errno.ELOOP):  # macOS reports a link as a loop
+            raise _not_a_folder(part, folder) from error
+        raise
 
 
 def _restrict_to_owner(descriptor: int, folder: Path) -> None:

@@ -11,11 +11,12 @@ import asyncio
 import ctypes
 import os
 import struct
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
+
+from cockpit.config.kernel import USES_LINUX
 
 POLL_SECONDS = 0.25
 
@@ -135,8 +136,8 @@ class _Inotify(Watch):
 
 
 def _libc() -> ctypes.CDLL:
-    if not sys.platform.startswith("linux"):
-        raise OSError("this system has no inotify")
+    if not USES_LINUX:
+        raise OSError("inotify is not used")
     return ctypes.CDLL(None, use_errno=True)
 
 

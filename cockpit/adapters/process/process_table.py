@@ -1,23 +1,28 @@
 """Read the machine's process table. Sends no signals.
 
-Reads /proc, which is exact and cheap; without it, uses psutil.
+Reads /proc, which is exact and cheap; where `config/kernel.py` says so, uses psutil. Without /proc
+some environments cannot be read: macOS hides those of its own programs, such as /bin/zsh.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+from cockpit.config.kernel import IS_MACOS, USES_LINUX
 
 PROC = Path("/proc")
-HAS_PROC = (PROC / "self" / "stat").exists()
 PSEUDO_TERMINALS = range(136, 144)
 """Major device numbers of /dev/pts."""
 CONSOLES = 4
 DELETED_SUFFIX = " (deleted)"
 """Suffix of the kernel for the name of a deleted file."""
+SYSCTL = "/usr/sbin/sysctl"
+
+_Found = TypeVar("_Found")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,19 +32,25 @@ class ProcessEntry:
     pid: int
     parent: int
     started: int
-    """Clock ticks after boot; without /proc, hundredths of a second since 1970."""
+    """Clock ticks after boot; on macOS, hundredths of a second since 1970. Constant for a process,
+    whatever happens to the clock."""
     ended: bool
     """It is a zombie: it has ended, and its parent has not collected it yet."""
 
 
 def entry(pid: int) -> ProcessEntry | None:
     """Return the process of that pid, or None."""
-    return _entry_of_proc(pid) if HAS_PROC else _entry_of_psutil(pid)
+    return _entry_of_proc(pid) if USES_LINUX else _entry_of_psutil(pid)
+
+
+def started_at(pid: int) -> float | None:
+    """Return the unix time when the process started, by the present clock; None if unknown."""
+    return _of_psutil(pid, lambda process: float(process.create_time()))
 
 
 def pids() -> list[int]:
     """Return all pids, in no order."""
-    if HAS_PROC:
+    if USES_LINUX:
         return [
             int(name)
             for name in os.listdir(PROC)  # noqa: PTH208  a tenth of the cost
@@ -48,43 +59,49 @@ def pids() -> list[int]:
     return list(_psutil().pids())
 
 
-def carries(pid: int, variable: bytes) -> bool:
-    """Return whether the process started with this `NAME=value`; False if that cannot be read."""
-    if HAS_PROC:
+def carries(pid: int, variable: bytes) -> bool | None:
+    """Return whether the process started with this `NAME=value`; False if that cannot be read.
+
+    None for a process of this user that hides its environment, which only macOS lets it do.
+    """
+    if USES_LINUX:
         raw = _read(f"/proc/{pid}/environ")
         return raw is not None and variable in raw.split(b"\0")
-    psutil = _psutil()
-    try:
-        environment = psutil.Process(pid).environ()
-    except (psutil.Error, OSError):
-        return False
+    environment = _of_psutil(pid, lambda process: process.environ())
+    if environment == {}:
+        return None  # a hidden one is empty; another user's is refused
     name, _, value = os.fsdecode(variable).partition("=")
-    return bool(environment.get(name) == value)
+    return environment is not None and environment.get(name) == value
+
+
+def mentions(pid: int, text: bytes) -> bool:
+    """Return whether the environment that the process started with contains this text."""
+    if USES_LINUX:
+        return text in (_read(f"/proc/{pid}/environ") or b"")
+    held = _of_psutil(pid, lambda process: process.environ()) or {}
+    return any(text in os.fsencode(f"{name}={value}") for name, value in held.items())
 
 
 def variable(pid: int, name: bytes) -> bytes | None:
     """Return a variable's value when the process started; None if that cannot be read."""
-    held = (_read(f"/proc/{pid}/environ") or b"").split(b"\0")
-    found = [entry.partition(b"=")[2] for entry in held if entry.startswith(name + b"=")]
-    return found[0] if found else None
+    found = variables(pid, (os.fsdecode(name),))
+    return next((os.fsencode(value) for value in found.values()), None)
 
 
 def variables(pid: int, names: Collection[str]) -> dict[str, str]:
     """Return these variables as the process started with them; empty if they cannot be read."""
-    if HAS_PROC:
+    if USES_LINUX:
         held = (_read(f"/proc/{pid}/environ") or b"").split(b"\0")
         pairs = (os.fsdecode(one).partition("=") for one in held)
         return {name: value for name, _, value in pairs if name in names}
-    psutil = _psutil()
-    try:
-        environment = psutil.Process(pid).environ()
-    except (psutil.Error, OSError):
-        return {}
+    environment = _of_psutil(pid, lambda process: process.environ()) or {}
     return {name: environment[name] for name in names if name in environment}
 
 
 def terminal(pid: int) -> str:
-    """Return a process's controlling terminal, such as `pts/3`; empty for none."""
+    """Return a process's controlling terminal, such as `pts/3` or `ttys003`; empty for none."""
+    if not USES_LINUX:
+        return (_of_psutil(pid, lambda process: process.terminal()) or "").removeprefix("/dev/")
     raw = _read(f"/proc/{pid}/stat")
     if not raw:
         return ""
@@ -97,12 +114,17 @@ def terminal(pid: int) -> str:
 
 def arguments(pid: int) -> tuple[str, ...]:
     """Return a process's command line; empty if it cannot be read."""
+    if not USES_LINUX:
+        return tuple(_of_psutil(pid, lambda process: process.cmdline()) or ())
     raw = _read(f"/proc/{pid}/cmdline") or b""
     return tuple(os.fsdecode(one) for one in raw.rstrip(b"\0").split(b"\0")) if raw else ()
 
 
 def directory(pid: int) -> Path | None:
     """Return a process's working directory; None if it cannot be read."""
+    if not USES_LINUX:
+        place = _of_psutil(pid, lambda process: process.cwd())
+        return Path(place) if place else None
     try:
         return Path(f"/proc/{pid}/cwd").readlink()
     except OSError:
@@ -110,7 +132,9 @@ def directory(pid: int) -> Path | None:
 
 
 def name(pid: int) -> str | None:
-    """Return the kernel's name of the program, at most 15 characters; untrusted text."""
+    """Return the kernel's name of the program, on Linux at most 15 characters; untrusted text."""
+    if not USES_LINUX:
+        return _of_psutil(pid, lambda process: process.name())
     raw = _read(f"/proc/{pid}/comm")
     return None if raw is None else raw.decode("utf-8", "replace").rstrip("\n")
 
@@ -118,9 +142,15 @@ def name(pid: int) -> str | None:
 def written_below(pid: int, top: Path) -> Path | None:
     """Return a file below a folder that the process has open for writing; None if there is none.
 
-    Also None for a process that may not be inspected, usually another user's.
+    Also None for a process that may not be inspected, usually another user's. macOS does not tell
+    how a file is open: there any open file counts.
     """
-    folder, prefix = f"/proc/{pid}/fd", f"{top}/"
+    prefix = f"{top}/"
+    if not USES_LINUX:
+        files = _of_psutil(pid, lambda process: process.open_files()) or ()
+        writing = (file.path for file in files if getattr(file, "mode", "w") != "r")
+        return next((Path(path) for path in writing if path.startswith(prefix)), None)
+    folder = f"/proc/{pid}/fd"
     try:
         numbers = os.listdir(folder)  # noqa: PTH208  a tenth of the cost
     except OSError:
@@ -143,32 +173,58 @@ def _writes(pid: int, number: str) -> bool:
 
 
 def keepers(device: int, inode: int) -> list[int]:
-    """Return the visible processes that have this file open; empty without /proc."""
-    if not HAS_PROC:
-        return []
+    """Return the visible processes that have this file open."""
     return sorted(pid for pid in pids() if (device, inode) in _open_files(pid))
 
 
 def _open_files(pid: int) -> Iterator[tuple[int, int]]:
+    if not USES_LINUX:
+        for file in _of_psutil(pid, lambda process: process.open_files()) or ():
+            if found := _stat(file.path):
+                yield found.st_dev, found.st_ino
+        return
     folder = f"/proc/{pid}/fd"
     try:
         names = os.listdir(folder)  # noqa: PTH208  a tenth of the cost
     except OSError:
         return
     for name in names:
-        try:
-            found = os.stat(f"{folder}/{name}")  # noqa: PTH116  as above
-        except OSError:
-            continue
-        yield found.st_dev, found.st_ino
+        if found := _stat(f"{folder}/{name}"):
+            yield found.st_dev, found.st_ino
+
+
+def _stat(path: str) -> os.stat_result | None:
+    try:
+        return os.stat(path)  # noqa: PTH116  a tenth of the cost
+    except OSError:
+        return None
 
 
 def boot_id() -> str:
-    """Return the kernel's boot id; without one, the second of the boot."""
+    """Return the kernel's id of this boot; where it has none, the second of the boot.
+
+    On macOS that second would change whenever the clock is set.
+    """
+    if USES_LINUX:
+        try:
+            return (PROC / "sys/kernel/random/boot_id").read_text().strip()
+        except OSError:
+            pass
+    if IS_MACOS and (found := _boot_session()):
+        return found
+    return f"booted-{int(_psutil().boot_time())}"
+
+
+def _boot_session() -> str:
+    """Return macOS's id of this boot; empty without one."""
+    import subprocess
+
+    argv = (SYSCTL, "-n", "kern.bootsessionuuid")
     try:
-        return (PROC / "sys/kernel/random/boot_id").read_text().strip()
-    except OSError:
-        return f"booted-{int(_psutil().boot_time())}"
+        done = subprocess.run(argv, capture_output=True, timeout=5, check=True, text=True)
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.strip()
 
 
 def _psutil() -> Any:
@@ -176,6 +232,15 @@ def _psutil() -> Any:
     import psutil  # type: ignore[import-untyped]
 
     return psutil
+
+
+def _of_psutil(pid: int, ask: Callable[[Any], _Found]) -> _Found | None:
+    """Return a process's answer; None if it has ended or may not be asked."""
+    psutil = _psutil()
+    try:
+        return ask(psutil.Process(pid))
+    except (psutil.Error, OSError):
+        return None
 
 
 def _read(path: str) -> bytes | None:
@@ -206,15 +271,13 @@ def _entry_of_proc(pid: int) -> ProcessEntry | None:
 
 
 def _entry_of_psutil(pid: int) -> ProcessEntry | None:
-    psutil = _psutil()
-    try:
-        process = psutil.Process(pid)
+    def ask(process: Any) -> ProcessEntry:
         with process.oneshot():
-            return ProcessEntry(
-                pid,
-                process.ppid(),
-                int(process.create_time() * 100),
-                process.status() == psutil.STATUS_ZOMBIE,
-            )
-    except (psutil.Error, OSError):
-        return None
+            # `create_time` changes with the clock, so psutil compares this time itself. On Linux
+            # it counts from the boot.
+            started = process._ident[1]
+            ended = process.status() in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
+            return ProcessEntry(pid, process.ppid(), round(started * 100), ended)
+
+    psutil = _psutil()
+    return _of_psutil(pid, ask)

@@ -2,7 +2,7 @@
 
 A pid alone is never signalled: the identity is compared while a pidfd holds the process, so a
 reused pid is not signalled. On Linux the kernel reports the end of a process; elsewhere it is
-polled four times a second.
+polled four times a second, and the identity is compared just before a signal.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pathlib import Path
 
 from cockpit.adapters.process import process_table
 from cockpit.adapters.process.ancestry import ancestry
+from cockpit.config.kernel import USES_LINUX
 from cockpit.ports.processes import Ancestor, Ending, Occupant, Origin, ProcessId
 
 MARKER_VARIABLE = "COCKPIT_RUN"
@@ -33,7 +34,7 @@ class LocalProcesses:
 
     def __init__(self) -> None:
         self._boot_id: str | None = None
-        self._has_pidfd = has_pidfd()
+        self._has_pidfd = USES_LINUX and has_pidfd()
 
     @property
     def _boot(self) -> str:
@@ -53,18 +54,38 @@ class LocalProcesses:
         return self.identify(process.pid) == process
 
     def marked(self, marker: str) -> list[ProcessId]:
-        """Return all processes with the marker except our own; none for an empty marker."""
+        """Return all processes with the marker except our own; none for an empty marker.
+
+        A process that hides its environment counts if one that it descends from has the marker.
+        """
         if not marker:
             return []
         variable = os.fsencode(f"{MARKER_VARIABLE}={marker}")
         me = os.getpid()
-        found = []
+        found, hidden = dict[int, ProcessId](), dict[int, ProcessId]()
         for pid in process_table.pids():
             # Identity first: a pid that is reused after this is not signalled.
             identity = self.identify(pid) if pid != me else None
-            if identity is not None and process_table.carries(pid, variable):
-                found.append(identity)
-        return found
+            carries = process_table.carries(pid, variable) if identity is not None else False
+            if identity is not None and carries is not False:
+                (found if carries else hidden)[pid] = identity
+        below = (pid for pid in hidden if not found.keys().isdisjoint(self.lineage(pid)))
+        return [*found.values(), *(hidden[pid] for pid in below)]
+
+    def carries(self, process: ProcessId, marker: str) -> bool | None:
+        if not self.alive(process):
+            return False
+        variable = os.fsencode(f"{MARKER_VARIABLE}={marker}")
+        return process_table.carries(process.pid, variable)
+
+    def _hidden_below(self, process: ProcessId) -> list[ProcessId]:
+        """Return the processes that descend from this one and hide their environment."""
+        if USES_LINUX or not self.alive(process):
+            return []
+        pids = (pid for pid in process_table.pids() if pid not in (process.pid, os.getpid()))
+        hidden = (pid for pid in pids if process_table.carries(pid, b"") is None)
+        below = (pid for pid in hidden if process.pid in self.lineage(pid))
+        return [identity for pid in below if (identity := self.identify(pid))]
 
     def occupants(self, directories: Collection[Path]) -> dict[Path, list[Occupant]]:
         """Return the processes that use each folder, by pid, except our own.
@@ -151,19 +172,21 @@ class LocalProcesses:
 
     async def end(self, process: ProcessId | None, marker: str, *, patience: float = 6.0) -> Ending:
         """End the process first; others with its marker get at most 2 s to end."""
-        killed, survivors = False, list[ProcessId]()
+        killed, survivors, hidden = False, list[ProcessId](), list[ProcessId]()
         if process is not None:
+            hidden = self._hidden_below(process)  # later they have another parent
             killed, survivors = await self._end_all([process], patience)
         stragglers: dict[int, None] = {}
         for _ in range(ROUNDS):
-            left = [one for one in self.marked(marker) if one not in survivors]
+            carriers = {*self.marked(marker), *filter(self.alive, hidden)}
+            left = [one for one in carriers if one not in survivors]
             if not left:
                 break
             stragglers.update(dict.fromkeys(one.pid for one in left))
             hard, stuck = await self._end_all(left, min(patience, 2.0))
             killed = killed or hard
             survivors += [one for one in stuck if one not in survivors]
-        survivors = [one for one in {*survivors, *self.marked(marker)} if self.alive(one)]
+        survivors = [one for one in {*survivors, *hidden, *self.marked(marker)} if self.alive(one)]
         return Ending(
             gone=not survivors,
             killed=killed,

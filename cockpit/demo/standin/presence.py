@@ -8,6 +8,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from cockpit.adapters.process.process_table import entry
+
 
 class Presence:
     """The note of one process; every change replaces the file."""
@@ -55,9 +57,6 @@ def milliseconds() -> int:
 
 
 def started(pid: int) -> str:
-    """Start time of a process in clock ticks after boot; empty if unknown."""
-    try:
-        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
-    return text.rpartition(")")[2].split()[19]
+    """Start time of a process in the system's own count; empty if unknown."""
+    found = entry(pid)
+    return str(found.started) if found else ""

@@ -120,7 +120,11 @@ class UserOnly(H11Protocol):
 
     def connection_made(self, transport: Any) -> None:
         peer = transport.get_extra_info("socket")
-        pid, uid = peer_of(peer)
+        try:
+            pid, uid = peer_of(peer)
+        except OSError:  # macOS does not know a peer that has hung up
+            transport.abort()
+            return
         if uid not in (os.geteuid(), 0):
             transport.abort()
             return

@@ -48,11 +48,18 @@ async def find_process(
 
 def _without_terminal(dependencies: Dependencies, agent: Agent) -> ProcessId | None:
     """The recorded process, if it still runs although its pane is closed."""
-    record = agent.record
-    if record.run is None or record.pid is None or record.started is None or record.boot is None:
+    run, process = agent.record.run, _recorded(agent)
+    if run is None or process is None:
         return None
-    process = ProcessId(record.pid, record.started, record.boot)
-    return process if process in dependencies.processes.marked(record.run) else None
+    # A process that hides its environment is told by the recorded identity alone.
+    return process if dependencies.processes.carries(process, run) is not False else None
+
+
+def _recorded(agent: Agent) -> ProcessId | None:
+    record = agent.record
+    if record.pid is None or record.started is None or record.boot is None:
+        return None
+    return ProcessId(record.pid, record.started, record.boot)
 
 
 async def reattach(dependencies: Dependencies, sessions: Sessions, agent: Agent) -> bool:
@@ -71,19 +78,21 @@ async def reattach(dependencies: Dependencies, sessions: Sessions, agent: Agent)
 
 
 async def _is_agents_own(dependencies: Dependencies, agent: Agent, pane: Pane) -> bool:
-    """Whether the pane's process has the agent's marker.
+    """Whether the pane's process has the agent's marker, or hides it and is the recorded process.
 
     A launcher has it only when it has become the agent, so this waits a moment.
     """
-    assert agent.record.run is not None
+    record = agent.record
+    assert record.run is not None
     if pane.dead:
         return False
     process = dependencies.processes.identify(pane.pid)
-    for _ in range(LAUNCHES if agent.record.pid is None else 1):
-        if any(one.pid == pane.pid for one in dependencies.processes.marked(agent.record.run)):
-            return True
+    for _ in range(LAUNCHES if record.pid is None else 1):
         if process is None or not dependencies.processes.alive(process):
             return False
+        carries = dependencies.processes.carries(process, record.run)
+        if carries or (carries is None and process == _recorded(agent)):
+            return True
         await dependencies.clock.sleep(LAUNCH_LOOK)
     return False
 

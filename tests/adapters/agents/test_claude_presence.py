@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,10 @@ def child() -> Iterator[int]:
 
 def note(config: Path, pid: int, **changed: Any) -> None:
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    said = {"pid": pid, "sessionId": "s-1", "procStart": fields[19], "updatedAt": 1500} | changed
+    said = {"pid": pid, "sessionId": "s-1", "procStart": fields[19], "updatedAt": 1500} | {
+        "startedAt": int(time.time() * 1000),
+        **changed,
+    }
     (config / "sessions").mkdir(exist_ok=True)
     (config / "sessions" / f"{pid}.json").write_text(json.dumps(said))
 
@@ -54,7 +58,7 @@ def test_the_status_is_told(
 
 
 def test_a_stale_note_is_nobodys(tmp_path: Path, child: int) -> None:
-    note(tmp_path, child, procStart="1", status="busy")
+    note(tmp_path, child, procStart="1", startedAt=1_600_000_000_000, status="busy")
     assert presence(tmp_path, child) is None
     assert live_sessions(tmp_path) == {}
 

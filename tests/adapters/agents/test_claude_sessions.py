@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -118,7 +119,8 @@ def test_a_session_that_a_live_process_has_may_not(
     started = Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19]
     notes = tmp_path / "conf" / "sessions"
     notes.mkdir()
-    said = {"pid": os.getpid(), "sessionId": SESSION, "procStart": started, "status": "idle"}
+    now = int(time.time() * 1000)
+    said = {"pid": os.getpid(), "sessionId": SESSION, "procStart": started, "startedAt": now}
     (notes / f"{os.getpid()}.json").write_text(json.dumps(said))
     with pytest.raises(NotNow, match="open already"):
         check_resumable(SESSION, work, environment)

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from cockpit.adapters.files.foreign_files import read_file
+from cockpit.adapters.process.process_table import entry, started_at
+from cockpit.config.kernel import USES_LINUX
 from cockpit.core.ids import SessionId
 from cockpit.ports.runtimes import Activity, Presence
 
@@ -28,6 +30,9 @@ _SHELLS = {"shell": True, "idle": False}
 """
 
 _NOTE_BYTES = 65_536
+
+_CLOCK_SLACK = 1.0
+"""Seconds: some systems report the time of a start without fractions."""
 
 
 def presence(config: Path, pid: int) -> Presence | None:
@@ -80,31 +85,33 @@ def _live_note(path: Path) -> dict[str, Any] | None:
         return None
     if not isinstance(note, dict) or note.get("pid") != _number(path.stem):
         return None
-    started = _stat(note["pid"])
-    return note if started and str(note.get("procStart")) == started[1] else None
+    return note if _is_writer(note["pid"], note) else None
 
 
 def _number(text: str) -> int | None:
     return int(text) if text.isdecimal() else None
 
 
-def _stat(pid: int) -> tuple[int, str] | None:
-    """Return a live process's parent pid and start time, in clock ticks after boot."""
-    try:
-        text = Path(f"/proc/{pid}/stat").read_text(errors="replace")
-    except OSError:
-        return None
-    # The name in parentheses may contain anything, parentheses included.
-    fields = text.rpartition(")")[2].split()
-    if len(fields) < 20 or fields[0] in ("Z", "X"):
-        return None
-    return int(fields[1]), fields[19]
+def _is_writer(pid: int, note: Mapping[str, Any]) -> bool:
+    """Return whether the live process with this pid wrote the note.
+
+    On Linux the note has the start time as `/proc` has it. Elsewhere its format is the output of
+    `ps`, so the times are compared: a process with this pid that started before the note's
+    `startedAt` is the one that ran then.
+    """
+    process = entry(pid)
+    if process is None or process.ended:
+        return False
+    if USES_LINUX:
+        return str(note.get("procStart")) == str(process.started)
+    began, noted = started_at(pid), note.get("startedAt")
+    return began is not None and isinstance(noted, int) and began <= noted / 1000 + _CLOCK_SLACK
 
 
 def _ancestors(pid: int) -> Iterator[int]:
     for _ in range(16):
-        seen = _stat(pid)
-        if seen is None or seen[0] <= 1:
+        seen = entry(pid)
+        if seen is None or seen.parent <= 1:
             return
-        pid = seen[0]
+        pid = seen.parent
         yield pid

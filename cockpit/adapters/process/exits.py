@@ -1,0 +1,48 @@
+"""Wait for the end of a process without an event loop."""
+
+from __future__ import annotations
+
+import os
+import select
+import time
+
+from cockpit.adapters.process import process_table
+from cockpit.config.kernel import USES_LINUX
+
+_POLL_SECONDS = 0.02
+
+
+def wait_for_exit(pid: int, seconds: float) -> bool:
+    """Wait until the process that has this pid now has ended; return whether it did.
+
+    A child of ours is not reaped. Blocks.
+    """
+    if not USES_LINUX:
+        return poll_for_exit(pid, seconds)
+    try:
+        handle = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    except OSError:  # a kernel without pidfds
+        return poll_for_exit(pid, seconds)
+    try:
+        return bool(select.select([handle], [], [], seconds)[0])
+    finally:
+        os.close(handle)
+
+
+def poll_for_exit(pid: int, seconds: float) -> bool:
+    """Like `wait_for_exit`, by polling.
+
+    The time of the start is compared as well: another process may get the pid.
+    """
+    first = process_table.entry(pid)
+    deadline = time.monotonic() + seconds
+    while first is not None and not first.ended:
+        if time.monotonic() >= deadline:
+            return False
+        time.sleep(_POLL_SECONDS)
+        now = process_table.entry(pid)
+        if now is None or now.ended or now.started != first.started:
+            return True
+    return True

@@ -1,0 +1,18 @@
+"""Decide which facilities of the Linux kernel this process uses.
+
+All code that needs pidfds, inotify, `/proc`, memfds or `O_PATH` asks here first, and has a portable
+stand-in: psutil, polling, ordinary files. `COCKPIT_PORTABLE=1` selects the stand-ins on Linux too,
+so that what other systems run can be tested there; `make test-portable` does. Uses the standard
+library only, because the fast commands import it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Final
+
+PORTABLE_VARIABLE: Final = "COCKPIT_PORTABLE"
+USES_LINUX: Final[bool] = sys.platform == "linux" and not os.environ.get(PORTABLE_VARIABLE)
+"""Whether pidfds, inotify, `/proc`, memfds and `O_PATH` are used."""
+IS_MACOS: Final[bool] = sys.platform == "darwin"
