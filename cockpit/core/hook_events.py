@@ -50,49 +50,6 @@ class Happening:
         return json.dumps(self.payload, ensure_ascii=False) + "\n"
 
 
-def happened(kind: str, data: Mapping[str, Any]) -> tuple[tuple[str, str | None], ...]:
-    """The hook events for an event of the supervisor, each with the outcome of a run or None."""
-    match kind:
-        case "band.crossed":
-            return (("context_warning", None),) if "warn" in data.get("reached", ()) else ()
-        case "agent.exited":
-            outcome = _outcome(data)
-            if outcome == "completed" and data.get("told"):
-                return ()
-            return (("after_run", outcome), *_failed(outcome))
-        case "agent.stopped":
-            return () if data.get("told") else (("after_run", "stopped"),)
-        case "run.completed":
-            return (("after_run", "completed"),)
-        case _:
-            event = _SAME_MEANING.get(kind)
-            return ((event, None),) if event else ()
-
-
-_SAME_MEANING = {
-    "handoff.begun": "handoff_start",
-    "handoff.document": "handoff_document",
-    "handoff.confirmed": "handoff_complete",
-    "agent.compacted": "compaction",
-    "agent.needs_you": "needs_you",
-    "handoff.failed": "error",
-    "handoff.revived": "error",
-    "agent.not_started": "error",
-    # The CLI has begun this session already, so nothing waits for the hook.
-    "session.cleared": "session_start",
-}
-
-
-def _outcome(data: Mapping[str, Any]) -> str:
-    if data.get("status") == 0:
-        return "completed" if data.get("completed") else "stopped"
-    return "failed"
-
-
-def _failed(outcome: str) -> tuple[tuple[str, None], ...]:
-    return (("error", None),) if outcome == "failed" else ()
-
-
 def passed_over(
     event: str, payload: Mapping[str, Any], on_events: Collection[str], when: str
 ) -> str | None:
@@ -183,14 +140,3 @@ class HookResult:
     """Why it failed, in a few words; empty on success."""
     output: str = ""
     exit_code: int | None = None
-
-    def event_data(self) -> dict[str, Any]:
-        """The result as data of an event; the output is in the hook's own file."""
-        return {
-            "hook": self.name,
-            "type": self.kind,
-            "success": self.success,
-            "duration_ms": round(self.seconds * 1000),
-            "exit_code": self.exit_code,
-            "error": self.error or None,
-        }

@@ -1,12 +1,10 @@
-"""Notifications to the user: which events cause one, messages for several events, quiet hours."""
+"""Notifications to the user: messages for several events, quiet hours."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from cockpit.core.hook_events import happened
 from cockpit.core.safetext import safe_line
 
 TOGETHER = 10.0
@@ -16,16 +14,6 @@ SHOWN = 20
 
 _QUIET = re.compile(r"([01]\d|2[0-3]):([0-5]\d)-([01]\d|2[0-3]):([0-5]\d)")
 _DAY = 24 * 60
-
-
-def topic(kind: str, data: Mapping[str, Any]) -> str | None:
-    """The topic of an event: needs_you, handed_off, failed or done; None for other events."""
-    events = dict(happened(kind, data))
-    if "error" in events:
-        return "failed"
-    if events.get("after_run") == "completed":
-        return "done"
-    return {"needs_you": "needs_you", "handoff_complete": "handed_off"}.get(next(iter(events), ""))
 
 
 def digest(texts: Sequence[str]) -> tuple[str, str]:

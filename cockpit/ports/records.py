@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from cockpit.core.events import Event, from_data
 from cockpit.core.handoff.details import HandoffDetails
 from cockpit.core.ids import AgentName, HandoffId, JobId, PaneId, SessionId
 
@@ -114,6 +115,11 @@ class EventRecord:
     kind: str
     text: str
     data: dict[str, Any]
+
+    @property
+    def event(self) -> Event:
+        """Kind and data as a type."""
+        return from_data(self.kind, self.data)
 
 
 @dataclass(frozen=True, slots=True)

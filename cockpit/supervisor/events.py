@@ -13,8 +13,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from cockpit.adapters.store.store import Store
+from cockpit.core import events
 from cockpit.core.errors import Hindered
-from cockpit.core.event_kinds import EventKind
 from cockpit.core.ids import AgentName
 from cockpit.core.safetext import safe_line
 from cockpit.ports.clock import Clock
@@ -65,12 +65,13 @@ class EventLog:
         self.also: Callable[[EventRecord], None] = lambda _: None
         """Called with each event in its transaction; what it stores is committed with the event."""
 
-    def record(self, kind: EventKind, text: str, agent: str | None = None, **data: Any) -> Event:
+    def record(self, event: events.Event, text: str, agent: str | None = None) -> Event:
         """Store an event, then send it to listeners. Makes the text safe to print.
 
         Does not raise on a disk error: the event is then only in the log file.
         """
         at, text = self._clock.now().timestamp(), safe_line(text, 500)
+        kind, data = event.kind, events.to_data(event)
         try:
             with self._store.transaction():
                 record = self._store.add_event(at, agent, kind, text, data)
@@ -78,10 +79,10 @@ class EventLog:
         except Hindered as refused:
             _log.warning("event not saved (%s): %s: %s", refused.detail, kind, text)
             return as_event(EventRecord(0, at, AgentName(agent or ""), kind, text, data))
-        event = as_event(record)
+        sent = as_event(record)
         for listener in tuple(self._listeners):
-            listener.send(event)
-        return event
+            listener.send(sent)
+        return sent
 
     def since(self, after: int, limit: int) -> list[Event]:
         """At most `limit` events after that number, oldest first; 0 gives the newest ones."""

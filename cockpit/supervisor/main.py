@@ -33,6 +33,7 @@ from cockpit.adapters.store.store import Store
 from cockpit.adapters.tmux.panes import Tmux
 from cockpit.config.paths import Places
 from cockpit.core.errors import NotNow
+from cockpit.core.events import Plain
 from cockpit.supervisor.agents.continuation_settings import continuation_settings
 from cockpit.supervisor.agents.environment import agent_environment
 from cockpit.supervisor.api.listener import log_once
@@ -172,7 +173,7 @@ async def _serve(
     supervisor = Supervisor(parts, Spool(places.spool))
     if parts.store.put_aside is not None:
         parts.event_log.record(
-            "store.put_aside",
+            Plain("store.put_aside"),
             f"The database could not be read; it was moved to {parts.store.put_aside}",
         )
     try:

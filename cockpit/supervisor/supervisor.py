@@ -18,6 +18,7 @@ from cockpit import __version__
 from cockpit.adapters.hooks.spool import Spool
 from cockpit.config.hooks import Notifications
 from cockpit.core.errors import CockpitError, Hindered
+from cockpit.core.events import Plain
 from cockpit.core.ids import AgentName, PaneId
 from cockpit.core.safetext import safe_line
 from cockpit.ports.panes import Pane, PanesSilent
@@ -253,7 +254,9 @@ class Supervisor:
 
     def _record_found(self, agent: Agent, found: bool, *, handing_off: bool) -> None:
         if found:
-            self.event_log.record("agent.found", f"{agent.name} is still running", agent.name)
+            self.event_log.record(
+                Plain("agent.found"), f"{agent.name} is still running", agent.name
+            )
         elif agent.record.wanted and agent.record.session is not None:
             over = agent.session.ended if agent.session else None
             if not handing_off and agent.record.ending is None and over is None:
@@ -277,7 +280,7 @@ class Supervisor:
                 f"{self.dependencies.places.database}"
             )
             self.event_log.record(
-                "store.row_put_aside",
+                Plain("store.row_put_aside"),
                 safe_line(f"{damaged.agent or 'cockpit'}: {text}", 400),
                 agent.name if agent is not None else None,
             )
@@ -305,7 +308,7 @@ class Supervisor:
             self.engine.recall(agent, record)
         except ValueError as wrong:
             self.event_log.record(
-                "handoff.not_understood",
+                Plain("handoff.not_understood"),
                 f"A handoff of {agent.name} cannot be restored: {wrong}",
                 agent.name,
             )

@@ -25,6 +25,7 @@ class Event(Wire):
     text: str
     """A sentence for the user."""
     data: dict[str, Any] = Field(default_factory=dict)
+    """As the kind's type in `core.events` has it; another version can send more or less."""
 
 
 class Snapshot(Wire):

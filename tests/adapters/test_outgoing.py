@@ -10,6 +10,7 @@ import pytest
 from cockpit.adapters.store.outgoing import MOST, OutgoingTable
 from cockpit.adapters.store.store import Store
 from cockpit.core.errors import Hindered
+from cockpit.core.events import Plain
 from cockpit.core.ids import AgentName
 from cockpit.ports.records import EventRecord, OutgoingRecord
 from cockpit.supervisor.events import EventLog
@@ -69,12 +70,12 @@ def test_an_event_and_its_messages_stand_or_fall_together(path: Path) -> None:
 
     def lay_in(record: EventRecord) -> None:
         table.add(message(record.id))
-        if record.kind == "agent.exited":
+        if record.kind == "agent.warned":
             raise Hindered("the disk is full")
 
     event_log.also = lay_in
-    event_log.record("agent.found", "g")
-    event_log.record("agent.exited", "b")
+    event_log.record(Plain("agent.found"), "g")
+    event_log.record(Plain("agent.warned"), "b")
     assert [event.kind for event in store.events(0, 10)] == ["agent.found"]
     assert [one.id for one in table.all_of("webhook")] == ["m1"]
     store.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -235,15 +236,18 @@ def test_every_kind_of_event_is_listed_without_a_supervisor(
 def test_events_as_lines_and_as_objects(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:
     event = {"id": 1, "at": "2026-11-21T20:15:00Z", "agent": "api", "kind": "agent.started",
              "text": "api \x1b[31mbegan", "data": {}}  # fmt: skip
-    answering.say("GET /v1/events?after=0&limit=200", event)
+    newer = {**event, "id": 2, "kind": "agent.levitated", "data": {"height": 3}}
+    answering.say("GET /v1/events?after=0&limit=200", event, b"\n", newer)
 
     assert run(["events"]) == 0
     plain = capsys.readouterr().out
     assert run(["events", "--json"]) == 0
 
     assert "agent.started" in plain
+    assert "agent.levitated" in plain
     assert "\x1b" not in plain
-    assert '"id":1' in capsys.readouterr().out
+    objects = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert objects == [event, newer]
 
 
 def test_completion_knows_commands_and_agents(answering: Any, monkeypatch: Any) -> None:

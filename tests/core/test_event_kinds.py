@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import get_args
 
 from cockpit.core.event_kinds import MEANINGS, EventKind
-from cockpit.core.hook_events import _SAME_MEANING
+from cockpit.core.event_topics import SAME_MEANING
 
 
 def test_every_kind_has_a_meaning() -> None:
@@ -14,4 +14,4 @@ def test_every_kind_has_a_meaning() -> None:
 
 
 def test_hooks_hang_on_kinds_that_are_recorded() -> None:
-    assert set(_SAME_MEANING) <= set(MEANINGS)
+    assert set(SAME_MEANING) <= set(MEANINGS)

@@ -12,7 +12,6 @@ from cockpit.core.hook_events import (
     Verdict,
     at_path,
     decision,
-    happened,
     passed_over,
     setting_of,
 )
@@ -23,26 +22,6 @@ def test_every_event_has_its_setting() -> None:
     from cockpit.config.hooks import Hooks
 
     assert [setting_of(event) for event in EVENTS] == list(Hooks.model_fields)
-
-
-@pytest.mark.parametrize(
-    ("kind", "data", "events"),
-    [
-        ("band.crossed", {"reached": ["notice"]}, ()),
-        ("band.crossed", {"reached": ["warn", "act"]}, (("context_warning", None),)),
-        ("agent.exited", {}, (("after_run", "failed"), ("error", None))),
-        ("agent.exited", {"status": 0, "completed": True}, (("after_run", "completed"),)),
-        ("agent.exited", {"status": 0, "completed": True, "told": True}, ()),
-        ("agent.exited", {"status": 0}, (("after_run", "stopped"),)),
-        ("agent.stopped", {}, (("after_run", "stopped"),)),
-        ("agent.stopped", {"told": True}, ()),
-        ("handoff.revived", {}, (("error", None),)),
-        ("session.cleared", {}, (("session_start", None),)),
-        ("hook.failed", {}, ()),
-    ],
-)
-def test_what_an_event_means(kind: str, data: dict[str, object], events: object) -> None:
-    assert happened(kind, data) == events
 
 
 def test_who_hears_it() -> None:

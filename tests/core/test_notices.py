@@ -1,30 +1,10 @@
-"""Notifications: what is worth one, many as one, and quiet hours."""
+"""Notifications: many as one, and quiet hours."""
 
 from __future__ import annotations
 
 import pytest
 
-from cockpit.core.notices import SHOWN, digest, minutes_of_quiet, quiet_hours, topic
-
-
-@pytest.mark.parametrize(
-    ("kind", "data", "expected"),
-    [
-        ("agent.needs_you", {}, "needs_you"),
-        ("handoff.confirmed", {}, "handed_off"),
-        ("handoff.failed", {}, "failed"),
-        ("agent.exited", {"status": 1}, "failed"),
-        ("agent.exited", {"signal": 9, "status": None}, "failed"),
-        ("agent.exited", {"status": 0, "completed": True}, "done"),
-        ("agent.exited", {"status": 0, "completed": False}, None),
-        ("run.completed", {}, "done"),
-        ("agent.stopped", {}, None),
-        ("band.crossed", {"reached": ["warn"]}, None),
-        ("hook.failed", {}, None),
-    ],
-)
-def test_topics(kind: str, data: dict[str, object], expected: str | None) -> None:
-    assert topic(kind, data) == expected
+from cockpit.core.notices import SHOWN, digest, minutes_of_quiet, quiet_hours
 
 
 def test_one_is_itself_and_many_are_a_list() -> None:

@@ -11,7 +11,12 @@ import pytest
 
 from cockpit.adapters.clock import SystemClock
 from cockpit.adapters.store.store import Store
+from cockpit.core.events import AgentStarted, AgentStopped, Plain, Unknown
+from cockpit.core.ids import AgentName
 from cockpit.supervisor.events import BACKLOG, EventLog, Listener, rfc3339
+
+STARTED, STOPPED = AgentStarted(None, "/w", None), AgentStopped(told=False)
+FOUND = Plain("agent.found")
 
 
 @pytest.fixture
@@ -30,17 +35,17 @@ def all_of(listener: Listener) -> list[Any]:
 
 def test_an_event_is_numbered_kept_and_told(event_log: EventLog) -> None:
     listener = event_log.listen()
-    first = event_log.record("agent.started", "api started", "api", directory="/w")
-    second = event_log.record("agent.stopped", "api was stopped", "api")
+    first = event_log.record(STARTED, "api started", "api")
+    second = event_log.record(STOPPED, "api was stopped", "api")
     assert second.id == first.id + 1
     assert event_log.since(first.id, 10) == [second]
-    assert first.data == {"directory": "/w"}
+    assert first.data == {"session": None, "directory": "/w", "branch": None}
     event_log.close()
     assert all_of(listener) == [first, second]
 
 
 def test_foreign_text_holds_no_control_bytes(event_log: EventLog) -> None:
-    told = event_log.record("agent.exited", "gone\x1b]0;owned\x07\nand more", "api")
+    told = event_log.record(FOUND, "gone\x1b]0;owned\x07\nand more", "api")
     assert told.text.isprintable()
 
 
@@ -48,7 +53,7 @@ def test_one_who_left_hears_nothing_more(event_log: EventLog) -> None:
     listener = event_log.listen()
     event_log.leave(listener)
     event_log.leave(listener)
-    event_log.record("agent.found", "text")
+    event_log.record(FOUND, "text")
     listener.close()
     assert all_of(listener) == []
 
@@ -71,10 +76,23 @@ def test_a_disk_that_refuses_holds_nothing_up(tmp_path: Path) -> None:
     event_log = EventLog(store, SystemClock())
     listener = event_log.listen()
     store._database.execute("pragma max_page_count = 1")
-    event_log.record("agent.started", "a long text " * 1000, "api", more="x" * 10_000)
+    event_log.record(AgentStarted(None, "x" * 10_000, None), "a long text " * 1000, "api")
     store._database.execute("pragma max_page_count = 1000000")
-    after = event_log.record("agent.stopped", "api was stopped", "api")
+    after = event_log.record(STOPPED, "api was stopped", "api")
     event_log.close()
     assert all_of(listener) == [after]
     assert event_log.since(0, 10) == [after]
     store.close()
+
+
+def test_events_of_other_versions_are_shown_as_they_were_stored(event_log: EventLog) -> None:
+    stored: dict[str, dict[str, Any]] = {
+        "agent.levitated": {"height": 3},
+        "agent.started": {"session": "s", "mood": "good"},
+    }
+    for kind, data in stored.items():
+        event_log._store.add_event(0.0, AgentName("api"), kind, f"api: {kind}", data)
+    found = event_log.since(0, 10)
+    assert {event.kind: event.data for event in found} == stored
+    typed = [record.event for record in event_log._store.events(0, 10)]
+    assert typed == [Unknown("agent.levitated", {"height": 3}), AgentStarted("s", "", None)]

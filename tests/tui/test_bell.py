@@ -48,7 +48,7 @@ def test_what_comes_together_is_one_message(fly: Fly) -> None:
 
 
 def test_history_and_what_was_not_asked_for_ring_no_bell(fly: Fly) -> None:
-    assert rung(fly, "band.crossed", "run.completed") == []
+    assert rung(fly, "band.crossed", "run.completed", "agent.levitated") == []
     assert rung(fly, "handoff.confirmed", on=("failed",)) == []
     assert rung(fly, "run.completed", on=("done",)) == [BELL]
 

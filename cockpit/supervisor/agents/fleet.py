@@ -21,6 +21,7 @@ from cockpit.config.read import load
 from cockpit.config.schema import AgentSettings
 from cockpit.config.trust import trust
 from cockpit.core.errors import CockpitError, Hindered, NoSuchAgent, NotNow
+from cockpit.core.events import Plain
 from cockpit.core.handoff.states import Outcome
 from cockpit.core.ids import AgentName, agent_name
 from cockpit.core.redaction import Redactor, secret_values
@@ -247,7 +248,7 @@ class Fleet:
                 agent = self._new(record, settings)
             except (ValueError, CockpitError) as wrong:
                 self._dependencies.event_log.record(
-                    "agent.not_understood",
+                    Plain("agent.not_understood"),
                     f"{record.name} cannot be restored: its settings are not valid ({wrong})",
                     record.name,
                 )

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from cockpit.adapters.process.leases import Holder, holder, worktree_lease
 from cockpit.core.errors import NotNow
+from cockpit.core.events import AgentStragglers
 from cockpit.ports.panes import Claim, Launch
 from cockpit.ports.processes import ProcessId
 from cockpit.ports.records import AgentRecord
@@ -55,10 +56,9 @@ class Leases:
             ending = await self._dependencies.processes.end(None, run, patience=2.0)
             if ending.stragglers:
                 self._dependencies.event_log.record(
-                    "agent.stragglers",
+                    AgentStragglers(stragglers=ending.stragglers),
                     f"{agent.name}: processes that an earlier session left running were ended",
                     agent.name,
-                    stragglers=list(ending.stragglers),
                 )
             held = await asyncio.to_thread(holder, lease, shared=shared)
         if held is not None:

@@ -16,6 +16,7 @@ from cockpit.adapters.process.ancestry import started_by_tmux
 from cockpit.config.schema import MaySettings
 from cockpit.core.callers import LOOK, Caller, CallerKind, refuse_unless_allowed, ssh_address
 from cockpit.core.errors import NotAllowed
+from cockpit.core.events import VerbAsked
 from cockpit.ports.processes import Ancestor, ProcessId
 from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.dependencies import Dependencies
@@ -194,11 +195,13 @@ class Callers:
         verb = _VERB_WORDS.get(asked.verb, asked.verb)
         end = "refused, asked for by" if refused else "asked for by"
         event_log.record(
-            "verb.refused" if refused else "verb.asked",
+            VerbAsked(
+                "verb.refused" if refused else "verb.asked",
+                verb=asked.verb,
+                by=caller.event_data(),
+            ),
             f"{verb}{about} {end} {caller.description}",
             name if known else (caller.name or None) if refused else None,
-            verb=asked.verb,
-            by=caller.event_data(),
         )
 
 

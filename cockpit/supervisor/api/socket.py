@@ -24,6 +24,7 @@ import uvicorn
 from cockpit.adapters.process.peers import peer_of
 from cockpit.config.paths import Places
 from cockpit.core.errors import CockpitError
+from cockpit.core.events import Plain
 from cockpit.core.safetext import safe_line
 from cockpit.supervisor.agents.blocked import reason_of
 from cockpit.supervisor.api.listener import Listener
@@ -115,7 +116,8 @@ class SocketWatch:
         self._listener, self._bound = listener, bound
         _log.warning("%s was %s; bound again", path, was)
         self._event_log.record(
-            "socket.bound_again", f"The supervisor's socket was {was}; it is bound again: {path}"
+            Plain("socket.bound_again"),
+            f"The supervisor's socket was {was}; it is bound again: {path}",
         )
         self._set_state(None)
 
@@ -135,7 +137,7 @@ class SocketWatch:
         self._set_trouble(why)
         if why is not None:
             _log.warning("%s", why)
-            self._event_log.record("socket.unreachable", why)
+            self._event_log.record(Plain("socket.unreachable"), why)
 
 
 def _how_lost(path: Path) -> str:

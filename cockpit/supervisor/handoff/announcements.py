@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from cockpit.core.event_kinds import EventKind
+from cockpit.core.events import (
+    HandoffAt,
+    HandoffBegun,
+    HandoffOver,
+    OutcomeKind,
+    PhaseKind,
+    WriterFailed,
+)
 from cockpit.core.handoff.states import (
     PHASES,
     Asked,
@@ -36,7 +43,7 @@ PHASE_WORDS: dict[type, str] = {
     Reviving: "no new session started; the old one is being reopened",
 }
 """The text of the event of each phase."""
-OF_PHASE: dict[Phase, EventKind] = {
+OF_PHASE: dict[Phase, PhaseKind] = {
     "asked": "handoff.asked",
     "waiting": "handoff.waiting",
     "documenting": "handoff.documenting",
@@ -45,7 +52,7 @@ OF_PHASE: dict[Phase, EventKind] = {
     "starting": "handoff.starting",
     "confirming": "handoff.confirming",
 }
-OF_OUTCOME: dict[Outcome, EventKind] = {
+OF_OUTCOME: dict[Outcome, OutcomeKind] = {
     Outcome.DONE: "handoff.confirmed",
     Outcome.CANCELLED: "handoff.cancelled",
     Outcome.REFUSED: "handoff.refused",
@@ -59,12 +66,9 @@ def begun(event_log: EventLog, agent: Agent, plan: Plan, why: str) -> None:
     gauge = agent.session_state.gauge
     origin = "asked for" if plan.reason in {"manual", "agent"} else "due"
     event_log.record(
-        "handoff.begun",
+        HandoffBegun(tokens=gauge.tokens, window=gauge.window.tokens, reason=plan.reason),
         f"A handoff of {agent.name} is {origin} ({why or plan.reason})",
         agent.name,
-        tokens=gauge.tokens,
-        window=gauge.window.tokens,
-        reason=plan.reason,
     )
 
 
@@ -84,24 +88,21 @@ def changed(event_log: EventLog, agent: Agent, before: Handoff, after: Handoff) 
     if failed and not composed:  # a failed composition is recorded by `Effects`
         writer, _, why = failed.partition(": ")
         event_log.record(
-            "handoff.writer_failed",
+            WriterFailed(writer=writer),
             f"The writer {writer} gave no handoff document for {agent.name}: {why}",
             agent.name,
-            writer=writer,
         )
     old, new = PHASES.get(type(before.state)), PHASES.get(type(after.state))
     if new is not None and old != new:
         text = f"{agent.name}: {PHASE_WORDS[type(after.state)]}"
-        event_log.record(OF_PHASE[new], text, agent.name, phase=new)
+        event_log.record(HandoffAt(OF_PHASE[new], phase=new), text, agent.name)
 
 
 def ended(event_log: EventLog, agent: Agent, end: Ended) -> None:
     """Record the outcome. Call it before the handoff's record is removed from the agent."""
     record = agent.handoff_record
-    event_log.record(
+    over = HandoffOver(
         OF_OUTCOME[end.outcome],
-        _outcome(agent, end),
-        agent.name,
         why=end.why,
         handoff=record.id if record else None,
         old_session=record.old_session if record else None,
@@ -109,6 +110,7 @@ def ended(event_log: EventLog, agent: Agent, end: Ended) -> None:
         number=agent.handoffs,
         document=end.document.path if end.document else None,
     )
+    event_log.record(over, _outcome(agent, end), agent.name)
 
 
 def _outcome(agent: Agent, end: Ended) -> str:

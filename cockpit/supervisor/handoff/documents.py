@@ -21,6 +21,7 @@ from cockpit.core.bands import Band
 from cockpit.core.claimed_files import Trace
 from cockpit.core.continuation import Succession, continuation
 from cockpit.core.errors import Failed
+from cockpit.core.events import Plain
 from cockpit.core.exclusion import exclusion
 from cockpit.core.facts import CommitMade, Facts
 from cockpit.core.front_matter import FrontMatter
@@ -310,7 +311,9 @@ class DocumentBuilder:
             return composed
         text, complaint = await asyncio.to_thread(apply_template, composed, template)
         if complaint is not None:
-            self._dependencies.event_log.record("handoff.template_failed", complaint, agent.name)
+            self._dependencies.event_log.record(
+                Plain("handoff.template_failed"), complaint, agent.name
+            )
         return text
 
     def _front(self, agent: Agent, git: GitView, writer: Writer) -> FrontMatter:

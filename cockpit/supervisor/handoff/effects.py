@@ -12,6 +12,7 @@ from typing import assert_never
 
 from cockpit.core.document import Problem
 from cockpit.core.errors import CockpitError, Hindered
+from cockpit.core.events import AgentEnded, HandoffDocument, Plain, WriterFailed
 from cockpit.core.handoff.commands import (
     AskAgain,
     AskToEnd,
@@ -146,7 +147,7 @@ class Effects:
             await self._dependencies.panes.press(agent.record.pane, "Enter")
         except CockpitError as refused:
             self._dependencies.event_log.record(
-                "handoff.request_failed",
+                Plain("handoff.request_failed"),
                 f"The request could not be sent: {refused.title}",
                 agent.name,
             )
@@ -159,7 +160,7 @@ class Effects:
 
     async def _press_escape(self, agent: Agent) -> None:
         self._dependencies.event_log.record(
-            "handoff.interrupted", f"{agent.name} was interrupted once", agent.name
+            Plain("handoff.interrupted"), f"{agent.name} was interrupted once", agent.name
         )
         if agent.record.pane is not None and agent.alive:
             await self._dependencies.panes.press(agent.record.pane, "Escape")
@@ -171,16 +172,16 @@ class Effects:
             raise
         except CockpitError as wrong:
             self._dependencies.event_log.record(
-                "handoff.writer_failed", f"No document from {writer}: {wrong.title}", agent.name
+                WriterFailed(writer),
+                f"No document from {writer}: {wrong.title}",
+                agent.name,
             )
             return DocumentFailed(self._dependencies.clock.monotonic(), wrong.title)
         _note_calls(agent)
         self._dependencies.event_log.record(
-            "handoff.document",
+            HandoffDocument(document=document.path, writer=document.writer),
             f"The handoff document of {agent.name} is written ({document.writer})",
             agent.name,
-            document=document.path,
-            writer=document.writer,
         )
         return DocumentSealed(self._dependencies.clock.monotonic(), document)
 
@@ -216,11 +217,9 @@ class Effects:
             pids = ", ".join(str(pid) for pid in ending.survivors)
             return PredecessorSurvived(f"processes of the old session cannot be ended: {pids}")
         self._dependencies.event_log.record(
-            "agent.ended",
+            AgentEnded(killed=ending.killed, stragglers=ending.stragglers),
             f"The old session of {agent.name} has ended",
             agent.name,
-            killed=ending.killed,
-            stragglers=list(ending.stragglers),
         )
         return PredecessorGone()
 

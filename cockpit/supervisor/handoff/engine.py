@@ -13,6 +13,7 @@ from dataclasses import replace
 from uuid import uuid4
 
 from cockpit.core.errors import CockpitError, NotNow
+from cockpit.core.events import Plain
 from cockpit.core.facts import Facts
 from cockpit.core.guards import queued
 from cockpit.core.handoff import advance as rules
@@ -119,7 +120,7 @@ class Engine:
             agent.progress.take(handoff, record)
             if because is not None:
                 text = f"{because.words}; asking you"
-                self._dependencies.event_log.record("handoff.held_back", text, agent.name)
+                self._dependencies.event_log.record(Plain("handoff.held_back"), text, agent.name)
             self._changed(agent)
             announcements.begun(self._dependencies.event_log, agent, plan, words)
             await self._or_block(agent, self._run(agent, commands))
@@ -243,7 +244,7 @@ class Engine:
             _log.error("the handoff of %s failed in a step", agent.name, exc_info=wrong)
         if agent.progress.blocked is None:
             self._dependencies.event_log.record(
-                "handoff.stalled", f"{agent.name}: {reason_of(wrong)}", agent.name
+                Plain("handoff.stalled"), f"{agent.name}: {reason_of(wrong)}", agent.name
             )
         now = self._dependencies.clock.monotonic()
         agent.progress.blocked = blocked_after(agent.progress.blocked, wrong, now)
@@ -290,7 +291,9 @@ class Engine:
                 agent, DocumentSealed(self._dependencies.clock.monotonic(), document)
             )
             self._dependencies.event_log.record(
-                "handoff.edited", f"You changed the handoff document of {agent.name}", agent.name
+                Plain("handoff.edited"),
+                f"You changed the handoff document of {agent.name}",
+                agent.name,
             )
             return True
 

@@ -14,6 +14,7 @@ from typing import Any
 from cockpit.config.hooks import Hook
 from cockpit.core import document
 from cockpit.core.errors import BadUsage, CockpitError
+from cockpit.core.events import HookDecided
 from cockpit.core.hook_events import Decision, HookResult, Verdict, decision
 from cockpit.core.safetext import safe_line
 from cockpit.supervisor.agents.agent import Agent
@@ -135,10 +136,11 @@ class HookDecisions:
     def _record(self, agent: Agent, decided: Decided, consequence: str) -> None:
         verdict = decided.decision.verdict.value
         self._dependencies.event_log.record(
-            "hook.decided",
+            HookDecided(
+                hook=decided.by,
+                decision=verdict,
+                document=decided.decision.document,
+            ),
             safe_line(f"Hook {decided.by} of {agent.name} said {verdict}: {consequence}", 300),
             agent.name,
-            hook=decided.by,
-            decision=verdict,
-            document=decided.decision.document,
         )

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from cockpit.core import document, front_matter
 from cockpit.core.errors import BadUsage, Failed, NotNow
+from cockpit.core.events import HandoffPutBack
 from cockpit.core.handoff.states import Document
 from cockpit.core.markdown import plain
 from cockpit.supervisor.agents.agent import Agent
@@ -120,8 +121,7 @@ async def _put_back(dependencies: Dependencies, agent: Agent, path: Path) -> Non
     aside = await asyncio.to_thread(documents.put_back, agent.directory, path, ident)
     what = f"was changed; the changed one is {aside.name}" if aside else "was missing"
     dependencies.event_log.record(
-        "handoff.put_back",
+        HandoffPutBack(document=str(path)),
         f"The handoff document of {agent.name} {what}. The approved one was restored",
         agent.name,
-        document=str(path),
     )

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from cockpit.core.bands import Band
+from cockpit.core.events import BandCrossed, Plain
 from cockpit.core.guards import limit_reached
 from cockpit.core.handoff.details import HeldBack
 from cockpit.core.plurals import counted
@@ -92,7 +93,11 @@ class Triggers:
                 "it may be filling up"
             )
             self._dependencies.event_log.record(
-                "band.crossed", text, agent.name, band="warn", reached=["warn"], tokens=None
+                BandCrossed(
+                    band="warn", reached=("warn",), tokens=None, window=None, confidence=None
+                ),
+                text,
+                agent.name,
             )
 
     def _record_crossings(self, agent: Agent) -> None:
@@ -105,14 +110,15 @@ class Triggers:
         reading = agent.session_state.gauge.reading
         share = f"{reading.used:.0%}" if reading.used is not None else "?"
         self._dependencies.event_log.record(
-            "band.crossed",
+            BandCrossed(
+                band=fresh[-1].value,
+                reached=tuple(one.value for one in fresh),
+                tokens=reading.tokens,
+                window=reading.window,
+                confidence=reading.confidence.value,
+            ),
             f"{agent.name} is at {share} of its context ({fresh[-1].value})",
             agent.name,
-            band=fresh[-1].value,
-            reached=[one.value for one in fresh],
-            tokens=reading.tokens,
-            window=reading.window,
-            confidence=reading.confidence.value,
         )
         if Band.WARN in fresh:
             self._warn_agent(agent)
@@ -127,7 +133,7 @@ class Triggers:
             return  # the request of the handoff says it
         if agent.runtime.ask(agent.name, note_warning(usage_text(agent)), None):
             text = f"{agent.name} is told that its context is filling up"
-            self._dependencies.event_log.record("agent.warned", text, agent.name)
+            self._dependencies.event_log.record(Plain("agent.warned"), text, agent.name)
 
     def _note_born_full(self, agent: Agent) -> None:
         """Latch a new session whose first reading is above the act threshold."""
@@ -136,7 +142,7 @@ class Triggers:
         newborn = agent.session.previous is not None and calls <= 1
         if newborn and agent.band in ACTING and self._latch(agent, BORN_FULL):
             self._dependencies.event_log.record(
-                "handoff.held_back",
+                Plain("handoff.held_back"),
                 f"{agent.name} began its session above the act threshold; no handoff begins",
                 agent.name,
             )
@@ -198,7 +204,7 @@ class Triggers:
         words = f"its loop ran {loop.max_iterations} times without {loop.completion_marker!a}"
         if self._latch(agent, "loop.exhausted"):
             self._dependencies.event_log.record(
-                "loop.exhausted", f"{agent.name}: {words}", agent.name
+                Plain("loop.exhausted"), f"{agent.name}: {words}", agent.name
             )
         again = f"cockpit start {agent.name} --resume"
         once = f"For one more iteration: cockpit handoff {agent.name}. " if agent.alive else ""

@@ -17,6 +17,7 @@ from cockpit.adapters.files.foreign_files import read_file
 from cockpit.core import document
 from cockpit.core.document import Document
 from cockpit.core.errors import CockpitError
+from cockpit.core.events import HistoryRebuilt
 from cockpit.core.front_matter import FrontMatter
 from cockpit.core.ids import NAME_PATTERN
 from cockpit.core.plurals import counted
@@ -60,7 +61,7 @@ def _record(dependencies: Dependencies, found: RebuiltHistory, ignored: list[str
     text = f"The history was empty: {counted(len(found.jobs), 'job')} rebuilt from {documents}"
     if ignored:
         text += f"; {counted(len(ignored), 'file')} ignored (no handoff document)"
-    dependencies.event_log.record("history.rebuilt", text, None, left_aside=ignored[:MOST_NAMED])
+    dependencies.event_log.record(HistoryRebuilt(left_aside=tuple(ignored[:MOST_NAMED])), text)
 
 
 def _read_copies(documents: Documents, own: Mapping[str, str]) -> tuple[list[Source], list[str]]:

@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import get_args
 
 from cockpit.core.errors import Hindered
-from cockpit.core.event_kinds import EventKind
+from cockpit.core.events import AgentNeedsYou, Need, RunCompleted
 from cockpit.core.ids import SessionId
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.latches import DONE_REPORTED
@@ -61,20 +61,17 @@ class Attention:
             return
         if wanted is not None:
             text = f"{agent.name} needs you ({wanted.kind}): {wanted.detail}"
-            data = {"kind": wanted.kind, "detail": wanted.detail}
-            self._record("agent.needs_you", text, agent, data)
+            needs = Need(wanted.kind, wanted.detail)
+            event = AgentNeedsYou(agent.session.id, needs)
+            self._dependencies.event_log.record(event, text, agent.name)
         else:
             self.record_done(agent)
 
     def record_done(self, agent: Agent) -> None:
         """Record that the job is done. Hooks, pushes and pull requests follow from this event."""
-        self._record("run.completed", f"{agent.name} is done with its job", agent, {})
-
-    def _record(self, kind: EventKind, text: str, agent: Agent, data: dict[str, str]) -> None:
         assert agent.session is not None
-        self._dependencies.event_log.record(
-            kind, text, agent.name, session=agent.session.id, needs=data or None
-        )
+        event = RunCompleted(agent.session.id)
+        self._dependencies.event_log.record(event, f"{agent.name} is done with its job", agent.name)
 
     def _unlatch(self, agent: Agent, latch: str) -> None:
         """Remove latches of what has ended, so that it can be recorded again."""

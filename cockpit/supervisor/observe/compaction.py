@@ -14,6 +14,7 @@ from pathlib import Path
 from cockpit.adapters.documents.compaction_facts import CompactionDocuments
 from cockpit.config.paths import Places
 from cockpit.core.errors import CockpitError
+from cockpit.core.events import AgentCompacted, CompactionKept, Plain
 from cockpit.core.handoff.events import CalledOff
 from cockpit.core.handoff.states import (
     Asked,
@@ -63,12 +64,12 @@ class Compactions:
             path = await asyncio.to_thread(self._documents.keep, session.id, self._now(), facts)
         except (CockpitError, OSError) as refused:
             text = f"The facts of {agent.name} could not be saved before its compaction: {refused}"
-            self._dependencies.event_log.record("compaction.not_kept", text, agent.name)
+            self._dependencies.event_log.record(Plain("compaction.not_kept"), text, agent.name)
         else:
             session_state.compaction.kept_before = str(path)
             text = f"The facts of {agent.name} before its compaction are in {path}"
             self._dependencies.event_log.record(
-                "compaction.kept", text, agent.name, document=str(path)
+                CompactionKept(document=str(path)), text, agent.name
             )
         finally:
             agent.runtime.release_compaction(agent.name)
@@ -93,12 +94,13 @@ class Compactions:
         if kept:
             text += f". The facts before it are in {kept}"
         self._dependencies.event_log.record(
-            "agent.compacted",
+            AgentCompacted(
+                compactions=agent.session_state.reading.meter.compactions,
+                tokens=before,
+                document=kept,
+            ),
             text,
             agent.name,
-            compactions=agent.session_state.reading.meter.compactions,
-            tokens=before,
-            document=kept,
         )
 
     async def cancel_outdated(self, agent: Agent) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass
 
+from cockpit.core.events import FactsGiven, Plain
 from cockpit.core.facts import Facts
 from cockpit.core.supplement import Occasion
 from cockpit.supervisor.agents.agent import Agent
@@ -86,7 +87,7 @@ class Supplements:
             prepared.turns = agent.turns
         elif agent.turns > prepared.turns and not prepared.again:
             self._dependencies.event_log.record(
-                "facts.dropped",
+                Plain("facts.dropped"),
                 f"{agent.name} did not receive the facts with its compaction; it gets them with "
                 "its next step",
                 agent.name,
@@ -142,9 +143,7 @@ class Supplements:
     def _record_given(self, agent: Agent, prepared: Prepared) -> None:
         after = "its compaction" if prepared.occasion == "compact" else "it was cleared"
         self._dependencies.event_log.record(
-            "facts.given",
+            FactsGiven(occasion=prepared.occasion, token=prepared.token),
             f"{agent.name} received the facts of its work after {after}",
             agent.name,
-            occasion=prepared.occasion,
-            token=prepared.token,
         )

@@ -16,6 +16,7 @@ from functools import partial
 
 from cockpit.adapters.transcripts.tail import Fetched, Tail, Unreadable
 from cockpit.core.errors import CockpitError
+from cockpit.core.events import Plain
 from cockpit.core.handoff.events import Turn
 from cockpit.core.handoff.states import is_revocable
 from cockpit.core.moments import CompactionBegins, DialogOpened, SessionBegan, TurnOver
@@ -284,7 +285,7 @@ class Watch:
         )
         self._dependencies.store.save_agent(agent.change(note=text))
         self._dependencies.event_log.record(
-            "agent.prompt_not_read", f"{agent.name}: {text}", agent.name
+            Plain("agent.prompt_not_read"), f"{agent.name}: {text}", agent.name
         )
 
     # The CLI's own notes, and sessions that do not start

@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from cockpit.core.events import Plain, WorktreeLost
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.dependencies import Dependencies
 
@@ -61,10 +62,10 @@ class WorktreeMonitor:
         agent.troubles.worktree = missing_text(agent, place) if missing else None
         if agent.troubles.worktree:
             text = f"{agent.name}: {agent.troubles.worktree}"
-            self._dependencies.event_log.record("worktree.lost", text, agent.name, directory=place)
+            self._dependencies.event_log.record(WorktreeLost(directory=place), text, agent.name)
         else:
             self._dependencies.event_log.record(
-                "worktree.back", f"{agent.name}: its worktree is back", agent.name
+                Plain("worktree.back"), f"{agent.name}: its worktree is back", agent.name
             )
         self._changed(agent)
 

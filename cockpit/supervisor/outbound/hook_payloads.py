@@ -6,11 +6,12 @@ Reads the agent, and from the disk only where its repository is.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from cockpit.adapters.files.foreign_files import read_text
 from cockpit.config.project import repository_root
+from cockpit.core.events import AgentNeedsYou, Event, HandoffDocument, HandoffOver
 from cockpit.core.hook_events import Happening
 from cockpit.core.hook_payload import (
     ContextFields,
@@ -33,17 +34,19 @@ def build_happening(
     ident: str,
     at: str,
     text: str = "",
-    data: Mapping[str, Any] | None = None,
+    cause: Event | None = None,
     outcome: str | None = None,
     opening: tuple[SessionRecord, str | None] | None = None,
 ) -> Happening:
-    """Build one event of this agent; `opening` is the session being started, with its prompt.
+    """Build one event of this agent. `cause` is the supervisor's event that it follows from.
+
+    `opening` is the session being started, with its prompt.
 
     Known secrets are removed from all free text.
     """
     redactor = redactor_of(environment, agent)
     session = opening[0] if opening else agent.session
-    needs = data.get("needs") if data else None
+    needs = cause.needs if isinstance(cause, AgentNeedsYou) else None
     content = EventFields(
         event=event,
         id=ident,
@@ -56,9 +59,9 @@ def build_happening(
         cwd=str(agent.directory),
         original_prompt=agent.job.prompt if agent.job else None,
         prompt=opening[1] if opening else None,
-        handoff=_handoff(agent, data or {}),
+        handoff=_handoff(agent, cause),
         outcome=outcome,
-        needs=dict(needs) if event == "needs_you" and needs else None,
+        needs=asdict(needs) if needs is not None else None,
         mode=agent.settings.mode,
     )
     clean = payload(content, lambda free: redactor.redact(free).text)
@@ -92,11 +95,13 @@ def _session(agent: Agent, session: SessionRecord | None, opening: bool) -> Sess
     )
 
 
-def _handoff(agent: Agent, data: Mapping[str, Any]) -> HandoffFields | None:
-    """The handoff that is under way. The event's data may be newer than the record."""
+def _handoff(agent: Agent, cause: Event | None) -> HandoffFields | None:
+    """The handoff that is under way. The event may be newer than the record."""
     record = agent.handoff_record
     if record is None:
         return None
+    document = cause.document if isinstance(cause, HandoffDocument | HandoffOver) else None
+    writer = cause.writer if isinstance(cause, HandoffDocument) else None
     done = record.outcome == "done"
     return HandoffFields(
         handoff_id=record.id,
@@ -104,8 +109,8 @@ def _handoff(agent: Agent, data: Mapping[str, Any]) -> HandoffFields | None:
         old_session_id=record.old_session,
         new_session_id=record.new_session,
         handoff_number=agent.handoffs + (0 if done else 1),
-        document=data.get("document") or record.document,
-        writer=data.get("writer") or record.writer,
+        document=document or record.document,
+        writer=writer or record.writer,
     )
 
 

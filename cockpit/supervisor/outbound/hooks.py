@@ -18,12 +18,12 @@ from uuid import uuid4
 
 from cockpit.adapters.process.hook_shell import ShellHooks, ShellRun, keep_output
 from cockpit.config.hooks import Hook
-from cockpit.core.event_kinds import EventKind
+from cockpit.core.event_topics import happened
+from cockpit.core.events import HookEnded
 from cockpit.core.hook_events import (
     PROLOGUE,
     Happening,
     HookResult,
-    happened,
     passed_over,
     setting_of,
 )
@@ -82,7 +82,7 @@ class Hooks:
         agent = self._find(record.agent) if record.agent else None
         if agent is None:
             return
-        for event, outcome in happened(record.kind, record.data):
+        for event, outcome in happened(record.event):
             if hooks := _hooks(agent, event):
                 happening = build_happening(
                     agent,
@@ -91,7 +91,7 @@ class Hooks:
                     ident=f"event-{record.id}-{event}",
                     at=rfc3339(record.at),
                     text=record.text,
-                    data=record.data,
+                    cause=record.event,
                     outcome=outcome,
                 )
                 self._dispatch(agent, hooks, happening)
@@ -249,9 +249,18 @@ class Hooks:
             text = f"Hook {result.name} of {agent.name} failed ({where}): {result.error}"
             trouble = f"hook {result.name} ({where}) failed: {result.error}"
             agent.troubles.hooks[f"{event} {result.name}"] = trouble
-        kind: EventKind = "hook.ran" if result.success else "hook.failed"
-        data = {**result.event_data(), "event": event, "output": str(kept)}
-        self._dependencies.event_log.record(kind, safe_line(text, 300), agent.name, **data)
+        ended = HookEnded(
+            "hook.ran" if result.success else "hook.failed",
+            hook=result.name,
+            type=result.kind,
+            success=result.success,
+            duration_ms=round(result.seconds * 1000),
+            exit_code=result.exit_code,
+            error=result.error or None,
+            event=event,
+            output=str(kept),
+        )
+        self._dependencies.event_log.record(ended, safe_line(text, 300), agent.name)
         self._changed(agent)
 
     def _variables(self, agent: Agent, happening: Happening) -> dict[str, str]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from cockpit.config.hooks import Notifications
-from cockpit.core.notices import TOGETHER, minutes_of_quiet, quiet_hours, topic
+from cockpit.core.event_topics import topic
+from cockpit.core.notices import TOGETHER, minutes_of_quiet, quiet_hours
 from cockpit.ports.records import EventRecord
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.known_secrets import redactor_of
@@ -34,7 +35,7 @@ class NotificationSender:
     def handle(self, record: EventRecord) -> None:
         """Add the messages of an event. Called in its transaction; never waits."""
         wanted = self._settings()
-        if wanted is None or not wanted.urls or topic(record.kind, record.data) not in wanted.on:
+        if wanted is None or not wanted.urls or topic(record.event) not in wanted.on:
             return
         agent = self._find(record.agent) if record.agent else None
         if agent is None:

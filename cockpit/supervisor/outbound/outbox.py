@@ -23,6 +23,7 @@ from cockpit.adapters.store.threads import ThreadTable
 from cockpit.config.hooks import Hook
 from cockpit.core.deliveries import Again, Answer, Delivered, GivenUp, after
 from cockpit.core.errors import Hindered
+from cockpit.core.events import HookSent
 from cockpit.core.hook_events import Happening, setting_of
 from cockpit.core.notices import digest
 from cockpit.ports.records import OutgoingRecord
@@ -203,10 +204,8 @@ class Outbox:
         elif agent is not None:
             agent.troubles.hooks.pop(f"{event} {name}", None)
         where = f" ({setting_of(event)})" if event else f" ({many})"
-        self._dependencies.event_log.record(
+        sent = HookSent(
             "hook.undelivered" if why else "hook.delivered",
-            text + where,
-            message.agent,
             hook=name,
             type=message.kind,
             event=event,
@@ -215,6 +214,7 @@ class Outbox:
             error=why or None,
             message=message.id,
         )
+        self._dependencies.event_log.record(sent, text + where, message.agent)
 
     async def close(self) -> None:
         """End processes that are sending; their messages are sent again later."""

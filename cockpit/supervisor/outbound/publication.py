@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from cockpit.core.errors import CockpitError, Failed
-from cockpit.core.event_kinds import EventKind
-from cockpit.core.hook_events import happened
+from cockpit.core.event_topics import happened
+from cockpit.core.events import PublishedKind, WorktreePublished
 from cockpit.core.ids import SessionId
 from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_line
@@ -41,7 +41,7 @@ class Publication:
 
     def handle(self, record: EventRecord, agent: Agent | None) -> None:
         """Publish after the event of a finished job. Called in its transaction; never waits."""
-        completed = ("after_run", "completed") in happened(record.kind, record.data)
+        completed = ("after_run", "completed") in happened(record.event)
         if agent is None or not completed or not agent.record.worktree or agent.job is None:
             return
         wanted = agent.settings.worktree.push_on_success or agent.settings.worktree.create_pr
@@ -109,12 +109,12 @@ class Publication:
         address = await self._dependencies.worktrees.open_pull_request(place, branch, base)
         return f"pull request {address}"
 
-    def _record(self, agent: Agent, kind: EventKind, text: str) -> None:
+    def _record(self, agent: Agent, kind: PublishedKind, text: str) -> None:
         clean = safe_line(
             redactor_of(self._dependencies.environment, agent).redact(text).text, 1000
         )
         self._dependencies.event_log.record(
-            kind, f"{agent.name}: {clean}", agent.name, detail=clean
+            WorktreePublished(kind, clean), f"{agent.name}: {clean}", agent.name
         )
         self._dependencies.store.save_agent(agent.change(note=clean))
         self._changed(agent)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from cockpit.config.project import repository_root
 from cockpit.core.errors import BadUsage, CockpitError
+from cockpit.core.events import AgentRegained, AgentUnowned
 from cockpit.core.handoff.states import Outcome
 from cockpit.core.ids import SessionId, agent_name
 from cockpit.core.plurals import counted
@@ -57,11 +58,10 @@ def _record_unowned(
     dependencies: Dependencies, pane: Pane, origin: Origin, refused: CockpitError
 ) -> None:
     dependencies.event_log.record(
-        "agent.unowned",
+        AgentUnowned(pid=pane.pid),
         f"Process {pane.pid}, started by cockpit, runs in {safe_line(str(origin.directory), 200)} "
         f"but is not listed ({safe_line(refused.title, 200)}). Check it, and end it: "
         f"kill {pane.pid}",
-        pid=pane.pid,
     )
 
 
@@ -103,11 +103,9 @@ def adopt(
         else "its earlier sessions are unknown"
     )
     dependencies.event_log.record(
-        "agent.regained",
+        AgentRegained(session=session, pid=pane.pid),
         f"{agent.name} was found running without a record; {before}",
         agent.name,
-        session=session,
-        pid=pane.pid,
     )
     return True
 

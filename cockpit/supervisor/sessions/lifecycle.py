@@ -16,6 +16,7 @@ from uuid import uuid4
 
 from cockpit.adapters.transcripts.tail import Tail
 from cockpit.core.errors import Failed, NotNow
+from cockpit.core.events import AgentExited, SessionCleared
 from cockpit.core.handoff.states import PHASES, Plan
 from cockpit.core.ids import JobId, SessionId
 from cockpit.ports.panes import Launch, Pane, PaneGone
@@ -241,13 +242,14 @@ class Sessions:
             record = replace(record, ending=text, gave_up=gave_up)
         self.finish(agent, record)
         self._dependencies.event_log.record(
-            "agent.exited",
+            AgentExited(
+                status=end.status if end else None,
+                signal=end.signal if end else None,
+                completed=is_job_done(agent) or not agent.runtime.has_readings,
+                told=has_reported_done(self._dependencies.store, agent),
+            ),
             f"{agent.name} {text}",
             agent.name,
-            status=end.status if end else None,
-            signal=end.signal if end else None,
-            completed=is_job_done(agent) or not agent.runtime.has_readings,
-            told=has_reported_done(self._dependencies.store, agent),
         )
 
     def _save_start(self, agent: Agent, session: SessionRecord) -> None:
@@ -365,11 +367,9 @@ class Sessions:
         agent.begin_session(self.tail(agent, Path(transcript) if transcript else None))
         agent.session_state.before = facts if source == "clear" else None
         self._dependencies.event_log.record(
-            "session.cleared",
+            SessionCleared(old_session=old.id, new_session=new.id),
             f"{agent.name} was cleared by hand; its new session is number {new.number}",
             agent.name,
-            old_session=old.id,
-            new_session=new.id,
         )
 
     # Ending

@@ -12,6 +12,7 @@ from pathlib import Path
 from cockpit.config.git_folders import git_folder_around
 from cockpit.config.schema import AgentSettings
 from cockpit.core.errors import BadUsage
+from cockpit.core.events import WorktreeReady
 from cockpit.core.safetext import safe_line
 from cockpit.ports.worktrees import Worktree, Worktrees
 from cockpit.supervisor.agents.agent import Agent
@@ -92,13 +93,14 @@ def record_worktree_ready(event_log: EventLog, agent: Agent, made: Worktree, wha
     unfiltered = ", ".join(made.unfiltered)
     filters = f"; the repository's own filters were not run: {unfiltered}" if unfiltered else ""
     event_log.record(
-        "worktree.ready",
+        WorktreeReady(
+            directory=str(made.directory),
+            branch=made.branch,
+            created=made.created,
+            new_branch=made.new_branch,
+        ),
         f"The worktree of {agent.name} {what}{filters}",
         agent.name,
-        directory=str(made.directory),
-        branch=made.branch,
-        created=made.created,
-        new_branch=made.new_branch,
     )
 
 

@@ -12,6 +12,7 @@ from functools import partial
 
 from cockpit.adapters.files.foreign_files import is_file
 from cockpit.core.errors import CockpitError
+from cockpit.core.events import AgentStopped
 from cockpit.core.ids import SessionId
 from cockpit.ports.slow_calls import NoAnswer
 from cockpit.supervisor.agents.agent import Agent
@@ -66,7 +67,7 @@ class Repair:
             agent.exit = None
             self._sessions.finish(agent)
             self._dependencies.event_log.record(
-                "agent.stopped",
+                AgentStopped(told=False),
                 f"{agent.name} was stopped, as asked before the restart",
                 agent.name,
             )

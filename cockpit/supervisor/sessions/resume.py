@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from cockpit.core.errors import CockpitError, Failed, Hindered, NotNow
+from cockpit.core.events import Plain
 from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_line
 from cockpit.supervisor.agents.agent import Agent
@@ -127,7 +128,9 @@ class Resumer:
         why = f"its session cannot be reopened: {_reason(refused)}. {_remedy(agent, refused)}"
         with suppress(Hindered, OSError):  # the answer says it too
             self._dependencies.store.save_agent(agent.change(gave_up=why))
-        self._dependencies.event_log.record("agent.not_started", f"{agent.name}: {why}", agent.name)
+        self._dependencies.event_log.record(
+            Plain("agent.not_started"), f"{agent.name}: {why}", agent.name
+        )
 
 
 def _line(agent: Agent, refused: CockpitError | None, otherwise: str) -> str:

@@ -17,6 +17,7 @@ from pathlib import Path
 from cockpit.adapters.files.private_file import write_private
 from cockpit.adapters.process.hook_shell import ShellHooks, ShellRun
 from cockpit.core.errors import CockpitError, Failed
+from cockpit.core.events import Plain, WorktreeSetUp
 from cockpit.core.ids import SessionId
 from cockpit.core.safetext import safe_line, safe_text
 from cockpit.ports.worktrees import Worktree
@@ -99,7 +100,9 @@ class WorktreeSetup:
             self._unlatch(agent)
             why = " ".join(f"{refused.title}. {refused.detail} {refused.hint}".split())
             self._dependencies.store.save_agent(agent.change(gave_up=why))
-            self._dependencies.event_log.record("agent.not_started", str(refused), agent.name)
+            self._dependencies.event_log.record(
+                Plain("agent.not_started"), str(refused), agent.name
+            )
         finally:
             agent.start.hooks_run, agent.start.setup = False, None
             self._changed(agent)
@@ -111,7 +114,7 @@ class WorktreeSetup:
         if missing := [name for name in wanted.copy_files if name not in copied]:
             text = f"Not copied into {agent.name}'s worktree (missing, or already there):"
             self._dependencies.event_log.record(
-                "worktree.not_copied", f"{text} {', '.join(missing)}", agent.name
+                Plain("worktree.not_copied"), f"{text} {', '.join(missing)}", agent.name
             )
         if wanted.setup:
             await self._set_up(agent, home, tree)
@@ -121,7 +124,7 @@ class WorktreeSetup:
         command = agent.settings.worktree.setup
         shown = safe_line(" ".join(command), 80)
         self._dependencies.event_log.record(
-            "worktree.setup", f"Setting up {agent.name}'s worktree: {shown}", agent.name
+            Plain("worktree.setup"), f"Setting up {agent.name}'s worktree: {shown}", agent.name
         )
         file = self.output_file(agent)
         with _Output(file, lambda line: self._show_line(agent, shown, line)) as output:
@@ -153,7 +156,7 @@ class WorktreeSetup:
                 f"Full output: {file}. When the problem is fixed: cockpit start {agent.name}",
             )
         text = f"The worktree of {agent.name} is set up ({shown}, {run.seconds:.1f} s)"
-        self._dependencies.event_log.record("worktree.set_up", text, agent.name, output=str(file))
+        self._dependencies.event_log.record(WorktreeSetUp(output=str(file)), text, agent.name)
 
     def _show_line(self, agent: Agent, shown: str, line: str) -> None:
         self._show(agent, f"setup ({shown}): {self._redacted(agent, line)}")

@@ -16,6 +16,7 @@ from cockpit.config.loaded import Loaded, changed_agent
 from cockpit.config.schema import AgentSettings
 from cockpit.core.continuation import Succession, continuation, first_prompt
 from cockpit.core.errors import BadUsage, CockpitError, NoSuchAgent, NotNow
+from cockpit.core.events import AgentStarted, Plain
 from cockpit.core.exclusion import exclusion
 from cockpit.core.ids import AgentName, SessionId
 from cockpit.ports.records import SessionRecord
@@ -215,12 +216,13 @@ class Starter:
         self._dependencies.prompts.forget(agent.record.job)
         action = "reopened a session" if resume else "started"
         self._dependencies.event_log.record(
-            "agent.started",
+            AgentStarted(
+                session=agent.record.session,
+                directory=str(agent.directory),
+                branch=found.branch,
+            ),
             f"{agent.name} {action} in {agent.directory}",
             agent.name,
-            session=agent.record.session,
-            directory=str(agent.directory),
-            branch=found.branch,
         )
 
     async def _reopen(self, agent: Agent, ident: SessionId, prompt: str | None) -> None:
@@ -231,12 +233,13 @@ class Starter:
         again = self._reopening.reopened(agent, held)
         await self._sessions.open(agent, again, prompt or None, resume=True)
         self._dependencies.event_log.record(
-            "agent.started",
+            AgentStarted(
+                session=again.id,
+                directory=str(agent.directory),
+                branch=agent.record.branch,
+            ),
             f"{agent.name} reopened session {again.number} of its job in {agent.directory}",
             agent.name,
-            session=again.id,
-            directory=str(agent.directory),
-            branch=agent.record.branch,
         )
 
     def _check_neighbours(self, agent: Agent) -> None:
@@ -260,7 +263,7 @@ class Starter:
                     f"Or start {agent.name} with --worktree.",
                 )
             self._dependencies.event_log.record(
-                "agent.company",
+                Plain("agent.company"),
                 f"{agent.name} is in the same directory as {other.name}; their edits may conflict",
                 agent.name,
             )
@@ -395,7 +398,9 @@ class Starter:
         except CockpitError as refused:
             why = f"{refused.title}. {refused.hint}".strip()
             self._dependencies.store.save_agent(agent.change(gave_up=why))
-            self._dependencies.event_log.record("agent.not_started", str(refused), agent.name)
+            self._dependencies.event_log.record(
+                Plain("agent.not_started"), str(refused), agent.name
+            )
         self._changed(agent)
 
 

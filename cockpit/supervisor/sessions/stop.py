@@ -11,6 +11,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from cockpit.core.errors import Failed, Hindered
+from cockpit.core.events import AgentStopped
 from cockpit.core.safetext import safe_line
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.fleet import Fleet
@@ -83,7 +84,7 @@ class Stopper:
         """Record that the agent was stopped."""
         reported = has_reported_done(self._dependencies.store, agent)
         self._dependencies.event_log.record(
-            "agent.stopped", f"{agent.name} was stopped", agent.name, told=reported
+            AgentStopped(told=reported), f"{agent.name} was stopped", agent.name
         )
 
     def _write(self, agent: Agent) -> None:

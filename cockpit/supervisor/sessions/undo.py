@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from cockpit.adapters.files.foreign_files import is_file
 from cockpit.core.errors import CockpitError, Failed, NotNow
+from cockpit.core.events import HandoffUndone
 from cockpit.ports.records import SessionRecord
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.fleet import Fleet
@@ -153,11 +154,9 @@ class Undo:
             )
         )
         self._dependencies.event_log.record(
-            "handoff.undone",
+            HandoffUndone(old_session=undone.id, new_session=before.id),
             f"{agent.name} is back in session {before.number}; session {undone.number} is kept",
             agent.name,
-            old_session=undone.id,
-            new_session=before.id,
         )
 
 

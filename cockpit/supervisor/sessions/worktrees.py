@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 from cockpit.core.errors import BadUsage, CockpitError, NotNow
+from cockpit.core.events import WorktreeRemoved
 from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_line
 from cockpit.ports.processes import Occupant
@@ -245,12 +246,13 @@ class AgentWorktrees:
         message += f"; the branch {tree.branch} stays" if tree.branch else ""
         agents = self.owners(tree)
         self._dependencies.event_log.record(
-            "worktree.removed",
+            WorktreeRemoved(
+                directory=str(tree.directory),
+                branch=tree.branch,
+                salvage=reference,
+            ),
             message,
             agents[0].name if agents else None,
-            directory=str(tree.directory),
-            branch=tree.branch,
-            salvage=reference,
         )
         for agent in agents:
             agent.troubles.worktree = None

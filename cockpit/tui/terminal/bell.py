@@ -14,7 +14,9 @@ from time import monotonic
 from textual.message_pump import MessagePump
 
 from cockpit.config.hooks import InTerminal, Notifications
-from cockpit.core.notices import TOGETHER, digest, minutes_of_quiet, quiet_hours, topic
+from cockpit.core.event_topics import topic
+from cockpit.core.events import from_data
+from cockpit.core.notices import TOGETHER, digest, minutes_of_quiet, quiet_hours
 from cockpit.core.safetext import safe_line
 from cockpit.wire.stream import Event
 
@@ -49,7 +51,8 @@ class Bell:
     def heard(self, event: Event, pump: MessagePump, send: Callable[[str], None]) -> None:
         """Handle a new event; `send` writes to the terminal when it is time."""
         settings = self._settings
-        if settings.terminal == "off" or topic(event.kind, event.data) not in settings.on:
+        typed = from_data(event.kind, event.data)
+        if settings.terminal == "off" or topic(typed) not in settings.on:
             return
         self._gathered.append(event.text)
         if len(self._gathered) == 1:

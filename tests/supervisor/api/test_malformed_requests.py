@@ -15,6 +15,7 @@ from urllib.parse import quote_from_bytes
 
 import pytest
 
+from cockpit.core.events import Plain
 from cockpit.wire.verbs import VERBS, Verb
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ def test_a_client_that_goes_away_is_not_logged(
                     await reader.readline()
                 writer.transport.abort()
             await cockpit.client.status()
-            supervisor.event_log.record("agent.found", "somebody listens")
+            supervisor.event_log.record(Plain("agent.found"), "somebody listens")
             await cockpit.client.status()
 
     with caplog.at_level(logging.INFO):

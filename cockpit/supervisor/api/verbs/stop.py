@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from cockpit.core.errors import Hindered
+from cockpit.core.events import Plain
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.api.verbs.cancel import cancel_handoff
@@ -44,7 +45,7 @@ class StopHandler:
         agent = self._fleet.agent(asked.name)
         if await self._setup.cancel(agent):
             message = f"The start of {agent.name} was cancelled; its worktree stays"
-            self._dependencies.event_log.record("agent.not_started", message, agent.name)
+            self._dependencies.event_log.record(Plain("agent.not_started"), message, agent.name)
             return Done(message=message, name=agent.name)
         try:
             await cancel_handoff(self._engine, agent)

@@ -1,0 +1,59 @@
+"""What an event means to hooks and notifications."""
+
+from __future__ import annotations
+
+from cockpit.core.events import AgentExited, AgentStopped, BandCrossed, Event, RunCompleted
+
+
+def happened(event: Event) -> tuple[tuple[str, str | None], ...]:
+    """The hook events for an event of the supervisor, each with the outcome of a run or None."""
+    match event:
+        case BandCrossed(reached=reached):
+            return (("context_warning", None),) if "warn" in reached else ()
+        case AgentExited():
+            outcome = _outcome(event)
+            if outcome == "completed" and event.told:
+                return ()
+            return (("after_run", outcome), *_failed(outcome))
+        case AgentStopped(told=told):
+            return () if told else (("after_run", "stopped"),)
+        case RunCompleted():
+            return (("after_run", "completed"),)
+        case _:
+            hook = SAME_MEANING.get(event.kind)
+            return ((hook, None),) if hook else ()
+
+
+def topic(event: Event) -> str | None:
+    """The topic of an event: needs_you, handed_off, failed or done; None for other events."""
+    events = dict(happened(event))
+    if "error" in events:
+        return "failed"
+    if events.get("after_run") == "completed":
+        return "done"
+    return {"needs_you": "needs_you", "handoff_complete": "handed_off"}.get(next(iter(events), ""))
+
+
+SAME_MEANING = {
+    "handoff.begun": "handoff_start",
+    "handoff.document": "handoff_document",
+    "handoff.confirmed": "handoff_complete",
+    "agent.compacted": "compaction",
+    "agent.needs_you": "needs_you",
+    "handoff.failed": "error",
+    "handoff.revived": "error",
+    "agent.not_started": "error",
+    # The CLI has begun this session already, so nothing waits for the hook.
+    "session.cleared": "session_start",
+}
+"""Kinds that are a hook event whatever their data."""
+
+
+def _outcome(event: AgentExited) -> str:
+    if event.status == 0:
+        return "completed" if event.completed else "stopped"
+    return "failed"
+
+
+def _failed(outcome: str) -> tuple[tuple[str, None], ...]:
+    return (("error", None),) if outcome == "failed" else ()

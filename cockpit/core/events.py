@@ -1,0 +1,406 @@
+"""The events that the supervisor records: a type for each kind, with its data as fields.
+
+The fields are the keys of an event's `data`: on the wire, in the database and for hooks. Fields may
+be added; none is renamed or removed. `event_kinds` says what each kind means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, ClassVar, Literal, get_args
+
+from cockpit.core.event_kinds import EventKind
+
+PlainKind = Literal[
+    "agent.company", "agent.found", "agent.not_started", "agent.not_understood",
+    "agent.prompt_not_read", "agent.warned", "compaction.not_kept", "facts.dropped",
+    "handoff.edited", "handoff.held_back", "handoff.interrupted", "handoff.not_understood",
+    "handoff.request_failed", "handoff.stalled", "handoff.template_failed", "loop.exhausted",
+    "socket.bound_again", "socket.unreachable", "store.put_aside", "store.row_put_aside",
+    "worktree.back", "worktree.not_copied", "worktree.setup",
+]  # fmt: skip
+PhaseKind = Literal[
+    "handoff.asked", "handoff.waiting", "handoff.documenting", "handoff.review",
+    "handoff.stopping", "handoff.starting", "handoff.confirming",
+]  # fmt: skip
+OutcomeKind = Literal[
+    "handoff.confirmed", "handoff.cancelled", "handoff.refused", "handoff.revived",
+    "handoff.failed",
+]  # fmt: skip
+HookEndKind = Literal["hook.ran", "hook.failed"]
+HookSentKind = Literal["hook.delivered", "hook.undelivered"]
+VerbKind = Literal["verb.asked", "verb.refused"]
+PublishedKind = Literal["worktree.published", "worktree.not_published"]
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """An event without data."""
+
+    kind: PlainKind
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A stored event of a kind that this version does not know."""
+
+    kind: str
+    data: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentCompacted:
+    kind: ClassVar[EventKind] = "agent.compacted"
+    compactions: int
+    """Of this session so far."""
+    tokens: int | None
+    """In context before it."""
+    document: str | None
+    """The file with the facts that were kept before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentEnded:
+    kind: ClassVar[EventKind] = "agent.ended"
+    killed: bool
+    """SIGKILL was needed."""
+    stragglers: tuple[int, ...]
+    """Processes of the session that were ended after it."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentExited:
+    kind: ClassVar[EventKind] = "agent.exited"
+    status: int | None
+    signal: int | None
+    """Both are None if nobody saw the end."""
+    completed: bool
+    """The job was done."""
+    told: bool
+    """That the job was done is recorded already."""
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What an agent waits for."""
+
+    kind: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class AgentNeedsYou:
+    kind: ClassVar[EventKind] = "agent.needs_you"
+    session: str
+    needs: Need | None
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRegained:
+    kind: ClassVar[EventKind] = "agent.regained"
+    session: str | None
+    pid: int
+
+
+@dataclass(frozen=True, slots=True)
+class AgentStarted:
+    kind: ClassVar[EventKind] = "agent.started"
+    session: str | None
+    directory: str
+    branch: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class AgentStopped:
+    kind: ClassVar[EventKind] = "agent.stopped"
+    told: bool
+    """That the job was done is recorded already."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentStragglers:
+    kind: ClassVar[EventKind] = "agent.stragglers"
+    stragglers: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentUnowned:
+    kind: ClassVar[EventKind] = "agent.unowned"
+    pid: int
+
+
+@dataclass(frozen=True, slots=True)
+class BandCrossed:
+    kind: ClassVar[EventKind] = "band.crossed"
+    band: str
+    reached: tuple[str, ...]
+    """The bands that were not reached before, the highest last."""
+    tokens: int | None
+    window: int | None
+    confidence: str | None
+    """All three are None if the band comes from the number of tool calls."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionKept:
+    kind: ClassVar[EventKind] = "compaction.kept"
+    document: str
+
+
+@dataclass(frozen=True, slots=True)
+class FactsGiven:
+    kind: ClassVar[EventKind] = "facts.given"
+    occasion: str
+    token: str
+    """By which the facts are recognised in the transcript."""
+
+
+@dataclass(frozen=True, slots=True)
+class HandoffBegun:
+    kind: ClassVar[EventKind] = "handoff.begun"
+    tokens: int | None
+    window: int | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class HandoffAt:
+    """A handoff reached a phase."""
+
+    kind: PhaseKind
+    phase: str
+
+
+@dataclass(frozen=True, slots=True)
+class HandoffOver:
+    """A handoff ended; the kind says how."""
+
+    kind: OutcomeKind
+    why: str
+    handoff: str | None
+    """Its id."""
+    old_session: str | None
+    new_session: str | None
+    number: int
+    """Confirmed handoffs of the job so far."""
+    document: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class HandoffDocument:
+    kind: ClassVar[EventKind] = "handoff.document"
+    document: str
+    writer: str
+
+
+@dataclass(frozen=True, slots=True)
+class HandoffPutBack:
+    kind: ClassVar[EventKind] = "handoff.put_back"
+    document: str
+
+
+@dataclass(frozen=True, slots=True)
+class HandoffUndone:
+    kind: ClassVar[EventKind] = "handoff.undone"
+    old_session: str
+    new_session: str
+
+
+@dataclass(frozen=True, slots=True)
+class WriterFailed:
+    kind: ClassVar[EventKind] = "handoff.writer_failed"
+    writer: str
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryRebuilt:
+    kind: ClassVar[EventKind] = "history.rebuilt"
+    left_aside: tuple[str, ...]
+    """Files that are no handoff documents."""
+
+
+@dataclass(frozen=True, slots=True)
+class HookDecided:
+    kind: ClassVar[EventKind] = "hook.decided"
+    hook: str
+    decision: str
+    document: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class HookEnded:
+    """A shell hook ended."""
+
+    kind: HookEndKind
+    hook: str
+    type: str
+    success: bool
+    duration_ms: int
+    exit_code: int | None
+    error: str | None
+    event: str
+    output: str
+    """The file with what it printed."""
+
+
+@dataclass(frozen=True, slots=True)
+class HookSent:
+    """A message left this machine, or was given up."""
+
+    kind: HookSentKind
+    hook: str
+    type: str
+    event: str | None
+    """None for the user's notifications."""
+    success: bool
+    attempts: int
+    error: str | None
+    message: str
+    """Its id."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunCompleted:
+    kind: ClassVar[EventKind] = "run.completed"
+    session: str
+    needs: None = None
+    """Always null; the key was there from the beginning."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionCleared:
+    kind: ClassVar[EventKind] = "session.cleared"
+    old_session: str
+    new_session: str
+
+
+@dataclass(frozen=True, slots=True)
+class VerbAsked:
+    """A client requested a change."""
+
+    kind: VerbKind
+    verb: str
+    by: Mapping[str, str | int]
+    """As `Caller.event_data` has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorktreeLost:
+    kind: ClassVar[EventKind] = "worktree.lost"
+    directory: str
+
+
+@dataclass(frozen=True, slots=True)
+class WorktreePublished:
+    """A branch was pushed, or could not be."""
+
+    kind: PublishedKind
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class WorktreeReady:
+    kind: ClassVar[EventKind] = "worktree.ready"
+    directory: str
+    branch: str | None
+    created: bool
+    new_branch: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WorktreeRemoved:
+    kind: ClassVar[EventKind] = "worktree.removed"
+    directory: str
+    branch: str | None
+    salvage: str | None
+    """The reference with its content."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorktreeSetUp:
+    kind: ClassVar[EventKind] = "worktree.set_up"
+    output: str
+    """The file with what the setup printed."""
+
+
+Event = (
+    AgentCompacted | AgentEnded | AgentExited | AgentNeedsYou | AgentRegained | AgentStarted
+    | AgentStopped | AgentStragglers | AgentUnowned | BandCrossed | CompactionKept | FactsGiven
+    | HandoffAt | HandoffBegun | HandoffDocument | HandoffOver | HandoffPutBack | HandoffUndone
+    | HistoryRebuilt | HookDecided | HookEnded | HookSent | Plain | RunCompleted | SessionCleared
+    | Unknown | VerbAsked | WorktreeLost | WorktreePublished | WorktreeReady | WorktreeRemoved
+    | WorktreeSetUp | WriterFailed
+)  # fmt: skip
+
+
+TYPES: dict[str, type[Any]] = {
+    **{
+        event.kind: event
+        for event in (
+            AgentCompacted, AgentEnded, AgentExited, AgentNeedsYou, AgentRegained, AgentStarted,
+            AgentStopped, AgentStragglers, AgentUnowned, BandCrossed, CompactionKept, FactsGiven,
+            HandoffBegun, HandoffDocument, HandoffPutBack, HandoffUndone, HistoryRebuilt,
+            HookDecided, RunCompleted, SessionCleared, WorktreeLost, WorktreeReady, WorktreeRemoved,
+            WorktreeSetUp, WriterFailed,
+        )
+    },
+    **dict.fromkeys(get_args(PlainKind), Plain),
+    **dict.fromkeys(get_args(PhaseKind), HandoffAt),
+    **dict.fromkeys(get_args(OutcomeKind), HandoffOver),
+    **dict.fromkeys(get_args(HookEndKind), HookEnded),
+    **dict.fromkeys(get_args(HookSentKind), HookSent),
+    **dict.fromkeys(get_args(VerbKind), VerbAsked),
+    **dict.fromkeys(get_args(PublishedKind), WorktreePublished),
+}  # fmt: skip
+"""Every kind that this version records, and its type."""
+
+
+def to_data(event: Event) -> dict[str, Any]:
+    """The data of an event, to be stored as JSON."""
+    if isinstance(event, Unknown):
+        return dict(event.data)
+    return {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in asdict(event).items()
+        if name != "kind"
+    }
+
+
+def from_data(kind: str, data: Mapping[str, Any]) -> Event:
+    """Read a stored event, also of another version.
+
+    A missing value is read as unknown, and data that this version does not know is left out.
+    """
+    event = TYPES.get(kind)
+    if event is None:
+        return Unknown(kind, data)
+    values = {
+        field.name: kind if field.name == "kind" else _read(str(field.type), data.get(field.name))
+        for field in fields(event)
+    }
+    found: Event = event(**values)
+    return found
+
+
+def _read(annotation: str, stored: Any) -> Any:
+    """A stored value as a field's type; a missing one, or one of another type, as unknown."""
+    match annotation:
+        case "str":
+            return stored if isinstance(stored, str) else ""
+        case "int":
+            return stored if isinstance(stored, int) else 0
+        case "bool":
+            return stored is True
+        case "str | None":
+            return stored if isinstance(stored, str) else None
+        case "int | None":
+            return stored if isinstance(stored, int) else None
+        case "tuple[int, ...]" | "tuple[str, ...]":
+            return tuple(stored) if isinstance(stored, list) else ()
+        case "Mapping[str, str | int]":
+            return stored if isinstance(stored, dict) else {}
+        case "Need | None" if isinstance(stored, dict):
+            return Need(str(stored.get("kind", "")), str(stored.get("detail", "")))
+        case _:
+            return None
