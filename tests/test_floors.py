@@ -64,6 +64,7 @@ ONLY_IN = {
     "jinja2": ("adapters/",),
     "aiohttp": ("adapters/",),
     "textual_serve": ("adapters/",),
+    "asyncinotify": ("adapters/files/",),
     "starlette": ("supervisor/", "demo/"),
     "uvicorn": ("supervisor/", "demo/"),
     "subprocess": ("adapters/", "cli/", "demo/"),
@@ -71,7 +72,8 @@ ONLY_IN = {
 """A library's name -> the beginnings of the paths, inside cockpit/, that may import it."""
 
 IN_ONE_FILE = (
-    "aiohttp", "apprise", "claude_agent_sdk", "h11", "httpx2", "libtmux", "textual_serve",
+    "aiohttp", "apprise", "asyncinotify", "claude_agent_sdk", "h11", "httpx2", "libtmux",
+    "textual_serve",
 )  # fmt: skip
 """Libraries that are known to one file only."""
 

@@ -12,7 +12,7 @@ import pytest
 
 HOUSE = Path(__file__).parents[2] / "cockpit"
 LINUX_ONLY = re.compile(
-    r"pidfd_|memfd_create|sched_getaffinity|O_PATH|CLOCK_BOOTTIME|inotify_init|syncfs\("
+    r"pidfd_|memfd_create|sched_getaffinity|O_PATH|CLOCK_BOOTTIME|asyncinotify|syncfs\("
     r"|\"/proc[/\"]|/proc/(self|\{)"
 )
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from cockpit.adapters.files.inotify import Watch
+from cockpit.adapters.files.inotify import Event, FolderWatch
 
 POLL_SECONDS = 2.0
 
@@ -33,8 +33,7 @@ def watch_files(files: Sequence[Path], call: Callable[[], None]) -> Callable[[],
 
 
 def _by_inotify(files: Sequence[Path], call: Callable[[], None]) -> Callable[[], None]:
-    loop = asyncio.get_running_loop()
-    watch = Watch()
+    watch = FolderWatch()
     names: dict[int, set[str]] = {}
 
     def look_there() -> None:
@@ -44,20 +43,14 @@ def _by_inotify(files: Sequence[Path], call: Callable[[], None]) -> Callable[[],
                 with suppress(OSError):
                     names.setdefault(watch.add(folder, _ANY), set()).add(name)
 
-    def readable() -> None:
-        events = watch.events()
-        if any(event.name in names.get(event.watch, ()) or event.lost for event in events):
+    def is_of_interest(event: Event) -> bool:
+        found = event.lost or event.name in names.get(event.watch, ())
+        if found:
             look_there()  # a folder may have been created, or a link may point elsewhere
-            call()
-
-    def stop() -> None:
-        if watch.descriptor >= 0:
-            loop.remove_reader(watch.descriptor)
-            watch.close()
+        return found
 
     look_there()
-    loop.add_reader(watch.descriptor, readable)
-    return stop
+    return watch.follow(is_of_interest, call)
 
 
 def _ends(file: Path) -> Iterator[Path]:

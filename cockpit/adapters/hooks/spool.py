@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from cockpit.adapters.files.foreign_files import NotPlain, read_file
-from cockpit.adapters.files.inotify import watch_folder
+from cockpit.adapters.files.watched_folder import watch_folder
 from cockpit.core.ids import NAME_PATTERN, AgentName
 from cockpit.ports.runtimes import Signal
 

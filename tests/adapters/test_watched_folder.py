@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cockpit.adapters.files.inotify import poll_folder, watch_folder
+from cockpit.adapters.files.watched_folder import poll_folder, watch_folder
 
 Watch = Callable[[Path, Callable[[], None]], Callable[[], None]]
 

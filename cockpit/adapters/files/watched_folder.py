@@ -1,0 +1,81 @@
+"""Notify when a file appears in a folder or one of its subfolders.
+
+Only names created by a rename count, because complete files arrive that way. Without inotify (other
+systems, exhausted limits) it polls four times a second. It does not report which file: the caller
+looks, and may find nothing new.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from cockpit.adapters.files.inotify import CREATED, IS_FOLDER, MOVED_TO, Event, FolderWatch
+
+POLL_SECONDS = 0.25
+
+
+def watch_folder(folder: Path, call: Callable[[], None]) -> Callable[[], None]:
+    """Call on the running event loop when a file arrived; return a function that stops it."""
+    try:
+        return _by_inotify(folder, call)
+    except OSError:
+        return poll_folder(folder, call)
+
+
+def _by_inotify(folder: Path, call: Callable[[], None]) -> Callable[[], None]:
+    watch = FolderWatch()
+
+    def add_subfolders() -> None:
+        for entry in os.scandir(folder):
+            if entry.is_dir(follow_symlinks=False) and not entry.name.startswith("."):
+                watch.add(Path(entry.path), MOVED_TO)
+
+    def is_of_interest(event: Event) -> bool:
+        if event.lost or (event.watch == root and event.mask & IS_FOLDER):
+            # Files that arrived in a new folder before it was watched are found by looking.
+            with suppress(OSError):
+                add_subfolders()
+            return True
+        return bool(event.mask & MOVED_TO) and event.watch != root
+
+    try:
+        root = watch.add(folder, CREATED | MOVED_TO)
+        add_subfolders()
+    except OSError:
+        watch.close()
+        raise
+    return watch.follow(is_of_interest, call)
+
+
+def poll_folder(folder: Path, call: Callable[[], None]) -> Callable[[], None]:
+    """Like `watch_folder`, by polling the folders' modification times."""
+    loop = asyncio.get_running_loop()
+    last = _times(folder)
+    timer: asyncio.TimerHandle
+
+    def look() -> None:
+        nonlocal last, timer
+        now = _times(folder)
+        timer = loop.call_later(POLL_SECONDS, look)
+        # Two changes within one clock tick leave the same time.
+        fresh = time.time_ns() - 2 * POLL_SECONDS * 1e9
+        if now != last or any(changed > fresh for changed in now.values()):
+            last = now
+            call()
+
+    timer = loop.call_later(POLL_SECONDS, look)
+    return lambda: timer.cancel()
+
+
+def _times(folder: Path) -> dict[str, int]:
+    try:
+        return {
+            entry.name: entry.stat().st_mtime_ns for entry in os.scandir(folder) if entry.is_dir()
+        }
+    except OSError:
+        return {}
