@@ -1,5 +1,6 @@
 # make demo   a whole flight, with no account
 # make test   everything that must hold before a change lands
+# make test-portable  the tests with none of what only Linux has: pidfd, inotify, /proc
 # make bench  what it costs, beside its goals and beside others: cockpit/docs/performance.md
 # make faults kill the supervisor, fill its disk, break it, at every point of a handoff
 # make mutants break what must never break, one thing at a time: each must be noticed
@@ -16,13 +17,16 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 WORKERS ?= 2
 
-.PHONY: demo test check bench faults mutants tracer branches docs wheel release setup programs lock clean
+.PHONY: demo test test-portable check bench faults mutants tracer branches docs wheel release setup programs lock clean
 
 demo: setup
 	@$(BIN)/cockpit demo
 
 test: check
 	@$(BIN)/pytest -n $(WORKERS) --dist loadfile
+
+test-portable: setup
+	@COCKPIT_PORTABLE=1 $(BIN)/pytest -n $(WORKERS) --dist loadfile
 
 check: setup
 	@$(BIN)/ruff format --check .

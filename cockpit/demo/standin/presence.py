@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from cockpit.adapters.process.process_table import entry
+from cockpit.config.kernel import USES_LINUX
 
 
 class Presence:
@@ -57,6 +58,9 @@ def milliseconds() -> int:
 
 
 def started(pid: int) -> str:
-    """Start time of a process in the system's own count; empty if unknown."""
-    found = entry(pid)
+    """Start time of a process in clock ticks after boot; empty if unknown.
+
+    The real CLI asks `ps` where there is no /proc; cockpit does not read that format.
+    """
+    found = entry(pid) if USES_LINUX else None  # psutil cannot be imported here
     return str(found.started) if found else ""
