@@ -20,7 +20,9 @@ def duration(written: object) -> float:
         if math.isfinite(written) and written >= 0:
             return float(written)
     elif isinstance(written, str) and (match := _DURATION.fullmatch(written.strip())):
-        return float(match[1]) * _UNITS[match[2]]
+        seconds = float(match[1]) * _UNITS[match[2]]
+        if math.isfinite(seconds):
+            return seconds
     raise ValueError('expected a duration such as "90s", "10m", "24h" or "0"')
 
 

@@ -39,9 +39,12 @@ PhaseName = Literal[
 
 
 class Wire(BaseModel):
-    """Base class of all messages: immutable; ignores fields of a newer version."""
+    """Base class of all messages: immutable; ignores fields of a newer version.
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    A number is finite: JSON has no other.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
 
 
 class Needs(Wire):

@@ -21,8 +21,10 @@ def test_durations_as_pilots_write_them(written: object, seconds: float) -> None
 
 
 @pytest.mark.parametrize(
-    "written", ["", "s", "-1s", "1 week", "1h30m", True, None, -3, float("inf"), float("nan"), []]
-)
+    "written",
+    ["", "s", "-1s", "1 week", "1h30m", True, None, -3, float("inf"), float("nan"), [],
+     "9" * 400 + "h"],
+)  # fmt: skip
 def test_what_is_no_duration_is_refused(written: object) -> None:
     with pytest.raises(ValueError, match="expected a duration"):
         duration(written)
