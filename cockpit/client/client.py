@@ -29,14 +29,17 @@ class Client(Protocol):
     def screen(self, name: str, history: int = 0) -> AsyncIterator[ScreenShot]:
         """Yield an agent's pane each time it changes; the supervisor captures it only meanwhile.
 
-        Raises `NoSuchAgent`, and `NotNow` when the agent has no pane.
+        Ends when the pane is gone. Raises `NoSuchAgent`, and `NotNow` when the agent has no pane.
         """
 
     async def ask(self, verb: Verb) -> Done:
         """Send a request; returns when it is done or in progress."""
 
     async def document(self, handoff: str) -> str:
-        """Return the text of a handoff's document, or of its draft."""
+        """Return the text of a handoff's document, or of its draft.
+
+        Raises `NoSuchAgent` for an unknown handoff, and for one without a document.
+        """
 
     async def continuation(self, name: str) -> str:
         """Return the prompt for the agent's next session; `NotNow` before there is one."""
@@ -58,8 +61,8 @@ class Client(Protocol):
     ) -> HistoryPage:
         """Return the newest `limit` handoffs, of one agent or all, older than the page `before`.
 
-        `before` is the `next` of the previous page. With several supervisors each returns `limit`
-        handoffs.
+        `before` is the `next` of the previous page; `BadUsage` for any other. With several
+        supervisors each returns `limit` handoffs.
         """
 
     async def course(self, name: str) -> Course:

@@ -110,8 +110,11 @@ class HttpClient:
                 yield message
 
     async def screen(self, name: str, history: int = 0) -> AsyncIterator[ScreenShot]:
-        """Yield an agent's pane each time it changes, with `history` lines of scrollback."""
-        async for line in self._lines(f"/v1/screen/{in_path(name)}?history={history}"):
+        """Yield an agent's pane each time it changes, until it is gone; with `history` lines of
+        scrollback.
+        """
+        target = f"/v1/screen/{in_path(name)}?history={history}"
+        async for line in self._lines(target, can_end=True):
             yield parsed(ScreenShot.model_validate_json, line)
 
     async def ask(self, verb: Verb) -> Done:
@@ -224,9 +227,11 @@ class HttpClient:
         finally:
             await exchange.close()
 
-    async def _lines(self, target: str, silence: float | None = None) -> AsyncIterator[bytes]:
-        """Yield the lines of a stream; `NoSupervisor` when it ends, or sends nothing for too
-        long.
+    async def _lines(
+        self, target: str, silence: float | None = None, *, can_end: bool = False
+    ) -> AsyncIterator[bytes]:
+        """Yield the lines of a stream; `NoSupervisor` when it breaks off or sends nothing for too
+        long, and when the supervisor completes it, unless it `can_end`.
         """
         exchange = await Exchange.open(self.address, STATE_SECONDS)
         try:
@@ -238,6 +243,7 @@ class HttpClient:
             exchange.longest_silence = silence
             async for line in exchange.lines():
                 yield line
-            raise await exchange.broken()
+            if not can_end:
+                raise await exchange.broken()
         finally:
             await exchange.close()

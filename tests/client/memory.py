@@ -2,20 +2,29 @@
 
 It holds a `Status`, remembers what it was asked, and does what it was told to: change agents,
 let things happen, show screens, refuse, go away and come back. It decides nothing: a verb
-changes no agent unless a rule was given for it.
+changes no agent unless a rule was given for it. `test_contract.py` holds it to what a client of
+a real supervisor does.
 """
 
 from __future__ import annotations
 
 import asyncio
+import difflib
+import json
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
-from cockpit.core.errors import CockpitError, NoSuchAgent, NoSupervisor, NotNow
+from pydantic import ValidationError
+
+from cockpit.client.refusals import lost, not_running
+from cockpit.core.errors import BY_EXIT_CODE, BadUsage, CockpitError, NoSuchAgent, NotNow
 from cockpit.core.front_matter import load
+from cockpit.core.ids import agent_name
 from cockpit.core.search import excerpt, holds_all, words
+from cockpit.supervisor.api.request_checks import check_values
 from cockpit.wire.course import Course
 from cockpit.wire.diff import WorktreeDiff
 from cockpit.wire.history import HistoryPage
@@ -29,8 +38,11 @@ from cockpit.wire.stream import (
     Snapshot,
     WatchLine,
 )
-from cockpit.wire.verbs import Done, Verb
+from cockpit.wire.verbs import Continue, Done, RemoveWorktree, Start, Verb
 from cockpit.wire.worktrees import WorktreeStatus
+
+SOCKET = Path("/run/cockpit.sock")
+"""Where it would be."""
 
 Answer = Callable[[Verb], Done | None]
 """What to do about a verb; None leaves it to the plain answer, an error refuses it."""
@@ -54,8 +66,8 @@ class MemoryClient:
         self._courses: dict[str, Course] = {}
         self._diffs: dict[tuple[str, bool], WorktreeDiff] = {}
         self._rules: dict[type[Verb], Answer] = {}
-        self._watchers: set[asyncio.Queue[WatchLine | None]] = set()
-        self._onlookers: dict[str, set[asyncio.Queue[ScreenShot | None]]] = {}
+        self._watchers: set[asyncio.Queue[WatchLine | CockpitError]] = set()
+        self._onlookers: dict[str, set[asyncio.Queue[ScreenShot | CockpitError | None]]] = {}
         self._away = False
         self.looked_up: list[tuple[str, str]] = []
         """Every `facts`, `course` and `diff` that was asked for, and of whom."""
@@ -77,36 +89,37 @@ class MemoryClient:
         )
 
     async def watch(self) -> AsyncIterator[WatchLine]:
-        lines: asyncio.Queue[WatchLine | None] = asyncio.Queue()
+        lines: asyncio.Queue[WatchLine | CockpitError] = asyncio.Queue()
         snapshot = Snapshot(status=await self.status())
         self._watchers.add(lines)
         try:
             yield snapshot
-            while (line := await lines.get()) is not None:
+            while not isinstance(line := await lines.get(), CockpitError):
                 yield line
+            raise line
         finally:
             self._watchers.discard(lines)
-        raise self._gone()
 
     async def screen(self, name: str, history: int = 0) -> AsyncIterator[ScreenShot]:
         self._must_be_there()
-        if name not in self._agents:
-            raise NoSuchAgent(f"no agent is called {name}")
-        if self._agents[name].pane is None:
-            raise NotNow(f"{name} has no pane", "It is not running.")
-        shots: asyncio.Queue[ScreenShot | None] = asyncio.Queue()
+        if self._known(name).pane is None:
+            raise NotNow(f"{name} has no pane", "", f"Start it: cockpit start {name}")
+        shots: asyncio.Queue[ScreenShot | CockpitError | None] = asyncio.Queue()
         self._onlookers.setdefault(name, set()).add(shots)
         try:
             yield self._screens.get(name, ScreenShot(lines=[]))
             while (shot := await shots.get()) is not None:
+                if isinstance(shot, CockpitError):
+                    raise shot
                 yield shot
         finally:
             self._onlookers[name].discard(shots)
-        raise self._gone()
 
     async def ask(self, verb: Verb) -> Done:
+        verb = _over_the_wire(verb)
         self._must_be_there()
         self.asked.append(verb)
+        self._check_name(verb)
         rule = self._rules.get(type(verb))
         answer = rule(verb) if rule else None
         return answer or Done(message=f"{verb.verb}: done", name=getattr(verb, "name", None))
@@ -114,18 +127,24 @@ class MemoryClient:
     async def events(self, *, after: int = 0, limit: int = 200) -> list[Event]:
         self._must_be_there()
         later = [event for event in self._events if event.id > after]
+        limit = max(1, limit)
         return later[:limit] if after else later[-limit:]
 
     async def document(self, handoff: str) -> str:
         self._must_be_there()
         if handoff not in self._documents:
-            raise NotNow("there is no document yet", "The handoff has no document yet.")
+            hint = "List them: cockpit history"
+            raise NoSuchAgent(f"There is no handoff {handoff!r}", "", hint)
         return self._documents[handoff]
 
     async def continuation(self, name: str) -> str:
         self._must_be_there()
+        agent = self._known(name)
         if name not in self._continuations:
-            raise NotNow("there is no document yet", "The handoff has no document yet.")
+            raise NotNow(
+                f"There is no document that a new session of {name} could read",
+                "The handoff has no document yet." if agent.handoff else "No handoff is under way.",
+            )
         return self._continuations[name]
 
     async def facts(self, name: str) -> dict[str, Any]:
@@ -145,19 +164,38 @@ class MemoryClient:
     async def diff(self, name: str, *, of_job: bool = False) -> WorktreeDiff:
         self._must_be_there()
         self._look_up("diff", name)
-        nothing = WorktreeDiff(directory=self._agents[name].directory)
+        nothing = WorktreeDiff(directory=self._known(name).directory)
         return self._diffs.get((name, of_job), nothing)
 
     def _look_up(self, what: str, name: str) -> None:
         self.looked_up.append((what, name))
-        if name not in self._agents:
-            raise NoSuchAgent(f"no agent is called {name}")
+        self._known(name)
+
+    def _known(self, name: str) -> AgentStatus:
+        """The agent of that name, or the refusal that a supervisor has for others."""
+        if (found := self._agents.get(name)) is not None:
+            return found
+        close = difflib.get_close_matches(name, list(self._agents), n=1)
+        hint = f"Did you mean {close[0]}?" if close else "List them: cockpit status"
+        raise NoSuchAgent(f"There is no agent {name!a}", "", hint)
+
+    def _check_name(self, verb: Verb) -> None:
+        """A new agent needs a name that is allowed; any other verb is for one that is there."""
+        name: str | None = getattr(verb, "name", None)
+        if name is None or isinstance(verb, Continue | RemoveWorktree):
+            return
+        if isinstance(verb, Start):
+            agent_name(name)
+        else:
+            self._known(name)
 
     async def history(
         self, name: str | None = None, search: str | None = None
     ) -> list[dict[str, Any]]:
         self._must_be_there()
         chains = [chain for chain in self._history if name in (None, chain.get("agent"))]
+        if name is not None and not chains:
+            self._known(name)
         wanted = words(search or "")
         if not wanted:
             return chains
@@ -175,6 +213,8 @@ class MemoryClient:
             for each in session.get("handoffs", ())
         ]
         newest = [ident for _, ident in sorted(every, reverse=True)]
+        if before is not None and before not in newest:
+            raise BadUsage("No handoff has the id of this cursor", "", "Ask without `before`.")
         start = 0 if before is None else newest.index(before) + 1
         wanted = set(newest[start : start + limit])
         more = start + limit < len(newest)
@@ -185,16 +225,26 @@ class MemoryClient:
         )
 
     def _holding(self, chain: dict[str, Any], wanted: tuple[str, ...]) -> dict[str, Any] | None:
-        """The chain with those sessions and handoffs alone whose documents hold the words."""
+        """The chain with those sessions and handoffs alone whose documents hold the words.
+
+        As in a supervisor's index, the name of the agent belongs to each of its documents.
+        """
         sessions = []
+        agent = chain.get("agent", "")
+
+        def text_of(each: dict[str, Any]) -> str:
+            return load(self._documents.get(each["id"], ""))[1]
+
         for session in chain["sessions"]:
             found = [
-                {**each, "found": excerpt(text, wanted)}
+                {**each, "found": excerpt(text_of(each), wanted)}
                 for each in session.get("handoffs", ())
-                if holds_all(text := load(self._documents.get(each["id"], ""))[1], wanted)
+                if each["id"] in self._documents and holds_all(f"{agent}\n{text_of(each)}", wanted)
             ]
             if found:
-                sessions.append({**session, "handoffs": found})
+                ids = {each["id"] for each in found}
+                papers = [one for one in session.get("documents", ()) if one["id"] in ids]
+                sessions.append({**session, "handoffs": found, "documents": papers})
         return {**chain, "sessions": sessions} if sessions else None
 
     # What whoever holds it does.
@@ -203,9 +253,13 @@ class MemoryClient:
         return self._agents[name]
 
     def put(self, agent: AgentStatus) -> None:
-        """Add an agent, or replace the one of that name."""
+        """Add an agent, or replace the one of that name; nobody is told of what is the same."""
+        if self._agents.get(agent.name) == agent:
+            return
         self._agents[agent.name] = agent
         self._tell(AgentChanged(agent=agent))
+        if agent.pane is None:
+            self._close_pane(agent.name)
 
     def change(self, name: str, **fields: Any) -> AgentStatus:
         """Change fields of an agent; nested models are given whole."""
@@ -215,6 +269,7 @@ class MemoryClient:
 
     def forget(self, name: str) -> None:
         del self._agents[name]
+        self._close_pane(name)
         self._tell(AgentForgotten(name=name))
 
     def happen(
@@ -275,10 +330,11 @@ class MemoryClient:
         self._rules[kind] = rule
 
     def refuse(self, kind: type[Verb], error: CockpitError) -> None:
-        """Refuse a kind of verb from now on."""
+        """Refuse a kind of verb from now on; the wire knows an error by its exit code alone."""
+        kind_there = BY_EXIT_CODE[error.exit_code]
 
         def refusal(_verb: Verb) -> Done:
-            raise error
+            raise kind_there(error.title, error.detail, error.hint)
 
         self._rules[kind] = refusal
 
@@ -286,13 +342,18 @@ class MemoryClient:
         """Go away: streams end with `NoSupervisor`, and so does every call until `reconnect`."""
         self._away = True
         for watcher in self._watchers:
-            watcher.put_nowait(None)
+            watcher.put_nowait(lost(SOCKET))
         for onlookers in self._onlookers.values():
             for onlooker in onlookers:
-                onlooker.put_nowait(None)
+                onlooker.put_nowait(lost(SOCKET))
 
     def reconnect(self) -> None:
         self._away = False
+
+    def _close_pane(self, name: str) -> None:
+        """End the streams of a pane that is gone."""
+        for onlooker in self._onlookers.get(name, ()):
+            onlooker.put_nowait(None)
 
     def _tell(self, line: WatchLine) -> None:
         for watcher in self._watchers:
@@ -300,18 +361,31 @@ class MemoryClient:
 
     def _must_be_there(self) -> None:
         if self._away:
-            raise self._gone()
+            raise not_running(SOCKET)
 
-    @staticmethod
-    def _gone() -> NoSupervisor:
-        return NoSupervisor("no supervisor answers", "Its socket is closed.", "Run: cockpit up")
+
+def _over_the_wire(verb: Verb) -> Verb:
+    """The verb as a supervisor would read it. Raises `BadUsage` as its client or it would."""
+    try:
+        body = verb.model_dump_json(exclude_none=True)
+    except ValueError as error:
+        raise BadUsage("A path or text in this request is not valid UTF-8") from error
+    check_values(json.loads(body))
+    try:
+        return type(verb).model_validate_json(body)
+    except ValidationError as wrong:
+        raise BadUsage(f"The request {verb.verb} is not valid", str(wrong)) from None
 
 
 def _only(chain: dict[str, Any], wanted: set[str]) -> dict[str, Any] | None:
-    """The chain with these handoffs alone and their sessions."""
+    """The chain with these handoffs alone and their sessions, without what counts all of them."""
     sessions = []
     for session in chain["sessions"]:
         handoffs = [each for each in session.get("handoffs", ()) if each["id"] in wanted]
         if handoffs:
-            sessions.append({**session, "handoffs": handoffs})
-    return {**chain, "sessions": sessions} if sessions else None
+            papers = [one for one in session.get("documents", ()) if one["id"] in wanted]
+            sessions.append({**session, "handoffs": handoffs, "documents": papers})
+    if not sessions:
+        return None
+    kept = {key: value for key, value in chain.items() if key not in {"handoffs", "rebuilt"}}
+    return {**kept, "sessions": sessions}

@@ -60,6 +60,13 @@ class RowPublisher:
             listener.send(AgentForgotten(name=name))
 
     def listen(self) -> Listener:
+        """Add a listener, which must be given all current rows before anything else happens.
+
+        Earlier listeners get what has changed until now, so that every row that is sent later can
+        be compared with the last one that all of them have.
+        """
+        for agent in self._agents():
+            self._publish(agent)
         listener = Listener()
         self._listeners.add(listener)
         return listener
@@ -78,9 +85,11 @@ class RowPublisher:
             await asyncio.sleep(QUICK)
 
     def _send(self, agent: Agent) -> None:
-        if not self._listeners:
-            self._sent.pop(agent.name, None)
-            return
+        if self._listeners:
+            self._publish(agent)
+
+    def _publish(self, agent: Agent) -> None:
+        """Send the row if it differs from the last one that listeners have."""
         now = self.row(agent)
         before = self._sent.get(agent.name)
         self._sent[agent.name] = now

@@ -35,6 +35,9 @@ async def look(
         shots = client.screen(agent.name, history)
         async with aclosing(cast("_Closing", shots)):
             await _show_each(agent.name, shots, view, pace)
+        # The pane is gone, and the row will say why. Keep the last capture until then.
+        if view.whose != agent.name:
+            view.show_message("No pane to show.")
     except NoSupervisor:
         # The header shows the outage. Keep the last capture, greyed, unless it is another agent's.
         if view.whose != agent.name:
@@ -72,6 +75,8 @@ async def _show_each(
     finally:
         drawing.cancel()
         await asyncio.gather(drawing, return_exceptions=True)
+    if latest is not None and fresh.is_set():
+        view.show(latest, whose=name)
 
 
 def _why_no_pane(agent: AgentStatus) -> str:

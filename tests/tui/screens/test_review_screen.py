@@ -189,7 +189,7 @@ async def test_a_document_that_cannot_be_had_is_said(fly: Fly) -> None:
     async with fly(client) as flight:
         await flight.press("d")
         await flight.until(flight.toasts)
-        assert "there is no document yet" in flight.toasts()[0]
+        assert "There is no handoff" in flight.toasts()[0]
 
 
 async def test_a_terminal_that_cannot_be_given_to_the_editor_is_said(fly: Fly) -> None:
