@@ -79,7 +79,7 @@ def test_in_the_middle_of_a_review(fleet: Flight) -> None:
     terminal.until("No supervisor answers. Run: cockpit up")
     fleet.fly()
 
-    terminal.until("Handoff api", "a approve")
+    terminal.until("Handoff api", "a approve", "Approving ends this session")
     terminal.press("a")
     fleet.until(lambda row: row.handoffs == 1 and row.handoff is None)
     terminal.until("▌", "── api ", gone=("Handoff api",))

@@ -81,7 +81,7 @@ def test_while_a_review_is_open_on_the_screen(fleet: Flight) -> None:
 
     assert fleet.phase("review").needs is not None
     again = fleet.line()
-    again.shows("Handoff api", "Current Task", "a approve")
+    again.shows("Handoff api", "Current Task", "Approving ends this session")
     again.type("q")
     again.shows("── api ", "◆ review")
     again.type("d")
@@ -130,7 +130,7 @@ def test_the_real_cli_is_handed_off_over_two_connections(flight: Flight) -> None
         again = flight.line()
         again.until("── api ", "◆ review", within=SOON)
         again.type("d")
-        again.shows("Handoff api", "Current Task", "a approve")
+        again.shows("Handoff api", "Current Task", "Approving ends this session")
         again.type("a")
         after = flight.until(lambda row: row.handoffs == 1 and row.handoff is None)
         assert (before.session_number, after.session_number) == (1, 2)

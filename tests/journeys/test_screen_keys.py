@@ -100,7 +100,7 @@ def test_the_edited_document_is_what_the_successor_reads(fleet: Flight) -> None:
 
     terminal.press("e")
     fleet.wait_for(left(fleet).exists)
-    terminal.until("Count them by hand.", "a approve")
+    terminal.until("Count them by hand.", "Approving ends this session")
     terminal.press("a")
 
     row = fleet.until(lambda row: row.handoffs == 1 and row.handoff is None)
