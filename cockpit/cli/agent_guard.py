@@ -15,6 +15,7 @@ from pathlib import Path
 from cockpit.adapters.process.ancestry import TmuxStart, ancestry, tmux_starts
 from cockpit.cli.places import our_places
 from cockpit.config.paths import Places
+from cockpit.config.same_paths import same_path
 from cockpit.core.errors import NotAllowed
 from cockpit.ports.processes import Ancestor
 
@@ -96,7 +97,7 @@ def _state_of(start: TmuxStart, places: Places) -> str | None:
     """Return the state folder of the cockpit that owns this tmux server; None for any other
     server.
     """
-    if os.path.realpath(start.socket) == os.path.realpath(places.tmux_socket):
+    if same_path(start.socket, places.tmux_socket):
         return str(places.state)
     folder, name = os.path.split(start.config)
     if name != places.tmux_config.name or not Path(folder, places.lease.name).exists():

@@ -13,10 +13,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from cockpit.config.kernel import USES_LINUX
 from cockpit.core.errors import BadUsage, Failed
 
-SOCKET_PATH_BYTES = 107
-"""The longest path of a unix socket; the kernel's 108 bytes include a closing NUL."""
+SOCKET_PATH_BYTES = 107 if USES_LINUX else 103
+"""The longest path of a unix socket: 108 bytes, on macOS 104, less a closing NUL."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from pathlib import Path
 from cockpit.adapters.agents.claude.program import bundled_path, probed_version
 from cockpit.config.kernel import PORTABLE_VARIABLE
 from cockpit.config.paths import Places
-from cockpit.core.errors import CockpitError, ProgramMissing
+from cockpit.core.errors import BadUsage, CockpitError, ProgramMissing
 from cockpit.demo.job import EVERYTHING, Job
 from cockpit.demo.jobs import Jobs
 from cockpit.demo.repository import make_repository
@@ -59,7 +59,7 @@ class Scratch:
     @property
     def places(self) -> Places:
         """The paths of this flight's supervisor."""
-        return Places.of({"COCKPIT_HOME": str(self.folder / "ck")})
+        return _places(self.folder)
 
     def environment(self) -> dict[str, str]:
         """The whole environment of the flight's programs."""
@@ -85,23 +85,40 @@ class Scratch:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
+def _places(folder: Path) -> Places:
+    return Places.of({"COCKPIT_HOME": str(folder / "ck")})
+
+
 def make_scratch(jobs: Jobs, model_url: str, *, standin: bool = False) -> Scratch:
     """Create the folder for these agents; their model is at `model_url`.
 
     With `standin` the stand-in is used even if the real CLI is available. Raises `ProgramMissing`
-    without git or tmux, and `BadUsage` if the paths of sockets would be too long.
+    without git or tmux.
     """
     for program in ("git", "tmux"):
         if shutil.which(program) is None:
             hint = f"On Debian: apt-get install {program}"
             raise ProgramMissing(f"The demo needs {program}", f"{program} is not installed.", hint)
     # Resolved, because the CLI and git use real paths.
-    folder = Path(tempfile.mkdtemp(prefix="ckdemo-")).resolve()
+    folder = _temporary_folder()
     try:
         return furnished(folder, jobs, model_url, standin=standin)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
+
+
+def _temporary_folder() -> Path:
+    """Make a folder in TMPDIR, or in /tmp if sockets below TMPDIR would have too long paths."""
+    for parent in (None, "/tmp"):
+        folder = Path(tempfile.mkdtemp(prefix="ckdemo-", dir=parent)).resolve()
+        try:
+            _places(folder).check_sockets()
+        except BadUsage:
+            folder.rmdir()
+        else:
+            break
+    return folder
 
 
 def furnished(folder: Path, jobs: Jobs, model_url: str, *, standin: bool) -> Scratch:
@@ -110,7 +127,6 @@ def furnished(folder: Path, jobs: Jobs, model_url: str, *, standin: bool) -> Scr
         (folder / name).mkdir(mode=0o700)
     cli, real = put_standin(folder / "bin", "not asked for") if standin else put_cli(folder / "bin")
     scratch = Scratch(folder, cli, real)
-    scratch.places.check_sockets()
     make_repository(scratch.repository, scratch.environment())
     key = f"sk-ant-simulated-{secrets.token_hex(16)}"
     put_onboarding(folder / "claude", key, scratch.repository)

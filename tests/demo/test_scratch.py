@@ -7,6 +7,7 @@ import os
 import stat
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from cockpit.demo.jobs import JOBS, jobs_for
 from cockpit.demo.leftovers import carriers, end_leftovers
 from cockpit.demo.more_jobs import EXPORT
 from cockpit.demo.repository import make_repository
-from cockpit.demo.scratch import configuration, put_onboarding
+from cockpit.demo.scratch import configuration, make_scratch, put_onboarding
 
 
 def test_the_configuration_is_one_that_cockpit_accepts(own_home: Path) -> None:
@@ -90,3 +91,18 @@ def test_folders_are_the_flights_own(name: str, own_home: Path) -> None:
     finally:
         scratch.remove()
     assert not scratch.folder.exists()
+
+
+def test_a_long_folder_for_temporary_files_is_left_for_one_that_sockets_fit_in(
+    own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long = own_home / ("T" * 90)
+    long.mkdir()
+    monkeypatch.setenv("TMPDIR", str(long))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    scratch = make_scratch(jobs_for(1), "http://127.0.0.1:1", standin=True)
+    try:
+        scratch.places.check_sockets()
+        assert list(long.iterdir()) == []
+    finally:
+        scratch.remove()

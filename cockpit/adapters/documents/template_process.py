@@ -17,6 +17,7 @@ import tempfile
 from collections.abc import Mapping
 from typing import Any
 
+from cockpit.config.kernel import IS_MACOS
 from cockpit.core.safetext import safe_line
 
 SECONDS = 10.0
@@ -105,7 +106,11 @@ def main() -> None:
         resource.RLIMIT_CORE: 0,
     }
     for which, most in bounds.items():
-        resource.setrlimit(which, (most, most))
+        try:
+            resource.setrlimit(which, (most, most))
+        except (OSError, ValueError):
+            if not IS_MACOS or which != resource.RLIMIT_AS:  # macOS does not limit memory
+                raise
     json.dump(_render(order["source"], order["values"], largest), sys.stdout)
 
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import os
+import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -30,9 +33,22 @@ def sync_file_systems(folders: Iterable[Path]) -> None:
             os.close(descriptor)
 
 
+def sync_descriptor(descriptor: int) -> None:
+    """Sync an open file or folder to disk. Raises `OSError`.
+
+    On macOS `fsync` leaves the data in the memory of the disk, which a power cut erases.
+    """
+    if sys.platform == "darwin":
+        with suppress(OSError):  # not supported by every file system
+            fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
+            return
+    os.fsync(descriptor)
+
+
 def _sync(descriptor: int, folder: Path) -> None:
     if not USES_LINUX:
         os.sync()
+        sync_descriptor(descriptor)
         return
     if _library().syncfs(descriptor):
         number = ctypes.get_errno()

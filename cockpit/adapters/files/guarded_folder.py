@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from cockpit.adapters.files.file_system import sync_descriptor
 from cockpit.config.kernel import USES_LINUX
 from cockpit.core.errors import Failed
 from cockpit.core.safetext import safe_line
@@ -68,9 +69,9 @@ def write_durably(folder: int, name: str, data: bytes, *, replace: bool) -> None
             os.fchmod(file.fileno(), 0o600)
             file.write(data)
             file.flush()
-            os.fsync(file.fileno())
+            sync_descriptor(file.fileno())
         _move_into_place(folder, temporary, name, replace=replace)
-        os.fsync(folder)
+        sync_descriptor(folder)
     except BaseException:
         with suppress(OSError):
             os.unlink(temporary, dir_fd=folder)
@@ -81,7 +82,7 @@ def sync(folder: Path) -> None:
     """Sync the names in a folder to disk. Raises `OSError`, also for a link."""
     descriptor = os.open(folder, _FOLDER | os.O_NOFOLLOW)
     try:
-        os.fsync(descriptor)
+        sync_descriptor(descriptor)
     finally:
         os.close(descriptor)
 
@@ -134,7 +135,7 @@ def _step(at: int, part: str, folder: Path, *, make: bool) -> int:
         os.fchmod(made, 0o700)
     parent = os.open(".", _FOLDER, dir_fd=at)
     try:
-        os.fsync(parent)
+        sync_descriptor(parent)
     finally:
         os.close(parent)
     return made

@@ -23,6 +23,7 @@ from cockpit.adapters.git.command import DURABLE, GitCommand
 from cockpit.adapters.git.own_state import SHARED
 from cockpit.adapters.git.raw_files import AT_ONCE, DEADLINE, GitPaths
 from cockpit.adapters.git.scratch import scratch
+from cockpit.config.same_paths import is_within
 from cockpit.core.errors import Failed
 from cockpit.core.safetext import safe_line
 from cockpit.ports.worktrees import Tree
@@ -225,7 +226,7 @@ def _paths_into(common: Path, doomed: list[Path]) -> str | None:
 
     def inside(path: Path) -> bool:
         place = Path(os.path.realpath(path))
-        return any(place.is_relative_to(folder) for folder in gone)
+        return any(is_within(place, folder) for folder in gone)
 
     links = [common / name for name in ("objects", "refs", "packed-refs", "reftable", "logs")]
     links += _links(common / "refs") if (common / "refs").is_dir() else []

@@ -15,6 +15,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from cockpit.adapters.files.file_system import sync_descriptor
 from cockpit.adapters.files.foreign_files import read_file
 from cockpit.adapters.files.private_file import write_private
 
@@ -67,7 +68,7 @@ def write_record(folder: Path, record: RemovalRecord) -> None:
     for path in (folder / NAME, folder):
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:
-            os.fsync(descriptor)
+            sync_descriptor(descriptor)
         finally:
             os.close(descriptor)
 

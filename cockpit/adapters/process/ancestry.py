@@ -12,6 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from cockpit.adapters.process import process_table
+from cockpit.config.same_paths import same_path
 from cockpit.ports.processes import Ancestor, ProcessId
 
 MARKS = (
@@ -53,9 +54,8 @@ def started_by_tmux(above: Sequence[Ancestor], socket: Path) -> Ancestor | None:
 
     None for a caller outside that server, and for one that this process started.
     """
-    wanted = os.path.realpath(socket)
     for start in tmux_starts(above):
-        if os.path.realpath(start.socket) == wanted:
+        if same_path(start.socket, socket):
             return start.process
     return None
 

@@ -15,6 +15,8 @@ from contextlib import suppress
 
 MOST_OPEN = 65_536
 """Used where the hard limit is higher, or where there is none."""
+MOST_OPEN_ON_MACOS = 10_240
+"""Its `OPEN_MAX`. A higher number may be refused although the hard limit is infinite."""
 _AS_BEFORE = 'ulimit -S -n "$0"; exec "$@"'
 
 _given: int | None = None
@@ -27,10 +29,12 @@ def raise_limit() -> int:
     wanted = MOST_OPEN if hard == resource.RLIM_INFINITY else min(hard, MOST_OPEN)
     if soft == resource.RLIM_INFINITY or soft >= wanted:
         return soft
-    with suppress(OSError, ValueError):  # macOS has another, lower limit
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-        _given = soft
-        return wanted
+    for limit in (wanted, MOST_OPEN_ON_MACOS):
+        with suppress(OSError, ValueError):
+            if limit > soft:
+                resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
+                _given = soft
+                return limit
     return soft
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from cockpit.config.kernel import IS_MACOS, USES_LINUX
+from cockpit.config.same_paths import is_within
 
 PROC = Path("/proc")
 PSEUDO_TERMINALS = range(136, 144)
@@ -145,12 +146,11 @@ def written_below(pid: int, top: Path) -> Path | None:
     Also None for a process that may not be inspected, usually another user's. macOS does not tell
     how a file is open: there any open file counts.
     """
-    prefix = f"{top}/"
     if not USES_LINUX:
         files = _of_psutil(pid, lambda process: process.open_files()) or ()
         writing = (file.path for file in files if getattr(file, "mode", "w") != "r")
-        return next((Path(path) for path in writing if path.startswith(prefix)), None)
-    folder = f"/proc/{pid}/fd"
+        return next((path for path in map(Path, writing) if is_within(path, top)), None)
+    folder, prefix = f"/proc/{pid}/fd", f"{top}/"
     try:
         numbers = os.listdir(folder)  # noqa: PTH208  a tenth of the cost
     except OSError:

@@ -18,6 +18,7 @@ from pathlib import Path
 from cockpit.adapters.process import process_table
 from cockpit.adapters.process.ancestry import ancestry
 from cockpit.config.kernel import USES_LINUX
+from cockpit.config.same_paths import is_within
 from cockpit.ports.processes import Ancestor, Ending, Occupant, Origin, ProcessId
 
 MARKER_VARIABLE = "COCKPIT_RUN"
@@ -97,7 +98,7 @@ class LocalProcesses:
         for pid in sorted(process_table.pids()) if tops else ():
             place = process_table.directory(pid) if pid != os.getpid() else None
             for directory, top in tops.items() if place else ():
-                inside = place is not None and place.is_relative_to(top)
+                inside = place is not None and is_within(place, top)
                 file = None if inside else process_table.written_below(pid, top)
                 if inside or file:
                     name = process_table.name(pid) or "unknown"

@@ -526,6 +526,7 @@ def _connect(path: Path) -> sqlite3.Connection:
     try:
         database.execute("pragma journal_mode = wal")
         database.execute("pragma synchronous = full")
+        database.execute("pragma fullfsync = on")  # macOS only, see `sync_descriptor`
         database.execute("pragma foreign_keys = on")
         if database.execute("pragma quick_check").fetchone()[0] != "ok":
             raise sqlite3.DatabaseError("the file is damaged")

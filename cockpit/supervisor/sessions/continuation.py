@@ -13,6 +13,7 @@ from pathlib import Path, PurePath
 from uuid import uuid4
 
 from cockpit.adapters.files.foreign_files import is_file
+from cockpit.config.same_paths import is_within, same_path
 from cockpit.core import document
 from cockpit.core.document import Document
 from cockpit.core.errors import BadUsage, CockpitError, NotNow
@@ -129,7 +130,7 @@ class Continuation:
                 "Choose one: --directory DIR",
             )
         for agent in self._fleet:
-            if agent.in_use and agent.directory.resolve() == place.resolve():
+            if agent.in_use and same_path(agent.directory, place):
                 raise NotNow(
                     f"{agent.name} works in {place}",
                     "Two agents in one directory overwrite each other's work.",
@@ -165,4 +166,4 @@ class Continuation:
 def _inside(path: Path, directory: Path) -> Path | None:
     """The real path of a file that lies in the directory, links followed; None for others."""
     real = path.resolve()
-    return real if real.is_relative_to(directory.resolve()) else None
+    return real if is_within(real, directory.resolve()) else None

@@ -5,11 +5,11 @@ A start and a plan both use it, so that they agree.
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from cockpit.config.git_folders import git_folder_around
+from cockpit.config.same_paths import same_path
 from cockpit.config.schema import AgentSettings
 from cockpit.core.errors import BadUsage
 from cockpit.core.events import WorktreeReady
@@ -106,4 +106,4 @@ def record_worktree_ready(event_log: EventLog, agent: Agent, made: Worktree, wha
 
 def same_place(one: Path, other: Path) -> bool:
     """Whether two paths lead to the same directory, links followed."""
-    return os.path.realpath(one) == os.path.realpath(other)
+    return same_path(one, other)

@@ -12,6 +12,7 @@ import shlex
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
+from cockpit.config.same_paths import is_within
 from cockpit.core.errors import BadUsage, CockpitError, NotNow
 from cockpit.core.events import WorktreeRemoved
 from cockpit.core.plurals import counted
@@ -54,7 +55,7 @@ class AgentWorktrees:
     def removal_above(self, place: Path) -> Path | None:
         """The worktree around that real path that is being removed; None if there is none."""
         for removed in self._being_removed:
-            if place.is_relative_to(os.path.realpath(removed)):
+            if is_within(place, Path(os.path.realpath(removed))):
                 return removed
         return None
 
@@ -160,7 +161,8 @@ class AgentWorktrees:
     ) -> Iterator[Obstacle]:
         for agent in self._fleet:
             mine = agent.record.worktree and same_place(Path(agent.record.worktree), tree.directory)
-            inside = mine or Path(os.path.realpath(agent.directory)).is_relative_to(tree.directory)
+            place = Path(os.path.realpath(agent.directory))
+            inside = mine or is_within(place, tree.directory)
             if not inside:
                 continue
             stop = f"cockpit stop {agent.name}"

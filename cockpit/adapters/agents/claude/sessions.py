@@ -15,6 +15,7 @@ from pathlib import Path
 from cockpit.adapters.agents.claude.live_sessions import live_sessions
 from cockpit.adapters.agents.claude.settings import config_folder
 from cockpit.adapters.files.foreign_files import is_file, opened
+from cockpit.config.same_paths import same_path
 from cockpit.core.errors import BadUsage, NotNow
 from cockpit.core.ids import SessionId
 
@@ -91,9 +92,8 @@ def check_resumable(session_id: SessionId, directory: Path, environment: Mapping
 
 
 def _check_directory(path: Path, directory: Path) -> None:
-    here = os.path.realpath(directory)
     seen = list(_directories(path))
-    if not any(os.path.realpath(cwd) == here for cwd in seen):
+    if not any(same_path(cwd, directory) for cwd in seen):
         raise BadUsage(
             f"Session {path.stem} belongs to another directory",
             f"It was in {seen[0]!a}." if seen else "Its transcript names no directory.",
