@@ -20,7 +20,8 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from cockpit.config.kernel import PORTABLE_VARIABLE
+from cockpit.config.kernel import PORTABLE_VARIABLE, USES_LINUX
+from tests.without_linux import take_away
 
 # A busy machine is no fault of the code under test: no example is timed.
 settings.register_profile("untimed", deadline=None)
@@ -35,6 +36,8 @@ _GITCONFIG = "[user]\n\tname = Pilot\n\temail = pilot@example.com\n[init]\n\tdef
 def pytest_configure() -> None:
     """A hang-up ends programs, also under `nohup`, which lets them inherit that it does not."""
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    if sys.platform == "linux" and not USES_LINUX:
+        take_away()
 
 
 @pytest.fixture(scope="session")

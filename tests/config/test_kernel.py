@@ -39,3 +39,16 @@ def test_the_environment_switches_them_off(value: str | None, *, used: bool) -> 
         [sys.executable, "-c", program], capture_output=True, env=environment, check=True
     )
     assert done.stdout.decode().strip() == str(used)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is nothing to take away")
+@pytest.mark.parametrize("call", ["pids()", "entry(1)", "boot_id()"])
+def test_what_is_used_in_spite_of_the_switch_is_found(call: str) -> None:
+    program = (
+        "from cockpit.config import kernel\nkernel.USES_LINUX = True\n"
+        "import tests.without_linux\ntests.without_linux.take_away()\n"
+        f"from cockpit.adapters.process import process_table\nprocess_table.{call}\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "in spite of COCKPIT_PORTABLE" in done.stderr
