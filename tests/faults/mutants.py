@@ -67,7 +67,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "document-not-synced",
         "a document's bytes are not forced to the disk before it gets its name",
         GUARDED,
-        "            os.fsync(file.fileno())\n",
+        "            sync_descriptor(file.fileno())\n",
         "",
         PLAIN,
     ),
@@ -75,7 +75,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "folder-not-synced",
         "a document's name is not forced to the disk",
         GUARDED,
-        "        os.fsync(folder)\n    except BaseException:",
+        "        sync_descriptor(folder)\n    except BaseException:",
         "    except BaseException:",
         PLAIN,
     ),
@@ -91,7 +91,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "document-lost-with-the-power",
         "a document's bytes are not forced to the disk, and the power goes",
         GUARDED,
-        "            os.fsync(file.fileno())\n",
+        "            sync_descriptor(file.fileno())\n",
         "",
         POWERLESS,
     ),
@@ -258,7 +258,7 @@ MUTANTS: tuple[Mutant, ...] = (
         (
             ("for _ in range(ROUNDS):", "for _ in range(0):"),
             (
-                "        survivors = [one for one in {*survivors, *self.marked(marker)} "
+                "        survivors = [one for one in {*survivors, *hidden, *self.marked(marker)} "
                 "if self.alive(one)]\n",
                 "        survivors = []\n",
             ),
