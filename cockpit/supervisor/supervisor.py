@@ -459,6 +459,9 @@ class Supervisor:
         for agent in await without_panes(self.dependencies, self.fleet):
             if self.locks.is_held(agent.name):
                 continue  # it may be getting another pane; checked again at the next end
+            process = agent.process if agent.alive else None
+            if process is not None and not self.dependencies.processes.alive(process):
+                continue  # its end, which the missing pane explains, is noticed next
             with contextlib.suppress(Hindered):  # checked again at the next end
                 self.dependencies.store.save_agent(agent.change(pane=None))
             self.publisher.changed(agent)
