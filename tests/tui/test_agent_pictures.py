@@ -1,8 +1,9 @@
-"""How one agent's screen looks, at the sizes that people have."""
+"""How one agent's screen looks; see `test_pictures.py` for which sizes and themes, and why.
+
+The context has every size: its plot is drawn in as many cells as there are.
+"""
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import pytest
 from textual.pilot import Pilot
@@ -14,16 +15,27 @@ from tests.tui.scene import PANE, agent, context
 from tests.tui.scene_history import chain, handoff, session
 from tests.tui.scene_sessions import BEGAN, DIFF, FACTS, course, readings, stretch
 from tests.tui.test_hostile import HOSTILE
-from tests.tui.test_pictures import app, at_rest, one_time_zone, pressing, settled
+from tests.tui.test_pictures import (
+    LARGE,
+    SMALL,
+    USUAL,
+    Compare,
+    app,
+    at_rest,
+    one_time_zone,
+    pressing,
+    settled,
+)
 
 __all__ = ["one_time_zone"]
 
-SIZES = {"60x15": (60, 15), "100x30": (100, 30), "200x60": (200, 60)}
 SECTIONS = {"pane": "1", "context": "2", "facts": "3", "diff": "4", "events": "5"}
-BANDS = {"calm": 61_000, "notice": 104_000, "warn": 127_000, "act": 142_000, "force": 149_000}
-
-Compare = Callable[..., bool]
-sizes = pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
+PICTURED = {
+    **{f"{name}-100x30": (key, USUAL) for name, key in SECTIONS.items()},
+    "pane-60x15": ("1", SMALL),
+    "context-60x15": ("2", SMALL),
+    "context-200x60": ("2", LARGE),
+}
 
 
 def one(**fields: object) -> AgentStatus:
@@ -52,21 +64,22 @@ def flown(tokens: int | None = 61_000, **fields: object) -> MemoryClient:
     return client
 
 
-@sizes
-@pytest.mark.parametrize("key", SECTIONS.values(), ids=SECTIONS)
+@pytest.mark.parametrize(("key", "size"), PICTURED.values(), ids=PICTURED)
 def test_section(snap_compare: Compare, key: str, size: tuple[int, int]) -> None:
+    """Each section; the context is in the act band here."""
     shown = app(flown(142_300))
     assert snap_compare(shown, terminal_size=size, run_before=pressing("o", key))
 
 
-@pytest.mark.parametrize("tokens", [*BANDS.values(), None], ids=[*BANDS, "unknown"])
+@pytest.mark.parametrize("tokens", [61_000, None], ids=["calm", "unknown"])
 def test_band(snap_compare: Compare, tokens: int | None) -> None:
+    """A plot far below its marks, and none; `present/test_plot.py` has every band."""
     shown = app(flown(tokens))
-    assert snap_compare(shown, terminal_size=(100, 30), run_before=pressing("o", "2"))
+    assert snap_compare(shown, terminal_size=USUAL, run_before=pressing("o", "2"))
 
 
-@sizes
-def test_a_chain_of_nine(snap_compare: Compare, size: tuple[int, int]) -> None:
+def nine() -> MemoryClient:
+    """An agent in its ninth session."""
     client = flown(session_id=session(9)["id"], session_number=9)
     chart = [stretch(each, readings(120_000 + 4_000 * each, 50)) for each in range(1, 10)]
     client.chart(Course(agent="api", stretches=chart))
@@ -75,19 +88,30 @@ def test_a_chain_of_nine(snap_compare: Compare, size: tuple[int, int]) -> None:
         for each in range(1, 9)
     ]
     client.remember([chain("api", *links, session(9))])
-    assert snap_compare(app(client), terminal_size=size, run_before=pressing("o", "2"))
+    return client
 
 
-@sizes
-def test_a_chain_of_one(snap_compare: Compare, size: tuple[int, int]) -> None:
+@pytest.mark.parametrize("size", [SMALL, USUAL], ids=["60x15", "100x30"])
+def test_a_chain_of_nine(snap_compare: Compare, size: tuple[int, int]) -> None:
+    """More sessions than the plot and the list beside it have room for."""
+    assert snap_compare(app(nine()), terminal_size=size, run_before=pressing("o", "2"))
+
+
+def single() -> MemoryClient:
+    """An agent in its first session."""
     client = flown(session_id=session(1)["id"], session_number=1)
     client.chart(Course(agent="api", stretches=[stretch(1, readings(61_000, 30))]))
     client.remember([chain("api", session(1))])
-    assert snap_compare(app(client), terminal_size=size, run_before=pressing("o", "2"))
+    return client
 
 
-@pytest.mark.parametrize("key", SECTIONS.values(), ids=SECTIONS)
-def test_hostile(snap_compare: Compare, key: str) -> None:
+def test_a_chain_of_one(snap_compare: Compare) -> None:
+    """One session takes the whole width."""
+    assert snap_compare(app(single()), terminal_size=USUAL, run_before=pressing("o", "2"))
+
+
+def hostile_agent() -> MemoryClient:
+    """Every section of hostile words."""
     text = "[/b] \x1b]52;c;eA==\x07漢字 \u202eevil\u2069 [@click=app.quit]x[/] 👩‍👩‍👧"
     client = flown(142_300, note=text, branch=text, model=text, activity=text)
     client.show("api", [text, f"\x1b[41m{text}", "\x1b[2Jcleared?"])
@@ -95,12 +119,11 @@ def test_hostile(snap_compare: Compare, key: str) -> None:
     part = f"diff --git a/x b/x\n@@ -1 +1 @@\n-{text}\n+{text}\n"
     client.differ("api", DIFF.model_copy(update={"text": part, "untracked": [text]}))
     client.happen(text, text, "api", at="2026-11-21T20:17:00Z")
-    shown = app(client)
-    assert snap_compare(shown, terminal_size=(100, 30), run_before=pressing("o", key))
+    return client
 
 
-@sizes
-def test_no_supervisor(snap_compare: Compare, size: tuple[int, int]) -> None:
+def test_no_supervisor(snap_compare: Compare) -> None:
+    """The plot of before, greyed."""
     client = flown(142_300)
 
     async def lose(pilot: Pilot[None]) -> None:
@@ -110,16 +133,16 @@ def test_no_supervisor(snap_compare: Compare, size: tuple[int, int]) -> None:
         client.disconnect()
         await at_rest(pilot)
 
-    assert snap_compare(app(client), terminal_size=size, run_before=lose)
+    assert snap_compare(app(client), terminal_size=USUAL, run_before=lose)
 
 
-@pytest.mark.parametrize("theme", ["day", "high-contrast", "colour-blind"])
-def test_theme(snap_compare: Compare, theme: str) -> None:
-    shown = app(flown(142_300), theme)
-    assert snap_compare(shown, terminal_size=(100, 30), run_before=pressing("o", "2"))
+def test_theme(snap_compare: Compare) -> None:
+    """The plot on a light ground."""
+    shown = app(flown(142_300), "day")
+    assert snap_compare(shown, terminal_size=USUAL, run_before=pressing("o", "2"))
 
 
-@sizes
-def test_help(snap_compare: Compare, size: tuple[int, int]) -> None:
+def test_help(snap_compare: Compare) -> None:
+    """The keys of this screen."""
     shown = app(flown())
-    assert snap_compare(shown, terminal_size=size, run_before=pressing("o", "question_mark"))
+    assert snap_compare(shown, terminal_size=USUAL, run_before=pressing("o", "question_mark"))

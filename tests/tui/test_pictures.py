@@ -1,4 +1,12 @@
-"""How the screens look, at the sizes that people have; only for looks, behaviour is elsewhere."""
+"""How the screens look: what only a picture can prove. Behaviour and words are tested elsewhere.
+
+Each screen is pictured once, at 100x30. A second size is there only where the layout is another:
+60x15, where parts fold, scroll or are left out, and 200x60, where columns or panes are added. The
+fleet, which people look at all day, has every size. `test_sizes.py` reads the others. Each theme
+that turns light and dark or contrast around has one picture; their colours are compared by
+`test_themes.py` and `test_contrast.py`. Hostile words are in one picture, for what cells they take;
+that they are harmless everywhere is proven by `test_hostile.py` and `test_sizes.py`.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +29,8 @@ from tests.client.memory import MemoryClient
 from tests.tui.scene import agent, context, scene
 
 THEMES = Path(__file__).parents[2] / "themes"
-SIZES = {"100x30": (100, 30), "60x15": (60, 15), "200x60": (200, 60)}
-MORE_SIZES = {**SIZES, "40x10": (40, 10)}
+SMALL, USUAL, LARGE = (60, 15), (100, 30), (200, 60)
+EVERY_SIZE = {"100x30": USUAL, "60x15": SMALL, "200x60": LARGE, "40x10": (40, 10)}
 
 Compare = Callable[..., bool]
 
@@ -41,9 +49,13 @@ async def nowhere(_name: object) -> None:
     """Nobody attaches from a picture."""
 
 
+files = partial(
+    Files.read, Places.of({"COCKPIT_HOME": "/nowhere/cockpit"}), None, Path("/nowhere"), {}
+)
+"""Settings that nobody changed."""
+
+
 def app(client: MemoryClient, theme: str = "night", selected: str | None = "api") -> CockpitApp:
-    places = Places.of({"COCKPIT_HOME": "/nowhere/cockpit"})
-    files = partial(Files.read, places, None, Path("/nowhere"), {})
     ui = UIContext(attach=nowhere, edit=nowhere, pace=Pace(0.0, 0.0), files=files)
     made = CockpitApp(client, ui, theme=theme, theme_folders=[THEMES])
     made.model.select(selected)
@@ -78,18 +90,20 @@ def pressing(*keys: str) -> Callable[[Pilot[None]], object]:
     return press
 
 
-@pytest.mark.parametrize("size", MORE_SIZES.values(), ids=MORE_SIZES)
+@pytest.mark.parametrize("size", EVERY_SIZE.values(), ids=EVERY_SIZE)
 def test_fleet(snap_compare: Compare, size: tuple[int, int]) -> None:
+    """The first screen: which columns and panes are left at each size."""
     assert snap_compare(app(scene()), terminal_size=size, run_before=settled)
 
 
-@pytest.mark.parametrize("theme", ["day", "high-contrast", "colour-blind", "textual-light"])
+@pytest.mark.parametrize("theme", ["day", "high-contrast"])
 def test_fleet_in_each_theme(snap_compare: Compare, theme: str) -> None:
-    assert snap_compare(app(scene(), theme), terminal_size=(100, 30), run_before=settled)
+    """A light theme, and one with frames in place of shades."""
+    assert snap_compare(app(scene(), theme), terminal_size=USUAL, run_before=settled)
 
 
-@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
-def test_each_band_and_each_confidence(snap_compare: Compare, size: tuple[int, int]) -> None:
+def bands() -> MemoryClient:
+    """An agent in each band, and with each confidence."""
     agents = [
         agent("calm", tokens=61_000),
         agent("notice", tokens=104_000),
@@ -103,8 +117,13 @@ def test_each_band_and_each_confidence(snap_compare: Compare, size: tuple[int, i
         agent("stale", context=context(80_000, age_seconds=400.0)),
         agent("large", context=context(260_000, window=1_000_000, compacts_at=967_000)),
     ]
-    client = MemoryClient(Status(agents=agents))
-    assert snap_compare(app(client, selected="act"), terminal_size=size, run_before=settled)
+    return MemoryClient(Status(agents=agents))
+
+
+def test_each_band_and_each_confidence(snap_compare: Compare) -> None:
+    """The colours and textures of bars beside each other."""
+    shown = app(bands(), selected="act")
+    assert snap_compare(shown, terminal_size=USUAL, run_before=settled)
 
 
 SCREENS = {
@@ -135,16 +154,30 @@ TREES = [
 HOSTILE = "[/b] \x1b]52;c;eA==\x07漢字 \u202eevil\u2069 [@click=app.quit]x[/] 👩‍👩‍👧"
 
 
-@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
-@pytest.mark.parametrize("keys", SCREENS.values(), ids=SCREENS)
-def test_screen(snap_compare: Compare, keys: tuple[str, ...], size: tuple[int, int]) -> None:
+FOLDED = ("review", "start", "settings", "worktrees")
+"""Forms and lists that scroll, or leave out a part, at 60x15. A form lies over a part of 200x60."""
+PICTURED = {
+    **{f"{name}-100x30": (keys, USUAL) for name, keys in SCREENS.items()},
+    **{f"{name}-60x15": (SCREENS[name], SMALL) for name in FOLDED},
+    "start-200x60": (SCREENS["start"], LARGE),
+}
+
+
+def treed() -> MemoryClient:
+    """The fleet, with worktrees."""
     client = scene()
     client.trees = TREES
-    assert snap_compare(app(client), terminal_size=size, run_before=pressing(*keys))
+    return client
 
 
-@pytest.mark.parametrize("place", ["W", "d"], ids=["worktrees", "review"])
-def test_a_place_of_hostile_words(snap_compare: Compare, place: str) -> None:
+@pytest.mark.parametrize(("keys", "size"), PICTURED.values(), ids=PICTURED)
+def test_screen(snap_compare: Compare, keys: tuple[str, ...], size: tuple[int, int]) -> None:
+    """Each screen and dialog over the fleet."""
+    assert snap_compare(app(treed()), terminal_size=size, run_before=pressing(*keys))
+
+
+def hostile_places() -> MemoryClient:
+    """Worktrees and a document of hostile words."""
     client = scene()
     client.trees = [
         one.model_copy(update={"directory": f"/srv/{HOSTILE}", "branch": HOSTILE, "agent": HOSTILE})
@@ -153,55 +186,70 @@ def test_a_place_of_hostile_words(snap_compare: Compare, place: str) -> None:
     client.lay(
         "h-api", f"---\nagent: {HOSTILE}\n---\n## Goal\n\n{HOSTILE}\n\n```\n{HOSTILE}\n```\n"
     )
-    assert snap_compare(app(client), terminal_size=(100, 30), run_before=pressing(place))
+    return client
 
 
-@pytest.mark.parametrize("place", ["W", "d", "n", "comma"])
-def test_a_place_whose_supervisor_went_away(snap_compare: Compare, place: str) -> None:
-    client = scene()
-    client.trees = TREES
+def test_a_place_whose_supervisor_went_away(snap_compare: Compare) -> None:
+    """What was read stays, greyed, below a header that says so."""
+    client = treed()
 
     async def lose(pilot: Pilot[None]) -> None:
-        await pressing(place)(pilot)  # type: ignore[misc]
+        await pressing("W")(pilot)  # type: ignore[misc]
         client.disconnect()
         await at_rest(pilot)
 
-    assert snap_compare(app(client), terminal_size=(100, 30), run_before=lose)
+    assert snap_compare(app(client), terminal_size=USUAL, run_before=lose)
 
 
-@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
-def test_events(snap_compare: Compare, size: tuple[int, int]) -> None:
+def recent() -> MemoryClient:
+    """An agent with two events."""
     client = MemoryClient(Status(agents=[agent("api")]))
     client.happen("agent.started", "api was started", "api", at="2026-11-21T20:15:00Z")
     client.happen("band.crossed", "api crossed its act point", "api", at="2026-11-21T20:17:00Z")
-    assert snap_compare(app(client), terminal_size=size, run_before=pressing("e"))
+    return client
 
 
-@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
-def test_the_question_before_a_handoff(snap_compare: Compare, size: tuple[int, int]) -> None:
+def test_events(snap_compare: Compare) -> None:
+    """Times, names and kinds in their columns."""
+    assert snap_compare(app(recent()), terminal_size=USUAL, run_before=pressing("e"))
+
+
+def question() -> MemoryClient:
+    """The fleet, with one that asks for a handoff."""
     client = scene()
     asked = HandoffStatus(id="h-api", reason="threshold", phase="asked", since="", document="/x.md")
     client.change(
         "api", handoff=asked, needs=Needs(kind="handoff", detail="142k of 200k. Hand off?")
     )
-    assert snap_compare(app(client), terminal_size=size, run_before=pressing("d"))
+    return client
 
 
-@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
+def test_the_question_before_a_handoff(snap_compare: Compare) -> None:
+    """The review's screen before there is a document."""
+    assert snap_compare(app(question()), terminal_size=USUAL, run_before=pressing("d"))
+
+
+@pytest.mark.parametrize("size", [SMALL, USUAL], ids=["60x15", "100x30"])
 def test_nobody(snap_compare: Compare, size: tuple[int, int]) -> None:
+    """The welcome, which is laid out anew where it has no room."""
     empty = app(MemoryClient(), selected=None)
     assert snap_compare(empty, terminal_size=size, run_before=settled)
 
 
-@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
-def test_a_hundred_agents(snap_compare: Compare, size: tuple[int, int]) -> None:
+def crowd() -> MemoryClient:
+    """A hundred agents."""
     agents = [agent(f"agent-{number}", tokens=1_000 * number) for number in range(100)]
-    crowd = app(MemoryClient(Status(agents=agents)), selected="agent-60")
-    assert snap_compare(crowd, terminal_size=size, run_before=pressing("j"))
+    return MemoryClient(Status(agents=agents))
 
 
-@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
-def test_no_supervisor(snap_compare: Compare, size: tuple[int, int]) -> None:
+def test_a_hundred_agents(snap_compare: Compare) -> None:
+    """A list that scrolls, with the selected one in sight."""
+    shown = app(crowd(), selected="agent-60")
+    assert snap_compare(shown, terminal_size=USUAL, run_before=pressing("j"))
+
+
+def test_no_supervisor(snap_compare: Compare) -> None:
+    """Rows and pane of before, greyed."""
     client = scene()
 
     async def lose(pilot: Pilot[None]) -> None:
@@ -209,12 +257,17 @@ def test_no_supervisor(snap_compare: Compare, size: tuple[int, int]) -> None:
         client.disconnect()
         await at_rest(pilot)
 
-    assert snap_compare(app(client), terminal_size=size, run_before=lose)
+    assert snap_compare(app(client), terminal_size=USUAL, run_before=lose)
 
 
-@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
-def test_hostile_names_and_panes(snap_compare: Compare, size: tuple[int, int]) -> None:
+def hostile_fleet() -> MemoryClient:
+    """An agent and a host of hostile words."""
     hostile = agent("api", activity=HOSTILE, branch=HOSTILE, model=HOSTILE, note=HOSTILE)
     client = MemoryClient(Status(host=HOSTILE, agents=[hostile]))
     client.show("api", [HOSTILE, f"\x1b[41m{HOSTILE}", "\x1b[2Jcleared?"])
-    assert snap_compare(app(client), terminal_size=size, run_before=settled)
+    return client
+
+
+def test_hostile_names_and_panes(snap_compare: Compare) -> None:
+    """Wide and joined characters take the cells that the layout gives them."""
+    assert snap_compare(app(hostile_fleet()), terminal_size=USUAL, run_before=settled)

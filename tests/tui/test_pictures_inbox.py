@@ -1,4 +1,8 @@
-"""How inbox, history, what is read of it and a queue of reviews look, at the sizes people have."""
+"""How inbox, history, what is read of it and a queue of reviews look.
+
+See `test_pictures.py` for which sizes, and why. Inbox and history have every size: the one shows
+what is asked below or beside the list, the other drops columns.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +19,21 @@ from cockpit.wire.status import HandoffStatus, HeldSetting, Needs, Status
 from tests.client.memory import MemoryClient
 from tests.tui.scene import agent, scene
 from tests.tui.scene_history import chain, chains, handoff, session
-from tests.tui.test_pictures import Compare, app, at_rest, one_time_zone, settled
+from tests.tui.test_pictures import (
+    LARGE,
+    SMALL,
+    USUAL,
+    Compare,
+    app,
+    at_rest,
+    one_time_zone,
+    settled,
+)
 
 __all__ = ["one_time_zone"]
 
 NOW = datetime(2026, 11, 21, 21, 0, tzinfo=UTC)
-SIZES = {"60x15": (60, 15), "100x30": (100, 30), "200x60": (200, 60)}
+EVERY_SIZE = {"60x15": SMALL, "100x30": USUAL, "200x60": LARGE}
 HOSTILE = "[/b] \x1b]52;c;eA==\x07漢字 \u202eevil\u2069 [@click=app.quit]x[/] 👩‍👩‍👧"
 SQL = (
     "set -e\nfor f in $(git ls-files '*.sql'); do\n"
@@ -38,8 +51,6 @@ DIALOG = [
     "│   2. No, and tell Claude what to do  │",
     "╰──────────────────────────────────────╯",
 ]
-
-sizes = pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
 
 
 def ago(minutes: float) -> str:
@@ -111,41 +122,55 @@ def past(many: int = 0) -> MemoryClient:
     return client
 
 
-@sizes
-def test_inbox(snap_compare: Compare, size: tuple[int, int]) -> None:
+def asking_and_held() -> MemoryClient:
     client = asking()
     client.hold(HELD)
-    assert snap_compare(app(client), terminal_size=size, run_before=opening(inbox))
+    return client
 
 
-@sizes
-def test_inbox_with_nothing(snap_compare: Compare, size: tuple[int, int]) -> None:
-    client = MemoryClient(Status(agents=[agent("calm")]))
-    assert snap_compare(app(client), terminal_size=size, run_before=opening(inbox))
+@pytest.mark.parametrize("size", EVERY_SIZE.values(), ids=EVERY_SIZE)
+def test_inbox(snap_compare: Compare, size: tuple[int, int]) -> None:
+    """One of each kind of question; what it says is below the list, or beside it."""
+    shown = app(asking_and_held())
+    assert snap_compare(shown, terminal_size=size, run_before=opening(inbox))
 
 
-@pytest.mark.parametrize("keys", [(), ("G",)], ids=["first", "held"])
-def test_inbox_of_a_hundred(snap_compare: Compare, keys: tuple[str, ...]) -> None:
+def calm() -> MemoryClient:
+    return MemoryClient(Status(agents=[agent("calm")]))
+
+
+def test_inbox_with_nothing(snap_compare: Compare) -> None:
+    """The words in place of a list."""
+    assert snap_compare(app(calm()), terminal_size=USUAL, run_before=opening(inbox))
+
+
+def crowded_inbox() -> MemoryClient:
+    """A hundred questions, and settings that are held."""
     needs = Needs(kind="permission", detail="ls", tool="Bash", command="ls", since=ago(3))
     crowd = [agent(f"agent-{number}", "needs_you", needs=needs) for number in range(100)]
     client = MemoryClient(Status(agents=crowd))
     client.hold(HELD)
-    assert snap_compare(app(client), terminal_size=(100, 30), run_before=opening(inbox, *keys))
+    return client
 
 
-@sizes
-def test_inbox_of_hostile_words(snap_compare: Compare, size: tuple[int, int]) -> None:
+def test_inbox_of_a_hundred(snap_compare: Compare) -> None:
+    """A list that has scrolled to its end, where the held settings are."""
+    shown = app(crowded_inbox())
+    assert snap_compare(shown, terminal_size=USUAL, run_before=opening(inbox, "G"))
+
+
+def hostile_inbox() -> MemoryClient:
+    """A question of hostile words."""
     needs = Needs(kind="permission", detail=HOSTILE, tool=HOSTILE, command=f"{HOSTILE}\n" * 9)
     hostile = agent("api", "needs_you", needs=needs, branch=HOSTILE)
-    client = MemoryClient(Status(host=HOSTILE, agents=[hostile]))
-    assert snap_compare(app(client), terminal_size=size, run_before=opening(inbox))
+    return MemoryClient(Status(host=HOSTILE, agents=[hostile]))
 
 
-@sizes
-def test_inbox_without_a_supervisor(snap_compare: Compare, size: tuple[int, int]) -> None:
+def test_inbox_without_a_supervisor(snap_compare: Compare) -> None:
+    """Questions of before, greyed: none can be answered."""
     client = asking()
     run = opening(inbox, lose=client)
-    assert snap_compare(app(client), terminal_size=size, run_before=run)
+    assert snap_compare(app(client), terminal_size=USUAL, run_before=run)
 
 
 HISTORY = {
@@ -159,51 +184,55 @@ HISTORY = {
 }
 
 
-@sizes
-@pytest.mark.parametrize("keys", HISTORY.values(), ids=HISTORY)
+PICTURED = {
+    **{f"{name}-100x30": (keys, USUAL) for name, keys in HISTORY.items()},
+    **{f"{name}-60x15": (HISTORY[name], SMALL) for name in ("history", "compared", "read")},
+    **{f"{name}-200x60": (HISTORY[name], LARGE) for name in ("history", "compared")},
+}
+
+
+@pytest.mark.parametrize(("keys", "size"), PICTURED.values(), ids=PICTURED)
 def test_history(snap_compare: Compare, keys: tuple[str, ...], size: tuple[int, int]) -> None:
+    """The list, and what is opened from it; documents stand beside each other at 200x60."""
     run = opening(HistoryScreen, *keys)
     assert snap_compare(app(past()), terminal_size=size, run_before=run)
 
 
-@sizes
-def test_history_of_a_hundred(snap_compare: Compare, size: tuple[int, int]) -> None:
+def test_history_of_a_hundred(snap_compare: Compare) -> None:
+    """A list that has scrolled by a page."""
     run = opening(HistoryScreen, "pagedown", "j")
-    assert snap_compare(app(past(100)), terminal_size=size, run_before=run)
+    assert snap_compare(app(past(100)), terminal_size=USUAL, run_before=run)
 
 
-@sizes
-def test_history_of_nothing(snap_compare: Compare, size: tuple[int, int]) -> None:
+def test_history_of_nothing(snap_compare: Compare) -> None:
+    """The words in place of a list."""
     run = opening(HistoryScreen)
-    assert snap_compare(app(MemoryClient()), terminal_size=size, run_before=run)
+    assert snap_compare(app(MemoryClient()), terminal_size=USUAL, run_before=run)
 
 
-@sizes
-def test_history_of_hostile_words(snap_compare: Compare, size: tuple[int, int]) -> None:
+def hostile_past() -> MemoryClient:
+    """A handoff of hostile words."""
     client = scene()
     bad = handoff("h-x", ago(5), "failed", why=HOSTILE, document=HOSTILE, writer=HOSTILE)
     client.remember([chain(HOSTILE, session(1, bad), goal=HOSTILE)])
-    run = opening(HistoryScreen)
-    assert snap_compare(app(client), terminal_size=size, run_before=run)
+    return client
 
 
-@sizes
-def test_history_without_a_supervisor(snap_compare: Compare, size: tuple[int, int]) -> None:
-    client = past()
-    run = opening(HistoryScreen, lose=client)
-    assert snap_compare(app(client), terminal_size=size, run_before=run)
-
-
-@sizes
-def test_a_queue_of_reviews(snap_compare: Compare, size: tuple[int, int]) -> None:
+def two_reviews() -> MemoryClient:
+    """Two documents that wait for the user."""
     client = scene()
     waits = HandoffStatus(id="h-web", reason="manual", phase="review", since="", document="/x.md")
     needs = Needs(kind="review", detail="waits")
     client.put(agent("web", "needs_you", handoff=waits, needs=needs))
+    return client
+
+
+def test_a_queue_of_reviews(snap_compare: Compare) -> None:
+    """The place in the queue, above the document."""
 
     async def run(pilot: Pilot[None]) -> None:
         await settled(pilot)
         await pilot.press("d")
         await at_rest(pilot)
 
-    assert snap_compare(app(client), terminal_size=size, run_before=run)
+    assert snap_compare(app(two_reviews()), terminal_size=USUAL, run_before=run)
