@@ -105,6 +105,7 @@ class FleetScreen(Screen[None]):
         self.set_interval(MINUTE, self._tick)
         self._draw()
         self._follow_selection()
+        self._see_connection()
 
     def on_unmount(self) -> None:
         self._stop_listening()
@@ -175,7 +176,6 @@ class FleetScreen(Screen[None]):
                 self.feed.show(self.model.events)
             return
         if change is Change.CONNECTION:
-            self.set_class(not self.model.any_live, "-lost")
             self._see_connection()
         if change is Change.AGENT and name:
             self.fleet.outdated(name)
@@ -184,12 +184,17 @@ class FleetScreen(Screen[None]):
         self._rows.want()
 
     def _see_connection(self) -> None:
-        """Stream the selected pane again once its host is back."""
-        live = self.model.part.connection.live
-        self.set_class(not live, "-pane-lost")
-        if live and not self._live:
+        """Grey out what is not current, and stream the selected pane again once its host is back.
+
+        Nothing is grey before the first connection.
+        """
+        connection = self.model.part.connection
+        lost = any(part.connection.lost_at is not None for part in self.model.parts.values())
+        self.set_class(lost and not self.model.any_live, "-lost")
+        self.set_class(connection.lost_at is not None, "-pane-lost")
+        if connection.live and not self._live:
             self._follow_selection()
-        self._live = live
+        self._live = connection.live
 
     def _tick(self) -> None:
         self._afresh = True
