@@ -138,12 +138,10 @@ def _document_path(document: str, *, here: bool) -> Path:
     if not _ID.fullmatch(document):
         raise BadUsage(f"No such file: {shown}", "", "List files and ids: cockpit history")
     chains = with_client(lambda client: client.history(None))
-    handoffs = [
-        handoff for chain in chains for one in chain["sessions"] for handoff in one["handoffs"]
-    ]
-    matches = [handoff for handoff in handoffs if str(handoff["id"]).startswith(document)]
+    handoffs = [handoff for chain in chains for one in chain.sessions for handoff in one.handoffs]
+    matches = [handoff for handoff in handoffs if handoff.id.startswith(document)]
     paths = [
-        Path(path) for handoff in matches for path in (handoff["document"], handoff["copy"]) if path
+        Path(path) for handoff in matches for path in (handoff.document, handoff.own_copy) if path
     ]
     existing = [path for path in paths if not here or path.is_file()]
     if len(matches) == 1 and existing:

@@ -7,7 +7,7 @@ import os
 from datetime import UTC, datetime
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,6 +17,9 @@ from cockpit.cli.output import say
 from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_line, safe_text
 from cockpit.core.search import words as search_words
+
+if TYPE_CHECKING:
+    from cockpit.wire.history import HistoryChain, HistoryDocument, HistorySession
 
 TOO_MANY_HANDOFFS = 4
 """From this many handoffs on, the user is advised to split the job."""
@@ -47,11 +50,13 @@ def history(name: str | None, search: str | None, as_json: bool) -> int:
     """
     from cockpit.cli.requests import with_client
     from cockpit.core.ids import agent_name
+    from cockpit.wire.history import to_json
 
     wanted = None if name is None else agent_name(name)
     chains = with_client(lambda client: client.history(wanted, search))
     if as_json:
-        print(json.dumps(chains, indent=2, ensure_ascii=False))
+        data = [to_json(chain) for chain in chains]
+        print(json.dumps(data, indent=2, ensure_ascii=False))
         return 0
     if search_words(search or ""):
         print("\n".join(format_matches(chains)) or "No document contains all of these words.")
@@ -88,97 +93,93 @@ def show(handoff: str) -> int:
     return 0
 
 
-def newest_document(chains: list[dict[str, Any]]) -> str | None:
+def newest_document(chains: list[HistoryChain]) -> str | None:
     """Return a short id of the newest document; None if there is none."""
     documents = [
-        (str(session.get("ended_at") or session.get("started_at")), str(session["handoff"]))
+        (str(session.ended_at or session.started_at), session.handoff)
         for chain in chains
-        for session in chain["sessions"]
-        if session.get("document") and session.get("handoff")
+        for session in chain.sessions
+        if session.document and session.handoff
     ]
     return max(documents)[1][:8] if documents else None
 
 
-def format_matches(chains: list[dict[str, Any]]) -> list[str]:
+def format_matches(chains: list[HistoryChain]) -> list[str]:
     """Format search results, newest first: two lines each, the second with the matching text."""
     matches = [
-        (str(handoff["created"]), str(chain["agent"]), handoff)
+        (handoff.created, chain.agent, handoff)
         for chain in chains
-        for session in chain["sessions"]
-        for handoff in session["handoffs"]
+        for session in chain.sessions
+        for handoff in session.handoffs
     ]
     lines = []
     for created, agent, handoff in sorted(matches, key=lambda match: match[0], reverse=True):
-        text = f"{str(handoff['id'])[:8]}  {safe_line(agent)}  {created}  {handoff['document']}"
-        lines.append(safe_line(f"{text} ({handoff['writer'] or 'unknown writer'})", 400))
-        lines.append(f"    {safe_line(str(handoff['found']), 200)}".rstrip())
+        text = f"{handoff.id[:8]}  {safe_line(agent)}  {created}  {handoff.document}"
+        lines.append(safe_line(f"{text} ({handoff.writer or 'unknown writer'})", 400))
+        lines.append(f"    {safe_line(handoff.found or '', 200)}".rstrip())
     return lines
 
 
-def format_chain(chain: dict[str, Any], now: datetime) -> list[str]:
+def format_chain(chain: HistoryChain, now: datetime) -> list[str]:
     """Format a job: its goal, its sessions in order, and a warning if it needed many handoffs."""
-    sessions = chain["sessions"]
-    handoffs = int(chain.get("handoffs") or 0)
-    spent = [session["cost_usd"] for session in sessions if session.get("cost_usd") is not None]
+    sessions = chain.sessions
+    spent = [session.cost_usd for session in sessions if session.cost_usd is not None]
     sums = [
-        counted(handoffs, "handoff"),
+        counted(chain.handoffs, "handoff"),
         f"${sum(spent):.2f}" if spent else "",
-        _duration(chain.get("started_at"), _ended_at(sessions), now) if sessions else "",
+        _duration(chain.started_at, _ended_at(sessions), now) if sessions else "",
     ]
-    goal = safe_line(str(chain.get("goal") or "no prompt"), 60)
-    lines = [f"{safe_line(str(chain['agent']))}  {goal}  ({', '.join(filter(None, sums))})"]
-    if sessions and sessions[0].get("began_with"):
-        lines.append(safe_line(f"  started from {sessions[0]['began_with']}", 400))
+    goal = safe_line(chain.goal or "no prompt", 60)
+    lines = [f"{safe_line(chain.agent)}  {goal}  ({', '.join(filter(None, sums))})"]
+    if sessions and sessions[0].began_with:
+        lines.append(safe_line(f"  started from {sessions[0].began_with}", 400))
     if not sessions:
         lines.append("  never started")
     for session, after in zip_longest(sessions, sessions[1:]):
         lines.append(f"  {_format_session(session, after, now)}")
-        lines += [
-            f"      {_format_earlier(document)}"
-            for document in (session.get("documents") or [])[:-1]
-        ]
-        if session.get("document"):
+        lines += [f"      {_format_earlier(document)}" for document in session.documents[:-1]]
+        if session.document:
             lines.append(f"      {_format_document(session)}")
-    if chain.get("rebuilt"):
+    if chain.rebuilt:
         lines.append(f"  {REBUILT}")
-    if handoffs >= TOO_MANY_HANDOFFS:
-        lines.append(f"  handed off {handoffs} times: split this job into smaller ones")
+    if chain.handoffs >= TOO_MANY_HANDOFFS:
+        lines.append(f"  handed off {chain.handoffs} times: split this job into smaller ones")
     return lines
 
 
-def _format_session(session: dict[str, Any], after: dict[str, Any] | None, now: datetime) -> str:
-    cost = session.get("cost_usd")
+def _format_session(session: HistorySession, after: HistorySession | None, now: datetime) -> str:
+    cost = session.cost_usd
     cells = [
-        f"{session['number']:>2}.",
-        f"{str(session['state']).replace('_', ' '):<10}",
+        f"{session.number:>2}.",
+        f"{session.state.replace('_', ' '):<10}",
         f"{_format_context(session, after):<12}",
         f"{'' if cost is None else f'${cost:.2f}':>7}",
-        f"{_duration(session.get('started_at'), session.get('ended_at'), now):>8}",
+        f"{_duration(session.started_at, session.ended_at, now):>8}",
     ]
     return safe_line(" ".join(cells), 400).rstrip()
 
 
-def _format_document(session: dict[str, Any]) -> str:
+def _format_document(session: HistorySession) -> str:
     """Format the session's newest document, and how its handoff ended unless it succeeded."""
-    outcome = str(session.get("outcome") or "open").replace("_", " ")
+    outcome = (session.outcome or "open").replace("_", " ")
     ended = "" if outcome == "done" else f", {outcome}"
-    text = f"{str(session.get('handoff') or '')[:8]}  {session['document']}"
-    return safe_line(f"{text} ({session.get('writer') or 'unknown writer'}{ended})", 400)
+    text = f"{(session.handoff or '')[:8]}  {session.document}"
+    return safe_line(f"{text} ({session.writer or 'unknown writer'}{ended})", 400)
 
 
-def _format_earlier(document: dict[str, Any]) -> str:
+def _format_earlier(document: HistoryDocument) -> str:
     """Format a document that the session left before its newest one."""
-    ended = str(document.get("outcome") or "open").replace("_", " ")
-    text = f"earlier: {str(document['id'])[:8]}  {document['path']}"
-    return safe_line(f"{text} ({document.get('writer') or 'unknown writer'}, {ended})", 400)
+    ended = (document.outcome or "open").replace("_", " ")
+    text = f"earlier: {document.id[:8]}  {document.path}"
+    return safe_line(f"{text} ({document.writer or 'unknown writer'}, {ended})", 400)
 
 
-def _format_context(session: dict[str, Any], after: dict[str, Any] | None) -> str:
+def _format_context(session: HistorySession, after: HistorySession | None) -> str:
     """Format the context at the session's end, and at the start of the next session."""
-    held = _thousands(session.get("tokens"))
-    if session.get("outcome") != "done" or session["state"] == "live" or after is None:
+    held = _thousands(session.tokens)
+    if session.outcome != "done" or session.state == "live" or after is None:
         return held
-    began = after.get("tokens_at_start")
+    began = after.tokens_at_start
     return f"{held} -> {_thousands(began)}" if began else held
 
 
@@ -188,9 +189,9 @@ def _thousands(tokens: int | None) -> str:
     return str(tokens) if tokens < 1000 else f"{tokens // 1000}k"
 
 
-def _ended_at(sessions: list[dict[str, Any]]) -> str | None:
+def _ended_at(sessions: list[HistorySession]) -> str | None:
     """Return when the job's last session ended; None while one runs."""
-    ends = [session.get("ended_at") for session in sessions]
+    ends = [session.ended_at for session in sessions]
     return None if None in ends else max(filter(None, ends), default=None)
 
 

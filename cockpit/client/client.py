@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from cockpit.wire.course import Course
 from cockpit.wire.diff import WorktreeDiff
-from cockpit.wire.history import HistoryPage
+from cockpit.wire.history import HistoryChain, HistoryPage
 from cockpit.wire.status import Status
 from cockpit.wire.stream import Event, ScreenShot, WatchLine
 from cockpit.wire.verbs import Done, Verb
@@ -49,7 +49,7 @@ class Client(Protocol):
 
     async def history(
         self, name: str | None = None, search: str | None = None
-    ) -> list[dict[str, Any]]:
+    ) -> list[HistoryChain]:
         """Return `cockpit history --json`; with `search`, only sessions whose document has all
         words.
 

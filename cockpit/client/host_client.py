@@ -16,7 +16,7 @@ from cockpit.core.far_names import far_name, host_and_name
 from cockpit.core.safetext import quoted
 from cockpit.wire.course import Course
 from cockpit.wire.diff import WorktreeDiff
-from cockpit.wire.history import HistoryPage
+from cockpit.wire.history import HistoryChain, HistoryPage, HistorySession
 from cockpit.wire.status import AgentStatus, Status
 from cockpit.wire.stream import (
     AgentChanged,
@@ -89,7 +89,7 @@ class HostClient:
 
     async def history(
         self, name: str | None = None, search: str | None = None
-    ) -> list[dict[str, Any]]:
+    ) -> list[HistoryChain]:
         own = None if name is None else self._without_host(name)
         return [self._chain(chain) for chain in await self._client.history(own, search)]
 
@@ -153,19 +153,21 @@ class HostClient:
         agent = tree.agent and far_name(self.host, tree.agent)
         return tree.model_copy(update={"host": self.host, "agent": agent})
 
-    def _chain(self, chain: dict[str, Any]) -> dict[str, Any]:
-        sessions = [self._session(session) for session in chain["sessions"]]
-        agent = far_name(self.host, str(chain["agent"]))
-        return {**chain, "host": self.host, "agent": agent, "sessions": sessions}
+    def _chain(self, chain: HistoryChain) -> HistoryChain:
+        update = {
+            "host": self.host,
+            "agent": far_name(self.host, chain.agent),
+            "sessions": [self._session(session) for session in chain.sessions],
+        }
+        return chain.model_copy(update=update)
 
-    def _session(self, session: dict[str, Any]) -> dict[str, Any]:
+    def _session(self, session: HistorySession) -> HistorySession:
         handoffs = [
-            {**each, "id": far_name(self.host, str(each["id"]))}
-            for each in session.get("handoffs") or ()
+            handoff.model_copy(update={"id": far_name(self.host, handoff.id)})
+            for handoff in session.handoffs
         ]
-        last = session.get("handoff")
-        last = None if last is None else far_name(self.host, str(last))
-        return {**session, "handoffs": handoffs, "handoff": last}
+        last = session.handoff and far_name(self.host, session.handoff)
+        return session.model_copy(update={"handoffs": handoffs, "handoff": last})
 
 
 class _Closing(Protocol):

@@ -22,7 +22,7 @@ from cockpit.core.errors import BadUsage, Failed
 from cockpit.core.safetext import safe_line
 from cockpit.wire.course import Course
 from cockpit.wire.diff import WorktreeDiff
-from cockpit.wire.history import HistoryPage
+from cockpit.wire.history import HistoryChain, HistoryPage
 from cockpit.wire.status import Status
 from cockpit.wire.stream import Event, ScreenShot, Snapshot, WatchLine
 from cockpit.wire.verbs import Done, RemoveWorktree, Verb
@@ -68,13 +68,9 @@ def _page(answer: Any) -> HistoryPage:
     """
     if not isinstance(answer, list):
         return HistoryPage.model_validate(answer)
-    handoffs = [
-        handoff
-        for chain in answer
-        for session in chain.get("sessions") or ()
-        for handoff in session.get("handoffs") or ()
-    ]
-    return HistoryPage(chains=answer, total=len(handoffs))
+    chains = [HistoryChain.model_validate(chain) for chain in answer]
+    handoffs = [len(session.handoffs) for chain in chains for session in chain.sessions]
+    return HistoryPage(chains=chains, total=sum(handoffs))
 
 
 class HttpClient:
@@ -162,14 +158,14 @@ class HttpClient:
 
     async def history(
         self, name: str | None = None, search: str | None = None
-    ) -> list[dict[str, Any]]:
+    ) -> list[HistoryChain]:
         """Return `cockpit history --json`, of one agent or all; `search` filters by all its
         words.
         """
         if search is not None:
-            found: list[dict[str, Any]] = await self._history(name=name, search=search)
-            return found
-        chains: list[dict[str, Any]] = []
+            found = await self._history(name=name, search=search)
+            return [parsed(HistoryChain.model_validate, chain) for chain in found]
+        chains: list[HistoryChain] = []
         before: str | None = None
         while True:
             answer = await self._history(name=name, limit=PAGE_JOBS, before=before)

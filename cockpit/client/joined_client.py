@@ -19,7 +19,7 @@ from cockpit.core.far_names import LOCAL, host_and_name
 from cockpit.core.safetext import quoted
 from cockpit.wire.course import Course
 from cockpit.wire.diff import WorktreeDiff
-from cockpit.wire.history import HistoryPage
+from cockpit.wire.history import HistoryChain, HistoryPage
 from cockpit.wire.status import Status
 from cockpit.wire.stream import ScreenShot
 from cockpit.wire.verbs import Done, Verb
@@ -73,7 +73,7 @@ class JoinedClient:
 
     async def history(
         self, name: str | None = None, search: str | None = None
-    ) -> list[dict[str, Any]]:
+    ) -> list[HistoryChain]:
         """Return every chain; one from another machine has `host`."""
         if name is not None:
             return await self._client_of(name).history(name, search)

@@ -1,21 +1,103 @@
-"""A page of the history: chains, the number of handoffs, and the position of the next page."""
+"""`GET /v1/history` and `cockpit history --json`: jobs with their sessions and handoffs.
+
+An unknown value is null. A field that an answer does not have is left out, as `to_json` writes it.
+Fields may be added; none is renamed.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+from pydantic import ConfigDict, Field
+
 from cockpit.wire.status import Wire
+
+
+class HistoryDocument(Wire):
+    """A document that a session left."""
+
+    id: str
+    """Of its handoff."""
+    path: str | None = None
+    outcome: str | None = None
+    writer: str | None = None
+
+
+class HistoryHandoff(Wire):
+    """One handoff, with or without a document."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    id: str
+    reason: str | None = None
+    created: str = ""
+    ended: str | None = None
+    outcome: str | None = None
+    """Null while it is under way."""
+    why: str | None = None
+    document: str | None = None
+    own_copy: str | None = Field(default=None, validation_alias="copy", serialization_alias="copy")
+    writer: str | None = None
+    tokens_after: int | None = None
+    """Tokens in the new session's context at its first reply."""
+    found: str | None = None
+    """The line of its document that matches the search; left out without one."""
+
+
+class HistorySession(Wire):
+    id: str
+    number: int = 1
+    state: str = ""
+    """`live`, `handed_off`, `ended`, `undoing`, `undone`, `failed`."""
+    document: str | None = None
+    """The newest one; `handoff`, `writer` and `outcome` are of its handoff."""
+    documents: list[HistoryDocument] = Field(default_factory=list)
+    handoffs: list[HistoryHandoff] = Field(default_factory=list)
+    handoff: str | None = None
+    writer: str | None = None
+    outcome: str | None = None
+    cost_usd: float | None = None
+    tokens: int | None = None
+    compactions: int = 0
+    began_with: str | None = None
+    """The document that it was started with."""
+    started_at: str | None = None
+    ended_at: str | None = None
+    transcript: str | None = None
+    tokens_at_start: int | None = None
+    """Left out where only some handoffs of the job are listed, as is `rebuilt`."""
+    rebuilt: bool = False
+
+
+class HistoryChain(Wire):
+    """A job with its sessions in order."""
+
+    agent: str
+    job: str = ""
+    goal: str | None = None
+    started_at: str | None = None
+    handoffs: int = 0
+    """Confirmed ones. Left out where only some are listed, as is `rebuilt`."""
+    rebuilt: bool = False
+    """Restored from its documents after the database was lost."""
+    sessions: list[HistorySession] = Field(default_factory=list)
+    host: str | None = None
+    """The host of the job; left out in the answer of that host itself."""
 
 
 class HistoryPage(Wire):
     """The answer to `/v1/history?handoffs=N` and to `/v1/history?limit=N`."""
 
-    chains: list[dict[str, Any]]
-    """As in `cockpit history --json`; with `handoffs=N` each has only the handoffs of this page.
-
-    Then the fields of a chain that count all its handoffs (`handoffs`, `rebuilt`) are left out.
-    """
+    chains: list[HistoryChain]
+    """With `handoffs=N`, each has only the handoffs of this page."""
     next: str | None = None
     """The `before` of the next page, with older handoffs. Opaque; None on the last page."""
     total: int = 0
     """Handoffs of all pages together."""
+
+
+def to_json(part: HistoryChain | HistorySession, *, without: str = "") -> dict[str, Any]:
+    """JSON data, with the fields that the answer has but `without`."""
+    return part.model_dump(
+        by_alias=True, exclude_unset=True, exclude={without} if without else None
+    )

@@ -4,10 +4,10 @@ A verb has the same name in `supervisor/api/verbs/`, `client/`, `cli/` and the t
 with GET: `/v1/status`, `/v1/events?after=N&follow=1` (JSON lines),
 `/v1/watch?beat=SECONDS` (JSON lines of `wire.stream`; with `beat` an empty line after each such
 silence, to let a client notice a dead connection), `/v1/screen/NAME` (lines of `ScreenShot`),
-`/v1/history?name=NAME&search=WORDS` (a list of chains; without `search`, `limit=N&before=JOB` gives
-a page of the newest jobs and `handoffs=N&before=HANDOFF` one of the newest handoffs, each a
-`wire.history.HistoryPage`), `/v1/document/ID`, `/v1/continuation/NAME`, `/v1/facts/NAME`,
-`/v1/course/NAME`, `/v1/diff/NAME?since=job`.
+`/v1/history?name=NAME&search=WORDS` (a list of `wire.history.HistoryChain`; without `search`,
+`limit=N&before=JOB` gives a page of the newest jobs and `handoffs=N&before=HANDOFF` one of the
+newest handoffs, each a `wire.history.HistoryPage`), `/v1/document/ID`, `/v1/continuation/NAME`,
+`/v1/facts/NAME`, `/v1/course/NAME`, `/v1/diff/NAME?since=job`.
 """
 
 from __future__ import annotations

@@ -9,18 +9,17 @@ selected one's pane goes on by a line at each of its events. There is a history 
 from __future__ import annotations
 
 import asyncio
-import json
 import random
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from cockpit.cli.fast_path import resume_gc
 from cockpit.cli.tui import ScreenOptions, build
 from cockpit.client.host_client import HostClient
 from cockpit.client.joined_client import JoinedClient
 from cockpit.core.course import Trend
+from cockpit.wire.history import HistoryChain
 from cockpit.wire.status import AgentStatus, Status
 from tests.client.memory import MemoryClient
 from tests.tui.scene import agent, context
@@ -83,10 +82,14 @@ class World:
             client.show(name, self.pane)
 
 
-def _flown(times: int) -> list[dict[str, Any]]:
+def _flown(times: int) -> list[HistoryChain]:
     """A history: four jobs, so many times over, each with documents of its own."""
-    once = json.dumps(chains(datetime.now(UTC)))
-    return [one for n in range(times) for one in json.loads(once.replace('"h-', f'"h{n}-'))]
+    once = [chain.model_dump_json(by_alias=True) for chain in chains(datetime.now(UTC))]
+    return [
+        HistoryChain.model_validate_json(chain.replace('"h-', f'"h{number}-'))
+        for number in range(times)
+        for chain in once
+    ]
 
 
 def _at_work(name: str) -> AgentStatus:

@@ -33,7 +33,8 @@ def papers(answering: Any, tmp_path: Path) -> Path:
         handoff("7a-3", None, None),
     ]
     answering.say(
-        "GET /v1/history?limit=100", [{"agent": "api", "sessions": [{"handoffs": handoffs}]}]
+        "GET /v1/history?limit=100",
+        [{"agent": "api", "sessions": [{"id": "s", "handoffs": handoffs}]}],
     )
     answering.say("POST /v1/continue", DONE)
     return tmp_path

@@ -10,6 +10,7 @@ import pytest
 
 from cockpit.cli.commands import run
 from cockpit.cli.history import format_chain
+from cockpit.wire.history import HistoryChain
 
 NOW = datetime(2026, 11, 21, 21, 0, tzinfo=UTC)
 FIRST = {
@@ -50,8 +51,12 @@ def chain(**changed: Any) -> dict[str, Any]:
     }
 
 
+def shown(chain: dict[str, Any], now: datetime) -> list[str]:
+    return format_chain(HistoryChain.model_validate(chain), now)
+
+
 def test_a_chain_is_told_in_a_line_a_session() -> None:
-    head, first, left, second = format_chain(chain(), NOW)
+    head, first, left, second = shown(chain(), NOW)
 
     assert head == "api  Build the login and test it.  (1 handoff, $0.53, 1 h 26 min)"
     words = " ".join(first.split())
@@ -63,7 +68,7 @@ def test_a_chain_is_told_in_a_line_a_session() -> None:
 
 @pytest.mark.parametrize(("handoffs", "told"), [(3, False), (4, True), (5, True)])
 def test_a_job_that_was_handed_off_too_often_is_told_so(handoffs: int, told: bool) -> None:
-    last = format_chain(chain(handoffs=handoffs), NOW)[-1]
+    last = shown(chain(handoffs=handoffs), NOW)[-1]
 
     words = f"handed off {handoffs} times: split this job into smaller ones"
     assert (last.strip() == words) is told
@@ -72,26 +77,26 @@ def test_a_job_that_was_handed_off_too_often_is_told_so(handoffs: int, told: boo
 def test_a_document_that_led_to_nothing_says_how_it_ended() -> None:
     refused = {**FIRST, "outcome": "refused"}
 
-    assert format_chain(chain(sessions=[refused]), NOW)[2].endswith("(agent, refused)")
+    assert shown(chain(sessions=[refused]), NOW)[2].endswith("(agent, refused)")
 
 
 def test_what_a_job_went_on_from_is_told() -> None:
     begun = {**SECOND, "number": 1, "began_with": "/w/notes.md"}
 
-    assert format_chain(chain(sessions=[begun]), NOW)[1] == "  started from /w/notes.md"
+    assert shown(chain(sessions=[begun]), NOW)[1] == "  started from /w/notes.md"
 
 
 def test_a_chain_that_was_read_back_is_told_to_be() -> None:
-    last = format_chain(chain(rebuilt=True), NOW)[-1]
+    last = shown(chain(rebuilt=True), NOW)[-1]
 
     assert "rebuilt from its documents" in last
-    assert "read back" not in "".join(format_chain(chain(rebuilt=False), NOW))
+    assert "read back" not in "".join(shown(chain(rebuilt=False), NOW))
 
 
 def test_what_is_not_known_is_left_out() -> None:
     bare = {"id": "a", "number": 1, "state": "ended", "tokens": None, "cost_usd": None}
 
-    lines = format_chain(chain(sessions=[bare], goal=None, handoffs=0, started_at=None), NOW)
+    lines = shown(chain(sessions=[bare], goal=None, handoffs=0, started_at=None), NOW)
 
     assert lines == ["api  no prompt  (0 handoffs)", "   1. ended      -"]
 
@@ -99,17 +104,17 @@ def test_what_is_not_known_is_left_out() -> None:
 def test_a_handoff_that_was_refused_shows_no_successors_context() -> None:
     refused = {**FIRST, "outcome": "refused"}
 
-    assert "->" not in format_chain(chain(sessions=[refused, SECOND]), NOW)[1]
+    assert "->" not in shown(chain(sessions=[refused, SECOND]), NOW)[1]
 
 
 def test_a_session_gone_back_to_shows_what_it_holds_now() -> None:
     back = {**FIRST, "state": "live", "ended_at": None}
 
-    assert "->" not in format_chain(chain(sessions=[back, SECOND]), NOW)[1]
+    assert "->" not in shown(chain(sessions=[back, SECOND]), NOW)[1]
 
 
 def test_a_goal_cannot_write_to_the_terminal() -> None:
-    head, *_ = format_chain(chain(goal="\x1b]0;owned\x07\x1b[2Jx\n\n## y"), NOW)
+    head, *_ = shown(chain(goal="\x1b]0;owned\x07\x1b[2Jx\n\n## y"), NOW)
 
     assert "\x1b" not in head
     assert "\n" not in head
@@ -156,7 +161,7 @@ def test_every_document_of_a_session_is_printed() -> None:
     }
     documented = {**FIRST, "documents": [refused, newest]}
 
-    lines = format_chain(chain(sessions=[documented, SECOND]), NOW)
+    lines = shown(chain(sessions=[documented, SECOND]), NOW)
 
     assert len(lines) == 5
     assert lines[3].count("handoff-2026-11-21-201500.md (agent)") == 1
@@ -195,7 +200,7 @@ def test_what_is_searched_for_is_printed_newest_first_with_its_line(
 
 def test_a_job_of_which_no_session_was_started_is_told_too() -> None:
     """A start that was refused leaves its job."""
-    head, word = format_chain(chain(handoffs=0, sessions=[]), NOW)
+    head, word = shown(chain(handoffs=0, sessions=[]), NOW)
 
     assert head.startswith("api  Build the login and test it.  (0 handoffs")
     assert word == "  never started"

@@ -27,7 +27,7 @@ from cockpit.core.search import excerpt, holds_all, words
 from cockpit.supervisor.api.request_checks import check_values
 from cockpit.wire.course import Course
 from cockpit.wire.diff import WorktreeDiff
-from cockpit.wire.history import HistoryPage
+from cockpit.wire.history import HistoryChain, HistoryHandoff, HistoryPage, HistorySession
 from cockpit.wire.status import AgentStatus, HeldSetting, Status
 from cockpit.wire.stream import (
     AgentChanged,
@@ -62,7 +62,7 @@ class MemoryClient:
         self._documents: dict[str, str] = {}
         self._continuations: dict[str, str] = {}
         self._facts: dict[str, dict[str, Any]] = {}
-        self._history: list[dict[str, Any]] = []
+        self._history: list[HistoryChain] = []
         self._courses: dict[str, Course] = {}
         self._diffs: dict[tuple[str, bool], WorktreeDiff] = {}
         self._rules: dict[type[Verb], Answer] = {}
@@ -191,9 +191,9 @@ class MemoryClient:
 
     async def history(
         self, name: str | None = None, search: str | None = None
-    ) -> list[dict[str, Any]]:
+    ) -> list[HistoryChain]:
         self._must_be_there()
-        chains = [chain for chain in self._history if name in (None, chain.get("agent"))]
+        chains = [chain for chain in self._history if name in (None, chain.agent)]
         if name is not None and not chains:
             self._known(name)
         wanted = words(search or "")
@@ -207,10 +207,10 @@ class MemoryClient:
         self.pages.append((limit, before, name))
         chains = await self.history(name)
         every = [
-            (str(each["created"]), str(each["id"]))
+            (handoff.created, handoff.id)
             for chain in chains
-            for session in chain["sessions"]
-            for each in session.get("handoffs", ())
+            for session in chain.sessions
+            for handoff in session.handoffs
         ]
         newest = [ident for _, ident in sorted(every, reverse=True)]
         if before is not None and before not in newest:
@@ -224,28 +224,26 @@ class MemoryClient:
             total=len(newest),
         )
 
-    def _holding(self, chain: dict[str, Any], wanted: tuple[str, ...]) -> dict[str, Any] | None:
+    def _holding(self, chain: HistoryChain, wanted: tuple[str, ...]) -> HistoryChain | None:
         """The chain with those sessions and handoffs alone whose documents hold the words.
 
         As in a supervisor's index, the name of the agent belongs to each of its documents.
         """
+
+        def text_of(handoff: HistoryHandoff) -> str:
+            return load(self._documents.get(handoff.id, ""))[1]
+
         sessions = []
-        agent = chain.get("agent", "")
-
-        def text_of(each: dict[str, Any]) -> str:
-            return load(self._documents.get(each["id"], ""))[1]
-
-        for session in chain["sessions"]:
+        for session in chain.sessions:
             found = [
-                {**each, "found": excerpt(text_of(each), wanted)}
-                for each in session.get("handoffs", ())
-                if each["id"] in self._documents and holds_all(f"{agent}\n{text_of(each)}", wanted)
+                each.model_copy(update={"found": excerpt(text_of(each), wanted)})
+                for each in session.handoffs
+                if each.id in self._documents
+                and holds_all(f"{chain.agent}\n{text_of(each)}", wanted)
             ]
             if found:
-                ids = {each["id"] for each in found}
-                papers = [one for one in session.get("documents", ()) if one["id"] in ids]
-                sessions.append({**session, "handoffs": found, "documents": papers})
-        return {**chain, "sessions": sessions} if sessions else None
+                sessions.append(_with_only(session, found))
+        return chain.model_copy(update={"sessions": sessions}) if sessions else None
 
     # What whoever holds it does.
 
@@ -321,9 +319,9 @@ class MemoryClient:
         """What `diff` answers for an agent, about the last commit or about the whole job."""
         self._diffs[name, diff.of_job] = diff
 
-    def remember(self, history: list[dict[str, Any]]) -> None:
+    def remember(self, history: Sequence[HistoryChain]) -> None:
         """What `history` answers."""
-        self._history = history
+        self._history = list(history)
 
     def when(self, kind: type[Verb], rule: Answer) -> None:
         """Answer a kind of verb by a rule; a rule may change agents, or raise to refuse."""
@@ -377,15 +375,25 @@ def _over_the_wire(verb: Verb) -> Verb:
         raise BadUsage(f"The request {verb.verb} is not valid", str(wrong)) from None
 
 
-def _only(chain: dict[str, Any], wanted: set[str]) -> dict[str, Any] | None:
+def _only(chain: HistoryChain, wanted: set[str]) -> HistoryChain | None:
     """The chain with these handoffs alone and their sessions, without what counts all of them."""
-    sessions = []
-    for session in chain["sessions"]:
-        handoffs = [each for each in session.get("handoffs", ()) if each["id"] in wanted]
-        if handoffs:
-            papers = [one for one in session.get("documents", ()) if one["id"] in wanted]
-            sessions.append({**session, "handoffs": handoffs, "documents": papers})
+    sessions = [
+        _with_only(session, handoffs)
+        for session in chain.sessions
+        if (handoffs := [each for each in session.handoffs if each.id in wanted])
+    ]
     if not sessions:
         return None
-    kept = {key: value for key, value in chain.items() if key not in {"handoffs", "rebuilt"}}
-    return {**kept, "sessions": sessions}
+    return HistoryChain(
+        agent=chain.agent,
+        job=chain.job,
+        goal=chain.goal,
+        started_at=chain.started_at,
+        sessions=sessions,
+    )
+
+
+def _with_only(session: HistorySession, handoffs: list[HistoryHandoff]) -> HistorySession:
+    idents = {each.id for each in handoffs}
+    papers = [one for one in session.documents if one.id in idents]
+    return session.model_copy(update={"handoffs": handoffs, "documents": papers})

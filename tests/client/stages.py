@@ -19,6 +19,7 @@ from cockpit.core.handoff.details import HandoffDetails
 from cockpit.core.ids import AgentName, HandoffId, JobId, SessionId
 from cockpit.ports.records import HandoffRecord, JobRecord, SessionRecord
 from cockpit.supervisor.supervisor import Supervisor as RealSupervisor
+from cockpit.wire.history import HistoryChain
 from cockpit.wire.status import AgentStatus, Status
 from cockpit.wire.verbs import Load, Stop
 from tests.client.memory import MemoryClient
@@ -114,7 +115,7 @@ class InMemory:
                 {"id": f"s-{ident}", "number": 1, "documents": [{"id": ident}],
                  "handoffs": [handoff]}
             )  # fmt: skip
-        self.memory.remember(list(chains.values()))
+        self.memory.remember(list(map(HistoryChain.model_validate, chains.values())))
         for ident, text in PAPERS.items():
             self.memory.lay(ident, f"---\nagent: api\n---\n{text}")
 

@@ -16,6 +16,7 @@ import pytest
 
 from cockpit.client.client import Client, Supervisor
 from cockpit.core.errors import BadUsage, NoSuchAgent, NoSupervisor, NotNow
+from cockpit.wire.history import HistoryChain
 from cockpit.wire.status import AgentStatus, HandoffStatus
 from cockpit.wire.stream import AgentChanged, AgentForgotten, Happened, Snapshot, WatchLine
 from cockpit.wire.verbs import (
@@ -401,13 +402,10 @@ async def test_a_document_is_read_by_the_id_of_its_handoff(stage: Stage) -> None
 # The history.
 
 
-def idents(chains: list[dict[str, Any]]) -> set[str]:
+def idents(chains: list[HistoryChain]) -> set[str]:
     """The handoffs of some chains."""
     return {
-        handoff["id"]
-        for chain in chains
-        for session in chain["sessions"]
-        for handoff in session["handoffs"]
+        handoff.id for chain in chains for session in chain.sessions for handoff in session.handoffs
     }
 
 
@@ -419,9 +417,9 @@ async def test_the_history_is_empty_before_anything_was_handed_off(stage: Stage)
 
 async def test_the_history_has_every_job_and_counts_its_handoffs(stage: Stage) -> None:
     await stage.remember()
-    chains = {chain["job"]: chain for chain in await stage.client.history("api")}
-    assert [chains[job]["handoffs"] for job in ("job-1", "job-2")] == [2, 1]
-    assert not any(chains[job]["rebuilt"] for job in ("job-1", "job-2"))
+    chains = {chain.job: chain for chain in await stage.client.history("api")}
+    assert [chains[job].handoffs for job in ("job-1", "job-2")] == [2, 1]
+    assert not any(chains[job].rebuilt for job in ("job-1", "job-2"))
     assert idents(await stage.client.history()) == {ident for _, ident, _ in HISTORY}
 
 
@@ -432,7 +430,7 @@ async def test_pages_are_of_the_newest_handoffs_and_count_nothing_of_a_chain(sta
         page = await stage.client.history_page(1, before)
         assert page.total == len(HISTORY)
         assert len(page.chains) == 1
-        assert page.chains[0].keys().isdisjoint({"handoffs", "rebuilt"})
+        assert page.chains[0].model_fields_set.isdisjoint({"handoffs", "rebuilt"})
         found += sorted(idents(page.chains))
         if page.next is None:
             break
@@ -440,7 +438,7 @@ async def test_pages_are_of_the_newest_handoffs_and_count_nothing_of_a_chain(sta
     assert found == ["h-2", "h-3", "h-1"]
     both = await stage.client.history_page(2)
     assert idents(both.chains) == {"h-2", "h-3"}
-    documents = [one["id"] for c in both.chains for s in c["sessions"] for one in s["documents"]]
+    documents = [one.id for c in both.chains for s in c.sessions for one in s.documents]
     assert sorted(documents) == ["h-2", "h-3"]
 
 
@@ -456,11 +454,9 @@ async def test_a_search_finds_the_handoffs_whose_documents_hold_all_words(stage:
     await stage.remember()
     client = stage.client
     for name in (None, "api"):
-        ((session,),) = [each["sessions"] for each in await client.history(name, search="AUTH tok")]
-        assert [(one["id"], one["found"]) for one in session["handoffs"]] == [
-            ("h-1", "The token of Auth")
-        ]
-        assert [one["id"] for one in session["documents"]] == ["h-1"]
+        ((session,),) = [each.sessions for each in await client.history(name, search="AUTH tok")]
+        assert [(one.id, one.found) for one in session.handoffs] == [("h-1", "The token of Auth")]
+        assert [one.id for one in session.documents] == ["h-1"]
     assert await client.history("cron", search="auth") == []
     assert await client.history(search="agent") == []  # only of the front matter
     assert idents(await client.history(search="api")) == {"h-1", "h-2", "h-3"}

@@ -24,6 +24,7 @@ from cockpit.core.errors import (
 )
 from cockpit.wire.course import Course, CoursePoint, Stretch
 from cockpit.wire.diff import WorktreeDiff
+from cockpit.wire.history import to_json
 from cockpit.wire.status import AgentStatus, Status
 from cockpit.wire.stream import AgentChanged, Event, Snapshot
 from cockpit.wire.verbs import Done, Handoff, Start, Stop
@@ -210,10 +211,11 @@ def test_history_is_asked_for_an_agent_and_for_words(client_of: Any, answering: 
     answering.say("GET /v1/history?name=api&search=%22a%26b%22+%2A", [{"agent": "web"}])
     client = client_of(answering)
 
-    assert asyncio.run(client.history()) == [{"agent": "api"}]
-    assert [chain["job"] for chain in asyncio.run(client.history("api"))] == ["a", "b"]
+    assert [to_json(one) for one in asyncio.run(client.history())] == [{"agent": "api"}]
+    assert [chain.job for chain in asyncio.run(client.history("api"))] == ["a", "b"]
     assert asyncio.run(client.history_page(5, "h")).total == 2
-    assert asyncio.run(client.history("api", '"a&b" *')) == [{"agent": "web"}]
+    found = asyncio.run(client.history("api", '"a&b" *'))
+    assert [to_json(one) for one in found] == [{"agent": "web"}]
 
 
 def test_a_course_and_a_diff_come_as_their_models(client_of: Any, answering: Any) -> None:

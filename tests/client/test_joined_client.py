@@ -16,6 +16,7 @@ from cockpit.core.errors import BadUsage, NoSuchAgent, NoSupervisor, NotNow
 from cockpit.core.far_names import far_name
 from cockpit.wire.course import Course, Stretch
 from cockpit.wire.diff import WorktreeDiff
+from cockpit.wire.history import HistoryChain
 from cockpit.wire.status import HandoffStatus, HeldSetting, Status
 from cockpit.wire.stream import (
     AgentChanged,
@@ -40,7 +41,7 @@ def memory() -> MemoryClient:
     made.lay("h-1", "the token")
     made.continue_with("api", "go on")
     made.know("api", {"goal": "a"})
-    made.remember([CHAIN])
+    made.remember([HistoryChain.model_validate(CHAIN)])
     made.chart(Course(agent="api", stretches=[Stretch(session="s", number=1, state="live")]))
     made.differ("api", WorktreeDiff(directory="/w", text="+one\n"))
     made.show("api", ["a line"])
@@ -161,12 +162,13 @@ def test_a_pane_is_looked_at_where_it_is(asked: Asked) -> None:
 def test_history_is_of_one_or_of_all_and_what_it_names_can_be_read(asked: Asked) -> None:
     async def story() -> None:
         (chain,) = await asked.client.history(asked("api"))
-        assert chain["agent"] == asked("api")
-        (session,) = chain["sessions"]
-        assert session["handoff"] == session["handoffs"][0]["id"] == asked("h-1")
-        assert await asked.client.document(session["handoff"]) == "the token"
+        assert chain.agent == asked("api")
+        (session,) = chain.sessions
+        assert session.handoff == session.handoffs[0].id == asked("h-1")
+        assert session.handoff is not None
+        assert await asked.client.document(session.handoff) == "the token"
         every = await asked.client.history(search="TOKEN")
-        assert asked("api") in [each["agent"] for each in every]
+        assert asked("api") in [each.agent for each in every]
         assert await asked.client.history(asked("api"), search="nowhere") == []
 
     does(story)
@@ -232,7 +234,7 @@ def test_those_of_this_machine_come_first_and_hosts_are_told() -> None:
         status = await client.status()
         assert [one.name for one in status.agents] == ["api", "gpu1/api"]
         assert [one.host for one in status.held] == [None, "gpu1"]
-        assert [chain.get("host") for chain in await client.history()] == [None, "gpu1"]
+        assert [chain.host for chain in await client.history()] == [None, "gpu1"]
         assert list(client.members) == ["local", "gpu1"]
 
     does(story)
@@ -267,7 +269,7 @@ def test_one_that_is_away_leaves_the_others_alone(which: int) -> None:
         both[which].disconnect()
         left = ["gpu1/api", "api"][which]
         assert [one.name for one in (await client.status()).agents] == [left]
-        assert [chain["agent"] for chain in await client.history()] == [left]
+        assert [chain.agent for chain in await client.history()] == [left]
         with pytest.raises(NoSupervisor):
             await client.facts(["api", "gpu1/api"][which])
         both[1 - which].disconnect()
@@ -279,7 +281,7 @@ def test_one_that_is_away_leaves_the_others_alone(which: int) -> None:
 
 def test_one_that_is_known_to_be_away_is_not_waited_for() -> None:
     class Hangs(MemoryClient):
-        async def history(self, *_of: Any) -> list[dict[str, Any]]:
+        async def history(self, *_of: Any) -> list[HistoryChain]:
             await asyncio.Event().wait()
             raise AssertionError
 
@@ -293,7 +295,7 @@ def test_one_that_is_known_to_be_away_is_not_waited_for() -> None:
         with pytest.raises(NoSupervisor):
             await anext(stream)
         async with asyncio.timeout(5):
-            assert [chain["agent"] for chain in await client.history()] == ["api"]
+            assert [chain.agent for chain in await client.history()] == ["api"]
 
     does(story)
 

@@ -12,6 +12,7 @@ from cockpit.client.client import Client
 from cockpit.core.errors import NoSuchAgent, NoSupervisor, NotNow
 from cockpit.wire.course import Course, Stretch
 from cockpit.wire.diff import WorktreeDiff
+from cockpit.wire.history import HistoryChain
 from cockpit.wire.status import Status
 from cockpit.wire.stream import AgentChanged, AgentForgotten, Happened, Snapshot, WatchLine
 from cockpit.wire.verbs import Stop
@@ -121,13 +122,14 @@ async def test_history_is_searched_as_a_real_one_is() -> None:
 
     client = memory()
     handoffs = [{"id": "h-1"}, {"id": "h-2"}]
-    client.remember([{"agent": "api", "sessions": [{"id": "s", "handoffs": handoffs}]}])
+    sessions = [{"id": "s", "handoffs": handoffs}]
+    client.remember([HistoryChain.model_validate({"agent": "api", "sessions": sessions})])
     client.lay("h-1", "---\nagent: api\n---\n# Handoff\n\nThe token of Auth\n")
     client.lay("h-2", "the session")
-    ((session,),) = [each["sessions"] for each in await client.history(search="auth TOKEN")]
-    assert session["handoffs"] == [{"id": "h-1", "found": "The token of Auth"}]
+    ((session,),) = [each.sessions for each in await client.history(search="auth TOKEN")]
+    assert [(each.id, each.found) for each in session.handoffs] == [("h-1", "The token of Auth")]
     assert await client.history(search="agent") == []
-    assert len((await client.history("api", search=" "))[0]["sessions"][0]["handoffs"]) == 2
+    assert len((await client.history("api", search=" "))[0].sessions[0].handoffs) == 2
 
 
 async def test_what_is_looked_up_is_what_was_put_there() -> None:

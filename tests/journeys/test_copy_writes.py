@@ -37,14 +37,16 @@ def test_the_successor_goes_on_from_what_the_copy_answered() -> None:
             await flown.start_agents()
             row = await swapped()
             (chain,) = await client.history(row.name)
-            first, second = chain["sessions"]
-            assert (first["writer"], first["outcome"]) == ("sdk", "done")
-            left = document.read(Path(first["document"]).read_text())
+            first, second = chain.sessions
+            assert first.document is not None
+            assert first.transcript is not None
+            assert (first.writer, first.outcome) == ("sdk", "done")
+            left = document.read(Path(first.document).read_text())
             assert "### Completed" in left.sections["Progress"]
             assert "### Commits of This Session" in left.sections["Verified Facts"]
-            assert (second["id"], second["began_with"]) == (row.session_id, first["document"])
+            assert (second.id, second.began_with) == (row.session_id, first.document)
             # The copy is of nobody's chain, and the session that it was made of is as it was.
-            assert Path(first["transcript"]).is_file()
+            assert Path(first.transcript).is_file()
             kinds = {each.kind for each in await client.events(limit=2000)}
             assert "handoff.writer_failed" not in kinds
 

@@ -48,7 +48,7 @@ def test_the_real_cli_is_taken_back_and_goes_on_where_it_was() -> None:
             assert not Path(f"/proc/{second.pid}").exists()
             assert back.context.tokens
             (chain,) = await client.history(first.name)
-            states = [each["state"] for each in chain["sessions"]]
+            states = [each.state for each in chain.sessions]
             assert states == ["live", "undone"]
 
             assert back.transcript is not None

@@ -56,7 +56,7 @@ async def test_a_flight_of_an_earlier_version_is_whole(cockpit: Cockpit, flight:
         assert (row.name, row.goal) == ("api", "Count the steps.")
         assert row.job == sessions[-1]["job"]
         (chain,) = await cockpit.client.history("api")
-        told = {each["id"] for each in chain["sessions"]}
+        told = {each.id for each in chain.sessions}
         assert told >= {each["id"] for each in sessions if each["state"] != "failed"}
         assert kept(cockpit, "damaged") == []
         after = {each["id"]: each for each in kept(cockpit, "handoffs")}

@@ -8,6 +8,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from cockpit.wire.history import HistoryChain, HistoryHandoff, HistorySession
+
 _GOALS = {
     "api": "Renew access tokens before they expire, and keep clients of version 1 working.",
     "search": "Index product names in three languages; the query must stay under 40 ms.",
@@ -18,7 +20,7 @@ _GOALS = {
 
 def handoff(
     ident: str, created: str, outcome: str | None = "done", **fields: Any
-) -> dict[str, Any]:
+) -> HistoryHandoff:
     """One handoff as `history` says it."""
     usual = {
         "id": ident,
@@ -32,38 +34,38 @@ def handoff(
         "writer": "agent",
         "tokens_after": 41_000 if outcome == "done" else None,
     }
-    return {**usual, **fields}
+    return HistoryHandoff.model_validate({**usual, **fields})
 
 
-def session(number: int, *handoffs: dict[str, Any], **fields: Any) -> dict[str, Any]:
+def session(number: int, *handoffs: HistoryHandoff, **fields: Any) -> HistorySession:
     """One session of a chain, with what it left."""
-    left = [each for each in handoffs if each["document"]]
+    left = [each for each in handoffs if each.document]
     usual = {
         "id": f"5b0c2a9e-6d3f-4f1a-9b1e-{number:012}",
         "number": number,
         "state": "handed_off" if handoffs else "live",
-        "document": left[-1]["document"] if left else None,
+        "document": left[-1].document if left else None,
         "documents": [],
         "handoffs": list(handoffs),
-        "handoff": left[-1]["id"] if left else None,
+        "handoff": left[-1].id if left else None,
         "cost_usd": 0.4 + number / 10,
         "tokens": 138_000 + 4_000 * number,
     }
-    return {**usual, **fields}
+    return HistorySession.model_validate({**usual, **fields})
 
 
-def chain(agent: str, *sessions: dict[str, Any], goal: str | None = None) -> dict[str, Any]:
+def chain(agent: str, *sessions: HistorySession, goal: str | None = None) -> HistoryChain:
     """One job."""
-    return {
-        "agent": agent,
-        "job": f"job-{agent}",
-        "goal": _GOALS.get(agent, "") if goal is None else goal,
-        "handoffs": 1,
-        "sessions": list(sessions),
-    }
+    return HistoryChain(
+        agent=agent,
+        job=f"job-{agent}",
+        goal=_GOALS.get(agent, "") if goal is None else goal,
+        handoffs=1,
+        sessions=list(sessions),
+    )
 
 
-def chains(now: datetime | None = None) -> list[dict[str, Any]]:
+def chains(now: datetime | None = None) -> list[HistoryChain]:
     """Four jobs as of some time: some went well, one was refused, one is under way."""
     now = now or datetime.now(UTC)
 

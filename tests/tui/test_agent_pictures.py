@@ -40,7 +40,7 @@ PICTURED = {
 
 def one(**fields: object) -> AgentStatus:
     """An agent in its second session, with nothing that names the time of day."""
-    usual = {"session_id": session(2)["id"], "session_number": 2, "job": "job-api",
+    usual = {"session_id": session(2).id, "session_number": 2, "job": "job-api",
              "chain_cost_usd": 1.12, "cost_usd": 0.62, "activity": "Edit src/auth.py"}  # fmt: skip
     return agent("api", **{**usual, **fields})
 
@@ -80,7 +80,7 @@ def test_band(snap_compare: Compare, tokens: int | None) -> None:
 
 def nine() -> MemoryClient:
     """An agent in its ninth session."""
-    client = flown(session_id=session(9)["id"], session_number=9)
+    client = flown(session_id=session(9).id, session_number=9)
     chart = [stretch(each, readings(120_000 + 4_000 * each, 50)) for each in range(1, 10)]
     client.chart(Course(agent="api", stretches=chart))
     links = [
@@ -99,7 +99,7 @@ def test_a_chain_of_nine(snap_compare: Compare, size: tuple[int, int]) -> None:
 
 def single() -> MemoryClient:
     """An agent in its first session."""
-    client = flown(session_id=session(1)["id"], session_number=1)
+    client = flown(session_id=session(1).id, session_number=1)
     client.chart(Course(agent="api", stretches=[stretch(1, readings(61_000, 30))]))
     client.remember([chain("api", session(1))])
     return client

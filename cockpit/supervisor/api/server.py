@@ -45,6 +45,7 @@ from cockpit.supervisor.history.lookups import Lookups
 from cockpit.supervisor.lifetime import Lifetime
 from cockpit.supervisor.sessions.worktrees import AgentWorktrees
 from cockpit.supervisor.view.publisher import RowPublisher
+from cockpit.wire.history import HistoryChain, to_json
 from cockpit.wire.status import Status
 from cockpit.wire.stream import AgentChanged, Event, Happened, ScreenShot, Snapshot
 from cockpit.wire.verbs import VERBS, Refusal, Verb
@@ -325,7 +326,8 @@ class Views:
             jobs = self._served.history.jobs_of(name)
             listed = _listed(self._served.history.chains(jobs))
             return StreamingResponse(listed, media_type="application/json")
-        return JSONResponse(await self._served.history.search(typed[:LONGEST_SEARCH], name))
+        found = await self._served.history.search(typed[:LONGEST_SEARCH], name)
+        return JSONResponse([to_json(chain) for chain in found])
 
     async def document(self, request: Request) -> Response:
         caller, ident = await self._caller(request), request.path_params["ident"]
@@ -388,7 +390,7 @@ def _number(request: Request, name: str, otherwise: int) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else otherwise
 
 
-async def _listed(source: AsyncIterator[dict[str, Any]]) -> AsyncIterator[bytes]:
+async def _listed(source: AsyncIterator[HistoryChain]) -> AsyncIterator[bytes]:
     """A JSON list, encoded one element at a time so that a long one does not block."""
     between = b"["
     async for chain in source:
@@ -399,17 +401,16 @@ async def _listed(source: AsyncIterator[dict[str, Any]]) -> AsyncIterator[bytes]
     yield b"[]" if between == b"[" else b"]"
 
 
-def _pieces(chain: dict[str, Any]) -> Iterator[bytes]:
+def _pieces(chain: HistoryChain) -> Iterator[bytes]:
     """A chain as JSON, some sessions at a time: a job can have thousands."""
-    sessions = chain["sessions"]
+    sessions = chain.sessions
     if len(sessions) <= SESSIONS_AT_ONCE:
-        yield json.dumps(chain).encode()
+        yield json.dumps(to_json(chain)).encode()
         return
-    rest = {key: value for key, value in chain.items() if key != "sessions"}
-    yield json.dumps(rest).encode()[:-1] + b', "sessions": ['
+    yield json.dumps(to_json(chain, without="sessions")).encode()[:-1] + b', "sessions": ['
     for start in range(0, len(sessions), SESSIONS_AT_ONCE):
-        piece = json.dumps(sessions[start : start + SESSIONS_AT_ONCE]).encode()[1:-1]
-        yield (b", " if start else b"") + piece
+        some = [to_json(session) for session in sessions[start : start + SESSIONS_AT_ONCE]]
+        yield (b", " if start else b"") + json.dumps(some).encode()[1:-1]
     yield b"]}"
 
 

@@ -1,6 +1,6 @@
 """The history: chains of sessions, documents, and the facts of a session. Read only.
 
-The shapes are those of `cockpit history --json` and `cockpit facts --json`.
+Facts have the shape of `cockpit facts --json`.
 """
 
 from __future__ import annotations
@@ -27,11 +27,9 @@ from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.events import rfc3339
 from cockpit.supervisor.history.search_index import SearchIndex
+from cockpit.wire.history import HistoryChain, HistoryDocument, HistoryHandoff, HistorySession
 
 T = TypeVar("T")
-
-Chain = dict[str, Any]
-"""A job with its sessions, as in `cockpit history --json`."""
 
 SESSIONS_AT_ONCE = 50
 """Sessions of one job that are built before other requests are served."""
@@ -62,7 +60,7 @@ class History:
             self._fleet.agent(name)
         return jobs
 
-    async def chains(self, jobs: Iterable[JobRecord]) -> AsyncIterator[Chain]:
+    async def chains(self, jobs: Iterable[JobRecord]) -> AsyncIterator[HistoryChain]:
         """Each job with its sessions in order. Other requests are served between two jobs."""
         for job in jobs:
             yield await self._chain(job)
@@ -98,7 +96,7 @@ class History:
         older = str(shown[-1].id) if len(found) > limit else None
         return Page(self._chains_with(shown), older, store.count_handoffs(name))
 
-    async def _chains_with(self, shown: Iterable[HandoffRecord]) -> AsyncIterator[Chain]:
+    async def _chains_with(self, shown: Iterable[HandoffRecord]) -> AsyncIterator[HistoryChain]:
         """The chains of these handoffs, with only these and their old sessions."""
         store = self._dependencies.store
         by_job: dict[JobId, dict[str, list[HandoffRecord]]] = {}
@@ -117,11 +115,11 @@ class History:
                 if session is not None:
                     own = store.handoffs_of(ident, of_session)
                     sessions.append(self._session(job, session, own, wanted))
-            sessions.sort(key=lambda session: int(session["number"]))
-            yield {**_heading(job), "sessions": sessions}
+            sessions.sort(key=lambda session: session.number)
+            yield _empty_chain(job).model_copy(update={"sessions": sessions})
             await asyncio.sleep(0)
 
-    async def search(self, typed: str, name: str | None) -> list[dict[str, Any]]:
+    async def search(self, typed: str, name: str | None) -> list[HistoryChain]:
         """Chains of the documents that contain all words, each with an excerpt around them.
 
         Without words, all chains. Finds at most the newest 200 documents.
@@ -138,7 +136,7 @@ class History:
         jobs = [job for job in jobs if job.id in job_ids]
         return [held async for chain in self.chains(jobs) if (held := _matching(chain, found))]
 
-    async def _chain(self, job: JobRecord) -> Chain:
+    async def _chain(self, job: JobRecord) -> HistoryChain:
         store = self._dependencies.store
         all_handoffs = await _collect(store.each_handoff(job.id))
         rebuilt = [handoff for handoff in all_handoffs if handoff.details.rebuilt]
@@ -157,19 +155,18 @@ class History:
             if place % SESSIONS_AT_ONCE == 0:
                 await asyncio.sleep(0)
             own = by_session.get(session.id, [])
-            sessions.append(
-                {
-                    **self._session(job, session, own, own),
-                    "tokens_at_start": start_tokens.get(session.id),
-                    "rebuilt": session.id in rebuilt_sessions,
-                }
-            )
-        return {
-            **_heading(job),
-            "handoffs": sum(handoff.outcome == Outcome.DONE.value for handoff in all_handoffs),
-            "rebuilt": bool(rebuilt),
-            "sessions": sessions,
-        }
+            only_whole = {
+                "tokens_at_start": start_tokens.get(session.id),
+                "rebuilt": session.id in rebuilt_sessions,
+            }
+            sessions.append(self._session(job, session, own, own).model_copy(update=only_whole))
+        return _empty_chain(job).model_copy(
+            update={
+                "handoffs": sum(handoff.outcome == Outcome.DONE.value for handoff in all_handoffs),
+                "rebuilt": bool(rebuilt),
+                "sessions": sessions,
+            }
+        )
 
     def _session(
         self,
@@ -177,30 +174,30 @@ class History:
         session: SessionRecord,
         own: list[HandoffRecord],
         shown: list[HandoffRecord],
-    ) -> dict[str, Any]:
+    ) -> HistorySession:
         """A session; `own` are all its handoffs, `shown` those to list."""
         agent = self._fleet.find(job.agent)
         with_document = [handoff for handoff in own if handoff.document]
         last = with_document[-1] if with_document else None
         now = agent is not None and agent.record.session == session.id
-        return {
-            "id": session.id,
-            "number": session.number,
-            "state": session.state,
-            "document": last.document if last else None,
-            "documents": [_document_entry(handoff) for handoff in shown if handoff.document],
-            "handoffs": [_handoff(handoff) for handoff in shown],
-            "handoff": last.id if last else None,
-            "writer": last.writer if last else None,
-            "outcome": last.outcome if last else None,
-            "cost_usd": agent.cost_usd if agent and now else _session_cost(session, own),
-            "tokens": agent.session_state.gauge.tokens if agent and now else session.tokens,
-            "compactions": session.compactions,
-            "began_with": session.document,
-            "started_at": rfc3339(session.created),
-            "ended_at": rfc3339(session.ended) if session.ended else None,
-            "transcript": session.transcript,
-        }
+        return HistorySession(
+            id=session.id,
+            number=session.number,
+            state=session.state,
+            document=last.document if last else None,
+            documents=[_document_entry(handoff) for handoff in shown if handoff.document],
+            handoffs=[_handoff(handoff) for handoff in shown],
+            handoff=last.id if last else None,
+            writer=last.writer if last else None,
+            outcome=last.outcome if last else None,
+            cost_usd=agent.cost_usd if agent and now else _session_cost(session, own),
+            tokens=agent.session_state.gauge.tokens if agent and now else session.tokens,
+            compactions=session.compactions,
+            began_with=session.document,
+            started_at=rfc3339(session.created),
+            ended_at=rfc3339(session.ended) if session.ended else None,
+            transcript=session.transcript,
+        )
 
     async def document(self, named: str) -> str:
         """The text of a handoff's document: of the worktree, our copy, or its draft of facts.
@@ -272,25 +269,26 @@ class History:
 class Page:
     """A page of the history. `next` is the cursor of the next older page; None on the last."""
 
-    chains: AsyncIterator[Chain]
+    chains: AsyncIterator[HistoryChain]
     next: str | None
     total: int
     """Number of handoffs on all pages."""
 
 
-def _matching(chain: dict[str, Any], found: Mapping[str, str]) -> dict[str, Any] | None:
+def _matching(chain: HistoryChain, found: Mapping[str, str]) -> HistoryChain | None:
     """The chain with only the sessions and handoffs that were found; None if none was."""
     sessions = []
-    for session in chain["sessions"]:
-        documents = [one for one in session["documents"] if one["id"] in found]
+    for session in chain.sessions:
+        documents = [one for one in session.documents if one.id in found]
         handoffs = [
-            {**handoff, "found": found[handoff["id"]]}
-            for handoff in session["handoffs"]
-            if handoff["id"] in found
+            handoff.model_copy(update={"found": found[handoff.id]})
+            for handoff in session.handoffs
+            if handoff.id in found
         ]
         if handoffs:
-            sessions.append({**session, "documents": documents, "handoffs": handoffs})
-    return {**chain, "sessions": sessions} if sessions else None
+            only = {"documents": documents, "handoffs": handoffs}
+            sessions.append(session.model_copy(update=only))
+    return chain.model_copy(update={"sessions": sessions}) if sessions else None
 
 
 async def _collect(records: Iterable[T]) -> list[T]:
@@ -303,13 +301,11 @@ async def _collect(records: Iterable[T]) -> list[T]:
     return found
 
 
-def _heading(job: JobRecord) -> Chain:
-    return {
-        "agent": job.agent,
-        "job": job.id,
-        "goal": job.prompt,
-        "started_at": rfc3339(job.created),
-    }
+def _empty_chain(job: JobRecord) -> HistoryChain:
+    """The job without its sessions."""
+    return HistoryChain(
+        agent=job.agent, job=job.id, goal=job.prompt, started_at=rfc3339(job.created)
+    )
 
 
 def _session_cost(session: SessionRecord, own: list[HandoffRecord]) -> float | None:
@@ -318,29 +314,25 @@ def _session_cost(session: SessionRecord, own: list[HandoffRecord]) -> float | N
     return session.cost_usd if not copies else (session.cost_usd or 0.0) + copies
 
 
-def _document_entry(handoff: HandoffRecord) -> dict[str, Any]:
-    return {
-        "id": handoff.id,
-        "path": handoff.document,
-        "outcome": handoff.outcome,
-        "writer": handoff.writer,
-    }
+def _document_entry(handoff: HandoffRecord) -> HistoryDocument:
+    return HistoryDocument(
+        id=handoff.id, path=handoff.document, outcome=handoff.outcome, writer=handoff.writer
+    )
 
 
-def _handoff(record: HandoffRecord) -> dict[str, Any]:
-    """One handoff, with or without a document. Its `outcome` is null while it is under way."""
-    return {
-        "id": record.id,
-        "reason": record.reason,
-        "created": rfc3339(record.created),
-        "ended": rfc3339(record.ended) if record.ended else None,
-        "outcome": record.outcome,
-        "why": record.why,
-        "document": record.document,
-        "copy": record.copy,
-        "writer": record.writer,
-        "tokens_after": record.details.tokens_after,
-    }
+def _handoff(record: HandoffRecord) -> HistoryHandoff:
+    return HistoryHandoff(
+        id=record.id,
+        reason=record.reason,
+        created=rfc3339(record.created),
+        ended=rfc3339(record.ended) if record.ended else None,
+        outcome=record.outcome,
+        why=record.why,
+        document=record.document,
+        own_copy=record.copy,
+        writer=record.writer,
+        tokens_after=record.details.tokens_after,
+    )
 
 
 def _first_document(documents: Documents, places: Sequence[Path]) -> str | None:

@@ -1,14 +1,13 @@
 """The history of handoffs as lines: agent, time, tokens before and after, outcome.
 
-Built from `cockpit history --json`. Text from documents is untrusted and made safe here.
+Text from documents is untrusted and made safe here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 
 from rich.cells import cell_len
 
@@ -19,6 +18,7 @@ from cockpit.tui.present import words
 from cockpit.tui.present.paths import short_path
 from cockpit.tui.present.review import WRITERS
 from cockpit.tui.present.span import Span, fit, merged
+from cockpit.wire.history import HistoryChain, HistoryHandoff, HistorySession
 
 _OUTCOMES = {
     "done": ("✓", "done", "state-done"),
@@ -63,14 +63,14 @@ class Entry:
         return self.document is not None or self.outcome is None
 
 
-def entries(chains: Iterable[Mapping[str, Any]], agent: str | None = None) -> list[Entry]:
+def entries(chains: Iterable[HistoryChain], agent: str | None = None) -> list[Entry]:
     """The handoffs of the chains, newest first; only those of `agent` if given."""
     found = [
         _entry(chain, session, handoff)
         for chain in chains
-        if agent in (None, chain["agent"])
-        for session in chain["sessions"]
-        for handoff in session.get("handoffs") or ()
+        if agent in (None, chain.agent)
+        for session in chain.sessions
+        for handoff in session.handoffs
     ]
     return sorted(found, key=lambda entry: (entry.created, entry.id), reverse=True)
 
@@ -98,25 +98,23 @@ def folded(found: Iterable[Entry]) -> list[Entry]:
     return lines
 
 
-def _entry(
-    chain: Mapping[str, Any], session: Mapping[str, Any], handoff: Mapping[str, Any]
-) -> Entry:
-    last = session.get("handoff") in (None, handoff["id"])
+def _entry(chain: HistoryChain, session: HistorySession, handoff: HistoryHandoff) -> Entry:
+    last = session.handoff in (None, handoff.id)
     return Entry(
-        id=str(handoff["id"]),
-        agent=str(chain["agent"]),
-        goal=str(chain.get("goal") or ""),
-        number=int(session.get("number") or 1),
-        created=str(handoff.get("created") or ""),
-        outcome=handoff.get("outcome"),
-        writer=handoff.get("writer"),
-        document=handoff.get("document"),
-        copy=handoff.get("copy"),
-        tokens=session.get("tokens") if last else None,
-        tokens_after=handoff.get("tokens_after"),
-        cost_usd=session.get("cost_usd") if last else None,
-        why=handoff.get("why"),
-        found=str(handoff.get("found") or ""),
+        id=handoff.id,
+        agent=chain.agent,
+        goal=chain.goal or "",
+        number=session.number,
+        created=handoff.created,
+        outcome=handoff.outcome,
+        writer=handoff.writer,
+        document=handoff.document,
+        copy=handoff.own_copy,
+        tokens=session.tokens if last else None,
+        tokens_after=handoff.tokens_after,
+        cost_usd=session.cost_usd if last else None,
+        why=handoff.why,
+        found=handoff.found or "",
     )
 
 

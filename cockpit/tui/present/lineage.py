@@ -1,6 +1,6 @@
 """The chain of a job as lines: each session's tokens, document, cost and outcome.
 
-Built from `cockpit history --json`, and from the agent's row for the live session.
+Built from the history, and from the agent's row for the live session.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import zip_longest
-from typing import Any
 
 from rich.cells import cell_len
 
@@ -17,6 +16,7 @@ from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_line
 from cockpit.tui.present import words
 from cockpit.tui.present.span import Span, fit, merged
+from cockpit.wire.history import HistoryChain, HistorySession
 from cockpit.wire.status import AgentStatus
 
 GAP = "  "
@@ -54,67 +54,58 @@ class Link:
     """The handoff whose document it left; None if it left none."""
 
 
-def chain_of(
-    history: Sequence[Mapping[str, Any]], agent: AgentStatus | None
-) -> list[Mapping[str, Any]]:
+def chain_of(history: Sequence[HistoryChain], agent: AgentStatus | None) -> list[HistorySession]:
     """The sessions of the agent's job, in order; empty if the job is unknown."""
     for chain in reversed(history):
-        if agent is not None and chain.get("job") == agent.job:
-            return list(chain.get("sessions") or ())
+        if agent is not None and chain.job == agent.job:
+            return chain.sessions
     return []
 
 
-def links(sessions: Sequence[Mapping[str, Any]], agent: AgentStatus | None) -> list[Link]:
+def links(sessions: Sequence[HistorySession], agent: AgentStatus | None) -> list[Link]:
     """One line per session; the live one is updated from the agent's row."""
     return [_link(each, then, agent) for each, then in zip_longest(sessions, sessions[1:])]
 
 
-def _link(
-    session: Mapping[str, Any], then: Mapping[str, Any] | None, agent: AgentStatus | None
-) -> Link:
-    ident = str(session.get("id"))
-    live = agent if agent is not None and agent.session_id == ident else None
-    held = live.context.tokens if live else session.get("tokens")
-    cost = live.cost_usd if live else session.get("cost_usd")
-    state = "live" if live else str(session.get("state"))
-    handoff_outcome = session.get("outcome")
+def _link(session: HistorySession, then: HistorySession | None, agent: AgentStatus | None) -> Link:
+    live = agent if agent is not None and agent.session_id == session.id else None
+    held = live.context.tokens if live else session.tokens
+    cost = live.cost_usd if live else session.cost_usd
+    state = "live" if live else session.state
     outcome, role = _OUTCOMES.get(state, (safe_line(state, 16), "muted"))
-    if state in {"live", "ended"} and handoff_outcome in _NOT_REPLACED:
-        text, _ = _NOT_REPLACED[handoff_outcome]
+    if state in {"live", "ended"} and session.outcome in _NOT_REPLACED:
+        text, _ = _NOT_REPLACED[session.outcome]
         outcome = f"{outcome}, handoff {text}"
     start = _tokens_at_start(session, then) if then else None
-    compacted = session.get("compactions") if live is None else live.compactions
-    handoff = session.get("handoff")
+    compacted = session.compactions if live is None else live.compactions
     return Link(
-        session=ident,
-        number=f"#{session.get('number', '?')}",
+        session=session.id,
+        number=f"#{session.number}",
         tokens=words.tokens(held)
         if then is None
         else f"{words.tokens(held)} → {words.tokens(start)}",
-        writer=_WRITERS.get(str(session.get("writer")), "") if handoff else "",
+        writer=_WRITERS.get(session.writer or "", "") if session.handoff else "",
         cost=words.money(cost),
         lasted=_lasted(session),
-        outcome=", ".join(
-            [outcome, *([counted(int(compacted), "compaction")] if compacted else [])]
-        ),
+        outcome=", ".join([outcome, *([counted(compacted, "compaction")] if compacted else [])]),
         role=role,
-        handoff=str(handoff) if handoff else None,
+        handoff=session.handoff,
     )
 
 
-def _tokens_at_start(session: Mapping[str, Any], then: Mapping[str, Any]) -> Any:
+def _tokens_at_start(session: HistorySession, then: HistorySession) -> int | None:
     """The successor's tokens at its start, from its record or from the confirmed handoff."""
-    if then.get("tokens_at_start") is not None:
-        return then["tokens_at_start"]
-    after = [each.get("tokens_after") for each in session.get("handoffs") or ()]
+    if then.tokens_at_start is not None:
+        return then.tokens_at_start
+    after = [handoff.tokens_after for handoff in session.handoffs]
     return next((tokens for tokens in reversed(after) if tokens is not None), None)
 
 
-def _lasted(session: Mapping[str, Any]) -> str:
+def _lasted(session: HistorySession) -> str:
     """The session's duration; empty while it runs, so that an idle screen is not redrawn."""
     try:
-        began = datetime.fromisoformat(str(session.get("started_at")))
-        ended = datetime.fromisoformat(str(session.get("ended_at")))
+        began = datetime.fromisoformat(str(session.started_at))
+        ended = datetime.fromisoformat(str(session.ended_at))
     except ValueError:
         return ""
     return duration((ended - began).total_seconds())

@@ -25,12 +25,12 @@ async def test_an_earlier_document_of_the_same_session_stays_in_the_list(cockpit
             assert row.handoff is not None
             left.append(row.handoff.id)
             await cockpit.ask(Refuse(name="api"))
-        ((session,),) = [each["sessions"] for each in await cockpit.client.history("api")]
-        assert [each["id"] for each in session["documents"]] == left
-        assert [each["outcome"] for each in session["documents"]] == ["refused", "refused"]
-        assert all(each["writer"] for each in session["documents"])
-        assert session["documents"][-1]["path"] == session["document"]
-        assert session["documents"][0]["path"] != session["document"]
+        ((session,),) = [each.sessions for each in await cockpit.client.history("api")]
+        assert [each.id for each in session.documents] == left
+        assert [each.outcome for each in session.documents] == ["refused", "refused"]
+        assert all(each.writer for each in session.documents)
+        assert session.documents[-1].path == session.document
+        assert session.documents[0].path != session.document
 
 
 async def test_sessions_that_were_ended_with_all_agents_are_over(cockpit: Cockpit) -> None:
@@ -39,6 +39,6 @@ async def test_sessions_that_were_ended_with_all_agents_are_over(cockpit: Cockpi
         await cockpit.until(lambda row: row.state == "done")
         await cockpit.ask(Down(agents=True))
         (chain,) = await cockpit.client.history("api")
-        (session,) = chain["sessions"]
-        assert session["state"] == "ended"
-        assert session["ended_at"] is not None
+        (session,) = chain.sessions
+        assert session.state == "ended"
+        assert session.ended_at is not None

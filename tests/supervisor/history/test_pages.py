@@ -14,6 +14,8 @@ from cockpit.core.handoff.details import HandoffDetails
 from cockpit.core.ids import AgentName, HandoffId, JobId, SessionId
 from cockpit.ports.records import HandoffRecord, JobRecord, SessionRecord
 from cockpit.tui.present.history import Entry, entries
+from cockpit.wire.history import to_json
+from cockpit.wire.verbs import Handoff
 
 if TYPE_CHECKING:
     from cockpit.adapters.store.store import Store
@@ -44,6 +46,23 @@ def fill(store: Store) -> None:
                 )  # fmt: skip
 
 
+SESSION = (
+    "id number state document documents handoffs handoff writer outcome cost_usd tokens "
+    "compactions began_with started_at ended_at transcript"
+)
+HANDOFF = "id reason created ended outcome why document copy writer tokens_after"
+JOB = "agent job goal started_at"
+WHOLE = f"{JOB} handoffs rebuilt sessions"
+WHOLE_SESSION = f"{SESSION} tokens_at_start rebuilt"
+KEYS = {
+    "/v1/history": (WHOLE, WHOLE_SESSION, HANDOFF),
+    "/v1/history?limit=5": (WHOLE, WHOLE_SESSION, HANDOFF),
+    "/v1/history?handoffs=5": (f"{JOB} sessions", SESSION, HANDOFF),
+    "/v1/history?search=count": (WHOLE, WHOLE_SESSION, f"{HANDOFF} found"),
+}
+"""What is asked for -> the keys of a chain, a session and a handoff, in order."""
+
+
 async def asked(socket: Path, target: str) -> Any:
     reader, writer = await asyncio.open_unix_connection(str(socket))
     writer.write(f"GET {target} HTTP/1.0\r\nHost: x\r\n\r\n".encode())
@@ -61,7 +80,7 @@ async def test_pages_give_every_job_once_and_together_what_the_whole_gives(
         fill(supervisor.dependencies.store)
         whole = await asked(cockpit.places.socket, "/v1/history?name=api")
         assert [len(chain["sessions"]) for chain in whole] == [SESSIONS] * JOBS
-        assert await cockpit.client.history("api") == whole
+        assert [to_json(one) for one in await cockpit.client.history("api")] == whole
         pages: list[dict[str, Any]] = []
         target = "/v1/history?limit=25"
         more: str | None = ""
@@ -72,6 +91,21 @@ async def test_pages_give_every_job_once_and_together_what_the_whole_gives(
         assert pages == whole
         refused = await asked(cockpit.places.socket, "/v1/history?limit=5&before=none")
         assert refused["exit_code"] == 2
+
+
+@pytest.mark.parametrize("target", KEYS)
+async def test_a_history_keeps_its_keys(cockpit: Cockpit, target: str) -> None:
+    async with cockpit.flying(cockpit.agent(mode="prompt", steps=9, pause=2, step_tokens=100)):
+        await cockpit.start()
+        await cockpit.until(lambda row: row.state == "idle")
+        await cockpit.ask(Handoff(name="api", now=True))
+        await cockpit.until(lambda row: row.needs and row.needs.kind == "review")
+        found = await asked(cockpit.places.socket, target)
+        (chain,) = found if isinstance(found, list) else found["chains"]
+        session = chain["sessions"][0]
+        told = [list(each) for each in (chain, session, session["handoffs"][0])]
+        assert told == [keys.split() for keys in KEYS[target]]
+        assert list(session["documents"][0]) == ["id", "path", "outcome", "writer"]
 
 
 async def test_pages_of_handoffs_are_newest_first_even_within_one_job(cockpit: Cockpit) -> None:

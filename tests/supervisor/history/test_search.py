@@ -29,11 +29,11 @@ async def test_what_was_sealed_is_found_with_its_line_also_when_its_file_is_gone
         told = await cockpit.client.continuation("api")
         assert row.handoff.document in told
         search = cockpit.client.history
-        ((session,),) = [each["sessions"] for each in await search(search="COUNT step")]
-        (found,) = session["handoffs"]
-        assert found["id"] == session["documents"][0]["id"] == row.handoff.id
-        assert found["outcome"] is None
-        assert "Count the steps" in found["found"]
+        ((session,),) = [each.sessions for each in await search(search="COUNT step")]
+        (found,) = session.handoffs
+        assert found.id == session.documents[0].id == row.handoff.id
+        assert found.outcome is None
+        assert "Count the steps" in (found.found or "")
         assert await search(search='count "nowhere') == []
         assert await search("api", search="\x00 ") == await search("api")
 
@@ -42,9 +42,9 @@ async def test_what_was_sealed_is_found_with_its_line_also_when_its_file_is_gone
         with pytest.raises(NotNow, match="No handoff is under way"):
             await cockpit.client.continuation("api")
         Path(row.handoff.document).unlink()
-        assert [each["agent"] for each in await search(search="count step")] == ["api"]
-        ((session,),) = [each["sessions"] for each in await search("api")]
-        assert [each["outcome"] for each in session["handoffs"]] == ["refused"]
+        assert [each.agent for each in await search(search="count step")] == ["api"]
+        ((session,),) = [each.sessions for each in await search("api")]
+        assert [each.outcome for each in session.handoffs] == ["refused"]
         await cockpit.ask(
             Continue(document=row.handoff.document, name="again", directory=str(cockpit.home))
         )

@@ -14,6 +14,7 @@ import pytest
 
 from cockpit.core import document
 from cockpit.core.ids import SessionId
+from cockpit.wire.history import to_json
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Handoff, Undo
 
@@ -160,7 +161,7 @@ async def test_a_secret_of_the_agents_environment_is_found_nowhere(cockpit: Cock
         assert "[REDACTED" in paper(cockpit).read_text()
         told = json.dumps([each.model_dump() for each in await cockpit.events()])
         told += (await cockpit.client.status()).model_dump_json()
-        told += json.dumps(await cockpit.client.history())
+        told += json.dumps([to_json(one) for one in await cockpit.client.history()])
         assert CANARY not in told
         assert seen_by_ps() == []
     assert [path.name for path in holding(cockpit.places.state)] == ["api.json"]

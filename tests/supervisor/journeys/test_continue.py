@@ -79,8 +79,8 @@ async def test_a_new_agent_goes_on_from_what_another_one_left(cockpit: Cockpit) 
         assert str(left) in opening
         assert "Count the steps." in opening
         (chain,) = await cockpit.client.history("api-2")
-        assert chain["goal"] == "Count the steps."
-        assert chain["sessions"][0]["began_with"] == str(left)
+        assert chain.goal == "Count the steps."
+        assert chain.sessions[0].began_with == str(left)
 
 
 async def test_a_document_of_somebody_elses_is_copied_to_where_it_can_be_read(

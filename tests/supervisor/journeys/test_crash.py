@@ -41,12 +41,13 @@ async def check_whole(cockpit: Cockpit, first: AgentStatus, last: AgentStatus) -
 
 async def check_papers(cockpit: Cockpit) -> None:
     (chain,) = await cockpit.client.history("api")
-    assert [each["number"] for each in chain["sessions"]] == [1, 2]
-    paper = Path(chain["sessions"][0]["document"])
-    ident = chain["sessions"][0]["handoff"]
-    text = await cockpit.client.document(ident)
-    assert paper.read_text() == text
-    copy = cockpit.places.handoffs / f"{ident}.md"
+    assert [each.number for each in chain.sessions] == [1, 2]
+    first = chain.sessions[0]
+    assert first.document is not None
+    assert first.handoff is not None
+    text = await cockpit.client.document(first.handoff)
+    assert Path(first.document).read_text() == text
+    copy = cockpit.places.handoffs / f"{first.handoff}.md"
     assert hashlib.sha256(copy.read_bytes()).digest() == hashlib.sha256(text.encode()).digest()
 
 

@@ -118,7 +118,7 @@ async def test_a_refusal_of_a_dead_agents_review_says_that_it_is_dead(cockpit: C
         assert "is not running" in done.message
         assert f"--resume {row.session_id}" in done.message
         (chain,) = await cockpit.client.history("api")
-        assert [each["state"] for each in chain["sessions"]] == ["ended"]
+        assert [each.state for each in chain.sessions] == ["ended"]
 
 
 class Undying(LocalProcesses):

@@ -51,10 +51,10 @@ async def test_an_automatic_handoff_swaps_the_session_in_its_place(cockpit: Cock
         assert second.job == first.job
 
         (chain,) = await cockpit.client.history("api")
-        assert [each["number"] for each in chain["sessions"]] == [1, 2]
-        assert [each["state"] for each in chain["sessions"]] == ["handed_off", "live"]
+        assert [each.number for each in chain.sessions] == [1, 2]
+        assert [each.state for each in chain.sessions] == ["handed_off", "live"]
         (paper,) = papers(cockpit)
-        assert chain["sessions"][0]["document"] == str(paper)
+        assert chain.sessions[0].document == str(paper)
         text = paper.read_text()
         assert document.validate(text, complete=True) == []
         assert paper.stat().st_mode & 0o777 == 0o600
@@ -431,7 +431,7 @@ async def test_undo_reopens_the_session_before_and_keeps_the_other(cockpit: Cock
         assert (back.handoffs, back.pane) == (1, first.pane)
         await cockpit.lives(back)
         (chain,) = await cockpit.client.history("api")
-        assert [each["state"] for each in chain["sessions"]] == ["live", "undone"]
+        assert [each.state for each in chain.sessions] == ["live", "undone"]
         assert len(papers(cockpit)) == 1
 
 

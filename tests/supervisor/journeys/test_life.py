@@ -125,7 +125,7 @@ async def test_a_prompt_arrives_byte_for_byte(cockpit: Cockpit, size: int) -> No
         assert told.removeprefix(text).endswith("HANDOFF: COMPLETE")
         assert not (cockpit.repository / "pwned").exists()
         (chain,) = await cockpit.client.history("api")
-        assert chain["goal"] == text
+        assert chain.goal == text
 
 
 async def test_a_prompt_that_is_sent_arrives_byte_for_byte(cockpit: Cockpit) -> None:

@@ -57,7 +57,7 @@ async def test_a_reopened_session_goes_on_in_its_own_job(cockpit: Cockpit) -> No
         # Nothing was said to it: the configured prompt began the job, and is not said again.
         assert cockpit.prompts(row) == cockpit.prompts(was)
         (chain,) = await cockpit.client.history("api")
-        assert [each["number"] for each in chain["sessions"]] == [1, 2]
+        assert [each.number for each in chain.sessions] == [1, 2]
         await cockpit.ask(Undo(name="api"))
         back = await cockpit.until(lambda row: row.session_number == 1)
         assert back.job == was.job
@@ -74,7 +74,7 @@ async def test_a_session_of_another_agent_is_not_taken_out_of_its_job(cockpit: C
         assert isinstance(refused, NotNow)
         assert f"cockpit start api --resume {row.session_id}" in refused.hint
         (chain,) = await cockpit.client.history("api")
-        assert [each["id"] for each in chain["sessions"]] == [row.session_id]
+        assert [each.id for each in chain.sessions] == [row.session_id]
 
 
 async def test_everybody_who_ran_is_reopened_after_a_restart_and_the_rest_says_why(

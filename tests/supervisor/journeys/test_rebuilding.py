@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from cockpit.wire.history import HistorySession
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Handoff, Undo
 
@@ -34,8 +35,8 @@ async def handed_off(cockpit: Cockpit, number: int) -> AgentStatus:
     return await cockpit.until(lambda row: row.session_number == number and rests(row))
 
 
-def told(session: dict[str, Any]) -> dict[str, Any]:
-    return {name: session[name] for name in KEPT}
+def told(session: HistorySession) -> dict[str, Any]:
+    return {name: getattr(session, name) for name in KEPT}
 
 
 async def test_history_numbers_costs_and_the_way_back_are_there_again(cockpit: Cockpit) -> None:
@@ -49,7 +50,7 @@ async def test_history_numbers_costs_and_the_way_back_are_there_again(cockpit: C
     await handed_off(cockpit, 3)
     before = await handed_off(cockpit, 4)
     (chain,) = await cockpit.client.history("api")
-    assert chain["rebuilt"] is False
+    assert chain.rebuilt is False
     cockpit.kill()
     lose(cockpit.places.database)
     (cockpit.places.handoffs / "8003c7bf-4f5c-64f9-8003-c7bf4f5c64f9.md").write_text("\0 no")
@@ -61,27 +62,28 @@ async def test_history_numbers_costs_and_the_way_back_are_there_again(cockpit: C
     assert row.previous_session_id == before.previous_session_id
     assert row.handoffs == before.handoffs == 3
     (again,) = await cockpit.client.history("api")
-    assert [told(each) for each in again["sessions"]] == [told(each) for each in chain["sessions"]]
-    states = [each["state"] for each in again["sessions"]]
-    assert states == [each["state"] for each in chain["sessions"]]
+    assert [told(each) for each in again.sessions] == [told(each) for each in chain.sessions]
+    states = [each.state for each in again.sessions]
+    assert states == [each.state for each in chain.sessions]
     assert states == ["handed_off", "undone", "handed_off", "live"]
-    costs = [each["cost_usd"] for each in chain["sessions"]]
-    first, undone, third, live = [each["cost_usd"] for each in again["sessions"]]
+    costs = [each.cost_usd for each in chain.sessions]
+    first, undone, third, live = [each.cost_usd for each in again.sessions]
     assert (undone, live) == (None, costs[3])
     # A document knows the cost up to its own writing; the session may say a word after it.
-    assert 0 < first <= costs[0]
-    assert 0 < third <= costs[2]
-    assert again["goal"] == chain["goal"]
-    assert again["rebuilt"]
-    assert all(each["rebuilt"] for each in again["sessions"])
+    assert 0 < (first or 0) <= (costs[0] or 0)
+    assert 0 < (third or 0) <= (costs[2] or 0)
+    assert again.goal == chain.goal
+    assert again.rebuilt
+    assert all(each.rebuilt for each in again.sessions)
     rebuilt = await cockpit.event("history.rebuilt")
     assert "1 job rebuilt from 3 documents; 1 file ignored" in rebuilt.text
     (aside,) = rebuilt.data["left_aside"]
     assert Path(aside).name.startswith("8003c7bf")
-    for session in again["sessions"]:
-        if session["handoff"] is not None:
-            text = await cockpit.client.document(session["handoff"])
-            assert text == Path(session["document"]).read_text()
+    for session in again.sessions:
+        if session.handoff is not None:
+            assert session.document is not None
+            text = await cockpit.client.document(session.handoff)
+            assert text == Path(session.document).read_text()
 
     # Nothing of it is done again by the next supervisor, and the way back is open.
     cockpit.kill()
@@ -90,4 +92,4 @@ async def test_history_numbers_costs_and_the_way_back_are_there_again(cockpit: C
     await cockpit.ask(Undo(name="api"))
     back = await cockpit.until(lambda row: row.session_number == 3 and rests(row))
     assert back.session_id == before.previous_session_id
-    assert back.transcript == chain["sessions"][2]["transcript"]
+    assert back.transcript == chain.sessions[2].transcript

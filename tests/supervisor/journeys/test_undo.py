@@ -57,7 +57,7 @@ async def test_undo_twice_leads_back_to_the_first_session(cockpit: Cockpit) -> N
         await cockpit.until(idle_at(1))
         await cockpit.lives(again)
         (chain,) = await cockpit.client.history("api")
-        states = [each["state"] for each in chain["sessions"]]
+        states = [each.state for each in chain.sessions]
         assert states == ["live", "undone", "undone"]
         told = await cockpit.events("handoff.undone")
         assert [each.data["new_session"] for each in told] == [
@@ -146,7 +146,7 @@ async def test_an_undo_that_was_cut_short_is_finished(cockpit: Cockpit, moment: 
     assert back.session_id == first.session_id
     await cockpit.lives(back)
     (chain,) = await cockpit.client.history("api")
-    assert [each["state"] for each in chain["sessions"]] == ["live", "undone"]
+    assert [each.state for each in chain.sessions] == ["live", "undone"]
     assert len(await cockpit.events("handoff.undone")) == 1
 
 

@@ -191,7 +191,7 @@ async def test_over_somebody_who_cannot_be_ended_nobody_is_started(cockpit: Cock
         row = await cockpit.row()
         assert (row.pid, row.session_id) == (second.pid, second.session_id)
         (chain,) = await cockpit.client.history("api")
-        assert [each["state"] for each in chain["sessions"]] == ["handed_off", "live"]
+        assert [each.state for each in chain.sessions] == ["handed_off", "live"]
     # The same where it was begun by another supervisor: told on the row.
     begin_undo(cockpit, second)
     async with cockpit.flying():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 from rich.cells import cell_len
@@ -11,6 +10,7 @@ from rich.cells import cell_len
 from cockpit.tui.present.comparison import compared, drawn
 from cockpit.tui.present.history import detail, entries, folded, heading, line, widest_name
 from cockpit.tui.present.span import plain
+from cockpit.wire.history import HistoryHandoff
 from tests.tui.scene_history import chain, chains, handoff, session
 
 NOW = datetime(2026, 11, 21, 21, 0, tzinfo=UTC)
@@ -52,7 +52,7 @@ def test_a_line_has_exactly_the_width_and_says_its_outcome(width: int, marked: b
     assert "\x1b" not in "".join(plain(spans) for spans in below)
 
 
-def nothing(ident: str, hour: int, outcome: str = "cancelled") -> dict[str, Any]:
+def nothing(ident: str, hour: int, outcome: str = "cancelled") -> HistoryHandoff:
     at = f"2026-11-21T{hour:02}:00:00+00:00"
     return handoff(ident, at, outcome, document=None, copy=None, writer=None, why="it compacted")
 

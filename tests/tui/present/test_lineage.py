@@ -9,23 +9,24 @@ from rich.cells import cell_len
 
 from cockpit.tui.present.lineage import chain_of, duration, link_spans, links
 from cockpit.tui.present.span import plain
+from cockpit.wire.history import HistoryChain, HistorySession
 from tests.tui.scene import agent
 
 
-def session(number: int, **fields: Any) -> dict[str, Any]:
+def session(number: int, **fields: Any) -> HistorySession:
     usual = {
         "id": f"s{number}", "number": number, "state": "handed_off", "handoff": f"h{number}",
         "writer": "agent", "outcome": "done", "cost_usd": 1.2, "tokens": 162_000,
         "tokens_at_start": 45_000, "compactions": 0,
         "started_at": "2026-11-21T20:00:00Z", "ended_at": "2026-11-21T21:12:30Z",
     }  # fmt: skip
-    return {**usual, **fields}
+    return HistorySession.model_validate({**usual, **fields})
 
 
 LIVE = session(2, state="live", handoff=None, writer=None, outcome=None, ended_at=None, tokens=1)
 
 
-def said(sessions: list[dict[str, Any]], width: int = 90, **row: Any) -> list[str]:
+def said(sessions: list[HistorySession], width: int = 90, **row: Any) -> list[str]:
     every = links(sessions, agent("api", session_id="s2", **row))
     lines = [plain(link_spans(link, every, width)) for link in every]
     assert {cell_len(line) for line in lines} <= {width}
@@ -64,11 +65,11 @@ def test_narrow_lines_keep_number_tokens_and_outcome() -> None:
 
 
 def test_a_chain_is_that_of_the_agents_job() -> None:
-    history: list[dict[str, Any]] = [
-        {"job": "old", "sessions": [{"id": 1}]},
-        {"job": "new", "sessions": []},
+    history = [
+        HistoryChain(agent="api", job="old", sessions=[session(1)]),
+        HistoryChain(agent="api", job="new"),
     ]
-    assert chain_of(history, agent("api", job="old"))[0]["id"] == 1
+    assert chain_of(history, agent("api", job="old")) == [session(1)]
     assert chain_of(history, agent("api", job="none")) == []
     assert chain_of(history, None) == []
     assert links([], None) == []

@@ -102,7 +102,7 @@ async def test_enter_reads_the_document_of_the_chosen_session_or_goes_into_the_p
 
 async def test_a_session_that_left_nothing_says_so(fly: Fly) -> None:
     client = scene()
-    client.change("checkout", job="job-checkout", session_id=session(1)["id"])
+    client.change("checkout", job="job-checkout", session_id=session(1).id)
     client.remember([chain("checkout", session(1))])
     async with fly(client, selected="checkout") as flight:
         screen = await opened(flight, "2")
@@ -271,7 +271,7 @@ async def test_nothing_is_drawn_while_nothing_changes(fly: Fly) -> None:
 def hostile(text: str) -> MemoryClient:
     one = agent(
         "api", activity=text, branch=text, model=text, note=text, worktree=text, job="j",
-        session_id=session(2)["id"],
+        session_id=session(2).id,
     )  # fmt: skip
     client = MemoryClient(Status(agents=[one]))
     client.show("api", [text, f"\x1b[41m{text}"])
@@ -286,7 +286,7 @@ def hostile(text: str) -> MemoryClient:
     )
     papers = handoff("h", text, text, document=text, writer=text)
     sessions = [session(1, papers, state=text, started_at=text, ended_at=text), session(2)]
-    client.remember([{**chain("api", *sessions, goal=text), "job": "j"}])
+    client.remember([chain("api", *sessions, goal=text).model_copy(update={"job": "j"})])
     client.lay("h", text)
     client.know("api", {**FACTS, "goal": text, "git_status": text, "files_modified": [text]})
     part = f"diff --git a/{text} b/{text}\n@@ -1 +1,2 @@ {text}\n-{text}\n+{text}\n"

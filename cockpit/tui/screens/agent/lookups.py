@@ -18,6 +18,7 @@ from cockpit.tui.present.lineage import Link, chain_of, links
 from cockpit.tui.screens.requests import in_one_line
 from cockpit.wire.course import Course, CoursePoint
 from cockpit.wire.diff import WorktreeDiff
+from cockpit.wire.history import HistorySession
 from cockpit.wire.status import AgentStatus
 
 READ = ("course", "facts", "diff")
@@ -36,7 +37,7 @@ class Lookups:
             "facts": self._read_facts,
             "diff": self._read_diff,
         }
-        self._sessions: list[Any] = []
+        self._sessions: list[HistorySession] = []
         self.course: Course | None = None
         self.documents: list[Entry] = []
         self.facts: dict[str, Any] | None = None

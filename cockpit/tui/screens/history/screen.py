@@ -34,7 +34,7 @@ from cockpit.tui.widgets.field import Field
 from cockpit.tui.widgets.line import OneLine
 from cockpit.tui.widgets.picker import Picker
 from cockpit.tui.widgets.text_view import TextView
-from cockpit.wire.history import HistoryPage
+from cockpit.wire.history import HistoryChain, HistoryPage
 from cockpit.wire.verbs import Continue
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class HistoryScreen(BaseScreen):
         self._now = now
         self.of_agent: str | None = None
         """Show only this agent's handoffs; None shows all."""
-        self._chains: list[dict[str, Any]] = []
+        self._chains: list[HistoryChain] = []
         """The loaded chains, newest first."""
         self._older: str | None = None
         """Cursor of the next page; None if all pages are loaded."""
@@ -420,10 +420,8 @@ class HistoryScreen(BaseScreen):
         )
 
 
-def _handoffs(chains: list[dict[str, Any]]) -> int:
-    return sum(
-        len(session.get("handoffs") or ()) for chain in chains for session in chain["sessions"]
-    )
+def _handoffs(chains: list[HistoryChain]) -> int:
+    return sum(len(session.handoffs) for chain in chains for session in chain.sessions)
 
 
 def _free(name: str, taken: Any) -> str:
