@@ -5,6 +5,8 @@ The context has every size: its plot is drawn in as many cells as there are.
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from textual.pilot import Pilot
 
@@ -38,14 +40,14 @@ PICTURED = {
 }
 
 
-def one(**fields: object) -> AgentStatus:
+def one(**fields: Any) -> AgentStatus:
     """An agent in its second session, with nothing that names the time of day."""
     usual = {"session_id": session(2).id, "session_number": 2, "job": "job-api",
              "chain_cost_usd": 1.12, "cost_usd": 0.62, "activity": "Edit src/auth.py"}  # fmt: skip
     return agent("api", **{**usual, **fields})
 
 
-def flown(tokens: int | None = 61_000, **fields: object) -> MemoryClient:
+def flown(tokens: int | None = 61_000, **fields: Any) -> MemoryClient:
     """That agent alone, with everything that can be read of it."""
     client = MemoryClient(Status(agents=[one(context=context(tokens), **fields)]))
     client.show("api", PANE, cursor=(2, 13))
