@@ -17,7 +17,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 WORKERS ?= 2
 
-.PHONY: demo test test-portable check bench faults mutants tracer branches docs wheel release setup programs lock clean
+.PHONY: demo test test-portable check bench faults mutants tracer branches docs wheel release setup programs clis lock clean
 
 demo: setup
 	@$(BIN)/cockpit demo
@@ -110,6 +110,16 @@ programs:
 			echo "Without sshd, mosh and chromium, the journeys through them are skipped." >&2; \
 		mkdir -p /run/sshd; \
 	fi
+	@[ -z "$$CI" ] || command -v codex >/dev/null 2>&1 || $(MAKE) --no-print-directory clis
+
+# The real CLIs that some journeys run, from npm, for this checkout only.
+clis: $(VENV)/npm/.ready
+
+$(VENV)/npm/.ready: tests/clis.json
+	@mkdir -p $(@D) && cp tests/clis.json $(@D)/package.json
+	@if command -v npm >/dev/null 2>&1 && \
+		timeout 600 npm install --prefix $(@D) --no-audit --no-fund --ignore-scripts --loglevel=error >&2; then touch $@; \
+	else echo "Without npm's CLIs, the journeys with them are skipped." >&2; fi
 
 # Exact versions of what is installed now, with no address of where it came from.
 lock: setup $(VENV)/.ready-docs $(VENV)/.ready-release

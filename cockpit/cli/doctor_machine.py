@@ -39,6 +39,7 @@ def check_machine(
         tmux(environment),
         git(environment),
         *claude(agents or environment, directory),
+        *codex(agents or environment),
         utf8(),
         disk(directory),
         user(),
@@ -87,6 +88,19 @@ def claude(environment: Mapping[str, str], directory: Path) -> list[Finding]:
         return [from_error("claude", error)]
     where = "from claude-agent-sdk; none on PATH" if program.bundled else str(program.path)
     return [fit("claude", f"{program.version} ({where})"), *_first_screens(environment, directory)]
+
+
+def codex(environment: Mapping[str, str]) -> list[Finding]:
+    """Check Codex, where it is installed; an agent that needs it is refused without it."""
+    from cockpit.adapters.agents.codex.program import find_program
+
+    if shutil.which("codex", path=environment.get("PATH")) is None:
+        return []
+    try:
+        program = find_program(environment)
+    except CockpitError as error:
+        return [from_error("codex", error)]
+    return [fit("codex", f"{program.version} ({program.path})")]
 
 
 def _first_screens(environment: Mapping[str, str], directory: Path) -> list[Finding]:

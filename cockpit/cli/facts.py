@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from cockpit.adapters.agents.claude.skim import parse_facts
 from cockpit.cli.usage import Reader, read_into
 from cockpit.core.collect import Collector
 from cockpit.core.errors import CockpitError, Failed
@@ -41,7 +40,7 @@ def read_facts(path: Path) -> dict[str, Any]:
         reader.feed(event)
         collector.feed(event)
 
-    error = read_into(reader, path, parse_facts, feed)
+    error = read_into(reader, path, lambda form: form.facts, feed)
     if error is not None:
         raise Failed(
             f"{safe_line(str(path), 300)} cannot be read",

@@ -12,8 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from cockpit.adapters.agents.claude.models import window
-from cockpit.adapters.agents.claude.skim import parse_totals
+from cockpit.adapters.agents.transcript_formats import TranscriptFormat, format_of
 from cockpit.adapters.transcripts.lines import Parse
 from cockpit.adapters.transcripts.scan import read_all
 from cockpit.config.kernel import USES_LINUX
@@ -52,32 +51,39 @@ class Reader:
         self.meter = Meter()
         self.session_id: str | None = None
         self.cwd: str | None = None
+        self.window: int | None = None
+        """The window that the transcript names."""
         self.events = 0
+        self.format: TranscriptFormat | None = None
+        """Known once it is read."""
 
     def feed(self, event: SessionEvent | Skipped) -> None:
         self.meter.feed(event)
         if isinstance(event, Identified):
             self.session_id = event.session_id or self.session_id
             self.cwd = event.cwd or self.cwd
+            self.window = event.window or self.window
         if not isinstance(event, Skipped):
             self.events += 1
 
     def report(self, path: Path) -> Report:
         """Return the report in its documented JSON form."""
         meter = self.meter
-        found = resolve_window(table=window(meter.model, os.environ), seen=meter.peak)
+        table = self.format.window(meter.model, os.environ) if self.format else None
+        found = resolve_window(reported=self.window, table=table, seen=meter.peak)
         return usage_report(str(path), meter, found, self.session_id)
 
 
 def read_into(
     reader: Reader,
     path: Path,
-    parse: Parse,
+    parse: Callable[[TranscriptFormat], Parse],
     feed: Callable[[SessionEvent | Skipped], None] | None = None,
 ) -> str | None:
     """Read a whole transcript; return the error as text, None on success."""
     try:
-        read_all(path, parse, feed or reader.feed, any_owner=True)
+        reader.format = format_of(path)
+        read_all(path, parse(reader.format), feed or reader.feed, any_owner=True)
     except OSError as error:
         return (error.strerror or type(error).__name__).lower()
     if reader.meter.skipped and not reader.events:
@@ -87,7 +93,7 @@ def read_into(
 
 def _read(path: Path) -> Report:
     reader = Reader()
-    error = read_into(reader, path, parse_totals)
+    error = read_into(reader, path, lambda form: form.totals)
     return reader.report(path) if error is None else unreadable_report(str(path), error)
 
 

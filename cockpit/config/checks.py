@@ -18,7 +18,7 @@ from cockpit.config.thresholds import check_marks
 from cockpit.core.errors import BadUsage
 from cockpit.core.slack_bot import METHOD
 
-UNSUPPORTED_RUNTIMES = frozenset({"codex", "gemini"})
+UNSUPPORTED_RUNTIMES = frozenset({"gemini"})
 """Runtimes that are accepted in a file but not supported yet."""
 
 _CHANNEL = re.compile(r"[CDGU][A-Z0-9]{2,30}")

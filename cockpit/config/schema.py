@@ -247,7 +247,7 @@ class AgentDefaults(Section):
     """Defaults for every agent; each [[agents]] table can override them."""
 
     runtime: RuntimeName = Field(
-        default="claude", description="claude or command; not supported yet: codex, gemini."
+        default="claude", description="claude, codex, or command; not supported yet: gemini."
     )
     mode: Mode = Field(
         default="prompt",

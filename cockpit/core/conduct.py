@@ -149,6 +149,15 @@ class Conduct:
             self.subagents.clear()
             self._rest(at)
 
+    def recorded(self, *, working: bool, at: float) -> None:
+        """Note that a turn began or ended, as the transcript shows; hooks can be newer."""
+        if at >= self.last_moment:
+            self.last_moment = at
+            if working:
+                self._work(at)
+            else:
+                self._rest(at)
+
     @property
     def cut_short(self) -> bool:
         """The last turn was interrupted, and there was no prompt since."""

@@ -142,6 +142,9 @@ class Meter:
 
     def _count(self, event: AssistantReplied) -> None:
         before = self._billed.get(event.message_id)
+        if event.context is None:
+            self.tool_calls += 0 if event.sidechain else len(event.tools)
+            return
         self._bill(event.message_id, before, event.billed)
         if event.sidechain:
             return
@@ -152,7 +155,7 @@ class Meter:
         elif event.message_id != self._last_id:
             # A copied or late row of an earlier message: not the current context.
             return
-        self._model = event.model
+        self._model = event.model or self._model
         if event.context.context > 0:
             self._read(event, event.context.context)
 

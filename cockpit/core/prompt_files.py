@@ -13,16 +13,15 @@ IN_A_FILE = "Read the file {} and do what it says."
 
 _NAME = r"prompt-[0-9a-f]{16}\.md"
 _FILE = rf"/[^\n\"]*/{_NAME}"
+_OPENED_BY_MODEL = re.compile(rf"Read the file {_FILE} and do what it says\.")
 _FORMS = (
     (re.compile(f'Do what(?: @"{_FILE}")+ says\\.'), re.compile(f'@"({_FILE})"')),
     (re.compile(rf"Do what @{_FILE} says\."), re.compile(rf"@({_FILE}) says")),
-    (
-        re.compile(rf"Read the file {_FILE} and do what it says\."),
-        re.compile(rf"file ({_FILE}) and"),
-    ),
+    (_OPENED_BY_MODEL, re.compile(rf"file ({_FILE}) and")),
 )
 """Expressions for the whole sentence and for each file in it. Earlier versions wrote the second."""
 _WHOLE_NAME = re.compile(_FILE)
+_IN_A_COMMAND = re.compile(rf"(/[^\s'\"]*/{_NAME})")
 _COMMAND = re.compile(r"\s*/[\w:.-]+(\s|\Z)")
 _ENDS_A_MENTION = re.compile(r'["\x00-\x1f\x7f]')
 
@@ -48,6 +47,16 @@ def prompt_files(prompt: str) -> list[str]:
         if sentence.fullmatch(prompt):
             return [str(path) for path in named.findall(prompt)]
     return []
+
+
+def mentioned_files(prompt: str) -> list[str]:
+    """Like `prompt_files`, but only those that the CLI itself adds to the prompt."""
+    return [] if _OPENED_BY_MODEL.fullmatch(prompt) else prompt_files(prompt)
+
+
+def prompt_files_in(command: str) -> list[str]:
+    """The paths of prompt files that a command names, in order."""
+    return list(dict.fromkeys(_IN_A_COMMAND.findall(command)))
 
 
 def is_prompt_file(name: str) -> bool:

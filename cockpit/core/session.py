@@ -41,8 +41,9 @@ class AssistantReplied:
 
     message_id: str
     model: str
-    context: Usage
-    """Tokens in the window: the last of `iterations`, if the record has them."""
+    context: Usage | None
+    """Tokens in the window: the last of `iterations`, if the record has them. None if the CLI
+    records them apart from the text and the tools: this is then no reading."""
     billed: Usage
     """Usage of the whole message, for totals."""
     text: str = ""
@@ -120,6 +121,21 @@ class ApiFailed:
 
 
 @dataclass(frozen=True, slots=True)
+class TurnFailed:
+    """A turn ended with an error of the API, from a CLI that has no hook for it."""
+
+    error: ApiFailed
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRecorded:
+    """A turn began or ended, from a CLI whose transcript says so at once."""
+
+    working: bool
+    at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class CostCounted:
     """The CLI's running total for the session, in US dollars."""
 
@@ -162,6 +178,8 @@ SessionEvent = (
     | TurnEnded
     | Interrupted
     | ApiFailed
+    | TurnFailed
+    | TurnRecorded
     | CostCounted
     | ContextInjected
     | PromptFileTaken

@@ -1,4 +1,5 @@
-"""A loopback server with enough of the streaming Messages API for Claude Code.
+"""A loopback server with enough of the streaming Messages API for Claude Code, and of the Responses
+API for Codex.
 
 Its `answer` function gives the replies. It accepts any API key, and forwards nothing.
 """
@@ -14,6 +15,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from cockpit.demo.conversation import ApiError, Reply, Request, ToolCall
+from cockpit.demo.responses import ResponsesFormat
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -38,6 +40,7 @@ class ModelServer:
         """Every request with or without tools, oldest first; token counts are left out."""
         self._answer = answer
         self._ids = count(1)
+        self._format = ResponsesFormat()
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self._socket.bind(("127.0.0.1", port))
@@ -94,6 +97,7 @@ class ModelServer:
         return Starlette(
             routes=[
                 Route("/v1/messages", self._messages, methods=["POST"]),
+                Route("/v1/responses", self._responses, methods=["POST"]),
                 Route("/v1/messages/count_tokens", self._count, methods=["POST"]),
                 Route("/{rest:path}", hello, methods=["GET", "HEAD", "POST"]),
             ]
@@ -112,6 +116,17 @@ class ModelServer:
         if not request.streams:
             return JSONResponse(message)
         return StreamingResponse(stream(message), media_type="text/event-stream")
+
+    async def _responses(self, http: HttpRequest) -> Response:
+        from starlette.responses import JSONResponse, StreamingResponse
+
+        request = self._format.request(await http.json(), dict(http.headers))
+        self.requests.append(request)
+        reply = self._answer(request)
+        await asyncio.sleep(reply.delay)
+        if reply.error is not None:
+            return JSONResponse(error_body(reply.error), status_code=reply.error.status)
+        return StreamingResponse(self._format.stream(reply), media_type="text/event-stream")
 
     async def _count(self, http: HttpRequest) -> Response:
         from starlette.responses import JSONResponse

@@ -15,7 +15,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cockpit.adapters.agents.claude.program import bundled_path, probed_version
+from cockpit.adapters.agents.claude.program import INSTALL, bundled_path
+from cockpit.adapters.agents.probe import probed_version
 from cockpit.config.kernel import PORTABLE_VARIABLE
 from cockpit.config.paths import Places
 from cockpit.core.errors import BadUsage, CockpitError, ProgramMissing
@@ -142,7 +143,7 @@ def put_cli(folder: Path) -> tuple[str, bool]:
     if bundled is None:
         return put_standin(folder, "there is none inside claude-agent-sdk on this platform")
     try:
-        version = probed_version(bundled, {**os.environ, "DISABLE_AUTOUPDATER": "1"})
+        version = probed_version(bundled, {**os.environ, "DISABLE_AUTOUPDATER": "1"}, INSTALL)
     except CockpitError as error:
         return put_standin(folder, f"{error.title}. {error.detail}")
     (folder / "claude").symlink_to(bundled)

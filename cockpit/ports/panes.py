@@ -46,6 +46,9 @@ class Launch:
     mention: Callable[[Sequence[Path]], str] | None = None
     """Makes the sentence that names the prompt's files and replaces the prompt, for a CLI that
     reads such files into its first request. None for others: the prompt is an argument."""
+    by_file: bool = False
+    """The model opens a file with the prompt itself: the CLI gets a sentence that names it. For a
+    CLI without mentions; the process list then does not show the prompt."""
     literal: bool = False
     """The CLI understands this prompt only as an argument. It is still passed in files if it
     contains a secret or is too long."""

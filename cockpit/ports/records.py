@@ -78,6 +78,9 @@ class SessionRecord:
     compactions: int = 0
     ended: float | None = None
     """When it ended; None while it runs."""
+    cli_id: SessionId | None = None
+    """The id that the CLI gave it, if the CLI gives the ids; None until it is known. For a CLI that
+    takes our ids it is None, and `id` is the CLI's id too."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,7 @@ class SessionOrder:
 
     agent: AgentName
     session_id: SessionId
+    """The id that the CLI knows. Of a new session of a CLI that chooses its ids: any id."""
     run: str
     """The marker of its processes, in `COCKPIT_RUN`."""
     directory: Path
@@ -126,6 +127,9 @@ class Runtime(Protocol):
 
     name: str
     has_readings: bool
+    chooses_ids: bool
+    """Whether the CLI gives its sessions their ids. The id of a new session is then unknown until
+    its first hook, which comes with its first prompt."""
 
     def program(self, environment: Mapping[str, str]) -> Program:
         """Find the CLI and run it with `--version`; the user's CLI before the bundled one.
@@ -159,6 +163,13 @@ class Runtime(Protocol):
 
     def moments(self, signal: Signal) -> Sequence[Moment]:
         """The hook events in a signal; empty for a subagent's signal."""
+
+    def permission_mode(self, signal: Signal) -> str | None:
+        """The permission mode that a hook reports; None if it reports none, or one that is not
+        exact."""
+
+    def reported_transcript(self, path: str, session: str) -> Path | None:
+        """The transcript that a hook names; None if this session cannot have it."""
 
     def composer(self, screen: Screen) -> bool | None:
         """Whether the prompt box on the screen is empty; None if unknown."""

@@ -115,3 +115,11 @@ def test_a_prompt_that_went_into_a_file_is_said_to_be_there(
         gone.splitlines()[1] == "          The full prompt is in that file, which no longer exists."
     )
     assert "The full prompt" not in capsys.readouterr().out
+
+
+def test_facts_of_a_transcript_of_codex(capsys: pytest.CaptureFixture[str]) -> None:
+    assert facts(RECORDED.parent / "codex" / "patch_and_command.jsonl", True) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["goal"] == "Do the work."
+    assert told["files_modified"] == ["/home/pilot/work/notes.md"]
+    assert told["recent_activity"] == ["Edit notes.md", "Bash cat notes.md; false"]

@@ -139,14 +139,14 @@ def test_the_first_up_takes_up_the_file_of_the_repository(own_home: Path) -> Non
 
 def test_an_agent_that_cannot_be_flown_yet_keeps_no_other_from_it(own_home: Path) -> None:
     (own_home / "cockpit.toml").write_text(
-        '[[agents]]\nname = "a"\nruntime = "codex"\n[[agents]]\nname = "b"\n'
+        '[[agents]]\nname = "a"\nruntime = "gemini"\n[[agents]]\nname = "b"\n'
     )
 
     assert cockpit("up").returncode == 0
     refused = cockpit("start", "a")
 
     assert refused.returncode == 5
-    assert "The runtime codex is not supported yet" in refused.stderr
+    assert "The runtime gemini is not supported yet" in refused.stderr
     agents = json.loads(cockpit("status", "--json").stdout)["agents"]
     assert [(one["name"], one["state"]) for one in agents] == [("a", "stopped"), ("b", "stopped")]
 

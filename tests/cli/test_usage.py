@@ -113,3 +113,23 @@ def test_for_people(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert "\x1b" not in second
     assert "?/1M" in third
     assert said.err == ""
+
+
+def test_a_transcript_of_codex_whatever_its_name(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "claude.jsonl"
+    path.write_bytes((RECORDED.parent / "codex" / "compaction.jsonl").read_bytes())
+    code, (told,), err = asked(capsys, path)
+    assert (code, err, told["skipped_lines"]) == (0, "", 0)
+    assert told["context"] == {
+        "tokens": 61_123,
+        "window": 95_000,
+        "used": 0.6434,
+        "confidence": "reported",
+        "source": "transcript",
+    }
+    assert (told["compactions"], told["api_calls"]) == (1, 6)
+    assert told["totals"] == {
+        "input": 6018, "cache_creation": 0, "cache_read": 259_000, "output": 720,
+    }  # fmt: skip

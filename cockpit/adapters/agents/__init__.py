@@ -8,7 +8,7 @@ from cockpit.core.errors import BadUsage
 from cockpit.ports.runtimes import Runtime
 
 RUNTIMES = ("claude", "codex", "gemini", "command")
-NOT_YET = frozenset({"codex", "gemini"})
+NOT_YET = frozenset({"gemini"})
 
 
 def runtime(name: str, state: Path) -> Runtime:
@@ -20,6 +20,10 @@ def runtime(name: str, state: Path) -> Runtime:
         from cockpit.adapters.agents.claude.runtime import Claude
 
         return Claude(state)
+    if name == "codex":
+        from cockpit.adapters.agents.codex.runtime import Codex
+
+        return Codex(state)
     if name == "command":
         from cockpit.adapters.agents.command import Command
 

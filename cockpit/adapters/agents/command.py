@@ -25,6 +25,7 @@ class Command:
 
     name = "command"
     has_readings = False
+    chooses_ids = False
 
     def __init__(self, state: Path) -> None:
         self._state = state
@@ -87,6 +88,12 @@ class Command:
 
     def moments(self, signal: Signal) -> Sequence[Moment]:
         return ()
+
+    def permission_mode(self, signal: Signal) -> str | None:
+        return None
+
+    def reported_transcript(self, path: str, session: str) -> Path | None:
+        return None
 
     def composer(self, screen: Screen) -> bool | None:
         return None

@@ -99,7 +99,7 @@ class LaunchOrders:
         if launch.mention and can_be_mentioned(str(folder)):
             if is_long or not launch.literal or _is_secret(launch):
                 return field(launch.mention(list(self._prompt_files(folder, _pieces(raw)))))
-        elif is_long:
+        elif is_long or launch.by_file:
             (path,) = self._prompt_files(folder, [raw])
             return field(IN_A_FILE.format(path))
         return raw

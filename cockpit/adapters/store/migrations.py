@@ -194,6 +194,11 @@ def m013_compacted(database: sqlite3.Connection) -> None:
     )
 
 
+def m014_cli_ids(database: sqlite3.Connection) -> None:
+    """The ids of sessions whose CLI chooses them."""
+    database.execute("alter table sessions add column cli_id text")
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     m001_first,
     m002_ended,
@@ -208,4 +213,5 @@ MIGRATIONS: tuple[Migration, ...] = (
     m011_handoffs_by_time,
     m012_prompts,
     m013_compacted,
+    m014_cli_ids,
 )

@@ -134,7 +134,12 @@ class Store:
         self._upsert("sessions", "id", asdict(session))
 
     def session(self, session: str) -> SessionRecord | None:
-        return self._one(SessionRecord, "select * from sessions where id = ?", session)
+        """Return the session with this id, or with this id of its CLI."""
+        return self._one(
+            SessionRecord,
+            "select * from sessions where id = ?1 or cli_id = ?1 order by id = ?1 desc limit 1",
+            session,
+        )
 
     def has_run(self, run: str) -> bool:
         """Return whether a session of ours ever had this marker."""

@@ -21,7 +21,7 @@ from cockpit.core.bands import Band, Marks
 from cockpit.core.compaction_point import PointSource, compaction_point
 from cockpit.core.gauge import Gauge
 from cockpit.core.handoff.states import Handoff
-from cockpit.core.ids import AgentName
+from cockpit.core.ids import AgentName, SessionId
 from cockpit.core.session import (
     SessionEvent,
     Skipped,
@@ -140,6 +140,13 @@ class Agent:
     def alive(self) -> bool:
         """Whether the agent's process runs, as far as is known."""
         return self.process is not None and self.exit is None
+
+    @property
+    def cli_session(self) -> SessionId | None:
+        """The id by which the CLI knows the agent's session; None until it is known."""
+        if self.runtime.chooses_ids:
+            return self.session.cli_id if self.session else None
+        return self.record.session
 
     def begin_session(self, tail: Tail | None) -> None:
         """Replace the state of the last session by that of a new one."""

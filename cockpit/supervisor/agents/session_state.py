@@ -15,7 +15,7 @@ from cockpit.core.facts import BackgroundTask, Facts
 from cockpit.core.gauge import Gauge
 from cockpit.core.handoff.events import Turn
 from cockpit.core.moments import CompactionOver, Moment, PromptTaken, TurnBroken
-from cockpit.core.prompt_files import prompt_files
+from cockpit.core.prompt_files import mentioned_files
 from cockpit.core.reading import Window
 from cockpit.core.session import (
     ApiFailed,
@@ -28,6 +28,8 @@ from cockpit.core.session import (
     SessionEvent,
     Skipped,
     ToolFinished,
+    TurnFailed,
+    TurnRecorded,
     UserSaid,
 )
 from cockpit.ports.runtimes import Report
@@ -170,19 +172,20 @@ class SessionState:
                     self.conduct.broken = None
                 self._note_reads(event)
                 self._note_conduct(event, when)
-                self.reading.reply_at = when
-                self.reading.reading_lost = False
-                if not self.behind:
-                    self._gauge_from_record(when)
+                if event.context is not None:
+                    self.reading.reply_at = when
+                    self.reading.reading_lost = False
+                    if not self.behind:
+                        self._gauge_from_record(when)
             case UserSaid(sidechain=False, compact_summary=False, text=text):
                 note_bounded(self.received, text[:MOST_KEPT])
                 self.last_activity = when
-                self.prompt_files_named.update(prompt_files(text))
+                self.prompt_files_named.update(mentioned_files(text))
                 if not event.meta:
                     self.conduct.broken = None if self.catching_up else self.conduct.broken
                     self.conduct.spoke("", when)
                     note_bounded(self.user_prompts, (when, text[:MOST_KEPT]))
-            case PromptFileTaken(path=path):
+            case PromptFileTaken(path=path) if path in self.prompt_files_named:
                 self.prompt_files_named.discard(path)
                 self.prompt_files_taken.add(path)
             case ToolFinished(sidechain=False):
@@ -193,6 +196,12 @@ class SessionState:
                 # Later failures are reported by a hook; this one was written before the restart.
                 kind = _BROKEN_BY.get(status or 0, "unknown")
                 self.conduct.broken = TurnBroken(kind, error, resets)
+            case TurnFailed(error=failure):
+                kind = _BROKEN_BY.get(failure.status or 0, "unknown")
+                broken = TurnBroken(kind, failure.error, failure.resets_at)
+                self.conduct.hear(broken, when)
+            case TurnRecorded(working=working):
+                self.conduct.recorded(working=working, at=when)
             case Interrupted():
                 self.conduct.interrupted(when)
             case CostCounted(total_usd=total):

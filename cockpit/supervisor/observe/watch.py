@@ -19,6 +19,7 @@ from cockpit.core.errors import CockpitError
 from cockpit.core.events import Plain
 from cockpit.core.handoff.events import Turn
 from cockpit.core.handoff.states import is_revocable
+from cockpit.core.ids import SessionId
 from cockpit.core.moments import CompactionBegins, DialogOpened, SessionBegan, TurnOver
 from cockpit.core.session import SessionEvent, Skipped
 from cockpit.ports.runtimes import Activity, Presence, Report, Signal
@@ -133,8 +134,7 @@ class Watch:
             return True
         if not signal.subagent:
             agent.session_state.last_activity = max(at, agent.session_state.last_activity or 0.0)
-            if isinstance(mode := signal.payload.get("permission_mode"), str):
-                agent.session_state.see_mode(mode)
+            agent.session_state.see_mode(agent.runtime.permission_mode(signal))
         moments = agent.runtime.moments(signal)
         for moment in moments:
             if isinstance(moment, DialogOpened):
@@ -158,9 +158,13 @@ class Watch:
 
     def _is_of_session(self, agent: Agent, signal: Signal) -> bool:
         """Whether the report is about the agent's session. Follows a new one after `/clear`."""
-        ours, theirs = agent.record.session, signal.session_id
-        if ours is None or theirs is None or theirs == ours:
-            return ours is not None
+        ours, theirs = agent.cli_session, signal.session_id
+        if agent.record.session is None:
+            return False
+        if ours is None:
+            return self._is_found(agent, signal)
+        if theirs is None or theirs == ours:
+            return True
         if not agent.alive or not (agent.handoff is None or is_revocable(agent.handoff)):
             return False
         began = [
@@ -173,6 +177,23 @@ class Watch:
         given = signal.payload.get("transcript_path")
         transcript = given if isinstance(given, str) else None
         self._sessions.follow_new_session(agent, theirs, transcript, began[0].source)
+        return True
+
+    def _is_found(self, agent: Agent, signal: Signal) -> bool:
+        """Whether the report names the agent's session for the first time; saves its id then.
+
+        The CLI chose the id. A late report of an earlier session of the job is not about this one.
+        """
+        theirs = signal.session_id
+        if theirs is None or any(theirs == session.cli_id for session in agent.chain):
+            return False
+        if not any(isinstance(each, SessionBegan) for each in agent.runtime.moments(signal)):
+            return False
+        path = signal.payload.get("transcript_path")
+        transcript = (
+            agent.runtime.reported_transcript(path, theirs) if isinstance(path, str) else None
+        )
+        self._sessions.found_session(agent, SessionId(theirs), transcript)
         return True
 
     # Transcripts
@@ -317,7 +338,7 @@ class Watch:
             raise presence
         state = agent.session_state
         before = state.conduct.turn, agent.troubles.dialog, state.background
-        if presence is not None and presence.session_id in {None, agent.record.session}:
+        if presence is not None and presence.session_id in {None, agent.cli_session}:
             turn = _TURNS[presence.activity]
             at = self._dated(agent, presence.updated)
             stood = self._dependencies.clock.steady() - at

@@ -171,7 +171,7 @@ class Sessions:
         """The order for the runtime to start this session."""
         return SessionOrder(
             agent=agent.name,
-            session_id=session.id,
+            session_id=session.cli_id or session.id,
             run=session.run,
             directory=agent.directory,
             prompt=prompt or None,
@@ -337,6 +337,16 @@ class Sessions:
         self._dependencies.store.save_session(agent.session)
         agent.begin_transcript(Tail(transcript, agent.runtime.parse))
 
+    def found_session(self, agent: Agent, ident: SessionId, transcript: Path | None) -> None:
+        """Save the id that the CLI gave the agent's session, and follow its transcript."""
+        assert agent.session is not None
+        named = str(transcript) if transcript else agent.session.transcript
+        agent.session = replace(agent.session, cli_id=ident, transcript=named)
+        self._dependencies.store.save_session(agent.session)
+        agent.chain = self._dependencies.store.chain(agent.session.job)
+        if transcript is not None:
+            agent.begin_transcript(Tail(transcript, agent.runtime.parse))
+
     def follow_new_session(
         self, agent: Agent, session: str, transcript: str | None, source: str
     ) -> None:
@@ -348,6 +358,7 @@ class Sessions:
         new = replace(
             old,
             id=SessionId(session),
+            cli_id=SessionId(session) if agent.runtime.chooses_ids else None,
             number=self.next_number(old.job),
             previous=old.id,
             created=self._now(),

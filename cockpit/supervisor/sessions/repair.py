@@ -87,7 +87,7 @@ class Repair:
             presence = await slow.ask(("presence", agent.name), look)
         except NoAnswer:
             return
-        if presence is None or presence.session_id in {None, agent.record.session}:
+        if presence is None or presence.session_id in {None, agent.cli_session}:
             return
         assert presence.session_id is not None
         found = SessionId(presence.session_id)

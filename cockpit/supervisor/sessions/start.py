@@ -293,6 +293,7 @@ class Starter:
         minted, run = self._sessions.mint(agent)
         session = SessionRecord(
             id=resume or minted,
+            cli_id=resume if agent.runtime.chooses_ids else None,
             agent=agent.name,
             job=agent.job.id,
             number=1,
@@ -310,6 +311,7 @@ class Starter:
             id=session,
             agent=agent.name,
             job=held.job if held else agent.record.job,  # type: ignore[arg-type]
+            cli_id=held.cli_id if held else None,
             number=1,
             previous=None,
             run="",

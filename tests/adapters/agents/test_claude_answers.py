@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cockpit.adapters.agents.claude.hook_answers import (
+from cockpit.adapters.agents.hook_answers import (
     INJECTED_CHARACTERS,
     additional_context,
     block,

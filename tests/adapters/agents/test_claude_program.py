@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from cockpit.adapters.agents.claude.program import bundled_path, find_program, probed_version
+from cockpit.adapters.agents.claude.program import INSTALL, bundled_path, find_program
+from cockpit.adapters.agents.probe import probed_version
 from cockpit.core.errors import ProgramMissing
 
 
@@ -53,14 +54,14 @@ def test_one_that_does_not_answer_is_a_failure(tmp_path: Path, script: str) -> N
 def test_links_that_go_round_in_circles_are_said_to_be_missing(tmp_path: Path) -> None:
     (tmp_path / "claude").symlink_to(tmp_path / "claude")
     with pytest.raises(ProgramMissing):
-        probed_version(tmp_path / "claude", {})
+        probed_version(tmp_path / "claude", {}, INSTALL)
 
 
 def test_what_cannot_be_executed_is_said(tmp_path: Path) -> None:
     (tmp_path / "claude").write_bytes(b"\x7fELF truncated")
     (tmp_path / "claude").chmod(0o755)
     with pytest.raises(ProgramMissing, match="does not work"):
-        probed_version(tmp_path / "claude", {})
+        probed_version(tmp_path / "claude", {}, INSTALL)
 
 
 def test_it_is_asked_again_only_when_it_has_changed(tmp_path: Path) -> None:
@@ -68,7 +69,7 @@ def test_it_is_asked_again_only_when_it_has_changed(tmp_path: Path) -> None:
     own = program(tmp_path / "claude", f"echo x >> {count}; echo 1.2.3")
     environment = {"PATH": os.environ["PATH"]}
     for _ in range(3):
-        assert probed_version(own, environment) == "1.2.3"
+        assert probed_version(own, environment, INSTALL) == "1.2.3"
     assert count.read_text() == "x\n"
     program(own, f"echo x >> {count}; echo 1.2.4 is newer")
-    assert probed_version(own, environment) == "1.2.4"
+    assert probed_version(own, environment, INSTALL) == "1.2.4"

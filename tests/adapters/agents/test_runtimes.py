@@ -10,12 +10,12 @@ from cockpit.adapters.agents import RUNTIMES, runtime
 from cockpit.core.errors import BadUsage, NotNow
 
 
-@pytest.mark.parametrize("name", ["claude", "command"])
+@pytest.mark.parametrize("name", ["claude", "codex", "command"])
 def test_a_runtime_is_made_by_its_name(name: str, tmp_path: Path) -> None:
     assert runtime(name, tmp_path).name == name
 
 
-@pytest.mark.parametrize("name", ["codex", "gemini"])
+@pytest.mark.parametrize("name", ["gemini"])
 def test_a_planned_one_says_so_and_what_to_do_meanwhile(name: str, tmp_path: Path) -> None:
     with pytest.raises(NotNow, match="not supported yet") as refused:
         runtime(name, tmp_path).program({})

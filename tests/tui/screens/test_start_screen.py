@@ -30,15 +30,15 @@ def reader(home: Path, cwd: Path) -> Callable[[], Files]:
 
 async def test_what_would_be_is_the_supervisors_word(fly: Fly) -> None:
     client = scene()
-    client.refuse(Plan, NotNow('runtime "codex" is not supported yet', "", "Choose claude."))
+    client.refuse(Plan, NotNow('runtime "gemini" is not supported yet', "", "Choose claude."))
     async with fly(client, selected="api", directory=Path("/srv/shop")) as flight:
-        await flight.press("n", *"big", "tab", "tab", "tab", "right", "right")
+        await flight.press("n", *"big", "tab", "tab", "tab", "left")
         await flight.reads(
-            "‹ codex ›  not supported yet", 'codex" is not supported yet. Choose claude.'
+            "‹ gemini ›  not supported yet", 'gemini" is not supported yet. Choose claude.'
         )
-        await flight.until(lambda: flight.client.asked[-1].runtime == "codex", "codex")
+        await flight.until(lambda: flight.client.asked[-1].runtime == "gemini", "gemini")
         asked = flight.client.asked[-1]
-        assert (asked.name, asked.runtime, asked.directory) == ("big", "codex", "/srv/shop")
+        assert (asked.name, asked.runtime, asked.directory) == ("big", "gemini", "/srv/shop")
 
 
 async def test_of_a_known_agent_only_what_was_changed_is_said(fly: Fly) -> None:

@@ -15,7 +15,6 @@ from cockpit.adapters.agents.claude import live_sessions
 from cockpit.adapters.agents.claude.composer import composer_empty
 from cockpit.adapters.agents.claude.first_dialogs import first_dialog
 from cockpit.adapters.agents.claude.fork import ForkOrder, ask_fork
-from cockpit.adapters.agents.claude.hook_answers import additional_context, block
 from cockpit.adapters.agents.claude.plugin import install_plugin
 from cockpit.adapters.agents.claude.program import find_program
 from cockpit.adapters.agents.claude.sessions import (
@@ -25,11 +24,12 @@ from cockpit.adapters.agents.claude.sessions import (
 )
 from cockpit.adapters.agents.claude.settings import (
     config_folder,
-    install_reporter,
     session_settings,
     user_status_line,
     write_settings,
 )
+from cockpit.adapters.agents.hook_answers import additional_context, block
+from cockpit.adapters.agents.reporter import install_reporter
 from cockpit.adapters.hooks.responses import FACTS, HookResponses
 from cockpit.adapters.hooks.spool import STATUS_LINE, Spool
 from cockpit.adapters.process.prompt_files import PROMPTS
@@ -90,6 +90,7 @@ class Claude:
 
     name = "claude"
     has_readings = True
+    chooses_ids = False
 
     def __init__(
         self, state: Path, *, program: Path | None = None, bundled_only: bool = False
@@ -171,6 +172,12 @@ class Claude:
         from cockpit.adapters.agents.claude.hook_events import moments
 
         return moments(signal)
+
+    def permission_mode(self, signal: Signal) -> str | None:
+        return _text(signal.payload.get("permission_mode"))
+
+    def reported_transcript(self, path: str, session: str) -> Path | None:
+        return reported_transcript(path, session)
 
     def composer(self, screen: Screen) -> bool | None:
         return composer_empty(screen)

@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from cockpit.adapters.agents.reporter import REPORTER, write_whole
 from cockpit.adapters.files.foreign_files import read_file, read_text
 from cockpit.core.ids import AgentName
 
@@ -49,7 +50,6 @@ HOOK_TIMEOUT = 5
 COMPACTION_TIMEOUT = 15
 """Timeout of the hook that waits until the session's facts are on disk: at most eight seconds."""
 
-REPORTER = "reporter.sh"
 _LARGEST_POINTER = 8192
 """Maximum bytes of a `.git` file or a `commondir`; each holds one path."""
 _LARGEST_SETTINGS = 8_000_000
@@ -126,28 +126,10 @@ def user_status_line(
     return None
 
 
-def install_reporter(state: Path) -> Path:
-    """Install the reporter where running agents find it, even if the package moves.
-
-    Atomic; writes nothing if the same script is already there.
-    """
-    source = Path(__file__).parents[3] / REPORTER
-    content = source.read_bytes()
-    target = state / REPORTER
-    try:
-        if target.read_bytes() == content and os.access(target, os.X_OK):
-            return target
-    except OSError:
-        pass
-    state.mkdir(parents=True, exist_ok=True, mode=0o700)
-    _write(target, content, 0o700)
-    return target
-
-
 def write_settings(path: Path, settings: Mapping[str, Any]) -> None:
     """Write a settings file, atomically, readable only by the user."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    _write(path, json.dumps(settings, indent=1).encode(), 0o600)
+    write_whole(path, json.dumps(settings, indent=1).encode(), 0o600)
 
 
 def _settings_files(directory: Path, environment: Mapping[str, str]) -> Iterator[Path]:
@@ -196,13 +178,3 @@ def _status_line(path: Path) -> dict[str, Any] | None:
         return None
     command = line.get("command")
     return line if isinstance(command, str) and command.strip() else None
-
-
-def _write(path: Path, content: bytes, mode: int) -> None:
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.unlink(missing_ok=True)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
-    with os.fdopen(os.open(temporary, flags, mode), "wb") as file:
-        os.fchmod(file.fileno(), mode)
-        file.write(content)
-    temporary.replace(path)

@@ -46,8 +46,8 @@ MODES = (
 )
 RUNTIMES = (
     Option("claude", "claude", "Claude Code"),
+    Option("codex", "codex", "Codex"),
     Option("command", "command", "any program, set in the file"),
-    Option("codex", "codex", "not supported yet"),
     Option("gemini", "gemini", "not supported yet"),
 )
 SHARED = Option("none", "no", "use the directory itself")

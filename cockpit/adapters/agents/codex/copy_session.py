@@ -1,0 +1,68 @@
+"""Ask a copy of a Codex session to write its handoff document; the session itself is not changed.
+
+`codex exec fork --ephemeral` answers one question from a copy that is recorded nowhere (0.169.0).
+The copy may only read, has no shell and none of our hooks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+from cockpit.adapters.files.foreign_files import read_text
+from cockpit.adapters.process.descriptors import with_given_limit
+from cockpit.core.errors import Failed
+from cockpit.core.safetext import safe_line
+from cockpit.ports.runtimes import Aside, SessionOrder
+
+LARGEST_ANSWER = 256 * 1024
+_WITHOUT = ("shell_tool", "unified_exec", "multi_agent", "goals")
+
+
+async def ask_copy(
+    program: Path, order: SessionOrder, question: str, environment: dict[str, str], deadline: float
+) -> Aside:
+    """Return the answer of a copy. Raises `Failed`; leaves no process and no file behind."""
+    with tempfile.TemporaryDirectory(prefix="cockpit-copy-") as folder:
+        answer = Path(folder) / "answer.md"
+        process = await asyncio.create_subprocess_exec(
+            *with_given_limit(_arguments(program, order, answer)),
+            cwd=order.directory,
+            env=environment,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.PIPE,
+            start_new_session=True,
+        )
+        try:
+            async with asyncio.timeout(deadline):
+                _, errors = await process.communicate(question.encode())
+        except TimeoutError:
+            raise Failed(
+                "The copy of the session wrote no document in time", f"{deadline:g} s passed."
+            ) from None
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, 9)
+            await process.wait()
+        if process.returncode != 0:
+            words = safe_line(errors.decode("utf-8", "replace").strip().rpartition("\n")[2], 300)
+            raise Failed("The copy of the session wrote no document", words)
+        try:
+            text = read_text(answer, LARGEST_ANSWER)
+        except OSError as error:
+            return Aside("", problem=f"Codex left no answer: {error.strerror}")
+        return Aside(text, problem="" if text.strip() else "Codex gave an empty answer")
+
+
+def _arguments(program: Path, order: SessionOrder, answer: Path) -> list[str]:
+    words = [str(program), "exec", "--sandbox", "read-only", "--output-last-message", str(answer)]
+    if order.model:
+        words += ["--model", order.model]
+    words += ["fork", "--ephemeral", "-c", 'web_search="disabled"']
+    for feature in _WITHOUT:
+        words += ["--disable", feature]
+    return [*words, order.session_id, "-"]

@@ -1,0 +1,96 @@
+"""Parse Codex's hooks into hook events of a session.
+
+As of 0.169.0 the format follows Claude Code's. Hooks from inside a subagent carry an `agent_id`.
+No hook reports an error of the API, or a dialog before the session; see `record` and
+`first_dialogs`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from cockpit.adapters.agents.codex.sessions import is_session_id, reported_transcript
+from cockpit.core.activity import activity, subject
+from cockpit.core.moments import (
+    CompactionBegins,
+    CompactionOver,
+    DialogOpened,
+    Moment,
+    PromptTaken,
+    SessionBegan,
+    SessionClosed,
+    SubagentBegan,
+    SubagentOver,
+    ToolUsed,
+    TurnOver,
+)
+from cockpit.core.safetext import safe_line
+from cockpit.core.session import ToolUse
+from cockpit.ports.runtimes import Signal
+
+Payload = Mapping[str, Any]
+
+LONGEST_COMMAND = 8000
+"""Characters to keep of a tool's input."""
+_OF_SUBAGENTS = {"SubagentStart", "SubagentStop", "PermissionRequest"}
+
+
+def moments(signal: Signal) -> Sequence[Moment]:
+    """Return the events that a hook report contains; empty for hooks that carry no information."""
+    translate = _BY_EVENT.get(signal.event)
+    if translate is None or (signal.subagent and signal.event not in _OF_SUBAGENTS):
+        return ()
+    return translate(signal.payload)
+
+
+def _text(payload: Payload, key: str) -> str:
+    value = payload.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _line(payload: Payload, key: str, limit: int = 200) -> str:
+    return safe_line(_text(payload, key), limit)
+
+
+def _tool(payload: Payload) -> ToolUse:
+    given = payload.get("tool_input")
+    return ToolUse(
+        _line(payload, "tool_use_id", 64),
+        _line(payload, "tool_name", 60) or "a tool",
+        dict(given) if isinstance(given, Mapping) else {},
+    )
+
+
+def _tool_line(payload: Payload) -> str:
+    return activity(_tool(payload), _text(payload, "cwd") or None)
+
+
+def _session_start(payload: Payload) -> Sequence[Moment]:
+    """Return nothing if Codex cannot have made the session id or the transcript's name."""
+    session, record = _text(payload, "session_id"), _text(payload, "transcript_path")
+    if not is_session_id(session) or (record and reported_transcript(record, session) is None):
+        return ()
+    return (SessionBegan(_line(payload, "session_id", 64), _line(payload, "source", 32)),)
+
+
+def _permission(payload: Payload) -> Sequence[Moment]:
+    tool = _tool(payload)
+    about = subject(tool, _text(payload, "cwd") or None)
+    return (DialogOpened("permission", _tool_line(payload), tool.name, about[:LONGEST_COMMAND]),)
+
+
+_BY_EVENT: dict[str, Callable[[Payload], Sequence[Moment]]] = {
+    "SessionStart": _session_start,
+    "SessionEnd": lambda payload: (SessionClosed(_line(payload, "reason", 60)),),
+    "UserPromptSubmit": lambda payload: (PromptTaken(_text(payload, "prompt")),),
+    "PostToolUse": lambda payload: (ToolUsed(_tool_line(payload)),),
+    "Stop": lambda payload: (TurnOver(_text(payload, "last_assistant_message")[:20_000]),),
+    "PermissionRequest": _permission,
+    "PreCompact": lambda payload: (CompactionBegins(_line(payload, "trigger", 20)),),
+    "PostCompact": lambda payload: (CompactionOver(_line(payload, "trigger", 20)),),
+    "SubagentStart": lambda payload: (
+        SubagentBegan(_line(payload, "agent_id", 64), _line(payload, "agent_type", 60)),
+    ),
+    "SubagentStop": lambda payload: (SubagentOver(_line(payload, "agent_id", 64)),),
+}

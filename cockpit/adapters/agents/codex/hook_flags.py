@@ -1,0 +1,69 @@
+"""Build the argument that gives Codex our hooks for one run, each with its trust hash.
+
+Hooks in `-c` are added to the user's own and written nowhere. Codex asks about hooks that nobody
+trusted; a hook whose hash is in the same argument is trusted, and no other is. As of 0.169.0 the
+hash is the SHA-256 of the hook as JSON with sorted keys and without spaces. A version that hashes
+differently shows its dialog ("Hooks need review"), which the row reports.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shlex
+from pathlib import Path
+
+from cockpit.core.ids import AgentName
+
+HOOK_EVENTS = (
+    "SessionStart",
+    "UserPromptSubmit",
+    "PermissionRequest",
+    "PostToolUse",
+    "Stop",
+    "Interrupt",
+    "PreCompact",
+    "PostCompact",
+    "SubagentStart",
+    "SubagentStop",
+    "SessionEnd",
+)
+"""`PreToolUse` is left out: it would start a process before every tool call and add nothing."""
+
+TIMEOUT = 3
+"""Seconds after which Codex continues without the reporter; it allows no more at `SessionEnd`."""
+
+SOURCE = "/<session-flags>/config.toml"
+"""How Codex names the file of hooks that came as an argument."""
+
+
+def hook_flags(reporter: Path, state: Path, agent: AgentName) -> list[str]:
+    """Return the two arguments with the hooks of one agent."""
+    tables, trusted = [], []
+    for event in HOOK_EVENTS:
+        command = shlex.join([str(reporter), str(state), agent, event])
+        handler = f'{{type="command",command={_quoted(command)},timeout={TIMEOUT}}}'
+        tables.append(f"{event}=[{{hooks=[{handler}]}}]")
+        place = _quoted(f"{SOURCE}:{snake_case(event)}:0:0")
+        trusted.append(f'{place}={{trusted_hash="sha256:{trust_hash(event, command)}"}}')
+    return ["-c", f"hooks={{{','.join(tables)},state={{{','.join(trusted)}}}}}"]
+
+
+def trust_hash(event: str, command: str) -> str:
+    """Return the hash by which Codex recognises a hook that the user trusts, in hex."""
+    hook = {
+        "event_name": snake_case(event),
+        "hooks": [{"async": False, "command": command, "timeout": TIMEOUT, "type": "command"}],
+    }
+    text = json.dumps(hook, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def snake_case(event: str) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", event).lower()
+
+
+def _quoted(text: str) -> str:
+    """Return a TOML basic string; JSON escapes the same characters in the same way."""
+    return json.dumps(text, ensure_ascii=False)

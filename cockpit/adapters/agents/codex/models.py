@@ -1,0 +1,32 @@
+"""Context windows of Codex's models, and the point at which Codex compacts.
+
+Every turn in a transcript names the window, so these values only count before the first turn. The
+window that Codex names is 95 % of the model's; it compacts at 90 % of the model's (0.169.0).
+"""
+
+from __future__ import annotations
+
+from cockpit.core.reading import Confidence, Window
+
+NAMED_SHARE = 0.95
+COMPACTION_SHARE = 0.9
+MODEL_WINDOW = 272_000
+"""Also what Codex assumes for a model that it does not know."""
+LARGE = {"gpt-6.1-terra": 500_000}
+_KNOWN_PREFIXES = ("gpt-5", "gpt-6")
+
+
+def window(model: str | None) -> Window:
+    """Return the window that Codex will name for a model; `ASSUMED` for an unknown one."""
+    name = (model or "").lower()
+    tokens = round(LARGE.get(name, MODEL_WINDOW) * NAMED_SHARE)
+    known = name.startswith(_KNOWN_PREFIXES)
+    return Window(tokens, Confidence.DERIVED if known else Confidence.ASSUMED)
+
+
+def compacts_at(window_tokens: int) -> int:
+    """Return the tokens at which Codex compacts by itself.
+
+    `model_auto_compact_token_limit` in the user's configuration can lower it; that is not read.
+    """
+    return round(window_tokens / NAMED_SHARE * COMPACTION_SHARE)

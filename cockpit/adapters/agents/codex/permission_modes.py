@@ -1,0 +1,53 @@
+"""Permission modes, as arguments for Codex and as Codex records them.
+
+The names are those of cockpit's configuration. Codex has two settings, a sandbox and an approval
+policy; every mode is one pair of them. No mode here is wider than its name says: in Codex's
+workspace sandbox, edits inside the directory never ask, so `default` equals `acceptEdits`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from cockpit.core.errors import BadUsage
+
+ARGUMENTS: Mapping[str, tuple[str, ...]] = {
+    "": (),
+    "plan": ("--sandbox", "read-only", "--ask-for-approval", "on-request"),
+    "default": ("--sandbox", "workspace-write", "--ask-for-approval", "on-request"),
+    "acceptEdits": ("--sandbox", "workspace-write", "--ask-for-approval", "on-request"),
+    "dontAsk": ("--sandbox", "workspace-write", "--ask-for-approval", "never"),
+    "bypassPermissions": ("--dangerously-bypass-approvals-and-sandbox",),
+}
+
+
+def permission_arguments(mode: str) -> tuple[str, ...]:
+    """Return the arguments for a mode; none for an empty one, which leaves it to the user's
+    configuration.
+
+    Raises `BadUsage` for a mode that Codex cannot be given.
+    """
+    if mode not in ARGUMENTS:
+        known = ", ".join(name for name in ARGUMENTS if name)
+        raise BadUsage(
+            f"Codex has no permission mode {mode!a}",
+            "It was not started, because another mode could allow more.",
+            f"Set permission_mode to one of: {known}.",
+        )
+    return ARGUMENTS[mode]
+
+
+def recorded_mode(turn_context: Mapping[str, Any]) -> str | None:
+    """Return the mode of a turn, from its line in the transcript; None if the line has none.
+
+    A pair of settings that no mode has is reported as the next wider mode.
+    """
+    policy = turn_context.get("sandbox_policy")
+    sandbox = policy.get("type") if isinstance(policy, Mapping) else None
+    asks = turn_context.get("approval_policy") != "never"
+    if sandbox == "read-only":
+        return "plan"
+    if sandbox == "workspace-write":
+        return "acceptEdits" if asks else "dontAsk"
+    return "bypassPermissions" if isinstance(sandbox, str) else None

@@ -1,0 +1,274 @@
+"""Parse a line of a Codex transcript ("rollout") into session events.
+
+As of 0.169.0. `token_usage_record` is the reading: it is written once per reply, before the reply's
+tools run. `token_count` repeats its numbers later, and around a compaction it has numbers that are
+no reading, so it is ignored. What the agent said and which tools it called are items of their own,
+without usage.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from cockpit.adapters.agents.codex.permission_modes import recorded_mode
+from cockpit.core.prompt_files import prompt_files_in
+from cockpit.core.session import (
+    ApiFailed,
+    AssistantReplied,
+    Compacted,
+    ContextInjected,
+    Identified,
+    Interrupted,
+    PromptFileTaken,
+    SessionEvent,
+    Skipped,
+    ToolFinished,
+    ToolUse,
+    TurnEnded,
+    TurnFailed,
+    TurnRecorded,
+    Usage,
+    UserSaid,
+)
+
+Payload = Mapping[str, Any]
+
+RESULT_KEPT = 2_000
+PROMPT_KEPT = 1_000_000
+"""Characters of a first prompt that a command printed."""
+_BARE = re.compile(rb'\{"timestamp":"[^"]{1,40}",(?:"ordinal":\d+,)?"type":"([a-z_]+)"')
+_WANTED = frozenset(
+    {b"compacted", b"event_msg", b"response_item", b"session_meta", b"token_usage_record"}
+    | {b"turn_context"}
+)
+_NOT_JSON = (ValueError, RecursionError)
+USED_UP = "usage_limit_exceeded"
+"""Codex's name of an exhausted usage limit; it has no HTTP status then."""
+_HOOK_CONTEXT = "hooks.additional_context"
+
+
+def parse(line: bytes) -> Sequence[SessionEvent] | Skipped:
+    """Parse a line without its newline. Never raises; an irrelevant line gives no events."""
+    kind = _BARE.match(line)
+    if kind is not None and kind[1] not in _WANTED and line.endswith(b"}"):
+        return ()
+    if not line.strip():
+        return ()
+    try:
+        record = json.loads(line)
+    except _NOT_JSON:
+        torn = line.lstrip().startswith(b"{") and not line.endswith(b"}")
+        return Skipped("torn" if torn else "not-json")
+    payload = record.get("payload") if isinstance(record, dict) else None
+    if not isinstance(payload, dict):
+        return Skipped("not-a-record")
+    read = _READERS.get(str(record.get("type")))
+    if read is None:
+        return ()
+    try:
+        return read(payload, _moment(record.get("timestamp")))
+    except (TypeError, ValueError, LookupError, AttributeError, OverflowError):
+        return Skipped("not-a-record")
+
+
+def _moment(value: object) -> datetime | None:
+    if not isinstance(value, str):
+        return None
+    try:
+        at = datetime.fromisoformat(value)
+    except ValueError:
+        return None
+    return at if at.tzinfo is not None else None
+
+
+def _session_meta(payload: Payload, at: datetime | None) -> Sequence[SessionEvent]:
+    git = payload.get("git")
+    branch = git.get("branch") if isinstance(git, Mapping) else None
+    return (
+        Identified(
+            session_id=_text(payload.get("id")),
+            cwd=_text(payload.get("cwd")),
+            branch=_text(branch),
+        ),
+    )
+
+
+def _turn_context(payload: Payload, at: datetime | None) -> Sequence[SessionEvent]:
+    return (
+        Identified(
+            cwd=_text(payload.get("cwd")),
+            model=_text(payload.get("model")),
+            permission_mode=recorded_mode(payload),
+        ),
+    )
+
+
+def _usage_record(payload: Payload, at: datetime | None) -> Sequence[SessionEvent]:
+    usage = payload["usage"]
+    cached = _count(usage.get("cached_input_tokens"))
+    written = _count(usage.get("cache_write_input_tokens"))
+    fresh = max(0, _count(usage.get("input_tokens")) - cached - written)
+    output = _count(usage.get("output_tokens"))
+    return (
+        AssistantReplied(
+            message_id=str(payload.get("response_id") or payload.get("turn_id")),
+            model="",
+            # Codex counts the reply as context: it compacts by the total.
+            context=Usage(fresh + output, written, cached),
+            billed=Usage(fresh, written, cached, output),
+            at=at,
+        ),
+    )
+
+
+def _compacted(payload: Payload, at: datetime | None) -> Sequence[SessionEvent]:
+    return (Compacted("auto", None, at),)
+
+
+def _event(payload: Payload, at: datetime | None) -> Sequence[SessionEvent]:
+    kind = payload.get("type")
+    if kind == "item_completed":
+        item = payload["item"]
+        read = _ITEMS.get(str(item.get("type")))
+        return read(item, at) if read else ()
+    if kind == "task_started":
+        window = _count(payload.get("model_context_window")) or None
+        return (Identified(window=window), TurnRecorded(working=True, at=at))
+    if kind == "task_complete":
+        error = payload.get("error")
+        ended = (TurnEnded(at), TurnRecorded(working=False, at=at))
+        return (*ended, _failed(error, at)) if isinstance(error, Mapping) else ended
+    if kind == "turn_aborted":
+        return (Interrupted(at),) if payload.get("reason") == "interrupted" else ()
+    return ()
+
+
+def _failed(error: Payload, at: datetime | None) -> TurnFailed:
+    info = error.get("codex_error_info")
+    status = None
+    if isinstance(info, Mapping):
+        details = next((each for each in info.values() if isinstance(each, Mapping)), {})
+        status = _count(details.get("http_status_code")) or None
+    elif info == USED_UP:
+        status = 429
+    kind = info if isinstance(info, str) else next(iter(info), "") if info else ""
+    words = _text(error.get("message")) or str(kind) or "unknown"
+    return TurnFailed(ApiFailed(words[:500], status, at))
+
+
+def _response_item(payload: Payload, at: datetime | None) -> Sequence[SessionEvent]:
+    """Return what a hook added, from a `developer` message; all other items are events as well."""
+    if payload.get("role") != "developer":
+        return ()
+    about = payload.get("internal_chat_message_metadata_passthrough")
+    kinds = about.get("content_item_kinds") if isinstance(about, Mapping) else None
+    if not isinstance(kinds, list) or _HOOK_CONTEXT not in kinds:
+        return ()
+    text = _texts(payload.get("content"))
+    return (ContextInjected("PostToolUse", text),) if text else ()
+
+
+def _user_message(item: Payload, at: datetime | None) -> Sequence[SessionEvent]:
+    text = _texts(item.get("content"))
+    return (UserSaid(text, at=at),) if text else ()
+
+
+def _agent_message(item: Payload, at: datetime | None) -> Sequence[SessionEvent]:
+    text = _texts(item.get("content"))
+    return (_said(item, at, text=text),) if text else ()
+
+
+def _hook_prompt(item: Payload, at: datetime | None) -> Sequence[SessionEvent]:
+    fragments = item.get("fragments")
+    text = _texts(fragments)
+    return (ContextInjected("Stop", text),) if text else ()
+
+
+def _command(item: Payload, at: datetime | None) -> Sequence[SessionEvent]:
+    """Return the call and the result of a command, and a first prompt that it printed."""
+    ident, command = str(item.get("id", "")), _shell_line(item.get("command"))
+    output = item.get("aggregated_output")
+    output = output if isinstance(output, str) else ""
+    failed = item.get("status") == "failed" or item.get("exit_code") not in (0, None)
+    taken = () if failed else prompt_files_in(command)
+    return (
+        _said(item, at, tool=ToolUse(ident, "Bash", {"command": command})),
+        ToolFinished(ident, failed, output[:RESULT_KEPT], at=at),
+        *(PromptFileTaken(path, output[:PROMPT_KEPT]) for path in taken[:1]),
+    )
+
+
+def _shell_line(command: object) -> str:
+    """Return what the model asked for: the script of `bash -lc SCRIPT`, else all words."""
+    if isinstance(command, str):
+        return command
+    words = [str(word) for word in command] if isinstance(command, list) else []
+    if len(words) == 3 and words[1] in {"-c", "-lc"} and Path(words[0]).name.endswith("sh"):
+        return words[2]
+    return " ".join(words)
+
+
+def _file_change(item: Payload, at: datetime | None) -> Sequence[SessionEvent]:
+    changes = item.get("changes")
+    paths = list(changes) if isinstance(changes, Mapping) else []
+    ident = str(item.get("id", ""))
+    failed = item.get("status") in {"failed", "declined"}
+    events: list[SessionEvent] = []
+    for place, path in enumerate(paths[:500]):
+        tool = ToolUse(f"{ident}:{place}", "Edit", {"file_path": str(path)})
+        events += [_said(item, at, tool=tool), ToolFinished(tool.id, failed, at=at)]
+    return events
+
+
+def _said(
+    item: Payload, at: datetime | None, *, text: str = "", tool: ToolUse | None = None
+) -> AssistantReplied:
+    """Return a part of a reply; its usage is in another line."""
+    return AssistantReplied(
+        message_id=str(item.get("id", "")),
+        model="",
+        context=None,
+        billed=Usage(),
+        text=text,
+        tools=(tool,) if tool else (),
+        at=at,
+    )
+
+
+def _texts(content: object) -> str:
+    if isinstance(content, str):
+        return content
+    parts = content[:1_000] if isinstance(content, list) else []
+    texts = (part.get("text") for part in parts if isinstance(part, Mapping))
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _count(value: object) -> int:
+    sound = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
+    return value if sound and isinstance(value, int) else 0
+
+
+_READERS: dict[str, Callable[[Payload, datetime | None], Sequence[SessionEvent]]] = {
+    "session_meta": _session_meta,
+    "turn_context": _turn_context,
+    "token_usage_record": _usage_record,
+    "compacted": _compacted,
+    "event_msg": _event,
+    "response_item": _response_item,
+}
+_ITEMS: dict[str, Callable[[Payload, datetime | None], Sequence[SessionEvent]]] = {
+    "UserMessage": _user_message,
+    "AgentMessage": _agent_message,
+    "HookPrompt": _hook_prompt,
+    "CommandExecution": _command,
+    "FileChange": _file_change,
+}

@@ -1,0 +1,89 @@
+"""Find the transcript of a Codex session, and check whether the session can be resumed.
+
+Codex names a session itself; the transcript's file name ends with its id.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from cockpit.adapters.files.foreign_files import is_file, opened
+from cockpit.core.errors import BadUsage
+from cockpit.core.ids import SessionId
+
+_SESSION_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_NAME = re.compile(r"rollout-[0-9T-]{10,40}-([0-9a-f-]{36})\.jsonl")
+_FIRST_LINE = 1_048_576
+
+
+def config_folder(environment: Mapping[str, str]) -> Path:
+    """Return the folder of Codex's configuration and transcripts."""
+    configured = environment.get("CODEX_HOME")
+    if configured:
+        return Path(configured)
+    return Path(environment.get("HOME") or Path.home()) / ".codex"
+
+
+def is_session_id(text: str) -> bool:
+    """Return whether the text has the form of a session id (a UUID); hook reports may be forged."""
+    return _SESSION_ID.fullmatch(text) is not None
+
+
+def record_path(session_id: SessionId, environment: Mapping[str, str]) -> Path | None:
+    """Return the transcript of a session; None if there is none."""
+    if not is_session_id(session_id):
+        return None
+    found = config_folder(environment).glob(f"sessions/*/*/*/rollout-*-{session_id}.jsonl")
+    return max((path for path in found if is_file(path)), default=None)
+
+
+def reported_transcript(path: str | None, session_id: str | None) -> Path | None:
+    """Return the transcript that a report names, if its name ends with the session's id.
+
+    None for any other file, so that a forged report cannot point to another session's transcript.
+    """
+    if path is None or session_id is None or not is_session_id(session_id):
+        return None
+    record = Path(path)
+    named = _NAME.fullmatch(record.name)
+    ours = record.is_absolute() and named is not None and named[1] == session_id
+    return record if ours and ".." not in record.parts else None
+
+
+def check_resumable(session_id: SessionId, directory: Path, environment: Mapping[str, str]) -> Path:
+    """Return the transcript of a session that can be resumed in `directory`.
+
+    Raises `BadUsage` if there is none, or if it belongs to another directory. A session that
+    another process has open is refused by Codex itself, on its screen.
+    """
+    if not is_session_id(session_id):
+        raise BadUsage(f"{session_id!a} is not a session id", hint="Ids are UUIDs.")
+    path = record_path(session_id, environment)
+    if path is None:
+        raise BadUsage(
+            f"There is no session {session_id}",
+            f"No transcript of it below {config_folder(environment) / 'sessions'}.",
+            "See the sessions of an agent with: cockpit history",
+        )
+    was = _directory(path)
+    if was is None or os.path.realpath(was) != os.path.realpath(directory):
+        raise BadUsage(
+            f"Session {session_id} belongs to another directory",
+            f"It was in {was!a}." if was else "Its transcript names no directory.",
+            "Start the agent there.",
+        )
+    return path
+
+
+def _directory(path: Path) -> str | None:
+    with opened(path) as file:
+        line = file.readline(_FIRST_LINE)
+    try:
+        cwd = json.loads(line)["payload"]["cwd"]
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return None
+    return cwd if isinstance(cwd, str) else None

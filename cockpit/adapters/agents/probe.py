@@ -1,0 +1,62 @@
+"""Run a CLI with `--version`, before anything depends on it.
+
+A program is probed because an old agent must not be ended before the new one's program has
+answered.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from cockpit.core.errors import ProgramMissing
+
+PROBE_SECONDS = 15.0
+"""A cold start from a slow disk reads several hundred megabytes."""
+
+_VERSION = re.compile(r"\d+\.\d+\.\d+\S*")
+_PROBED: dict[tuple[str, int, int], str] = {}
+
+
+def probed_version(path: Path, environment: Mapping[str, str], install: str) -> str:
+    """Return the program's answer to `--version`; cached until its file changes.
+
+    Raises `ProgramMissing` if it is missing, cannot be started, fails or prints nothing; `install`
+    is the next step that the error names.
+    """
+    try:
+        real = path.resolve(strict=True)
+        seen = real.stat()
+    except (OSError, RuntimeError) as error:
+        raise ProgramMissing(f"{path} does not exist", str(error), install) from None
+    key = (str(real), seen.st_mtime_ns, seen.st_size)
+    if key not in _PROBED:
+        _PROBED[key] = _run_version(path, environment, install)
+    return _PROBED[key]
+
+
+def _run_version(path: Path, environment: Mapping[str, str], install: str) -> str:
+    try:
+        answer = subprocess.run(
+            [str(path), "--version"],
+            env=dict(environment),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=PROBE_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise _broken(path, f"No answer to --version in {PROBE_SECONDS:.0f} s.", install) from None
+    except OSError as error:
+        raise _broken(path, f"It cannot be started: {error.strerror}.", install) from None
+    version = _VERSION.search(answer.stdout.decode("utf-8", "replace"))
+    if answer.returncode != 0 or version is None:
+        detail = f"It answered --version with exit code {answer.returncode}."
+        raise _broken(path, detail, install)
+    return version.group()
+
+
+def _broken(path: Path, detail: str, install: str) -> ProgramMissing:
+    return ProgramMissing(f"{path} does not work", detail, f"Try: {path} --version. " + install)

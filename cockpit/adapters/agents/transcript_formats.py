@@ -1,0 +1,45 @@
+"""Tell which CLI wrote a transcript, by its first line, and how to read it.
+
+File names say nothing: a transcript can be copied anywhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from cockpit.adapters.files.foreign_files import read_file
+from cockpit.adapters.transcripts.lines import Parse
+from cockpit.core.reading import Window
+
+_CODEX = re.compile(rb'\s*\{"timestamp":"[^"]{1,40}",(?:"ordinal":\d+,)?"type":"session_meta"')
+_LOOK_BYTES = 400
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptFormat:
+    """How to read the transcripts of one CLI."""
+
+    totals: Parse
+    """Enough events to count tokens."""
+    facts: Parse
+    """Enough events to collect facts."""
+    window: Callable[[str | None, Mapping[str, str]], Window]
+
+
+def format_of(path: Path) -> TranscriptFormat:
+    """Return the format of a transcript; Claude Code's for a file without a known first line.
+
+    Such a file is then read without finding a record. Raises `OSError`.
+    """
+    if _CODEX.match(read_file(path, _LOOK_BYTES, cut=True, any_owner=True)):
+        from cockpit.adapters.agents.codex import models as codex
+        from cockpit.adapters.agents.codex.record import parse
+
+        return TranscriptFormat(parse, parse, lambda model, _: codex.window(model))
+    from cockpit.adapters.agents.claude.models import window
+    from cockpit.adapters.agents.claude.skim import parse_facts, parse_totals
+
+    return TranscriptFormat(parse_totals, parse_facts, window)

@@ -1,0 +1,302 @@
+"""Codex itself, from its start to a handoff and back. The model is simulated."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cockpit.core.prompt_files import prompt_files_in
+from cockpit.demo.conversation import (
+    DOCUMENT_PATH,
+    ApiError,
+    Reply,
+    Request,
+    TokenCount,
+    ToolCall,
+)
+from cockpit.demo.model import Answer, ModelServer
+from cockpit.wire.status import AgentStatus
+from cockpit.wire.verbs import Handoff, Stop
+from tests.journeys.real_agent import DOCUMENT
+
+if TYPE_CHECKING:
+    from tests.supervisor.conftest import Cockpit
+
+INSTALLED = Path(__file__).parents[3] / ".venv" / "npm" / "node_modules" / ".bin" / "codex"
+CODEX = shutil.which("codex") or (str(INSTALLED) if INSTALLED.exists() else None)
+WINDOW = 100_000
+NAMED = 95_000
+"""The window that Codex names for it."""
+SLOW = 90.0
+
+pytestmark = [
+    pytest.mark.tmux,
+    pytest.mark.skipif(CODEX is None, reason="codex is not installed: make clis"),
+]
+
+
+def shown(cockpit: Cockpit, pane: str) -> str:
+    return cockpit.tmux("capture-pane", "-p", "-t", pane)
+
+
+class Pilot:
+    """Codex's own folder and model for one cockpit."""
+
+    def __init__(self, cockpit: Cockpit, answer: Answer) -> None:
+        self.cockpit = cockpit
+        self.model = ModelServer(answer)
+        self.model.start()
+        self.folder = cockpit.home / "codex"
+        self.folder.mkdir()
+        self.trust(cockpit.repository)
+        link = cockpit.home / "bin" / "codex"
+        assert CODEX is not None
+        link.symlink_to(Path(CODEX).resolve())
+
+    def trust(self, *folders: Path) -> None:
+        trusted = "".join(
+            f"[projects.{json.dumps(str(folder))}]\ntrust_level = 'trusted'\n" for folder in folders
+        )
+        (self.folder / "config.toml").write_text(
+            f"model = 'lab'\nmodel_provider = 'lab'\nmodel_context_window = {WINDOW}\n"
+            "check_for_update_on_startup = false\n"
+            f"[model_providers.lab]\nname = 'Lab'\nbase_url = '{self.model.url}/v1'\n"
+            "wire_api = 'responses'\nenv_key = 'LAB_KEY'\nrequest_max_retries = 0\n"
+            "stream_max_retries = 0\n" + trusted
+        )
+
+    def has_read(self, document: str) -> bool:
+        """Whether the model opened a document."""
+        return any(
+            call.name == "Read" and call.path == document
+            for request in self.model.requests
+            for call in request.calls_made
+        )
+
+    def table(self, mode: str = "prompt", more: str = "") -> str:
+        return (
+            "[[agents]]\nname = 'api'\nruntime = 'codex'\npermission_mode = 'bypassPermissions'\n"
+            f"mode = '{mode}'\ndirectory = {json.dumps(str(self.cockpit.repository))}\n"
+            f"prompt = 'Count the steps.'\n{more}\n"
+            f"[agents.env]\nCODEX_HOME = {json.dumps(str(self.folder))}\nLAB_KEY = 'made up'\n"
+        )
+
+
+@pytest.fixture
+def pilot(cockpit: Cockpit) -> Iterator[Callable[[Answer], Pilot]]:
+    made: list[Pilot] = []
+
+    def make(answer: Answer) -> Pilot:
+        made.append(Pilot(cockpit, answer))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.model.stop()
+
+
+def say(text: str, tokens: int = 20_000) -> Reply:
+    return Reply(text, tokens=TokenCount(cache_read=tokens))
+
+
+def bash(command: str, tokens: int = 20_000) -> Reply:
+    return Reply(
+        tool_calls=(ToolCall("Bash", {"command": command}),), tokens=TokenCount(cache_read=tokens)
+    )
+
+
+def worker(steps: Callable[[int], Reply]) -> Answer:
+    """A model that opens its prompt, reads a document that is named in it, writes the one that is
+    asked for, and otherwise does its steps."""
+
+    def answer(request: Request) -> Reply:
+        if not request.has_tools:
+            return Reply("A title")
+        done = request.calls_made
+        if not done:
+            return bash(f"cat {prompt_files_in(request.everything)[0]}")
+        named = DOCUMENT_PATH.findall(request.everything)
+        if len(done) == 1 and named:
+            return Reply(tool_calls=(ToolCall("Read", {"file_path": named[-1]}),))
+        if request.document_asked is not None:
+            call = ToolCall("Write", {"file_path": request.document_asked, "content": DOCUMENT})
+            return Reply(tool_calls=(call,), tokens=TokenCount(cache_read=70_000))
+        return steps(len(done))
+
+    return answer
+
+
+def swapped(row: AgentStatus) -> bool:
+    return row.handoffs == 1 and row.handoff is None
+
+
+async def test_its_tokens_are_read_as_the_model_counted_them(
+    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+) -> None:
+    flown = pilot(worker(lambda number: say("Done.", tokens=30_000 + number)))
+    async with cockpit.flying(flown.table()):
+        await cockpit.start()
+        row = await cockpit.until(lambda row: row.state == "idle", within=SLOW)
+        tokens = TokenCount(cache_read=30_001)
+        assert row.context.tokens == tokens.context + tokens.output
+        assert (row.context.window, row.context.confidence) == (NAMED, "reported")
+        assert row.model == "lab"
+        assert row.transcript is not None
+        assert (cockpit.home / "codex") in Path(row.transcript).parents
+
+
+async def test_a_handoff_swaps_its_session_and_the_next_one_reads_the_document(
+    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+) -> None:
+    def steps(number: int) -> Reply:
+        if len(list(flown.folder.glob("sessions/*/*/*/*.jsonl"))) > 1:
+            return say("Done.")
+        return bash(f"sleep 0.2; echo step {number}", min(80_000, 20_000 * number))
+
+    flown = pilot(worker(steps))
+    async with cockpit.flying(flown.table("auto")):
+        first = await cockpit.start()
+        second = await cockpit.until(swapped, within=SLOW)
+        assert (second.pane, second.directory) == (first.pane, first.directory)
+        assert second.pid != first.pid
+        (chain,) = await cockpit.client.history("api")
+        assert [each.state for each in chain.sessions] == ["handed_off", "live"]
+        paper = str(chain.sessions[0].document)
+        assert "Watch the server." in Path(paper).read_text()
+        await cockpit.until(lambda _: flown.has_read(paper), within=SLOW)
+        assert second.transcript != chain.sessions[0].transcript
+        await cockpit.ask(Stop(name="api"))
+
+
+async def test_an_error_of_the_api_is_told(
+    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+) -> None:
+    failed = Reply(error=ApiError(400, "invalid_request_error", "No such thing"))
+    flown = pilot(worker(lambda number: failed))
+    async with cockpit.flying(flown.table()):
+        await cockpit.start()
+        row = await cockpit.until(lambda row: row.needs, within=SLOW)
+        assert row.needs is not None
+        assert row.needs.kind == "failed"
+
+
+async def test_a_session_goes_on_after_a_stop(
+    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+) -> None:
+    flown = pilot(worker(lambda number: say("Done.", tokens=30_000)))
+    async with cockpit.flying(flown.table()):
+        await cockpit.start()
+        before = await cockpit.until(lambda row: row.state == "idle", within=SLOW)
+        await cockpit.ask(Stop(name="api"))
+        await cockpit.start(resume="last", prompt="Go on.")
+        after = await cockpit.until(lambda row: row.state == "idle" and row.pid, within=SLOW)
+        assert (after.session_id, after.transcript) == (before.session_id, before.transcript)
+        assert after.session_number == 1
+
+
+async def test_a_folder_that_is_not_trusted_is_told(
+    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+) -> None:
+    flown = pilot(worker(lambda number: say("Done.")))
+    flown.trust()
+    async with cockpit.flying(flown.table()):
+        await cockpit.start()
+        row = await cockpit.until(lambda row: row.needs, within=SLOW)
+        assert row.needs is not None
+        assert "trust" in row.needs.detail
+
+
+async def test_a_permission_dialog_is_told_and_answered(
+    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+) -> None:
+    def steps(number: int) -> Reply:
+        if number > 1:
+            return say("Done.")
+        given = {"command": "git commit --allow-empty -m x", "justification": "May I commit?"}
+        return Reply(tool_calls=(ToolCall("Bash", given),))
+
+    flown = pilot(worker(steps))
+    async with cockpit.flying(flown.table().replace("bypassPermissions", "acceptEdits")):
+        await cockpit.start()
+        row = await cockpit.until(lambda row: row.needs, within=SLOW)
+        assert row.needs is not None
+        assert (row.needs.kind, row.needs.tool) == ("permission", "Bash")
+        assert row.needs.command == "git commit --allow-empty -m x"
+        pane = row.pane or ""
+        # The hook runs before the dialog is drawn, and keys before that are lost.
+        await cockpit.until(lambda _: "Press enter to confirm" in shown(cockpit, pane), within=SLOW)
+        cockpit.tmux("send-keys", "-t", pane, "y")
+        await cockpit.until(lambda row: row.state == "idle" and not row.needs, within=SLOW)
+
+
+async def test_an_interrupted_turn_is_idle(
+    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+) -> None:
+    flown = pilot(worker(lambda number: bash("sleep 60")))
+    async with cockpit.flying(flown.table()):
+        await cockpit.start()
+        row = await cockpit.until(lambda row: row.state == "working" and row.activity, within=SLOW)
+        pane = row.pane or ""
+
+        def runs(_: AgentStatus) -> bool:
+            seen = shown(cockpit, pane)
+            return "sleep 60" in seen and "esc to interrupt" in seen
+
+        await cockpit.until(runs, within=SLOW)
+        cockpit.tmux("send-keys", "-t", pane, "Escape")
+        await cockpit.until(lambda row: row.state == "idle", within=SLOW)
+
+
+async def test_a_supervisor_that_was_away_knows_the_session_again(
+    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+) -> None:
+    flown = pilot(worker(lambda number: say("Done.", tokens=30_000)))
+    await cockpit.launch(flown.table())
+    await cockpit.start()
+    before = await cockpit.until(lambda row: row.state == "idle", within=SLOW)
+    cockpit.kill()
+    await cockpit.launch()
+    after = await cockpit.until(lambda row: row.context.tokens, within=SLOW)
+    assert (after.pid, after.transcript) == (before.pid, before.transcript)
+    assert after.context.tokens == before.context.tokens
+    assert after.state == "idle"
+
+
+async def test_no_prompt_is_in_the_process_list(
+    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+) -> None:
+    flown = pilot(worker(lambda number: say("Done.")))
+    async with cockpit.flying(flown.table()):
+        row = await cockpit.start()
+        await cockpit.until(lambda row: row.state == "idle", within=SLOW)
+        words = Path(f"/proc/{row.pid}/cmdline").read_bytes()
+        assert b"Count the steps" not in words
+        assert re.search(rb"--no-daemon", words)
+
+
+async def test_a_copy_writes_the_document_where_the_agent_is_not_asked(
+    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+) -> None:
+    def steps(number: int) -> Reply:
+        return say("Done.", tokens=30_000)
+
+    flown = pilot(worker(steps))
+    ask = flown.model._answer
+
+    def answer(request: Request) -> Reply:
+        return Reply(DOCUMENT) if request.asks_for_answer else ask(request)
+
+    flown.model._answer = answer
+    more = "[agents.handoff]\nwriters = ['sdk', 'facts']\n"
+    async with cockpit.flying(flown.table("auto", more)):
+        await cockpit.start()
+        await cockpit.until(lambda row: row.state == "idle", within=SLOW)
+        await cockpit.ask(Handoff(name="api"))
+        await cockpit.until(swapped, within=SLOW)
+        assert (await cockpit.event("handoff.document")).data["writer"] == "sdk"
