@@ -110,7 +110,7 @@ programs:
 			echo "Without sshd, mosh and chromium, the journeys through them are skipped." >&2; \
 		mkdir -p /run/sshd; \
 	fi
-	@[ -z "$$CI" ] || command -v codex >/dev/null 2>&1 || $(MAKE) --no-print-directory clis
+	@[ -z "$$CI" ] || { command -v codex && command -v gemini; } >/dev/null 2>&1 || $(MAKE) --no-print-directory clis
 
 # The real CLIs that some journeys run, from npm, for this checkout only.
 clis: $(VENV)/npm/.ready

@@ -28,6 +28,7 @@ from cockpit.cli.options import common_options, with_common_options
 from cockpit.cli.output import run_guarded
 from cockpit.cli.serve import serve
 from cockpit.cli.service import service
+from cockpit.cli.setup import setup
 from cockpit.cli.status_command import status
 from cockpit.cli.worktrees import worktrees
 from cockpit.core.errors import BadUsage
@@ -37,7 +38,7 @@ COMMANDS: tuple[click.Command, ...] = (
     demo, init, up, restart, down, start, stop, attach, send, status, handoff, approve, refuse,
     snooze, done, undo, continue_, history, show, usage, facts,
     redact, events, worktrees, doctor, config, hooks, keys,
-    completion, dial_stdio, serve, service,
+    completion, dial_stdio, serve, service, setup,
 )  # fmt: skip
 
 

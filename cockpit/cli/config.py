@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cockpit.cli.output import say
 from cockpit.cli.places import our_places
@@ -15,10 +15,13 @@ from cockpit.config.read import load
 from cockpit.config.remarks import remarks
 from cockpit.config.schema import AgentDefaults, Settings
 from cockpit.config.thresholds import thresholds
-from cockpit.core.bands import MARK_NAMES, marks
+from cockpit.core.bands import MARK_NAMES, MarkName, marks
 from cockpit.core.hook_payload import SCHEMA
 from cockpit.core.reading import DEFAULT_WINDOW, LARGE_WINDOW
 from cockpit.core.safetext import safe_line
+
+if TYPE_CHECKING:
+    from cockpit.ports.runtimes import Runtime
 
 _SECRET_TABLES = ("env", "headers", "urls", "url")
 """Settings whose values may be secret; only the number of entries is shown."""
@@ -120,22 +123,41 @@ def _threshold_tables(settings: Settings) -> Iterator[str]:
 
 def _threshold_lines(agent: AgentDefaults) -> Iterator[str]:
     override = agent.context.override
-    for window in (override,) if override else (DEFAULT_WINDOW, LARGE_WINDOW):
+    for window in (override,) if override else _windows(agent):
         compacts_at = _compacts_at(agent, window)
         compacts = f", the CLI compacts at {compacts_at:,} (computed)" if compacts_at else ""
         yield f"  window {window:,}{compacts}"
         found = marks(thresholds(agent.context), window, compacts_at)
         for name in MARK_NAMES:
             mark = getattr(found, name)
-            yield f"    {name:<7}{mark.tokens:>9,}  {mark.why}"
+            yield f"    {name:<7}{mark.tokens:>9,}  {mark.why}{_too_high(agent, name, window)}"
+
+
+def _too_high(agent: AgentDefaults, name: MarkName, window: int) -> str:
+    """Return a remark if the CLI compacts before a threshold that the user wrote is reached."""
+    own, compacts_at = thresholds(agent.context).own(name), _compacts_at(agent, window)
+    if name not in agent.context.model_fields_set or compacts_at is None:
+        return ""
+    at = own.tokens(window)
+    return f"; {own.text} is {at:,}, which it never reaches" if at > compacts_at else ""
+
+
+def _windows(agent: AgentDefaults) -> tuple[int, ...]:
+    """Return the windows that an agent's models usually have."""
+    if agent.runtime == "claude":
+        return DEFAULT_WINDOW, LARGE_WINDOW
+    environment = {**os.environ, **agent.env}
+    return (_runtime(agent).window(agent.model or None, environment).tokens,)
 
 
 def _compacts_at(agent: AgentDefaults, window: int) -> int | None:
-    if agent.runtime != "claude":
-        return None
-    from cockpit.adapters.agents.claude.models import compacts_at
+    return _runtime(agent).compacts_at(window, {**os.environ, **agent.env})
 
-    return compacts_at(window, {**os.environ, **agent.env})
+
+def _runtime(agent: AgentDefaults) -> Runtime:
+    from cockpit.adapters.agents import runtime
+
+    return runtime(agent.runtime, our_places().state)
 
 
 def _all_settings(settings: Settings) -> Iterator[tuple[str, str]]:

@@ -40,6 +40,7 @@ def check_machine(
         git(environment),
         *claude(agents or environment, directory),
         *codex(agents or environment),
+        *gemini(agents or environment, directory),
         utf8(),
         disk(directory),
         user(),
@@ -101,6 +102,35 @@ def codex(environment: Mapping[str, str]) -> list[Finding]:
     except CockpitError as error:
         return [from_error("codex", error)]
     return [fit("codex", f"{program.version} ({program.path})")]
+
+
+def gemini(environment: Mapping[str, str], directory: Path) -> list[Finding]:
+    """Check Gemini CLI and cockpit's extension in it, where it is installed."""
+    from cockpit.adapters.agents.gemini.extension import Linked, state_of
+    from cockpit.adapters.agents.gemini.program import find_program
+    from cockpit.adapters.agents.gemini.trust import is_trusted, is_worktree_of_trusted
+
+    if shutil.which("gemini", path=environment.get("PATH")) is None:
+        return []
+    try:
+        program = find_program(environment)
+    except CockpitError as error:
+        return [from_error("gemini", error)]
+    found = [fit("gemini", f"{program.version} ({program.path})")]
+    linked = state_of(environment, directory)
+    if linked is not Linked.YES:
+        found.append(
+            note("gemini", f"cockpit's extension is {linked.value}: requests wait for the end of a "
+                 "turn, and dialogs are seen some seconds later",
+                 "Enable it there with: gemini extensions enable cockpit" if linked is Linked.OFF
+                 else "Run: cockpit setup gemini")
+        )  # fmt: skip
+    if not (is_trusted(directory, environment) or is_worktree_of_trusted(directory, environment)):
+        found.append(
+            note("gemini", f"Does not trust {directory}: no agent with a prompt starts here",
+                 "Run `gemini` there once and choose to trust the folder.")
+        )  # fmt: skip
+    return found
 
 
 def _first_screens(environment: Mapping[str, str], directory: Path) -> list[Finding]:

@@ -18,9 +18,6 @@ from cockpit.config.thresholds import check_marks
 from cockpit.core.errors import BadUsage
 from cockpit.core.slack_bot import METHOD
 
-UNSUPPORTED_RUNTIMES = frozenset({"gemini"})
-"""Runtimes that are accepted in a file but not supported yet."""
-
 _CHANNEL = re.compile(r"[CDGU][A-Z0-9]{2,30}")
 """A Slack channel's ID; U is a user's, to whom the bot sends direct messages."""
 
@@ -190,8 +187,6 @@ def settings_without_effect(settings: Settings) -> Iterator[str]:
         (f"agents.{agent.name}", agent) for agent in settings.agents
     ]
     for name, agent in agents or [("defaults", settings.defaults)]:
-        if agent.runtime in UNSUPPORTED_RUNTIMES:
-            yield f'{name}.runtime: "{agent.runtime}" is not supported by this version yet'
         for key in ("copy_files", "setup", "push_on_success", "create_pr"):
             if agent.worktree.strategy == "none" and getattr(agent.worktree, key):
                 yield f'{name}.worktree.{key}: has no effect without strategy = "git_worktree"'

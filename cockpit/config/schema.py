@@ -246,9 +246,7 @@ class MaySettings(Section):
 class AgentDefaults(Section):
     """Defaults for every agent; each [[agents]] table can override them."""
 
-    runtime: RuntimeName = Field(
-        default="claude", description="claude, codex, or command; not supported yet: gemini."
-    )
+    runtime: RuntimeName = Field(default="claude", description="claude, codex, gemini, or command.")
     mode: Mode = Field(
         default="prompt",
         description="observe: only show context use. prompt: ask before a handoff. auto: hand off.",

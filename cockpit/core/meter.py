@@ -37,6 +37,7 @@ class Meter:
         "_growths",
         "_identity",
         "_input",
+        "_just_compacted",
         "_last_id",
         "_model",
         "_output",
@@ -71,6 +72,7 @@ class Meter:
         """Lines that are not records."""
         self._model: str | None = None
         self._identity: str | None = None
+        self._just_compacted = False
         self._last_id: str | None = None
         self._counted_id: str | None = None
         self._base: int | None = None
@@ -184,11 +186,15 @@ class Meter:
         self._trend.take(tokens, again=event.message_id == self._counted_id)
         self._counted_id = event.message_id
         self.tokens = tokens
+        self._just_compacted = False
         self.peak = max(self.peak, tokens)
 
     def _compact(self, event: Compacted) -> None:
-        self.compactions += 1
         before = event.pre_tokens or self.tokens
+        if before is None and self._just_compacted:
+            return  # the CLI recorded the same compaction in two lines
+        self._just_compacted = True
+        self.compactions += 1
         if before:
             self._keep(Point(event.at, before, "compacted", self.api_calls))
         self._lose_reading()

@@ -10,14 +10,16 @@ from collections.abc import Iterable
 
 IN_A_FILE = "Read the file {} and do what it says."
 """For a CLI without file mentions: the model has to open the file."""
+IN_A_FILE_FOR_CAT = "Read the file {} with cat and do what it says."
+"""For a CLI whose own tool does not read files outside of its directory."""
 
 _NAME = r"prompt-[0-9a-f]{16}\.md"
 _FILE = rf"/[^\n\"]*/{_NAME}"
-_OPENED_BY_MODEL = re.compile(rf"Read the file {_FILE} and do what it says\.")
+_OPENED_BY_MODEL = re.compile(rf"Read the file {_FILE}(?: with cat)? and do what it says\.")
 _FORMS = (
     (re.compile(f'Do what(?: @"{_FILE}")+ says\\.'), re.compile(f'@"({_FILE})"')),
     (re.compile(rf"Do what @{_FILE} says\."), re.compile(rf"@({_FILE}) says")),
-    (_OPENED_BY_MODEL, re.compile(rf"file ({_FILE}) and")),
+    (_OPENED_BY_MODEL, re.compile(rf"file ({_FILE})(?: with cat)? and")),
 )
 """Expressions for the whole sentence and for each file in it. Earlier versions wrote the second."""
 _WHOLE_NAME = re.compile(_FILE)

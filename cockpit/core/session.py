@@ -91,6 +91,7 @@ class Compacted:
     """The CLI compacted the conversation; the reading is unknown until the next reply."""
 
     trigger: str = "auto"
+    """`auto` or `manual`; empty if this line does not say it, and perhaps the next one does."""
     pre_tokens: int | None = None
     at: datetime | None = None
 

@@ -1,5 +1,5 @@
-"""A loopback server with enough of the streaming Messages API for Claude Code, and of the Responses
-API for Codex.
+"""A loopback server with enough of the streaming Messages API for Claude Code, of the Responses API
+for Codex, and of the Gemini API for Gemini CLI.
 
 Its `answer` function gives the replies. It accepts any API key, and forwards nothing.
 """
@@ -15,6 +15,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from cockpit.demo.conversation import ApiError, Reply, Request, ToolCall
+from cockpit.demo.generate_content import GenerateContentFormat, failure
 from cockpit.demo.responses import ResponsesFormat
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class ModelServer:
         self._answer = answer
         self._ids = count(1)
         self._format = ResponsesFormat()
+        self._contents = GenerateContentFormat()
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self._socket.bind(("127.0.0.1", port))
@@ -99,6 +101,7 @@ class ModelServer:
                 Route("/v1/messages", self._messages, methods=["POST"]),
                 Route("/v1/responses", self._responses, methods=["POST"]),
                 Route("/v1/messages/count_tokens", self._count, methods=["POST"]),
+                Route("/v1beta/models/{call}", self._generate, methods=["POST"]),
                 Route("/{rest:path}", hello, methods=["GET", "HEAD", "POST"]),
             ]
         )
@@ -127,6 +130,25 @@ class ModelServer:
         if reply.error is not None:
             return JSONResponse(error_body(reply.error), status_code=reply.error.status)
         return StreamingResponse(self._format.stream(reply), media_type="text/event-stream")
+
+    async def _generate(self, http: HttpRequest) -> Response:
+        from starlette.responses import JSONResponse, StreamingResponse
+
+        model, _, method = http.path_params["call"].partition(":")
+        body = await http.json()
+        if method == "countTokens":
+            return JSONResponse({"totalTokens": max(1, len(json.dumps(body)) // 4)})
+        request = self._contents.request(model, body, dict(http.headers))
+        self.requests.append(request)
+        reply = self._answer(request)
+        await asyncio.sleep(reply.delay)
+        if reply.error is not None:
+            return JSONResponse(failure(reply.error), status_code=reply.error.status)
+        if method == "generateContent":
+            return JSONResponse(self._contents.answer(model, reply))
+        return StreamingResponse(
+            self._contents.stream(model, reply), media_type="text/event-stream"
+        )
 
     async def _count(self, http: HttpRequest) -> Response:
         from starlette.responses import JSONResponse

@@ -42,13 +42,18 @@ class Launch:
     environment: Mapping[str, str] = field(default_factory=dict)
     """The whole environment of the process; nothing is inherited from the supervisor."""
     prompt: str | None = None
-    """The last argument, after `--`. Passed in a 0600 file, not through the multiplexer."""
+    """The last argument. Passed in a 0600 file, not through the multiplexer."""
     mention: Callable[[Sequence[Path]], str] | None = None
     """Makes the sentence that names the prompt's files and replaces the prompt, for a CLI that
     reads such files into its first request. None for others: the prompt is an argument."""
     by_file: bool = False
     """The model opens a file with the prompt itself: the CLI gets a sentence that names it. For a
     CLI without mentions; the process list then does not show the prompt."""
+    by_cat: bool = False
+    """With `by_file`: the model can open that file only with a command."""
+    prompt_option: str = ""
+    """The option that takes the prompt, with its `=`, for a CLI that drops what stands after `--`.
+    Empty: the prompt is the last argument, after `--`."""
     literal: bool = False
     """The CLI understands this prompt only as an argument. It is still passed in files if it
     contains a secret or is too long."""
@@ -78,6 +83,8 @@ class Pane:
     exit_signal: int | None = None
     width: int = 0
     height: int = 0
+    title: str = ""
+    """What its process wrote as the terminal's title."""
 
 
 @dataclass(frozen=True, slots=True)

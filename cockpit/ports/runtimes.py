@@ -130,6 +130,12 @@ class Runtime(Protocol):
     chooses_ids: bool
     """Whether the CLI gives its sessions their ids. The id of a new session is then unknown until
     its first hook, which comes with its first prompt."""
+    may_lose_enter: bool
+    """Whether the CLI can take an Enter after a paste as a part of the text."""
+    tells_in_title: bool
+    """Whether `presence_in` can find anything."""
+    tells_on_screen: bool
+    """Whether `told_on` can find anything."""
 
     def program(self, environment: Mapping[str, str]) -> Program:
         """Find the CLI and run it with `--version`; the user's CLI before the bundled one.
@@ -158,11 +164,17 @@ class Runtime(Protocol):
     def presence(self, pid: int, environment: Mapping[str, str]) -> Presence | None:
         """The CLI's note of this process; None if there is none."""
 
+    def presence_in(self, title: str) -> Presence | None:
+        """The CLI's note in the title of its pane; None if this is none."""
+
     def report(self, signal: Signal) -> Report | None:
         """The report in a status-line signal; None for every other signal."""
 
     def moments(self, signal: Signal) -> Sequence[Moment]:
         """The hook events in a signal; empty for a subagent's signal."""
+
+    def told_on(self, screen: Screen) -> Sequence[Moment]:
+        """What a working CLI tells on its screen and nowhere else."""
 
     def permission_mode(self, signal: Signal) -> str | None:
         """The permission mode that a hook reports; None if it reports none, or one that is not
@@ -176,6 +188,10 @@ class Runtime(Protocol):
 
     def first_dialog(self, screen: Screen) -> str | None:
         """The question of a dialog before the session starts, with the next step; None if none."""
+
+    def lacks(self, agent: AgentName) -> str | None:
+        """What keeps cockpit from doing all that it could do with this CLI, with the next step; for
+        the agent's row. None if nothing."""
 
     def ask(self, agent: AgentName, mid_turn: str, at_end: str | None) -> bool:
         """Give the agent a text at its next tool boundary, or at the end of its turn.

@@ -21,7 +21,7 @@ from cockpit.supervisor.events import EventLog
 
 
 class Runtimes(Protocol):
-    """Returns the runtime of a name. Raises `NotNow` for one that is not supported yet."""
+    """Returns the runtime of a name."""
 
     def __call__(self, name: str) -> Runtime: ...
 

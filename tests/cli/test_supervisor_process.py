@@ -137,16 +137,16 @@ def test_the_first_up_takes_up_the_file_of_the_repository(own_home: Path) -> Non
     assert cockpit("up").stderr == done.stderr
 
 
-def test_an_agent_that_cannot_be_flown_yet_keeps_no_other_from_it(own_home: Path) -> None:
+def test_an_agent_that_cannot_start_keeps_no_other_from_it(own_home: Path) -> None:
     (own_home / "cockpit.toml").write_text(
-        '[[agents]]\nname = "a"\nruntime = "gemini"\n[[agents]]\nname = "b"\n'
+        '[[agents]]\nname = "a"\ndirectory = "gone"\n[[agents]]\nname = "b"\n'
     )
 
     assert cockpit("up").returncode == 0
     refused = cockpit("start", "a")
 
-    assert refused.returncode == 5
-    assert "The runtime gemini is not supported yet" in refused.stderr
+    assert refused.returncode == 2
+    assert "gone is not a directory" in refused.stderr
     agents = json.loads(cockpit("status", "--json").stdout)["agents"]
     assert [(one["name"], one["state"]) for one in agents] == [("a", "stopped"), ("b", "stopped")]
 

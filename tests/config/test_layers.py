@@ -125,16 +125,13 @@ def test_what_the_command_line_says_of_an_agent_is_checked_too(project: Any) -> 
         project.load().new_agent("My Agent", Path("/"))
 
 
-def test_what_this_version_does_not_do_is_told(project: Any) -> None:
+def test_a_setting_without_effect_is_told(project: Any) -> None:
     loaded = project.load_named(
-        '[defaults.worktree]\ncreate_pr = true\n[[agents]]\nname = "a"\nruntime = "gemini"\n'
+        '[defaults.worktree]\ncreate_pr = true\n[[agents]]\nname = "a"\n'
         '[[agents]]\nname = "b"\n[agents.worktree]\ncreate_pr = false\npush_on_success = true\n'
         '[[agents]]\nname = "c"\n[agents.worktree]\nstrategy = "git_worktree"\n'
     )
     assert loaded.notices == (
-        'agents.a.runtime: "gemini" is not supported by this version yet',
         'agents.a.worktree.create_pr: has no effect without strategy = "git_worktree"',
         'agents.b.worktree.push_on_success: has no effect without strategy = "git_worktree"',
     )
-    alone = project.load_named('[defaults]\nruntime = "gemini"\nstrategy = "hybrid"\n')
-    assert alone.notices == ('defaults.runtime: "gemini" is not supported by this version yet',)

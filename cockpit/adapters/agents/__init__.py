@@ -8,13 +8,12 @@ from cockpit.core.errors import BadUsage
 from cockpit.ports.runtimes import Runtime
 
 RUNTIMES = ("claude", "codex", "gemini", "command")
-NOT_YET = frozenset({"gemini"})
 
 
 def runtime(name: str, state: Path) -> Runtime:
     """Return the runtime of that name; its files go below `state`.
 
-    A planned runtime refuses every start. Raises `BadUsage` for an unknown name.
+    Raises `BadUsage` for an unknown name.
     """
     if name == "claude":
         from cockpit.adapters.agents.claude.runtime import Claude
@@ -24,12 +23,12 @@ def runtime(name: str, state: Path) -> Runtime:
         from cockpit.adapters.agents.codex.runtime import Codex
 
         return Codex(state)
+    if name == "gemini":
+        from cockpit.adapters.agents.gemini.runtime import Gemini
+
+        return Gemini(state)
     if name == "command":
         from cockpit.adapters.agents.command import Command
 
         return Command(state)
-    if name in NOT_YET:
-        from cockpit.adapters.agents.planned import Planned
-
-        return Planned(name)
     raise BadUsage(f"There is no runtime {name!a}", hint=f"Known are: {', '.join(RUNTIMES)}.")

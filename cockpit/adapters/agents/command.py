@@ -26,6 +26,9 @@ class Command:
     name = "command"
     has_readings = False
     chooses_ids = False
+    may_lose_enter = False
+    tells_in_title = False
+    tells_on_screen = False
 
     def __init__(self, state: Path) -> None:
         self._state = state
@@ -83,10 +86,16 @@ class Command:
     def presence(self, pid: int, environment: Mapping[str, str]) -> Presence | None:
         return None
 
+    def presence_in(self, title: str) -> Presence | None:
+        return None
+
     def report(self, signal: Signal) -> Report | None:
         return None
 
     def moments(self, signal: Signal) -> Sequence[Moment]:
+        return ()
+
+    def told_on(self, screen: Screen) -> Sequence[Moment]:
         return ()
 
     def permission_mode(self, signal: Signal) -> str | None:
@@ -99,6 +108,9 @@ class Command:
         return None
 
     def first_dialog(self, screen: Screen) -> str | None:
+        return None
+
+    def lacks(self, agent: AgentName) -> str | None:
         return None
 
     def ask(self, agent: AgentName, mid_turn: str, at_end: str | None) -> bool:

@@ -15,6 +15,7 @@ from cockpit.adapters.transcripts.lines import Parse
 from cockpit.core.reading import Window
 
 _CODEX = re.compile(rb'\s*\{"timestamp":"[^"]{1,40}",(?:"ordinal":\d+,)?"type":"session_meta"')
+_GEMINI = re.compile(rb'\s*\{"sessionId":"[^"]{1,64}","projectHash":"')
 _LOOK_BYTES = 400
 
 
@@ -34,7 +35,13 @@ def format_of(path: Path) -> TranscriptFormat:
 
     Such a file is then read without finding a record. Raises `OSError`.
     """
-    if _CODEX.match(read_file(path, _LOOK_BYTES, cut=True, any_owner=True)):
+    beginning = read_file(path, _LOOK_BYTES, cut=True, any_owner=True)
+    if _GEMINI.match(beginning):
+        from cockpit.adapters.agents.gemini import models as gemini
+        from cockpit.adapters.agents.gemini.record import parse as parse_gemini
+
+        return TranscriptFormat(parse_gemini, parse_gemini, lambda model, _: gemini.window(model))
+    if _CODEX.match(beginning):
         from cockpit.adapters.agents.codex import models as codex
         from cockpit.adapters.agents.codex.record import parse
 

@@ -20,7 +20,7 @@ from cockpit.adapters.files.private_file import write_private
 from cockpit.adapters.process.launcher import MAGIC
 from cockpit.adapters.process.prompt_files import make_private_folder
 from cockpit.core.errors import BadUsage, Hindered
-from cockpit.core.prompt_files import IN_A_FILE, can_be_mentioned
+from cockpit.core.prompt_files import IN_A_FILE, IN_A_FILE_FOR_CAT, can_be_mentioned
 from cockpit.core.redaction import Redactor, secret_values
 from cockpit.ports.panes import Launch
 
@@ -84,8 +84,10 @@ class LaunchOrders:
             self._make(launch.prompt_file.parent)
             self._write(launch.prompt_file, _bytes(launch.prompt or ""))
         elif launch.prompt is not None:
-            yield b"--"
-            yield self._prompt(launch.prompt, launch)
+            option = field(launch.prompt_option)
+            if not option:
+                yield b"--"
+            yield option + self._prompt(launch.prompt, launch)
 
     def _prompt(self, prompt: str, launch: Launch) -> bytes:
         """Return a sentence that names private files with the prompt, or the prompt itself.
@@ -101,7 +103,7 @@ class LaunchOrders:
                 return field(launch.mention(list(self._prompt_files(folder, _pieces(raw)))))
         elif is_long or launch.by_file:
             (path,) = self._prompt_files(folder, [raw])
-            return field(IN_A_FILE.format(path))
+            return field((IN_A_FILE_FOR_CAT if launch.by_cat else IN_A_FILE).format(path))
         return raw
 
     def _prompt_files(self, folder: Path, pieces: Iterable[bytes]) -> Iterator[Path]:

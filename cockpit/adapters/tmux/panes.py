@@ -43,7 +43,7 @@ KEY_PATTERN = re.compile(
 )
 LOOK = (
     "#{pane_id} #{pane_pid} #{pane_dead} s#{pane_dead_status} g#{pane_dead_signal}"
-    f" #{{pane_width}} #{{pane_height}} #{{{LABEL}}}"
+    f" #{{pane_width}} #{{pane_height}} #{{{LABEL}}} #{{pane_title}}"
 )
 SETTLE = 2.0
 """Seconds that tmux has to notice that a process has ended."""
@@ -287,7 +287,7 @@ def prepared(launch: Launch) -> Launch:
 def parsed(line: str) -> Pane:
     """One line of `LOOK`. Raises `PanesSilent` for anything else."""
     try:
-        identity, pid, dead, status, number, width, height, label = line.split(" ", 7)
+        identity, pid, dead, status, number, width, height, label, title = line.split(" ", 8)
         return Pane(
             PaneId(identity),
             label,
@@ -297,6 +297,7 @@ def parsed(line: str) -> Pane:
             exit_signal=int(number[1:]) if number[1:] else None,
             width=int(width),
             height=int(height),
+            title=title,
         )
     except ValueError:
         raise PanesSilent("tmux did not answer with panes", f"{line!a:.200}") from None

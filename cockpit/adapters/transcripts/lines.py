@@ -24,7 +24,11 @@ _WEIGHED_FROM = 64 * 1024
 """Bytes below which a line cannot contain too many values."""
 _STEP = 256 * 1024
 """Bytes per call; other threads run between calls."""
-_NEEDLES = (b'"assistant"', b'"compact_boundary"', b'"token_usage_record"', b'"compacted"')
+_NEEDLES = (
+    b'"assistant"', b'"compact_boundary"',
+    b'"token_usage_record"', b'"compacted"',
+    b'"type":"gemini"', b"<state_snapshot>",
+)  # fmt: skip
 LOOK_BACK = max(map(len, _NEEDLES)) - 1
 """Bytes before a piece of a line, in which a match across the boundary may begin."""
 

@@ -19,8 +19,11 @@ class CompactionNotes:
     """Most tokens at which a request was sent without a compaction; None once stored."""
     by_itself_at: int | None = None
     """Tokens at which the CLI compacted automatically; None once stored."""
+    unexplained_at: int | None = None
+    """Tokens at the last compaction if nothing said yet what started it."""
     last_trigger: str = "auto"
-    """What started the last compaction: `auto`, or `manual` where you typed it."""
+    """What started the last compaction: `auto`, or `manual` where you typed it; empty if no line
+    says it."""
     held: bool = False
     """The session's next compaction waits until its facts are saved."""
     kept_before: str | None = None

@@ -158,8 +158,11 @@ class SessionState:
             return
         if meter.api_calls > calls and tokens is not None:
             self.compaction.passed = max(tokens, self.compaction.passed or 0)
-        elif isinstance(event, Compacted) and event.trigger == "auto":
-            self.compaction.by_itself_at = tokens or event.pre_tokens
+        elif isinstance(event, Compacted):
+            before = tokens or event.pre_tokens or self.compaction.unexplained_at
+            if event.trigger == "auto":
+                self.compaction.by_itself_at = before
+            self.compaction.unexplained_at = before if not event.trigger else None
 
     def _take(self, event: SessionEvent, at: float, clock_offset: float) -> None:
         when = self._dated(event, at, clock_offset)

@@ -45,6 +45,7 @@ from cockpit.ports.panes import PaneOccupied, PanesSilent
 from cockpit.ports.records import SessionRecord
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.background_work import task_text
+from cockpit.supervisor.agents.submit import PASTE_SETTLES, submit
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.handoff.documents import DocumentBuilder, is_for_context, usage_text
 from cockpit.supervisor.handoff.integrity import ensure_approved
@@ -54,9 +55,6 @@ from cockpit.supervisor.sessions.reattach import reattach
 
 BACK_OFF = (1.0, 4.0)
 """Seconds before the second and the third start, in case the cause of the failure passes."""
-PASTE_SETTLES = 0.3
-"""Seconds between a paste and its Enter. The CLI takes an Enter within a paste as text."""
-
 
 FOR_NOW = (Hindered, PanesSilent, PaneOccupied)
 """Errors of the machine, not of the agent or its document: the command is repeated later."""
@@ -144,7 +142,7 @@ class Effects:
         try:
             await self._dependencies.panes.paste(agent.record.pane, text)
             await self._dependencies.clock.sleep(PASTE_SETTLES)
-            await self._dependencies.panes.press(agent.record.pane, "Enter")
+            await submit(self._dependencies, agent, agent.record.pane)
         except CockpitError as refused:
             self._dependencies.event_log.record(
                 Plain("handoff.request_failed"),

@@ -82,10 +82,11 @@ class Compactions:
         before, marks = agent.session_state.gauge.before_compaction, agent.marks
         if before is not None and marks is not None and before > marks.act.tokens:
             late = f"{(before - marks.act.tokens) // 1000}k above the act threshold"
-        by_hand = agent.session_state.compaction.last_trigger == "manual"
+        trigger = agent.session_state.compaction.last_trigger
+        by_hand = trigger == "manual"
         wanted = by_hand or agent.settings.strategy == "compact"
-        how = "because you asked it to" if by_hand else "automatically"
-        text = f"{agent.name} compacted its context {how}"
+        how = {"manual": " because you asked it to", "auto": " automatically"}.get(trigger, "")
+        text = f"{agent.name} compacted its context{how}"
         if agent.handoff is not None:
             text += _handoff_clause(agent.handoff)
         elif late and not wanted:

@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from cockpit.adapters.transcripts.tail import Fetched, Tail, Unreadable
@@ -36,6 +36,9 @@ CALM = 0.5
 """Seconds between looks while no agent works."""
 NOTES = 1.0
 """Seconds between looks at the CLI's own notes of its processes."""
+SILENT_TURN = 5.0
+"""Seconds of a working agent's silence after which its pane is read: a CLI can wait for its user
+without a hook."""
 SILENT_START = 6.0
 """Seconds after which the pane of a silent new session is read: a dialog may be open."""
 
@@ -60,6 +63,15 @@ class _Fetched:
     answer: Fetched | Unreadable | Exception | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Title:
+    """The title of an agent's pane, and when it was first seen in this session."""
+
+    session: str | None
+    text: str
+    since: float
+
+
 class Watch:
     """Watches all agents, and calls `consider` for each that changed."""
 
@@ -80,6 +92,7 @@ class Watch:
         self._compacted = compacted
         self.compacts: Callable[[Agent], object] = lambda _: None
         """Called when a session's CLI waits before a compaction."""
+        self._titles: dict[str, _Title] = {}
         self._wake = asyncio.Event()
         self._reports = asyncio.Event()
 
@@ -132,6 +145,7 @@ class Watch:
         if report is not None:
             self._take_report(agent, report, at)
             return True
+        self._take_transcript(agent, signal)
         if not signal.subagent:
             agent.session_state.last_activity = max(at, agent.session_state.last_activity or 0.0)
             agent.session_state.see_mode(agent.runtime.permission_mode(signal))
@@ -150,6 +164,16 @@ class Watch:
 
     def _update_background(self, agent: Agent) -> None:
         background_work.update(agent, lambda: redactor_of(self._dependencies.environment, agent))
+
+    def _take_transcript(self, agent: Agent, signal: Signal) -> None:
+        """Follow the transcript that a hook names, where its path was not known at the start."""
+        path, theirs = signal.payload.get("transcript_path"), signal.session_id
+        if agent.session is None or agent.session.transcript or theirs is None:
+            return
+        if theirs == agent.cli_session and isinstance(path, str):
+            found = agent.runtime.reported_transcript(path, theirs)
+            if found is not None:
+                self._sessions.follow_transcript(agent, found)
 
     def _take_report(self, agent: Agent, report: Report, at: float) -> None:
         if report.transcript is not None:
@@ -322,10 +346,53 @@ class Watch:
             notes = await self._dependencies.slow.each(
                 {key: self._presence_of(agent) for key, agent in living.items()}
             )
+            titled = await self._titled(living.values())
             for key, agent in living.items():
                 if agent.alive:
-                    await self._safely(agent, self._note(agent, notes[key]))
+                    note = titled.get(agent.name, notes[key])
+                    await self._safely(agent, self._note(agent, note))
+                    await self._safely(agent, self._find_transcript(agent))
             await self._dependencies.clock.sleep(NOTES)
+
+    async def _titled(self, living: Iterable[Agent]) -> dict[str, Presence]:
+        """The notes in the titles of the panes, for CLIs that write none elsewhere.
+
+        A title is dated by when it was first seen. One command reads those of all panes.
+        """
+        telling = [agent for agent in living if agent.runtime.tells_in_title and agent.record.pane]
+        if not telling:
+            return {}
+        try:
+            panes = await self._dependencies.panes.look()
+        except CockpitError:
+            return {}
+        now = self._dependencies.clock.now().timestamp()
+        found: dict[str, Presence] = {}
+        for agent in telling:
+            pane = panes.get(agent.record.pane) if agent.record.pane else None
+            presence = agent.runtime.presence_in(pane.title) if pane else None
+            if pane is None or presence is None:
+                continue
+            known = self._titles.get(agent.name)
+            if known is None or (known.session, known.text) != (agent.record.session, pane.title):
+                known = _Title(agent.record.session, pane.title, now)
+                self._titles[agent.name] = known
+            found[agent.name] = replace(presence, updated=known.since)
+        return found
+
+    async def _find_transcript(self, agent: Agent) -> None:
+        """Find the transcript of a CLI that chooses its name, where no hook reported it."""
+        session = agent.session
+        if session is None or session.transcript or not agent.runtime.has_readings:
+            return
+        if agent.runtime.chooses_ids and session.cli_id is None:
+            return
+        order = self._sessions.order(agent, session, None)
+        find = partial(agent.runtime.transcript, order)
+        with contextlib.suppress(NoAnswer):
+            found = await self._dependencies.slow.ask(("record", agent.name), find)
+            if found is not None and agent.session is session:
+                self._sessions.follow_transcript(agent, found)
 
     def _presence_of(self, agent: Agent) -> Callable[[], Presence | None]:
         assert agent.process is not None
@@ -349,6 +416,8 @@ class Watch:
             agent.troubles.dialog = None
         elif agent.runtime.has_readings:
             await self._look_at_silence(agent)
+        if agent.runtime.tells_on_screen:
+            await self._look_at_silent_turn(agent)
         if before != (
             agent.session_state.conduct.turn,
             agent.troubles.dialog,
@@ -368,6 +437,18 @@ class Watch:
         with contextlib.suppress(CockpitError):
             screen = await self._dependencies.panes.capture(agent.record.pane)
             agent.troubles.dialog = agent.runtime.first_dialog(screen)
+
+    async def _look_at_silent_turn(self, agent: Agent) -> None:
+        """Read the pane of an agent that works in silence, for what its CLI tells only there."""
+        state, now = agent.session_state, self._dependencies.clock.steady()
+        heard = max(state.last_activity or 0.0, state.conduct.last_moment)
+        working = state.conduct.turn is Turn.WORKING
+        if not working or now - heard < SILENT_TURN or agent.record.pane is None:
+            return
+        with contextlib.suppress(CockpitError):
+            screen = await self._dependencies.panes.capture(agent.record.pane)
+            for moment in agent.runtime.told_on(screen):
+                state.hear(moment, now)
 
     async def _safely(self, agent: Agent, work: Awaitable[None]) -> None:
         """Await the work; an error is shown on the agent's row, and a bug also in the log."""

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from cockpit.config.checks import UNSUPPORTED_RUNTIMES
 from cockpit.config.schema import AgentSettings
-from cockpit.core.errors import BadUsage, NotNow
+from cockpit.core.errors import BadUsage
 from cockpit.core.ids import AgentName, agent_name
 from cockpit.ports.worktrees import GitFacts
 from cockpit.supervisor.agents.fleet import Fleet
@@ -72,12 +71,6 @@ class Planner:
 
 
 def _refuse_runtime(settings: AgentSettings) -> None:
-    if settings.runtime in UNSUPPORTED_RUNTIMES:
-        raise NotNow(
-            f'runtime "{settings.runtime}" is not supported by this version yet',
-            "",
-            "Choose claude, or command in cockpit.toml.",
-        )
     if settings.runtime == "command" and not settings.command:
         raise BadUsage('runtime "command" needs a command', "", "Write it in cockpit.toml.")
 

@@ -42,6 +42,7 @@ def _remarks(agent: Agent) -> list[str]:
         _no_record(agent),
         _too_large(agent),
         _no_terminal(agent),
+        agent.runtime.lacks(agent.name) if agent.alive else None,
         agent.record.note,
         warning(agent),
         agent.progress.waits,

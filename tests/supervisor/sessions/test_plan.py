@@ -40,8 +40,6 @@ async def test_a_plan_names_what_the_start_then_makes(cockpit: Cockpit) -> None:
 async def test_a_plan_is_refused_as_the_start_would_be(cockpit: Cockpit) -> None:
     here, outside = str(cockpit.repository), str(cockpit.home)
     async with cockpit.flying(cockpit.agent(mode="observe")):
-        codex = await cockpit.refused(Plan(name="new", directory=here, runtime="codex"))
-        assert (type(codex), "not supported by this version" in codex.title) == (NotNow, True)
         empty = await cockpit.refused(Plan(name="new", directory=here, runtime="command"))
         assert isinstance(empty, BadUsage)
         nowhere = await cockpit.refused(Plan(name="new", directory=f"{here}/nowhere"))

@@ -30,11 +30,11 @@ def reader(home: Path, cwd: Path) -> Callable[[], Files]:
 
 async def test_what_would_be_is_the_supervisors_word(fly: Fly) -> None:
     client = scene()
-    client.refuse(Plan, NotNow('runtime "gemini" is not supported yet', "", "Choose claude."))
+    client.refuse(Plan, NotNow("Gemini does not trust /srv/shop", "", "Run gemini there."))
     async with fly(client, selected="api", directory=Path("/srv/shop")) as flight:
-        await flight.press("n", *"big", "tab", "tab", "tab", "left")
+        await flight.press("n", *"big", "tab", "tab", "tab", "right", "right")
         await flight.reads(
-            "‹ gemini ›  not supported yet", 'gemini" is not supported yet. Choose claude.'
+            "‹ gemini ›  Gemini CLI", "Gemini does not trust /srv/shop. Run gemini there."
         )
         await flight.until(lambda: flight.client.asked[-1].runtime == "gemini", "gemini")
         asked = flight.client.asked[-1]

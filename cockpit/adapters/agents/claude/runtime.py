@@ -91,6 +91,9 @@ class Claude:
     name = "claude"
     has_readings = True
     chooses_ids = False
+    may_lose_enter = False
+    tells_in_title = False
+    tells_on_screen = False
 
     def __init__(
         self, state: Path, *, program: Path | None = None, bundled_only: bool = False
@@ -165,6 +168,9 @@ class Claude:
     def presence(self, pid: int, environment: Mapping[str, str]) -> Presence | None:
         return live_sessions.presence(config_folder(environment), pid)
 
+    def presence_in(self, title: str) -> Presence | None:
+        return None
+
     def report(self, signal: Signal) -> Report | None:
         return status_report(signal.payload) if signal.event == STATUS_LINE else None
 
@@ -172,6 +178,9 @@ class Claude:
         from cockpit.adapters.agents.claude.hook_events import moments
 
         return moments(signal)
+
+    def told_on(self, screen: Screen) -> Sequence[Moment]:
+        return ()
 
     def permission_mode(self, signal: Signal) -> str | None:
         return _text(signal.payload.get("permission_mode"))
@@ -184,6 +193,9 @@ class Claude:
 
     def first_dialog(self, screen: Screen) -> str | None:
         return first_dialog(screen)
+
+    def lacks(self, agent: AgentName) -> str | None:
+        return None
 
     def ask(self, agent: AgentName, mid_turn: str, at_end: str | None) -> bool:
         """Queue a text for the model: it arrives after the next tool call, or at the end of the

@@ -61,6 +61,9 @@ class Codex:
     name = "codex"
     has_readings = True
     chooses_ids = True
+    may_lose_enter = False
+    tells_in_title = False
+    tells_on_screen = False
 
     def __init__(self, state: Path, *, program: Path | None = None) -> None:
         self.state = state
@@ -126,11 +129,17 @@ class Codex:
         ends."""
         return None
 
+    def presence_in(self, title: str) -> Presence | None:
+        return None
+
     def report(self, signal: Signal) -> Report | None:
         return None
 
     def moments(self, signal: Signal) -> Sequence[Moment]:
         return moments(signal)
+
+    def told_on(self, screen: Screen) -> Sequence[Moment]:
+        return ()
 
     def permission_mode(self, signal: Signal) -> str | None:
         """None: hooks report only whether Codex asks; the transcript has the exact mode."""
@@ -144,6 +153,9 @@ class Codex:
 
     def first_dialog(self, screen: Screen) -> str | None:
         return first_dialog(screen)
+
+    def lacks(self, agent: AgentName) -> str | None:
+        return None
 
     def ask(self, agent: AgentName, mid_turn: str, at_end: str | None) -> bool:
         """Queue a text for the model: it arrives after the next tool call, or at the end of the

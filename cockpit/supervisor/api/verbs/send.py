@@ -10,6 +10,7 @@ from cockpit.core.handoff.events import Turn
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.agents.locks import PATIENCE, AgentLocks
+from cockpit.supervisor.agents.submit import PASTE_SETTLES, submit
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.wire.verbs import (
     Done,
@@ -34,13 +35,12 @@ class SendHandler:
             raise BadUsage("There is nothing to send", hint="Give the prompt as an argument.")
         async with self._locks.hold(asked.name, "being sent a prompt", patience=PATIENCE):
             agent = self._running(asked.name)
-            conduct = agent.session_state.conduct
             _refuse_dialog(agent)
-            prompts, idle = await self._type(agent, asked.text)
+            accepted, idle = await self._type(agent, asked.text)
         if not agent.runtime.has_readings or not idle:
             result = "Sent" if not agent.runtime.has_readings else "Queued for the end of its turn"
             return Done(message=f"{result}: {agent.name}", name=agent.name)
-        if not await _until(lambda: conduct.prompts > prompts, ACCEPTED_WITHIN):
+        if not await _until(accepted, ACCEPTED_WITHIN):
             raise Failed(
                 f"{agent.name} did not accept the prompt",
                 "It was pasted and submitted, but the agent did not react.",
@@ -48,10 +48,10 @@ class SendHandler:
             )
         return Done(message=f"{agent.name} accepted the prompt", name=agent.name)
 
-    async def _type(self, agent: Agent, text: str) -> tuple[int, bool]:
-        """Paste and submit. Returns the prompts so far, and whether the agent was idle."""
+    async def _type(self, agent: Agent, text: str) -> tuple[Callable[[], bool], bool]:
+        """Paste and submit. Returns whether the CLI has it by now, and whether it was idle."""
         panes, pane, process = self._dependencies.panes, agent.record.pane, agent.process
-        conduct = agent.session_state.conduct
+        state, conduct = agent.session_state, agent.session_state.conduct
 
         def check_again() -> None:
             if not agent.alive or agent.process != process:
@@ -65,12 +65,19 @@ class SendHandler:
         assert pane is not None
         await self._check_composer(agent)
         check_again()
-        prompts, idle = conduct.prompts, conduct.turn is not Turn.WORKING
+        idle, prompts, said = (
+            conduct.turn is not Turn.WORKING, conduct.prompts, state.user_prompts[-1:],
+        )  # fmt: skip
+
+        def accepted() -> bool:
+            # Without hooks, the prompt is only in the transcript.
+            return conduct.prompts > prompts or state.user_prompts[-1:] != said
+
         await panes.paste(pane, text)
-        await asyncio.sleep(0.3)
+        await asyncio.sleep(PASTE_SETTLES)
         check_again()
-        await panes.press(pane, "Enter")
-        return prompts, idle
+        await submit(self._dependencies, agent, pane)
+        return accepted, idle
 
     async def _check_composer(self, agent: Agent) -> None:
         assert agent.record.pane is not None

@@ -47,8 +47,8 @@ MODES = (
 RUNTIMES = (
     Option("claude", "claude", "Claude Code"),
     Option("codex", "codex", "Codex"),
+    Option("gemini", "gemini", "Gemini CLI"),
     Option("command", "command", "any program, set in the file"),
-    Option("gemini", "gemini", "not supported yet"),
 )
 SHARED = Option("none", "no", "use the directory itself")
 OWN_WORKTREE = Option("git_worktree", "yes", "its own checkout and branch")

@@ -1,0 +1,107 @@
+"""Ask a copy of a Gemini session to write its handoff document; the session is not changed.
+
+Gemini cannot fork a session, but it opens a copy of a transcript as a new one (0.61.0). The copy
+may only read. Its own transcripts are removed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+from cockpit.adapters.agents.gemini.sessions import record_path
+from cockpit.adapters.agents.gemini.trust import VARIABLE
+from cockpit.adapters.files.foreign_files import opened
+from cockpit.adapters.process.descriptors import with_given_limit
+from cockpit.core.errors import Failed
+from cockpit.core.ids import SessionId
+from cockpit.core.safetext import safe_line
+from cockpit.ports.runtimes import Aside, SessionOrder
+
+LARGEST_ANSWER = 256 * 1024
+
+
+async def ask_copy(
+    program: Path, order: SessionOrder, question: str, environment: dict[str, str], deadline: float
+) -> Aside:
+    """Return the answer of a copy. Raises `Failed`; leaves no process behind.
+
+    A copy that did not answer in time leaves its transcripts, because their names are not known.
+    """
+    source = await asyncio.to_thread(record_path, order.session_id, environment)
+    if source is None:
+        raise Failed("There is no transcript to copy", f"Session {order.session_id}.")
+    with tempfile.TemporaryDirectory(prefix="cockpit-copy-") as folder:
+        copy = Path(folder) / "session.jsonl"
+        await asyncio.to_thread(_copy, source, copy)
+        output = await _output(program, order, copy, question, environment, deadline)
+    try:
+        answer = json.loads(output)
+        text, ident = str(answer["response"] or ""), SessionId(str(answer["session_id"]))
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return Aside("", problem="Gemini gave no answer")
+    await asyncio.to_thread(_remove, ident, order.session_id, environment)
+    return Aside(text[:LARGEST_ANSWER], problem="" if text.strip() else "Gemini's answer is empty")
+
+
+async def _output(
+    program: Path,
+    order: SessionOrder,
+    copy: Path,
+    question: str,
+    environment: dict[str, str],
+    deadline: float,
+) -> bytes:
+    # Without these variables, the hooks of a user's extension cannot take it for the agent.
+    variables = {name: text for name, text in environment.items() if name[:8] != "COCKPIT_"}
+    process = await asyncio.create_subprocess_exec(
+        *with_given_limit(_arguments(program, order, copy)),
+        cwd=order.directory,
+        env={**variables, VARIABLE: "true"},
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        start_new_session=True,
+    )
+    try:
+        async with asyncio.timeout(deadline):
+            output, errors = await process.communicate(question.encode())
+    except TimeoutError:
+        raise Failed(
+            "The copy of the session wrote no document in time", f"{deadline:g} s passed."
+        ) from None
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, 9)
+        await process.wait()
+    if process.returncode != 0:
+        words = safe_line(errors.decode("utf-8", "replace").strip().rpartition("\n")[2], 300)
+        raise Failed("The copy of the session wrote no document", words)
+    return output
+
+
+def _arguments(program: Path, order: SessionOrder, copy: Path) -> list[str]:
+    words = [str(program), "--session-file", str(copy), "--approval-mode", "plan", "-e", "none"]
+    if order.model:
+        words += ["--model", order.model]
+    return [*words, "--output-format", "json", "--prompt", ""]
+
+
+def _copy(source: Path, copy: Path) -> None:
+    with opened(source) as file, copy.open("xb") as target:
+        shutil.copyfileobj(file, target)
+
+
+def _remove(copy: SessionId, original: SessionId, environment: dict[str, str]) -> None:
+    """Remove the transcripts of a copy; there are two."""
+    for _ in range(4):
+        path = record_path(copy, environment) if copy != original else None
+        if path is None:
+            return
+        with suppress(OSError):
+            path.unlink()

@@ -1,0 +1,131 @@
+"""cockpit's extension for Gemini CLI: its hooks, without a change to the user's settings.
+
+Gemini takes no hooks for one run. The user links the extension once, with `cockpit setup gemini`;
+Gemini's own command does it, and writes below the user's Gemini folder. The extension is the same
+for every agent and every cockpit, and does nothing in a session that cockpit did not start.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+
+from cockpit.adapters.agents.gemini.program import NO_RELAUNCH
+from cockpit.adapters.agents.gemini.settings import config_folder, read_object, user_settings
+from cockpit.adapters.agents.gemini.trust import VARIABLE
+from cockpit.adapters.agents.reporter import write_whole
+from cockpit.adapters.files.foreign_files import read_file, read_text
+from cockpit.core.errors import Failed
+from cockpit.core.safetext import safe_line
+from cockpit.ports.runtimes import Program
+
+NAME = "cockpit"
+FILES = ("gemini-extension.json", "hooks/hooks.json", "report.sh")
+COMMAND_SECONDS = 60.0
+_SOURCE = Path(__file__).parent / "extension"
+_NOTE = ".gemini-extension-install.json"
+_LARGEST = 100_000
+
+
+class Linked(StrEnum):
+    """Whether Gemini runs cockpit's extension."""
+
+    YES = "linked"
+    NO = "not linked"
+    OLD = "linked, but of another version of cockpit"
+    OFF = "linked, but switched off in Gemini"
+
+
+def state_of(environment: Mapping[str, str], directory: Path | None = None) -> Linked:
+    """Return whether the extension is linked, and in use in `directory`. Never raises."""
+    folder = config_folder(environment) / "extensions"
+    source = read_object(folder / NAME / _NOTE).get("source")
+    if not isinstance(source, str):
+        return Linked.NO
+    if any(_content(Path(source) / name) != _content(_SOURCE / name) for name in FILES):
+        return Linked.OLD
+    hooks = user_settings(environment).get("hooksConfig")
+    if isinstance(hooks, Mapping) and hooks.get("enabled") is False:
+        return Linked.OFF
+    return Linked.OFF if _is_disabled(folder, directory) else Linked.YES
+
+
+def link(program: Program, environment: Mapping[str, str], folder: Path) -> None:
+    """Write the extension to `folder`, and let Gemini link it. Raises `Failed`."""
+    folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    for name in FILES:
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        write_whole(target, read_file(_SOURCE / name, _LARGEST), 0o600)
+    if state_of(environment) is not Linked.NO:
+        unlink(program, environment, folder)
+    _run(program, environment, folder, "link", str(folder), "--consent")
+
+
+def unlink(program: Program, environment: Mapping[str, str], folder: Path) -> None:
+    """Let Gemini remove the extension, which was linked from `folder`. Raises `Failed`."""
+    _run(program, environment, folder if folder.is_dir() else Path("/"), "uninstall", NAME)
+
+
+def remove_files(folder: Path) -> None:
+    """Remove what `link` wrote to `folder`."""
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def written_by(environment: Mapping[str, str]) -> list[Path]:
+    """Return what Gemini's own command writes when it links an extension."""
+    folder = config_folder(environment)
+    return [
+        folder / "extensions" / NAME,
+        folder / "extensions" / "extension-enablement.json",
+        folder / "extension_integrity.json",
+        folder / "projects.json",
+    ]
+
+
+def _run(program: Program, environment: Mapping[str, str], where: Path, *words: str) -> None:
+    # Without the variable, the command would enter the directory it runs in as trusted.
+    variables = {**environment, **NO_RELAUNCH, VARIABLE: "true"}
+    try:
+        done = subprocess.run(
+            [str(program.path), "extensions", *words],
+            env=variables,
+            cwd=where,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=COMMAND_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise Failed("Gemini did not answer", f"After {COMMAND_SECONDS:.0f} s.") from None
+    except OSError as error:
+        raise Failed("Gemini cannot be started", str(error.strerror)) from None
+    if done.returncode != 0:
+        said = (done.stderr or done.stdout).decode("utf-8", "replace").strip()
+        raise Failed(f"Gemini refused: extensions {words[0]}", safe_line(said, 400))
+
+
+def _is_disabled(folder: Path, directory: Path | None) -> bool:
+    """Return whether the last rule for the directory switches the extension off.
+
+    Rules are path patterns that end in `*`; `!` switches off.
+    """
+    rules = read_object(folder / "extension-enablement.json").get(NAME)
+    overrides = rules.get("overrides") if isinstance(rules, Mapping) else None
+    disabled = False
+    for rule in overrides if isinstance(overrides, list) else ():
+        if isinstance(rule, str):
+            base = rule.lstrip("!").rstrip("*").rstrip("/") or "/"
+            if directory is None or directory.is_relative_to(base):
+                disabled = rule.startswith("!")
+    return disabled
+
+
+def _content(path: Path) -> str | None:
+    try:
+        return read_text(path, _LARGEST)
+    except OSError:
+        return None

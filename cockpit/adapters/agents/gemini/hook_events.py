@@ -1,0 +1,122 @@
+"""Parse Gemini CLI's hooks into hook events of a session.
+
+As of 0.61.0. A subagent's hooks carry no mark; the extension's script gives its tools an event's
+name of their own. `AfterAgent` comes also after an error of the API, which only the transcript
+explains, and not when the user pressed Escape in a dialog.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from cockpit.adapters.agents.gemini.sessions import is_session_id, reported_transcript
+from cockpit.adapters.agents.gemini.tools import SUBAGENT_TOOL, tool_use
+from cockpit.core.activity import activity
+from cockpit.core.moments import (
+    DialogOpened,
+    Moment,
+    PromptTaken,
+    SessionBegan,
+    SessionClosed,
+    SubagentBegan,
+    SubagentOver,
+    ToolUsed,
+    TurnOver,
+)
+from cockpit.core.safetext import safe_line
+from cockpit.core.session import ToolUse
+from cockpit.ports.runtimes import Signal
+
+Payload = Mapping[str, Any]
+
+NO_REPLY = "[no response text]"
+"""What `AfterAgent` reports instead of a reply."""
+LONGEST_COMMAND = 8000
+"""Characters to keep of a tool's input."""
+
+
+def moments(signal: Signal) -> Sequence[Moment]:
+    """Return the events that a hook report contains; empty for hooks that carry no information."""
+    translate = _BY_EVENT.get(signal.event)
+    return translate(signal.payload) if translate else ()
+
+
+def _text(payload: Payload, key: str) -> str:
+    value = payload.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _line(payload: Payload, key: str, limit: int = 200) -> str:
+    return safe_line(_text(payload, key), limit)
+
+
+def _tool(payload: Payload) -> ToolUse:
+    return tool_use("", _line(payload, "tool_name", 60) or "a tool", payload.get("tool_input"))
+
+
+def _session_start(payload: Payload) -> Sequence[Moment]:
+    """Return nothing if Gemini cannot have made the session id or the transcript's name."""
+    session, record = _text(payload, "session_id"), _text(payload, "transcript_path")
+    if not is_session_id(session) or (record and reported_transcript(record, session) is None):
+        return ()
+    return (SessionBegan(_line(payload, "session_id", 64), _line(payload, "source", 32)),)
+
+
+def _after_tool(payload: Payload) -> Sequence[Moment]:
+    used = ToolUsed(activity(_tool(payload), _text(payload, "cwd") or None))
+    if payload.get("tool_name") == SUBAGENT_TOOL:
+        return (SubagentOver(_subagent(payload)), used)
+    return (used,)
+
+
+def _subagent_begins(payload: Payload) -> Sequence[Moment]:
+    given = payload.get("tool_input")
+    kind = given.get("agent_name") if isinstance(given, Mapping) else None
+    return (SubagentBegan(_subagent(payload), safe_line(str(kind or "subagent"), 60)),)
+
+
+def _subagent(payload: Payload) -> str:
+    """Return an id for a subagent: Gemini gives none, but both hooks have the same input."""
+    given = json.dumps(payload.get("tool_input"), sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(given.encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def _notification(payload: Payload) -> Sequence[Moment]:
+    if payload.get("notification_type") != "ToolPermission":
+        return ()
+    details = payload.get("details")
+    details = details if isinstance(details, Mapping) else {}
+    match details.get("type"):
+        case "exec":
+            tool, about = "Bash", _text(details, "command")
+        case "edit":
+            tool, about = "Edit", _text(details, "filePath") or _text(details, "fileName")
+        case "mcp":
+            tool, about = _line(details, "toolName", 60), _text(details, "serverName")
+        case "ask_user":
+            return (DialogOpened("question", _line(payload, "message") or "a question"),)
+        case _:
+            tool, about = "", _text(details, "prompt")
+    words = activity(ToolUse("", tool, {"file_path": about, "command": about})) if tool else ""
+    detail = words or _line(details, "title") or _line(payload, "message") or "a tool"
+    return (DialogOpened("permission", detail, tool, about[:LONGEST_COMMAND]),)
+
+
+def _after_agent(payload: Payload) -> Sequence[Moment]:
+    text = _text(payload, "prompt_response")
+    return (TurnOver("" if text == NO_REPLY else text[:20_000]),)
+
+
+_BY_EVENT: dict[str, Callable[[Payload], Sequence[Moment]]] = {
+    "SessionStart": _session_start,
+    "SessionEnd": lambda payload: (SessionClosed(_line(payload, "reason", 60)),),
+    "BeforeAgent": lambda payload: (PromptTaken(_text(payload, "prompt")),),
+    "AfterTool": _after_tool,
+    "SubagentBegan": _subagent_begins,
+    "SubagentOver": lambda payload: (SubagentOver(_subagent(payload)),),
+    "AfterAgent": _after_agent,
+    "Notification": _notification,
+}

@@ -1,0 +1,34 @@
+"""Permission modes as arguments for Gemini CLI.
+
+The names are those of cockpit's configuration. Gemini has no mode that refuses without asking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from cockpit.core.errors import BadUsage
+
+APPROVAL_MODES: Mapping[str, str] = {
+    "plan": "plan",
+    "default": "default",
+    "acceptEdits": "auto_edit",
+    "bypassPermissions": "yolo",
+}
+
+
+def permission_arguments(mode: str) -> tuple[str, ...]:
+    """Return the arguments for a mode; none for an empty one, which leaves it to the user's
+    settings.
+
+    Raises `BadUsage` for a mode that Gemini cannot be given.
+    """
+    if not mode:
+        return ()
+    if mode not in APPROVAL_MODES:
+        raise BadUsage(
+            f"Gemini has no permission mode {mode!a}",
+            "It was not started, because another mode could allow more.",
+            f"Set permission_mode to one of: {', '.join(APPROVAL_MODES)}.",
+        )
+    return ("--approval-mode", APPROVAL_MODES[mode])

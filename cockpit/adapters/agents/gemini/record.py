@@ -1,0 +1,227 @@
+"""Parse a line of a Gemini CLI transcript into session events.
+
+As of 0.61.0. A reply is written before its tools run, with its tokens, and again after them, with
+the same id. Nothing says that a turn is over. The whole history is written again after a
+compaction, but also when a session is resumed, and when a request or a dialog was cancelled.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from cockpit.adapters.agents.gemini.tools import tool_use
+from cockpit.core.prompt_files import prompt_files_in
+from cockpit.core.session import (
+    ApiFailed,
+    AssistantReplied,
+    Compacted,
+    ContextInjected,
+    Identified,
+    Interrupted,
+    PromptFileTaken,
+    SessionEvent,
+    Skipped,
+    ToolFinished,
+    TurnFailed,
+    TurnRecorded,
+    Usage,
+    UserSaid,
+)
+
+Record = Mapping[str, Any]
+
+RESULT_KEPT = 2_000
+PROMPT_KEPT = 1_000_000
+"""Characters of a first prompt that the agent read."""
+SNAPSHOT = "<state_snapshot>"
+"""In the text that replaces the history in a compaction."""
+_FRESH = timedelta(seconds=3)
+"""A history that is written later than this after its snapshot was made is no compaction."""
+_APART = timedelta(seconds=1)
+"""The history of a resumed session has one time for all messages."""
+_CANCELLED = "Request cancelled."
+_COMPRESSED = "Context compressed from "
+_BY_THE_CLI = ("System: Potential loop detected", "<session_context>")
+_HOOK_CONTEXT = re.compile(r"(?s)<hook_context>(.*?)</hook_context>")
+_API_ERROR = re.compile(r"(?s)\[API Error: (.*)\]\s*\Z")
+_NOT_JSON = (ValueError, RecursionError)
+
+
+def parse(line: bytes) -> Sequence[SessionEvent] | Skipped:
+    """Parse a line without its newline. Never raises; an irrelevant line gives no events."""
+    if not line.strip():
+        return ()
+    if line.startswith(b'{"$set":') and line.endswith(b"}") and SNAPSHOT.encode() not in line:
+        return ()
+    try:
+        record = json.loads(line)
+    except _NOT_JSON:
+        torn = line.lstrip().startswith(b"{") and not line.endswith(b"}")
+        return Skipped("torn" if torn else "not-json")
+    if not isinstance(record, dict):
+        return Skipped("not-a-record")
+    try:
+        return tuple(_events(record))
+    except (TypeError, ValueError, LookupError, AttributeError, OverflowError):
+        return Skipped("not-a-record")
+
+
+def _events(record: Record) -> Iterator[SessionEvent]:
+    at = _moment(record.get("timestamp"))
+    match record.get("type"):
+        case "gemini":
+            yield from _reply(record, at)
+        case "user":
+            yield from _user(record, at)
+        case "error":
+            yield TurnFailed(_failure(_texts(record.get("content")), at))
+        case "info":
+            words = _texts(record.get("content"))
+            if words == _CANCELLED:
+                yield Interrupted(at)
+            elif words.startswith(_COMPRESSED):
+                yield Compacted("auto", None, at)
+        case None if "sessionId" in record:
+            yield Identified(session_id=_text(record.get("sessionId")))
+        case None if isinstance(changed := record.get("$set"), Mapping):
+            yield from _rewritten(changed)
+
+
+def _reply(record: Record, at: datetime | None) -> Iterator[SessionEvent]:
+    """A reply, and the tools of it that have ended."""
+    calls = [call for call in record.get("toolCalls") or () if isinstance(call, Mapping)]
+    tools = tuple(
+        tool_use(str(call.get("id", "")), str(call.get("name", "")), call.get("args"))
+        for call in calls
+    )
+    tokens = record.get("tokens")
+    context, billed = _usage(tokens) if isinstance(tokens, Mapping) else (None, Usage())
+    text = _texts(record.get("content"))
+    yield AssistantReplied(
+        message_id=str(record.get("id", "")),
+        model=str(record.get("model") or ""),
+        context=context,
+        billed=billed,
+        text=text,
+        tools=tools,
+        stop_reason="end_turn" if text and not tools else None,
+        at=at,
+    )
+    for call, tool in zip(calls, tools, strict=True):
+        yield from _finished(call, tool.id)
+
+
+def _finished(call: Mapping[str, Any], ident: str) -> Iterator[SessionEvent]:
+    status = call.get("status")
+    if status not in {"success", "error", "cancelled"}:
+        return
+    output = "\n".join(_outputs(call.get("result")))
+    at = _moment(call.get("timestamp"))
+    yield ToolFinished(ident, status != "success", output[:RESULT_KEPT], at=at)
+    if status == "success":
+        if (given := call.get("args")) and isinstance(given, Mapping):
+            named = given.get("file_path") or given.get("command")
+            taken = prompt_files_in(named) if isinstance(named, str) else []
+            yield from (PromptFileTaken(path, output[:PROMPT_KEPT]) for path in taken[:1])
+        yield TurnRecorded(working=True, at=at)
+
+
+def _user(record: Record, at: datetime | None) -> Iterator[SessionEvent]:
+    """A prompt, or the results of tools with what a hook added to them."""
+    content = record.get("content")
+    for output in _outputs(content):
+        for added in _HOOK_CONTEXT.findall(output):
+            yield ContextInjected("AfterTool", added)
+    text = _texts(content)
+    if not text:
+        return
+    added = _HOOK_CONTEXT.findall(text)
+    own = _HOOK_CONTEXT.sub("", text).strip()
+    for each in added:
+        yield ContextInjected("BeforeAgent" if own else "SessionStart", each)
+    if own:
+        yield UserSaid(own, meta=own.startswith(_BY_THE_CLI), at=at)
+        yield TurnRecorded(working=True, at=at)
+
+
+def _rewritten(changed: Record) -> Iterator[SessionEvent]:
+    """A compaction, if a snapshot has just replaced the history."""
+    messages = changed.get("messages")
+    if not isinstance(messages, list) or not messages:
+        return
+    snapshot = next((each for each in messages if SNAPSHOT in _texts(each.get("content"))), None)
+    written = _moment(changed.get("lastUpdated"))
+    first = _moment(messages[0].get("timestamp"))
+    made = _moment(snapshot.get("timestamp")) if snapshot else None
+    if made is None or written is None or first is None:
+        return
+    if written - made < _FRESH and (snapshot is messages[0] or made - first > _APART):
+        yield Compacted("", None, made)
+
+
+def _usage(tokens: Record) -> tuple[Usage, Usage]:
+    """The tokens in the window without the reply, by which Gemini compacts, and what was billed."""
+    cached = _count(tokens.get("cached"))
+    fresh = max(0, _count(tokens.get("input")) - cached)
+    output = _count(tokens.get("output")) + _count(tokens.get("thoughts"))
+    return (
+        Usage(fresh, 0, cached),
+        Usage(fresh + _count(tokens.get("tool")), 0, cached, output),
+    )
+
+
+def _failure(words: str, at: datetime | None) -> ApiFailed:
+    found = _API_ERROR.match(words)
+    inner = found[1] if found else words
+    status = None
+    try:
+        error = json.loads(inner)
+        error = error.get("error", error) if isinstance(error, dict) else {}
+        status = _count(error.get("code")) or None
+        inner = _text(error.get("message")) or inner
+    except (*_NOT_JSON, AttributeError):
+        pass
+    return ApiFailed((inner or "unknown")[:500], status, at)
+
+
+def _outputs(content: object) -> Iterator[str]:
+    """The outputs of the tool results in a message's content."""
+    parts = content[:1_000] if isinstance(content, list) else []
+    for part in parts:
+        result = part.get("functionResponse") if isinstance(part, Mapping) else None
+        response = result.get("response") if isinstance(result, Mapping) else None
+        if isinstance(response, Mapping):
+            output = response.get("output", response.get("error"))
+            if isinstance(output, str):
+                yield output
+
+
+def _texts(content: object) -> str:
+    if isinstance(content, str):
+        return content
+    parts = content[:1_000] if isinstance(content, list) else []
+    texts = (part.get("text") for part in parts if isinstance(part, Mapping))
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _count(value: object) -> int:
+    sound = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
+    return value if sound and isinstance(value, int) else 0
+
+
+def _moment(value: object) -> datetime | None:
+    if not isinstance(value, str):
+        return None
+    try:
+        at = datetime.fromisoformat(value)
+    except ValueError:
+        return None
+    return at if at.tzinfo is not None else None

@@ -1,0 +1,307 @@
+"""The runtime `gemini`: start Gemini CLI, find its transcript, and answer its hooks.
+
+Combines the modules beside it. It does not use panes, and writes nothing into Gemini's own files.
+Hooks need the extension, which the user links once; see `extension`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from cockpit.adapters.agents.gemini.composer import composer_empty
+from cockpit.adapters.agents.gemini.copy_session import ask_copy
+from cockpit.adapters.agents.gemini.extension import Linked, state_of
+from cockpit.adapters.agents.gemini.first_dialogs import first_dialog
+from cockpit.adapters.agents.gemini.hook_events import moments
+from cockpit.adapters.agents.gemini.models import compacts_at, window
+from cockpit.adapters.agents.gemini.permission_modes import permission_arguments
+from cockpit.adapters.agents.gemini.policy import policy_arguments, write_policy
+from cockpit.adapters.agents.gemini.program import NO_RELAUNCH, find_program
+from cockpit.adapters.agents.gemini.record import parse
+from cockpit.adapters.agents.gemini.screen_notices import notices
+from cockpit.adapters.agents.gemini.sessions import (
+    check_resumable,
+    record_path,
+    reported_transcript,
+)
+from cockpit.adapters.agents.gemini.settings import compaction_share
+from cockpit.adapters.agents.gemini.titles import presence_in
+from cockpit.adapters.agents.gemini.trust import is_trusted, is_worktree_of_trusted
+from cockpit.adapters.agents.reporter import install_reporter, write_whole
+from cockpit.adapters.files.foreign_files import read_text
+from cockpit.adapters.hooks.responses import FACTS, HookResponses
+from cockpit.adapters.hooks.spool import Spool
+from cockpit.adapters.process.prompt_files import PROMPTS
+from cockpit.core.errors import BadUsage, NotNow
+from cockpit.core.ids import AgentName
+from cockpit.core.moments import Moment
+from cockpit.core.reading import Window
+from cockpit.core.session import SessionEvent, Skipped
+from cockpit.ports.panes import Launch, Screen
+from cockpit.ports.runtimes import Aside, Presence, Program, Report, SessionOrder, Signal
+
+STEPS = ("BeforeAgent", "AfterTool")
+"""Events after which the session continues, and which can add context."""
+
+SCRUBBED = frozenset({"GEMINI_CLI", "GEMINI_CWD", "GEMINI_PROJECT_DIR", "GEMINI_SESSION_ID"})
+"""Variables that Gemini sets for the commands of a session."""
+
+SKIP_TRUST = "--skip-trust"
+RESERVED_ARGUMENTS = {
+    "--session-id": "cockpit sets the session's id",
+    "--session-file": "cockpit decides which session is opened",
+    "--resume": "cockpit decides which session is opened",
+    "-r": "cockpit decides which session is opened",
+    "--prompt": "an agent needs its screen",
+    "-p": "an agent needs its screen",
+    "--prompt-interactive": "cockpit gives the first prompt",
+    "-i": "cockpit gives the first prompt",
+    "--acp": "an agent needs its screen",
+    "--approval-mode": "cockpit sets the permission mode; use permission_mode",
+    "--yolo": "cockpit sets the permission mode; use permission_mode",
+    "-y": "cockpit sets the permission mode; use permission_mode",
+    "--extensions": "cockpit's hooks are an extension",
+    "-e": "cockpit's hooks are an extension",
+    "--worktree": "cockpit makes worktrees; use the table worktree",
+    "-w": "cockpit makes worktrees; use the table worktree",
+}
+"""Arguments that cockpit has to set itself, each with the reason."""
+COMMANDS = frozenset({"mcp", "extensions", "skills", "hooks", "gemma"})
+
+
+class Gemini:
+    """The runtime `gemini`. Its files are below `state`, by agent name."""
+
+    name = "gemini"
+    has_readings = True
+    chooses_ids = False
+    may_lose_enter = True
+    tells_in_title = True
+    tells_on_screen = True
+
+    def __init__(self, state: Path, *, program: Path | None = None) -> None:
+        self.state = state
+        self.spool = Spool(state / "spool")
+        self.responses = HookResponses(state / "verdicts")
+        self._program = program
+        self._lacks: dict[AgentName, str] = {}
+
+    def program(self, environment: Mapping[str, str]) -> Program:
+        """See `program.find_program`; blocks for the probe, about a second."""
+        return find_program(environment, path=self._program)
+
+    def launch(self, order: SessionOrder, program: Program) -> Launch:
+        """Return the launch of Gemini for a new or resumed session.
+
+        Installs the reporter and creates the agent's spool. Raises `BadUsage` for arguments and
+        modes that Gemini cannot be given, and `NotNow` for a first prompt in a directory that
+        Gemini does not trust: the agent would work behind Gemini's question.
+        """
+        check_arguments(order.arguments)
+        environment = {**without_session(order.environment), **NO_RELAUNCH}
+        arguments = [*permission_arguments(order.permission_mode), *self._trust(order, environment)]
+        install_reporter(self.state)
+        self.spool.prepare(order.agent)
+        self._note_hooks(order.agent, state_of(environment, order.directory))
+        prompts = self.state / PROMPTS / order.run
+        policy = self.state / "settings" / f"{order.agent}.gemini.toml"
+        write_policy(policy, order.directory, prompts)
+        arguments += policy_arguments(policy, environment)
+        if order.model:
+            arguments += ["--model", order.model]
+        session = ["--resume" if order.resume else "--session-id", order.session_id]
+        return Launch(
+            argv=[str(program.path), *session, *arguments, *order.arguments],
+            directory=order.directory,
+            environment={
+                **environment,
+                "COCKPIT_AGENT": order.agent,
+                "COCKPIT_RUN": order.run,
+                "COCKPIT_STATE": str(self.state),
+                "COCKPIT_RUNTIME": self.name,
+            },
+            prompt=order.prompt,
+            prompt_option="--prompt-interactive=",
+            by_file=True,
+            by_cat=True,
+            prompt_folder=prompts,
+        )
+
+    def _trust(self, order: SessionOrder, environment: Mapping[str, str]) -> list[str]:
+        """Return the argument that keeps Gemini from asking about a worktree of a checkout that it
+        trusts, as other CLIs do not ask there. It is for this run, and writes nothing."""
+        if SKIP_TRUST in order.arguments or is_trusted(order.directory, environment):
+            return []
+        if is_worktree_of_trusted(order.directory, environment):
+            return [SKIP_TRUST]
+        if order.prompt:
+            raise NotNow(
+                f"Gemini does not trust {order.directory}",
+                "It would work on the prompt behind its own question, and run no hooks.",
+                "Run `gemini` there once and choose to trust the folder, or start the agent "
+                "without a prompt and answer in its pane.",
+            )
+        return []
+
+    def transcript(self, order: SessionOrder) -> Path | None:
+        """The transcript of a session that was started; Gemini chooses its name."""
+        return record_path(order.session_id, order.environment)
+
+    def resumable(self, order: SessionOrder) -> None:
+        check_resumable(order.session_id, order.directory, order.environment)
+
+    def parse(self, line: bytes) -> Sequence[SessionEvent] | Skipped:
+        return parse(line)
+
+    def window(self, model: str | None, environment: Mapping[str, str]) -> Window:
+        return window(model)
+
+    def compacts_at(self, window: int, environment: Mapping[str, str]) -> int | None:
+        return compacts_at(window, compaction_share(environment))
+
+    def compaction_settings(self, environment: Mapping[str, str]) -> str:
+        return f"{compaction_share(environment):g}"
+
+    def presence(self, pid: int, environment: Mapping[str, str]) -> Presence | None:
+        """None: Gemini keeps no note of a process but the title of its pane."""
+        return None
+
+    def presence_in(self, title: str) -> Presence | None:
+        return presence_in(title)
+
+    def report(self, signal: Signal) -> Report | None:
+        return None
+
+    def moments(self, signal: Signal) -> Sequence[Moment]:
+        return moments(signal)
+
+    def told_on(self, screen: Screen) -> Sequence[Moment]:
+        return notices(screen, datetime.now(UTC))
+
+    def permission_mode(self, signal: Signal) -> str | None:
+        """None: neither a hook nor the transcript has the mode."""
+        return None
+
+    def reported_transcript(self, path: str, session: str) -> Path | None:
+        return reported_transcript(path, session)
+
+    def composer(self, screen: Screen) -> bool | None:
+        return composer_empty(screen)
+
+    def first_dialog(self, screen: Screen) -> str | None:
+        return first_dialog(screen)
+
+    def lacks(self, agent: AgentName) -> str | None:
+        """Why the agent runs without hooks; known since its start."""
+        if agent not in self._lacks:
+            self._lacks[agent] = self._noted(agent)
+        return self._lacks[agent] or None
+
+    def ask(self, agent: AgentName, mid_turn: str, at_end: str | None) -> bool:
+        """Queue a text for the model: it arrives after the next tool call, or at the end of the
+        turn, which it keeps going.
+
+        Never in a subagent; see the extension's script. False without the extension.
+        """
+        if self.lacks(agent):
+            return False
+        answers = {"AfterTool": additional_context("AfterTool", mid_turn)}
+        if at_end is not None:
+            answers["AfterAgent"] = {"decision": "deny", "reason": at_end}
+        self.responses.ask(agent, answers)
+        return True
+
+    def withdraw_ask(self, agent: AgentName) -> bool:
+        return self.responses.withdraw_ask(agent)
+
+    def supplement(self, agent: AgentName, text: str, *, at_start: bool) -> bool:
+        if self.lacks(agent):
+            return False
+        events = ("SessionStart",) if at_start else STEPS
+        answers = {event: additional_context(event, text) for event in events}
+        self.responses.ask(agent, answers, group=FACTS)
+        return True
+
+    def withdraw_supplement(self, agent: AgentName) -> bool:
+        return self.responses.withdraw_ask(agent, FACTS)
+
+    def permit_writing(self, agent: AgentName, path: Path) -> bool:
+        """True without doing anything: the session's policy allows drafts; see `policy`."""
+        return True
+
+    def forbid_writing(self, agent: AgentName) -> None:
+        return
+
+    def hold_compaction(self, agent: AgentName) -> bool:
+        """False: Gemini calls its hook before every request, whether it compacts or not."""
+        return False
+
+    def release_compaction(self, agent: AgentName) -> bool:
+        return False
+
+    async def answer_aside(
+        self, order: SessionOrder, program: Program, question: str, deadline: float
+    ) -> Aside:
+        """See `copy_session.ask_copy`."""
+        environment = {**without_session(order.environment), **NO_RELAUNCH}
+        return await ask_copy(program.path, order, question, environment, deadline)
+
+    def _note_hooks(self, agent: AgentName, linked: Linked) -> None:
+        """Remember whether this agent's hooks run, also for the next supervisor."""
+        lacks = "" if linked is Linked.YES else linked.value
+        note = self._note(agent)
+        if lacks:
+            note.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            write_whole(note, lacks.encode(), 0o600)
+        else:
+            note.unlink(missing_ok=True)
+        self._lacks[agent] = _without_hooks(lacks)
+
+    def _noted(self, agent: AgentName) -> str:
+        try:
+            return _without_hooks(read_text(self._note(agent), 200))
+        except OSError:
+            return ""
+
+    def _note(self, agent: AgentName) -> Path:
+        return self.state / "settings" / f"{agent}.gemini-hooks"
+
+
+def _without_hooks(lacks: str) -> str:
+    return (
+        f"cockpit's extension is {lacks}, so it works without hooks: requests wait for the end of a"
+        " turn. To link it: cockpit setup gemini"
+        if lacks
+        else ""
+    )
+
+
+def additional_context(event: str, text: str) -> dict[str, Any]:
+    """Return an answer that adds context for the model."""
+    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
+
+
+def check_arguments(arguments: Sequence[str]) -> None:
+    """Raise `BadUsage` for a user's argument that cockpit has to set itself."""
+    for argument in arguments:
+        reason = RESERVED_ARGUMENTS.get(argument.partition("=")[0])
+        if argument in COMMANDS:
+            reason = "an agent is one interactive session"
+        if reason:
+            raise BadUsage(
+                f"{argument!a} is not allowed in an agent's arguments",
+                f"{reason[0].upper()}{reason[1:]}.",
+                "Remove it from `arguments` in cockpit.toml.",
+            )
+
+
+def without_session(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment without the variables of a surrounding Gemini session or tmux."""
+    return {
+        name: value
+        for name, value in environment.items()
+        if name not in SCRUBBED and not name.startswith("TMUX")
+    }

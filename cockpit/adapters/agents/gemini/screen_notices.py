@@ -1,0 +1,54 @@
+"""Recognise on the screen what no hook and no line of the transcript tells: a usage limit.
+
+Gemini asks at once whether to keep trying, and its title says that it works (0.61.0).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta, timezone
+
+from cockpit.core.moments import Moment, TurnBroken
+from cockpit.core.safetext import safe_line
+from cockpit.ports.panes import Screen
+
+_SGR = re.compile(r"\x1b\[[0-9;:]*m")
+_LIMIT = re.compile(r"Usage limit reached for [^│\n]{1,80}")
+_RESETS = re.compile(
+    r"Access resets at (?P<hour>\d{1,2}):(?P<minute>\d\d)\s(?P<half>[AP]M)\s"
+    r"(?:UTC|GMT)(?P<offset>[+-]\d{1,2}(?::\d\d)?)?"
+)
+
+
+def notices(screen: Screen, now: datetime) -> Sequence[Moment]:
+    """Return what the screen tells; `now` is needed for the day of a reset."""
+    text = "\n".join(_SGR.sub("", line) for line in screen.lines)
+    limit = _LIMIT.search(text)
+    if limit is None:
+        return ()
+    detail = safe_line(limit[0].strip().rstrip("."), 200)
+    return (TurnBroken("rate_limit", detail, _reset(text, now)),)
+
+
+def _reset(text: str, now: datetime) -> float | None:
+    """Return the next moment with the time of day that the dialog names; None if it names none."""
+    found = _RESETS.search(text)
+    if found is None:
+        return None
+    hour = int(found["hour"]) % 12 + (12 if found["half"] == "PM" else 0)
+    if hour > 23 or int(found["minute"]) > 59:
+        return None
+    zone = _zone(found["offset"])
+    at = now.astimezone(zone).replace(
+        hour=hour, minute=int(found["minute"]), second=0, microsecond=0
+    )
+    return (at if at > now - timedelta(minutes=1) else at + timedelta(days=1)).timestamp()
+
+
+def _zone(offset: str | None) -> timezone:
+    if not offset:
+        return UTC
+    hours, _, minutes = offset[1:].partition(":")
+    away = min(timedelta(hours=int(hours), minutes=int(minutes or 0)), timedelta(hours=23))
+    return timezone(away if offset[0] == "+" else -away)

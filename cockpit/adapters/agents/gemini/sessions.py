@@ -1,0 +1,93 @@
+"""Find the transcript of a Gemini session, and check whether the session can be resumed.
+
+Gemini takes the session's id from us and names the transcript itself: by the minute of its start
+and the first eight characters of the id, in the folder of the project. Its first line has the id.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from cockpit.adapters.agents.gemini.settings import config_folder
+from cockpit.adapters.files.foreign_files import is_file, opened, read_text
+from cockpit.core.errors import BadUsage
+from cockpit.core.ids import SessionId
+
+_SESSION_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_NAME = re.compile(r"session-[0-9T-]{10,40}-([0-9a-f]{8})\.jsonl")
+_FIRST_LINE = 65_536
+PROJECT_ROOT = ".project_root"
+"""File in a project's folder that names its directory."""
+
+
+def is_session_id(text: str) -> bool:
+    """Return whether the text has the form of a session id (a UUID); hook reports may be forged."""
+    return _SESSION_ID.fullmatch(text) is not None
+
+
+def record_path(session_id: SessionId, environment: Mapping[str, str]) -> Path | None:
+    """Return the transcript of a session; None if there is none yet."""
+    if not is_session_id(session_id):
+        return None
+    pattern = f"tmp/*/chats/session-*-{session_id[:8]}.jsonl"
+    found = sorted(config_folder(environment).glob(pattern), reverse=True)
+    return next((path for path in found if _session_of(path) == session_id), None)
+
+
+def reported_transcript(path: str | None, session_id: str | None) -> Path | None:
+    """Return the transcript that a report names, if its name has the session's id.
+
+    None for any other file, so that a forged report cannot point to another session's transcript.
+    """
+    if path is None or session_id is None or not is_session_id(session_id):
+        return None
+    record = Path(path)
+    named = _NAME.fullmatch(record.name)
+    ours = record.is_absolute() and named is not None and named[1] == session_id[:8]
+    return record if ours and ".." not in record.parts else None
+
+
+def check_resumable(session_id: SessionId, directory: Path, environment: Mapping[str, str]) -> Path:
+    """Return the transcript of a session that can be resumed in `directory`.
+
+    Raises `BadUsage` if there is none, or if it belongs to another directory.
+    """
+    if not is_session_id(session_id):
+        raise BadUsage(f"{session_id!a} is not a session id", hint="Ids are UUIDs.")
+    path = record_path(session_id, environment)
+    if path is None:
+        raise BadUsage(
+            f"There is no session {session_id}",
+            f"No transcript of it below {config_folder(environment) / 'tmp'}.",
+            "See the sessions of an agent with: cockpit history",
+        )
+    was = _directory(path)
+    if was is None or os.path.realpath(was) != os.path.realpath(directory):
+        raise BadUsage(
+            f"Session {session_id} belongs to another directory",
+            f"It was in {was!a}." if was else "Its project's folder names no directory.",
+            "Start the agent there.",
+        )
+    return path
+
+
+def _session_of(path: Path) -> str | None:
+    if not is_file(path):
+        return None
+    try:
+        with opened(path) as file:
+            named = json.loads(file.readline(_FIRST_LINE))["sessionId"]
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        return None
+    return named if isinstance(named, str) else None
+
+
+def _directory(path: Path) -> str | None:
+    try:
+        return read_text(path.parents[1] / PROJECT_ROOT, 4096).strip() or None
+    except OSError:
+        return None

@@ -1,0 +1,48 @@
+"""Read the user's own Gemini settings. Never written."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from cockpit.adapters.agents.gemini.models import COMPACTION_SHARE
+from cockpit.adapters.files.foreign_files import read_text
+
+_LARGEST = 2_000_000
+_COMMENT = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/', re.S)
+
+
+def config_folder(environment: Mapping[str, str]) -> Path:
+    """Return the folder of Gemini's settings and transcripts."""
+    home = environment.get("GEMINI_CLI_HOME") or environment.get("HOME") or Path.home()
+    return Path(home) / ".gemini"
+
+
+def user_settings(environment: Mapping[str, str]) -> Mapping[str, Any]:
+    """Return the user's settings; empty without a readable file."""
+    return read_object(config_folder(environment) / "settings.json")
+
+
+def read_object(path: Path) -> Mapping[str, Any]:
+    """Return a JSON object that may have comments; empty if there is none."""
+    try:
+        text = read_text(path, _LARGEST)
+        value = json.loads(_COMMENT.sub(lambda found: found[1] or "", text))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def compaction_share(environment: Mapping[str, str]) -> float:
+    """Return the share of the window at which the user lets Gemini compact.
+
+    A setting of the project or of the machine can move it too; those are not read.
+    """
+    model = user_settings(environment).get("model")
+    share = model.get("compressionThreshold") if isinstance(model, Mapping) else None
+    if isinstance(share, int | float) and not isinstance(share, bool) and 0 < share <= 1:
+        return float(share)
+    return COMPACTION_SHARE

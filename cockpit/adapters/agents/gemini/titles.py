@@ -1,0 +1,25 @@
+"""Read what Gemini writes into the title of its pane: ready, working, or waiting for an answer.
+
+As of 0.61.0. "Action Required" comes up to some seconds after the dialog. A user can switch titles
+off in Gemini's settings; then there is none of these.
+"""
+
+from __future__ import annotations
+
+from cockpit.ports.runtimes import Activity, Presence
+
+_SIGNS = {
+    "◇": Activity.IDLE,
+    "✦": Activity.BUSY,
+    "⏲": Activity.BUSY,
+    "✋": Activity.WAITING,
+}
+PERMISSION = "permission: answer in its pane"
+
+
+def presence_in(title: str) -> Presence | None:
+    """Return what the title says; None for any other title."""
+    activity = _SIGNS.get(title[:1])
+    if activity is None:
+        return None
+    return Presence(activity, PERMISSION if activity is Activity.WAITING else None)

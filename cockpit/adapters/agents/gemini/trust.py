@@ -1,0 +1,76 @@
+"""Read whether Gemini trusts a directory.
+
+In a directory that is not trusted, Gemini starts to work on a first prompt behind its own question,
+and runs no hooks (0.61.0). So this is known before it is started.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from cockpit.adapters.agents.gemini.settings import config_folder, read_object, user_settings
+from cockpit.adapters.files.foreign_files import read_text
+
+FILE_VARIABLE = "GEMINI_CLI_TRUSTED_FOLDERS_PATH"
+VARIABLE = "GEMINI_CLI_TRUST_WORKSPACE"
+_LARGEST_POINTER = 8192
+
+
+def is_trusted(directory: Path, environment: Mapping[str, str]) -> bool:
+    """Return whether Gemini starts in this directory without asking about it."""
+    if environment.get("GEMINI_RESTRICTED_MODE") == "true" or environment.get(VARIABLE) == "false":
+        return False
+    if environment.get(VARIABLE) == "true" or not _asks(environment):
+        return True
+    return _rule(directory, environment) in {"TRUST_FOLDER", "TRUST_PARENT"}
+
+
+def is_worktree_of_trusted(directory: Path, environment: Mapping[str, str]) -> bool:
+    """Return whether the directory is in a git worktree whose main checkout is trusted.
+
+    False if Gemini was told not to trust the directory itself.
+    """
+    if environment.get("GEMINI_RESTRICTED_MODE") == "true" or environment.get(VARIABLE) == "false":
+        return False
+    main = _main_checkout(directory)
+    if main is None or _rule(directory, environment) is not None:
+        return False
+    return is_trusted(main, environment)
+
+
+def _asks(environment: Mapping[str, str]) -> bool:
+    """Return whether the trust of directories is on in the user's settings; it is by default."""
+    security = user_settings(environment).get("security")
+    asked = security.get("folderTrust") if isinstance(security, Mapping) else None
+    return not (isinstance(asked, Mapping) and asked.get("enabled") is False)
+
+
+def _rule(directory: Path, environment: Mapping[str, str]) -> str | None:
+    """Return the trust of the longest path that contains the directory."""
+    named = environment.get(FILE_VARIABLE)
+    file = Path(named) if named else config_folder(environment) / "trustedFolders.json"
+    real = Path(os.path.realpath(directory))
+    found, longest = None, -1
+    for path, level in read_object(file).items():
+        trusted = Path(path).parent if level == "TRUST_PARENT" else Path(path)
+        inside = real.is_relative_to(os.path.realpath(trusted))
+        if inside and isinstance(level, str) and len(path) > longest:
+            found, longest = level, len(path)
+    return found
+
+
+def _main_checkout(directory: Path) -> Path | None:
+    """Return the main checkout of the linked worktree around a directory; None if it is in none."""
+    for folder in (directory, *directory.parents):
+        mark = folder / ".git"
+        if mark.is_dir():
+            return None
+        if mark.is_file():
+            try:
+                pointed = read_text(mark, _LARGEST_POINTER).removeprefix("gitdir:").strip()
+            except OSError:
+                return None
+            return next((up.parent for up in Path(pointed).parents if up.name == ".git"), None)
+    return None

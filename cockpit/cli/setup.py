@@ -1,0 +1,100 @@
+"""`cockpit setup`: link what an agent's CLI needs once, after asking."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from cockpit.cli.options import common_options, with_common_options
+from cockpit.core.errors import NotNow
+
+WAYS = {
+    "gemini": "Gemini CLI takes hooks only from its settings and from extensions.",
+}
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  cockpit setup gemini             say what will be written, ask, and link the extension
+  cockpit setup gemini --yes       do not ask
+  cockpit setup gemini --remove    remove it again"""
+)
+@with_common_options
+@click.argument("runtime", type=click.Choice(sorted(WAYS)))
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--remove", is_flag=True, help="Undo the setup.")
+def setup(runtime: str, yes: bool, remove: bool) -> int:
+    """Give an agent's CLI cockpit's hooks, once per machine.
+
+    Only Gemini CLI needs it. Its command links an extension of cockpit, which does nothing in
+    sessions that cockpit did not start. Agents work without it too; `cockpit doctor` says what is
+    missing then.
+    """
+    from cockpit.cli.agent_guard import refuse_inside_agent
+    from cockpit.cli.doctor_setup import agents_environment
+    from cockpit.cli.places import our_places
+    from cockpit.cli.requests import remote_host
+
+    refuse_inside_agent("change the setup of a CLI", nested=False)
+    if host := remote_host():
+        from cockpit.cli.hosts import exec_remote
+
+        flags = [*(["--yes"] if yes else []), *(["--remove"] if remove else [])]
+        exec_remote(host.command("setup", runtime, *flags))
+    environment = agents_environment(os.environ, common_options().config)
+    folder = our_places().state / "gemini-extension"
+    return _remove(environment, folder, yes=yes) if remove else _link(environment, folder, yes=yes)
+
+
+def _link(environment: dict[str, str], folder: Path, *, yes: bool) -> int:
+    from cockpit.adapters.agents.gemini import extension
+    from cockpit.adapters.agents.gemini.program import find_program
+    from cockpit.cli.output import say
+
+    program = find_program(environment)
+    if extension.state_of(environment) is extension.Linked.YES:
+        say("cockpit's extension is linked already, and up to date.")
+        return 0
+    say(f"{WAYS['gemini']} This writes cockpit's extension to")
+    say(f"  {folder}")
+    say(f"and runs `{program.path} extensions link`, which writes")
+    for path in extension.written_by(environment):
+        say(f"  {path}")
+    say("and the folders that it makes for every directory it runs in.")
+    say("Your settings and trusted folders are not changed.")
+    _ask("Link it?", yes=yes)
+    extension.link(program, environment, folder)
+    say("Linked. Agents that start from now on use it. To undo: cockpit setup gemini --remove")
+    return 0
+
+
+def _remove(environment: dict[str, str], folder: Path, *, yes: bool) -> int:
+    from cockpit.adapters.agents.gemini import extension
+    from cockpit.adapters.agents.gemini.program import find_program
+    from cockpit.cli.output import say
+
+    if extension.state_of(environment) is extension.Linked.NO:
+        extension.remove_files(folder)
+        say("cockpit's extension is not linked.")
+        return 0
+    program = find_program(environment)
+    say(f"This runs `{program.path} extensions uninstall cockpit`, and removes {folder}.")
+    _ask("Remove it?", yes=yes)
+    extension.unlink(program, environment, folder)
+    extension.remove_files(folder)
+    say("Removed. Agents that run now continue without hooks.")
+    return 0
+
+
+def _ask(question: str, *, yes: bool) -> None:
+    """Raise `NotNow` unless the user agrees, on the terminal or with `--yes`."""
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise NotNow("Nothing was changed", "There is no terminal to ask on.", "Add --yes.")
+    if not click.confirm(question, default=False, err=True):
+        raise NotNow("Nothing was changed", "You did not agree.")

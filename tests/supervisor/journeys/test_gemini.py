@@ -1,0 +1,429 @@
+"""Gemini CLI itself, from its start to a handoff and back. The model is simulated."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cockpit.adapters.agents.gemini import extension
+from cockpit.adapters.agents.gemini.program import find_program
+from cockpit.core.errors import NotNow
+from cockpit.core.prompt_files import prompt_files_in
+from cockpit.demo.conversation import (
+    DOCUMENT_PATH,
+    ApiError,
+    Reply,
+    Request,
+    TokenCount,
+    ToolCall,
+)
+from cockpit.demo.model import Answer, ModelServer
+from cockpit.wire.status import AgentStatus
+from cockpit.wire.verbs import Approve, Handoff, Send, Stop
+from tests.journeys.real_agent import DOCUMENT
+
+if TYPE_CHECKING:
+    from tests.supervisor.conftest import Cockpit
+
+INSTALLED = Path(__file__).parents[3] / ".venv" / "npm" / "node_modules" / ".bin" / "gemini"
+GEMINI = shutil.which("gemini") or (str(INSTALLED) if INSTALLED.exists() else None)
+WINDOW = 1_048_576
+SLOW = 90.0
+MARKS = "[agents.context]\nact = '60k'\n"
+
+pytestmark = [
+    pytest.mark.tmux,
+    pytest.mark.skipif(GEMINI is None, reason="gemini is not installed: make clis"),
+]
+
+
+class Pilot:
+    """Gemini's own folder and model for one cockpit."""
+
+    def __init__(self, cockpit: Cockpit, answer: Answer) -> None:
+        self.cockpit = cockpit
+        self.model = ModelServer(answer)
+        self.model.start()
+        self.folder = cockpit.home / "gemini"
+        (self.folder / ".gemini").mkdir(parents=True)
+        assert GEMINI is not None
+        (cockpit.home / "bin" / "gemini").symlink_to(Path(GEMINI).resolve())
+        self.settings()
+        self.trust(cockpit.repository)
+
+    def settings(self) -> None:
+        settings = {
+            "security": {"auth": {"selectedType": "gemini-api-key"}},
+            "general": {
+                "enableAutoUpdate": False,
+                "enableAutoUpdateNotification": False,
+                "maxAttempts": 1,
+            },
+            "privacy": {"usageStatisticsEnabled": False},
+        }
+        (self.folder / ".gemini" / "settings.json").write_text(json.dumps(settings))
+
+    def trust(self, *folders: Path) -> None:
+        trusted = {str(folder): "TRUST_FOLDER" for folder in folders}
+        (self.folder / ".gemini" / "trustedFolders.json").write_text(json.dumps(trusted))
+
+    def environment(self) -> dict[str, str]:
+        return {"GEMINI_CLI_HOME": str(self.folder), "PATH": os.environ["PATH"]}
+
+    def link(self) -> None:
+        """As `cockpit setup gemini` does."""
+        environment = self.environment()
+        program = find_program(environment, path=self.cockpit.home / "bin" / "gemini")
+        extension.link(program, environment, self.cockpit.places.state / "gemini-extension")
+
+    def has_read(self, document: str) -> bool:
+        """Whether the model got the content of a document."""
+        text = "Watch the server."
+        asked = f"cat {document}"
+        return any(
+            call.input.get("command") == asked and text in request.latest
+            for request in self.model.requests
+            for call in request.last_calls
+        )
+
+    def records(self) -> list[Path]:
+        return sorted(self.folder.glob(".gemini/tmp/*/chats/session-*.jsonl"))
+
+    def table(self, mode: str = "prompt", more: str = "") -> str:
+        return (
+            "[[agents]]\nname = 'api'\nruntime = 'gemini'\npermission_mode = 'bypassPermissions'\n"
+            f"mode = '{mode}'\nmodel = 'gemini-2.5-pro'\n"
+            f"directory = {json.dumps(str(self.cockpit.repository))}\n"
+            f"prompt = 'Count the steps.'\n{more}\n"
+            f"[agents.env]\nGEMINI_CLI_HOME = {json.dumps(str(self.folder))}\n"
+            f"GEMINI_API_KEY = 'made up'\nGOOGLE_GEMINI_BASE_URL = '{self.model.url}'\n"
+        )
+
+
+@pytest.fixture
+def pilot(cockpit: Cockpit) -> Iterator[Callable[..., Pilot]]:
+    made: list[Pilot] = []
+
+    def make(answer: Answer, *, linked: bool = True) -> Pilot:
+        made.append(Pilot(cockpit, answer))
+        if linked:
+            made[-1].link()
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.model.stop()
+
+
+def say(text: str, tokens: int = 20_000) -> Reply:
+    return Reply(text, tokens=TokenCount(cache_read=tokens))
+
+
+def bash(command: str, tokens: int = 20_000) -> Reply:
+    return Reply(
+        tool_calls=(ToolCall("Bash", {"command": command}),), tokens=TokenCount(cache_read=tokens)
+    )
+
+
+def worker(steps: Callable[[int], Reply]) -> Answer:
+    """A model that opens its prompt, reads a document that is named in it, writes the one that is
+    asked for, and otherwise does its steps."""
+
+    def answer(request: Request) -> Reply:
+        if not request.has_tools:
+            return Reply("<state_snapshot>All steps so far.</state_snapshot>")
+        done = request.calls_made
+        named = DOCUMENT_PATH.findall(request.everything)
+        if request.is_compacted or "<state_snapshot>" in request.opening:
+            return steps(len(done))
+        if not done:
+            return bash(f"cat {prompt_files_in(request.everything)[0]}")
+        if len(done) == 1 and named:
+            return bash(f"cat {named[-1]}")
+        if request.told_to_end:
+            return say("The document is written.", tokens=80_000)
+        if request.document_asked is not None:
+            call = ToolCall("Write", {"file_path": request.document_asked, "content": DOCUMENT})
+            return Reply(tool_calls=(call,), tokens=TokenCount(cache_read=70_000))
+        return steps(len(done))
+
+    return answer
+
+
+def swapped(row: AgentStatus) -> bool:
+    return row.handoffs == 1 and row.handoff is None
+
+
+def shows(cockpit: Cockpit, row: AgentStatus, text: str) -> bool:
+    return text in cockpit.tmux("capture-pane", "-p", "-t", row.pane or "")
+
+
+async def test_its_tokens_are_read_as_the_model_counted_them(
+    cockpit: Cockpit, pilot: Callable[..., Pilot]
+) -> None:
+    flown = pilot(worker(lambda number: say("Done.", tokens=30_000 + number)))
+    async with cockpit.flying(flown.table()):
+        await cockpit.start()
+        row = await cockpit.until(lambda row: row.state == "idle", within=SLOW)
+        assert row.context.tokens == TokenCount(cache_read=30_001).context
+        assert (row.context.window, row.context.confidence) == (WINDOW, "derived")
+        assert (row.context.compacts_at, row.context.compacts_at_source) == (524_288, "formula")
+        assert row.model == "gemini-2.5-pro"
+        assert row.transcript == str(flown.records()[0])
+        assert row.note is None
+
+
+async def test_a_handoff_swaps_its_session_and_the_next_one_reads_the_document(
+    cockpit: Cockpit, pilot: Callable[..., Pilot]
+) -> None:
+    def steps(number: int) -> Reply:
+        if len(flown.records()) > 1:
+            return say("Done.")
+        return bash(f"sleep 0.2; echo step {number}", min(80_000, 20_000 * number))
+
+    flown = pilot(worker(steps))
+    async with cockpit.flying(flown.table("auto", MARKS)):
+        first = await cockpit.start()
+        second = await cockpit.until(swapped, within=SLOW)
+        assert (second.pane, second.directory) == (first.pane, first.directory)
+        assert second.pid != first.pid
+        (chain,) = await cockpit.client.history("api")
+        assert [each.state for each in chain.sessions] == ["handed_off", "live"]
+        paper = str(chain.sessions[0].document)
+        assert "Watch the server." in Path(paper).read_text()
+        await cockpit.until(lambda _: flown.has_read(paper), within=SLOW)
+        assert second.transcript != chain.sessions[0].transcript
+        await cockpit.ask(Stop(name="api"))
+
+
+async def test_an_error_of_the_api_is_told(cockpit: Cockpit, pilot: Callable[..., Pilot]) -> None:
+    failed = Reply(error=ApiError(400, "invalid_request_error", "No such thing"))
+    flown = pilot(lambda request: failed)
+    async with cockpit.flying(flown.table()):
+        await cockpit.start()
+        row = await cockpit.until(lambda row: row.needs, within=SLOW)
+        assert row.needs is not None
+        assert (row.needs.kind, "No such thing" in row.needs.detail) == ("failed", True)
+
+
+async def test_a_usage_limit_that_only_the_screen_tells_is_told(
+    cockpit: Cockpit, pilot: Callable[..., Pilot]
+) -> None:
+    failed = Reply(error=ApiError(429, "rate_limit_error", "Used up. Please retry in 3600s"))
+    flown = pilot(lambda request: failed)
+    async with cockpit.flying(flown.table()):
+        await cockpit.start()
+        row = await cockpit.until(lambda row: row.needs, within=SLOW)
+        assert row.needs is not None
+        assert row.needs.kind == "usage_limit"
+        assert row.needs.resets_at is not None
+
+
+async def test_a_session_goes_on_after_a_stop(
+    cockpit: Cockpit, pilot: Callable[..., Pilot]
+) -> None:
+    flown = pilot(worker(lambda number: say("Done.", tokens=30_000)))
+    async with cockpit.flying(flown.table()):
+        await cockpit.start()
+        before = await cockpit.until(lambda row: row.state == "idle", within=SLOW)
+        await cockpit.ask(Stop(name="api"))
+        await cockpit.start(resume="last", prompt="Go on.")
+        after = await cockpit.until(lambda row: row.state == "idle" and row.pid, within=SLOW)
+        assert (after.session_id, after.transcript) == (before.session_id, before.transcript)
+        assert after.session_number == 1
+
+
+async def test_a_prompt_in_a_folder_that_is_not_trusted_is_refused(
+    cockpit: Cockpit, pilot: Callable[..., Pilot]
+) -> None:
+    flown = pilot(worker(lambda number: say("Done.")), linked=False)
+    flown.trust()
+    async with cockpit.flying(flown.table()):
+        with pytest.raises(NotNow, match="Gemini does not trust"):
+            await cockpit.start()
+        assert not flown.model.requests
+        await cockpit.start(prompt="")
+        row = await cockpit.until(lambda row: row.needs, within=SLOW)
+        assert row.needs is not None
+        assert "trust" in row.needs.detail
+
+
+async def test_a_permission_dialog_is_told_and_answered(
+    cockpit: Cockpit, pilot: Callable[..., Pilot]
+) -> None:
+    flown = pilot(
+        worker(lambda number: say("Done.") if number > 1 else bash("git commit --allow-empty -m x"))
+    )
+    async with cockpit.flying(flown.table().replace("bypassPermissions", "acceptEdits")):
+        await cockpit.start()
+        row = await cockpit.until(lambda row: row.needs, within=SLOW)
+        assert row.needs is not None
+        assert (row.needs.kind, row.needs.tool) == ("permission", "Bash")
+        assert row.needs.command == "git commit --allow-empty -m x"
+        await cockpit.until(lambda _: shows(cockpit, row, "Allow once"), within=SLOW)
+        cockpit.tmux("send-keys", "-t", row.pane or "", "Enter")
+        await cockpit.until(lambda row: row.state == "idle" and not row.needs, within=SLOW)
+
+
+async def test_an_interrupted_turn_is_idle(cockpit: Cockpit, pilot: Callable[..., Pilot]) -> None:
+    flown = pilot(worker(lambda number: bash("sleep 60")))
+    async with cockpit.flying(flown.table()):
+        await cockpit.start()
+        row = await cockpit.until(lambda row: row.state == "working" and row.activity, within=SLOW)
+        await cockpit.until(lambda _: shows(cockpit, row, "sleep 60"), within=SLOW)
+        cockpit.tmux("send-keys", "-t", row.pane or "", "C-c")
+        await cockpit.until(lambda row: row.state == "idle", within=SLOW)
+
+
+async def test_a_dialog_that_is_escaped_is_over(
+    cockpit: Cockpit, pilot: Callable[..., Pilot]
+) -> None:
+    """No hook and no line of the transcript tells it, only the title of the pane."""
+    flown = pilot(worker(lambda number: bash("git commit --allow-empty -m x")))
+    async with cockpit.flying(flown.table().replace("bypassPermissions", "acceptEdits")):
+        await cockpit.start()
+        row = await cockpit.until(lambda row: row.needs, within=SLOW)
+        await cockpit.until(lambda _: shows(cockpit, row, "Allow once"), within=SLOW)
+        cockpit.tmux("send-keys", "-t", row.pane or "", "Escape")
+        await cockpit.until(lambda row: row.state == "idle" and not row.needs, within=SLOW)
+
+
+async def test_a_supervisor_that_was_away_knows_the_session_again(
+    cockpit: Cockpit, pilot: Callable[..., Pilot]
+) -> None:
+    flown = pilot(worker(lambda number: say("Done.", tokens=30_000)))
+    await cockpit.launch(flown.table())
+    await cockpit.start()
+    before = await cockpit.until(lambda row: row.state == "idle", within=SLOW)
+    cockpit.kill()
+    await cockpit.launch()
+    after = await cockpit.until(lambda row: row.context.tokens and row.state == "idle", within=SLOW)
+    assert (after.pid, after.transcript) == (before.pid, before.transcript)
+    assert after.context.tokens == before.context.tokens
+
+
+async def test_no_prompt_is_in_the_process_list(
+    cockpit: Cockpit, pilot: Callable[..., Pilot]
+) -> None:
+    flown = pilot(worker(lambda number: say("Done.")))
+    async with cockpit.flying(flown.table()):
+        row = await cockpit.start()
+        await cockpit.until(lambda row: row.state == "idle", within=SLOW)
+        words = Path(f"/proc/{row.pid}/cmdline").read_bytes()
+        assert b"Count the steps" not in words
+        assert b"--session-id" in words
+
+
+async def test_without_the_extension_it_works_by_its_record_and_its_title(
+    cockpit: Cockpit, pilot: Callable[..., Pilot]
+) -> None:
+    flown = pilot(worker(lambda number: say("Done.", tokens=30_000)), linked=False)
+    async with cockpit.flying(flown.table()):
+        await cockpit.start()
+        row = await cockpit.until(
+            lambda row: row.state == "idle" and row.context.tokens == 31_003, within=SLOW
+        )
+        assert "cockpit setup gemini" in (row.note or "")
+        await cockpit.ask(Send(name="api", text="And once more."))
+        await cockpit.ask(Handoff(name="api"))
+        await cockpit.until(lambda row: row.needs and row.needs.kind == "review", within=SLOW)
+        await cockpit.ask(Approve(name="api"))
+        await cockpit.until(swapped, within=SLOW)
+
+
+async def test_a_copy_writes_the_document_where_the_agent_is_not_asked(
+    cockpit: Cockpit, pilot: Callable[..., Pilot]
+) -> None:
+    work = worker(lambda number: say("Done.", tokens=30_000))
+
+    def answer(request: Request) -> Reply:
+        return Reply(DOCUMENT) if request.asks_for_answer else work(request)
+
+    flown = pilot(answer)
+    more = "[agents.handoff]\nwriters = ['sdk', 'facts']\n"
+    async with cockpit.flying(flown.table("auto", more)):
+        await cockpit.start()
+        await cockpit.until(lambda row: row.state == "idle", within=SLOW)
+        await cockpit.ask(Handoff(name="api"))
+        await cockpit.until(swapped, within=SLOW)
+        assert (await cockpit.event("handoff.document")).data["writer"] == "sdk"
+        assert len(flown.records()) == 2
+
+
+async def test_a_compaction_is_seen_and_its_point_is_learned(
+    cockpit: Cockpit, pilot: Callable[..., Pilot]
+) -> None:
+    def steps(number: int) -> Reply:
+        return say("Done.", tokens=530_000 if number else 9_000)
+
+    flown = pilot(worker(steps))
+    more = "[agents.context]\nact = '900k'\nforce = '950k'\n"
+    async with cockpit.flying(flown.table("observe", more)):
+        await cockpit.start()
+        row = await cockpit.until(lambda row: row.state == "idle", within=SLOW)
+        assert row.context.tokens == 531_003
+        await cockpit.ask(Send(name="api", text="Go on."))
+        row = await cockpit.until(lambda row: row.compactions, within=SLOW)
+        assert "automatically" in (await cockpit.event("agent.compacted")).text
+        row = await cockpit.until(lambda row: row.context.tokens == 10_003, within=SLOW)
+        assert (row.context.compacts_at, row.context.compacts_at_source) == (524_288, "seen")
+        assert row.compactions == 1
+
+
+async def test_a_request_does_not_reach_a_subagent(
+    cockpit: Cockpit, pilot: Callable[..., Pilot]
+) -> None:
+    asked_inside: list[str] = []
+
+    def answer(request: Request) -> Reply:
+        if not request.has_tools:
+            return Reply("A title")
+        if "SUBTASK" in request.opening:
+            if request.document_asked:
+                asked_inside.append(request.document_asked)
+            if request.replies_made < 6:
+                return bash(f"sleep 0.3; echo inside {request.replies_made}", 5_000)
+            return Reply(tool_calls=(ToolCall("complete_task", {"response": "All is well."}),))
+        if request.replies_made == 1 and len(flown.records()) == 1:
+            given = {"agent_name": "generalist", "prompt": "SUBTASK: look"}
+            return Reply(
+                tool_calls=(ToolCall("invoke_agent", given),), tokens=TokenCount(cache_read=80_000)
+            )
+        return main(request)
+
+    main = worker(lambda number: say("Done."))
+    flown = pilot(answer)
+    async with cockpit.flying(flown.table("auto", MARKS)):
+        await cockpit.start()
+        await cockpit.until(lambda row: row.handoff, within=SLOW)
+        await cockpit.until(swapped, within=SLOW)
+        assert not asked_inside
+        assert (await cockpit.event("handoff.document")).data["writer"] == "agent"
+
+
+async def test_a_supervisor_killed_in_a_handoff_continues_it(
+    cockpit: Cockpit, pilot: Callable[..., Pilot]
+) -> None:
+    def steps(number: int) -> Reply:
+        return say("Done.", tokens=30_000)
+
+    flown = pilot(worker(steps))
+    await cockpit.launch(flown.table())
+    await cockpit.start()
+    await cockpit.until(lambda row: row.state == "idle", within=SLOW)
+    await cockpit.ask(Handoff(name="api"))
+    await cockpit.until(lambda row: row.needs and row.needs.kind == "review", within=SLOW)
+    await cockpit.ask(Approve(name="api"))
+    cockpit.kill()
+    await cockpit.launch()
+    row = await cockpit.until(swapped, within=SLOW)
+    (chain,) = await cockpit.client.history("api")
+    paper = str(chain.sessions[0].document)
+    await cockpit.until(lambda _: flown.has_read(paper), within=SLOW)
+    assert row.session_number == 2
