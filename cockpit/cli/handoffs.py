@@ -13,6 +13,8 @@ from cockpit.cli.options import common_options, with_common_options
 from cockpit.core.errors import BadUsage
 from cockpit.core.safetext import safe_line
 
+SUCCESSORS = ("claude", "codex")
+"""Runtimes that can take over a job."""
 _ID = re.compile(r"[0-9a-f][0-9a-f-]{0,35}")
 
 
@@ -21,6 +23,7 @@ _ID = re.compile(r"[0-9a-f][0-9a-f-]{0,35}")
 Examples:
   cockpit handoff api                  start a handoff; you review the document
   cockpit handoff                      inside an agent's pane: hand off this agent
+  cockpit handoff api --to codex       continue in Codex
   cockpit handoff api --dry-run        show what would happen, and the facts
   cockpit handoff api --document notes.md"""
 )
@@ -33,8 +36,21 @@ Examples:
     help="Use this document instead of asking the agent for one.",
 )
 @click.option("--now", is_flag=True, help="Don't wait for the turn to end. You still review.")
+@click.option(
+    "--to",
+    type=click.Choice(SUCCESSORS),
+    help="Continue in another CLI. Its permission mode is never wider than now.",
+)
+@click.option("--model", metavar="NAME", help="Model of the new session.")
 @click.option("--dry-run", is_flag=True, help="Show what would happen; change nothing.")
-def handoff(name: str | None, document: Path | None, now: bool, dry_run: bool) -> int:
+def handoff(
+    name: str | None,
+    document: Path | None,
+    now: bool,
+    to: str | None,
+    model: str | None,
+    dry_run: bool,
+) -> int:
     """Hand off a job to a new session in the same worktree.
 
     No session is ended before its document is on disk. Inside an agent's pane, NAME defaults to
@@ -60,7 +76,15 @@ def handoff(name: str | None, document: Path | None, now: bool, dry_run: bool) -
     path = None if document is None else str(document.absolute())
     inside = here and os.environ.get("COCKPIT_AGENT") == name
     done = ask(
-        Handoff(name=agent_name(name), document=path, now=now, dry_run=dry_run, by_agent=inside)
+        Handoff(
+            name=agent_name(name),
+            document=path,
+            now=now,
+            to=to,
+            model=model,
+            dry_run=dry_run,
+            by_agent=inside,
+        )
     )
     if done.text:
         print(done.text)

@@ -49,6 +49,13 @@ def check_agent(origin: Origin, agent: AgentSettings) -> None:
             'runtime = "command" needs a command',
             'Add one, as a list: command = ["./my-agent"]',
         )
+    for runtime in agent.handoff.successor:
+        if runtime == "command" or runtime in UNSUPPORTED_RUNTIMES:
+            raise file.refusal(
+                (*at, "handoff", "successor"),
+                f"a job cannot be handed off to the runtime {runtime}",
+                'Name another CLI: successor = "codex"',
+            )
     check_context(file, at, agent.context)
 
 

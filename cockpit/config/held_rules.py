@@ -22,6 +22,7 @@ IN_GIT: Final = "it points into git's own folder"
 UNASKED: Final = "it starts handoffs or sessions without asking you"
 RAISES: Final = "it raises your limit"
 SHORTENS: Final = "it is shorter than yours"
+STARTS_OTHER: Final = "it continues jobs in another program"
 CHANGES: Final = "it changes how handoffs work"
 FINISHES: Final = "it decides when a job is done"
 SHARES: Final = "it takes away an agent's own worktree"
@@ -140,6 +141,8 @@ HELD: Mapping[str, Rule] = {
     "handoff.compactions": Rule(CHANGES, differs),
     "handoff.completion_marker": Rule(FINISHES, differs),
     "handoff.template": Rule(RENDERS, differs),
+    "handoff.successor": Rule(STARTS_OTHER, differs),
+    "handoff.on_limit": Rule(UNASKED, differs),
     "worktree.strategy": Rule(SHARES, lambda value, own, _: value == "none" != own),
     "worktree.branch": Rule(SENDS, _where_yours_are_pushed),
     "worktree.work_item": Rule(SENDS, _where_yours_are_pushed),

@@ -8,9 +8,9 @@ example file, the reference page and the JSON Schema are generated from these mo
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
 from cockpit.config.hooks import Hooks, Host, Notifications
 from cockpit.config.values import (
@@ -26,6 +26,7 @@ from cockpit.config.values import (
     Mark,
     Marker,
     NameText,
+    OneOrMany,
     OwnFile,
     Seconds,
     Section,
@@ -35,6 +36,20 @@ from cockpit.config.values import (
 )
 
 RuntimeName = Literal["claude", "codex", "gemini", "command"]
+RUNTIME_NAMES = list(get_args(RuntimeName))
+Successors = Annotated[
+    tuple[RuntimeName, ...],
+    OneOrMany,
+    Field(strict=False, max_length=16),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"enum": RUNTIME_NAMES, "type": "string"},
+                {"items": {"enum": RUNTIME_NAMES, "type": "string"}, "type": "array"},
+            ]
+        }
+    ),
+]
 Mode = Literal["observe", "prompt", "auto"]
 Strategy = Literal["handoff", "compact", "hybrid"]
 Writer = Literal["agent", "sdk", "facts"]
@@ -115,6 +130,16 @@ class HandoffSettings(Section):
     directory: FolderInside = Field(
         default=".cockpit/handoffs",
         description="Folder in the worktree for documents; ignored through .git/info/exclude.",
+    )
+    successor: Successors = Field(
+        default=(),
+        description='The CLI of the next session, such as "codex", or a list of CLIs to use in '
+        "turn; empty: the CLI of the old session.",
+    )
+    on_limit: Literal["wait", "hand_over"] = Field(
+        default="wait",
+        description="When a usage limit ends a turn. wait: wait for its reset. "
+        "hand_over: hand off to the successor, if that is another CLI.",
     )
     max_per_job: int = Field(
         default=3,

@@ -220,6 +220,8 @@ Arguments = Annotated[tuple[Text, ...], Field(strict=False)]
 Lines = Annotated[tuple[Line, ...], Field(strict=False)]
 EnvironmentTable = Annotated[dict[str, str], AfterValidator(_environment)]
 _KEYS_SCHEMA: Any = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+OneOrMany = BeforeValidator(lambda written: [written] if isinstance(written, str) else written)
+"""Accepts one text where a list is expected."""
 KeyTable = Annotated[
     dict[str, Annotated[str, BeforeValidator(key_names), WithJsonSchema(_KEYS_SCHEMA)]],
     BeforeValidator(by_action),

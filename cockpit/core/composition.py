@@ -70,6 +70,7 @@ def compose(
     *,
     redactor: Redactor | None = None,
     links: Links | None = None,
+    other_cli: str = "",
 ) -> str:
     """Build the whole document from a writer's draft and the known facts. Never fails.
 
@@ -77,6 +78,8 @@ def compose(
     used (for a successor that is cockpit's continuation), and then the draft's own goal. The
     draft's front matter, `Goal` and `Verified Facts` are dropped. If the draft passes `validate`,
     except for problems that `mends`, the result passes `validate(complete=True)`.
+
+    `other_cli` tells the successor that it runs in another CLI; see `tool_names.change_of_cli`.
 
     To renew the facts of a whole document, give it as the draft: the text of the writer and the
     user stays.
@@ -107,7 +110,7 @@ def compose(
         "Verified Facts": verified_facts(known, view, front, claims),
         "Links": _joined(body_of.get("Links", ""), _links(front, links)),
         "Instructions for the Successor": _instructions(
-            view, body_of.get("Instructions for the Successor", "")
+            view, body_of.get("Instructions for the Successor", ""), other_cli
         ),
     }
     request = next((text for text in (goal, facts.goal, document.goal) if text is not None), "")
@@ -285,8 +288,9 @@ def _links(front: FrontMatter, links: Links | None) -> str:
     return "\n".join(f"- {name}: {code(path, 4096)}" for name, path in known.items() if path)
 
 
-def _instructions(git: GitView, own: str) -> str:
-    numbered = "\n".join(f"{number}. {text}" for number, text in enumerate(_first_actions(git), 1))
+def _instructions(git: GitView, own: str, other_cli: str) -> str:
+    actions = [*_first_actions(git), *([other_cli] if other_cli else [])]
+    numbered = "\n".join(f"{number}. {text}" for number, text in enumerate(actions, 1))
     if own.startswith(f"1. {READ_ALL}"):
         own = own.partition(FROM_BEFORE)[2].strip("\n")
     return numbered if says_nothing(own) else f"{numbered}\n\n{FROM_BEFORE}\n\n{own}"

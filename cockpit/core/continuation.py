@@ -6,13 +6,17 @@ quoted, so that no part of it reads as an instruction of cockpit.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from cockpit.core.markdown import code, fenced, one_line, plain, shortened
+from cockpit.core.tool_names import CLAUDE_TOOLS, ToolNames, change_of_cli
 
 LONGEST_GOAL = 2_000
 """Characters; the document has the whole goal."""
 LONGEST_STEP = 400
+_CLI_COMMAND = re.compile(r"(?:^|`)/[a-z][\w:-]*(?=$|[`\s])", re.MULTILINE)
+"""A command such as `/compact`; a path has another slash."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +37,10 @@ class Succession:
     branch: str | None = None
     full: bool = True
     """The handoff happened because the previous context was nearly full."""
+    tools: ToolNames = CLAUDE_TOOLS
+    """Of the new session."""
+    previous_tools: ToolNames | None = None
+    """Of the previous session, if it ran in another CLI."""
     marker: str | None = None
     """What to print when the whole job is done; None if nothing is to be printed."""
 
@@ -50,11 +58,12 @@ def continuation(succession: Succession) -> str:
         why = "the previous session ended before the job was done"
     parts = [
         f"You continue a job in a new session{place}: {why}. The previous session left a handoff "
-        "document. Before anything else, read all of the document with your Read tool:\n"
-        f"{succession.document}",
+        "document. Before anything else, read all of the document with "
+        f"{succession.tools.read}:\n{succession.document}",
         _goal(succession.goal),
-        _first_step(succession.first_step),
+        _first_step(succession),
         _instructions(succession),
+        _change_of_cli(succession),
     ]
     if succession.marker:
         parts.append(_completion(succession.marker))
@@ -79,11 +88,17 @@ def _goal(goal: str | None) -> str:
     return f"The goal of the job, as originally requested{note}:\n\n{fenced(kept, '')}"
 
 
-def _first_step(step: str | None) -> str:
-    text = shortened(plain(step or "").strip(), LONGEST_STEP)
-    if not text:
-        return ""
+def _first_step(succession: Succession) -> str:
+    text = shortened(plain(succession.first_step or "").strip(), LONGEST_STEP)
+    if not text or (succession.previous_tools is not None and _CLI_COMMAND.search(text)):
+        return ""  # a command of the previous CLI would be an unknown one here
     return f"The first step in the document:\n\n{fenced(text, '')}"
+
+
+def _change_of_cli(succession: Succession) -> str:
+    if succession.previous_tools is None:
+        return ""
+    return change_of_cli(succession.previous_tools, succession.tools)
 
 
 def _instructions(succession: Succession) -> str:

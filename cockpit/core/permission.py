@@ -16,6 +16,8 @@ WIDTH: dict[str, int] = {
     "bypassPermissions": 4,
 }
 UNKNOWN_WIDTH = 5
+DEFAULT = "default"
+"""Asks before each edit and each command."""
 
 
 def width(mode: str) -> int:
@@ -33,5 +35,5 @@ def successors_mode(configured: str, observed: str | None) -> str:
     if not observed:
         return configured
     if not configured:
-        return observed if width(observed) <= width("default") else configured
+        return observed if width(observed) <= width(DEFAULT) else configured
     return configured if width(configured) <= width(observed) else observed

@@ -11,6 +11,7 @@ from typing import Literal
 
 from cockpit.core.document import ASKED, LARGEST_DRAFT, PROGRESS, SMALLEST_DRAFT, Problem
 from cockpit.core.markdown import code, one_line
+from cockpit.core.tool_names import CLAUDE_TOOLS, ToolNames
 
 LONGEST = 1_700
 """Characters of any request, for a path of up to 300."""
@@ -39,6 +40,7 @@ def request(
     used: str | None = None,
     filling: bool = True,
     running: Sequence[str] = (),
+    tools: ToolNames = CLAUDE_TOOLS,
 ) -> str:
     """Ask for the document.
 
@@ -50,7 +52,7 @@ def request(
         (
             f"Note from cockpit, which runs this terminal: {_why(used, filling)} "
             "The new session will know only what your handoff document says.",
-            f"{_BEGIN[occasion]} with your Write tool to\n{path}\nand end your turn. Do not start "
+            f"{_BEGIN[occasion]} with {tools.write} to\n{path}\nand end your turn. Do not start "
             "anything new.",
             _headings(),
             EXACT + _running(running),
@@ -93,7 +95,7 @@ def ask_to_end() -> str:
     )
 
 
-def ask_again(path: str, problems: Sequence[Problem | str]) -> str:
+def ask_again(path: str, problems: Sequence[Problem | str], tools: ToolNames = CLAUDE_TOOLS) -> str:
     """Ask the agent to correct its document; lists the first six problems."""
     wrong = "\n".join(f"- {one_line(str(problem))}" for problem in problems[:6])
     more = f"\n- … and {len(problems) - 6} more" if len(problems) > 6 else ""
@@ -101,7 +103,7 @@ def ask_again(path: str, problems: Sequence[Problem | str]) -> str:
         (
             f"Note from cockpit: the handoff document at\n{path}\ncannot be used yet:",
             wrong + more,
-            "Please correct it with your Write or Edit tool and end your turn. " + _headings(),
+            f"Please correct it with {tools.write} and end your turn. " + _headings(),
         )
     )
 

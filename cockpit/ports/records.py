@@ -81,6 +81,10 @@ class SessionRecord:
     cli_id: SessionId | None = None
     """The id that the CLI gave it, if the CLI gives the ids; None until it is known. For a CLI that
     takes our ids it is None, and `id` is the CLI's id too."""
+    runtime: str = ""
+    """The CLI it runs in; empty in records of earlier versions, for the agent's configured one."""
+    model: str = ""
+    """The model that a handoff chose for it; empty for the usual one."""
 
 
 @dataclass(frozen=True, slots=True)

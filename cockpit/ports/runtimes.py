@@ -12,6 +12,7 @@ from cockpit.core.ids import AgentName, SessionId
 from cockpit.core.moments import Moment
 from cockpit.core.reading import Window
 from cockpit.core.session import SessionEvent, Skipped, Usage
+from cockpit.core.tool_names import ToolNames
 from cockpit.ports.panes import Launch, Screen
 
 
@@ -136,6 +137,7 @@ class Runtime(Protocol):
     """Whether `presence_in` can find anything."""
     tells_on_screen: bool
     """Whether `told_on` can find anything."""
+    tools: ToolNames
 
     def program(self, environment: Mapping[str, str]) -> Program:
         """Find the CLI and run it with `--version`; the user's CLI before the bundled one.
@@ -145,6 +147,12 @@ class Runtime(Protocol):
 
     def launch(self, order: SessionOrder, program: Program) -> Launch:
         """The process that starts this session. Writes the files that the process needs."""
+
+    def nearest_mode(self, mode: str) -> str:
+        """The permission mode for a session that comes from another CLI, where it had `mode`.
+
+        It allows nothing that `mode` does not, and equals it if this CLI has the same one.
+        """
 
     def transcript(self, order: SessionOrder) -> Path | None:
         """The path of this session's transcript; None if the CLI keeps none."""

@@ -47,6 +47,8 @@ class HistoryHandoff(Wire):
 class HistorySession(Wire):
     id: str
     number: int = 1
+    runtime: str = ""
+    """The CLI that it ran in; empty in records of earlier versions."""
     state: str = ""
     """`live`, `handed_off`, `ended`, `undoing`, `undone`, `failed`."""
     document: str | None = None

@@ -103,6 +103,8 @@ class HandoffStatus(Wire):
     document: str | None = None
     """Absolute path, once there is one (in `asked`: a draft from facts)."""
     writer: Literal["agent", "sdk", "facts"] | None = None
+    to: str | None = None
+    """The runtime of the new session, if it is another one."""
 
 
 class BackgroundStatus(Wire):
@@ -121,6 +123,9 @@ class BackgroundStatus(Wire):
 class AgentStatus(Wire):
     name: str
     runtime: str
+    """Of its session."""
+    configured_runtime: str | None = None
+    """Of its settings: a handoff can continue the job in another one."""
     job: str | None = None
     state: State
     needs: Needs | None = None

@@ -86,6 +86,10 @@ class Handoff(Verb):
     """A document that is already written, absolute."""
     now: bool = False
     """Do not wait for the end of the turn; the review stays."""
+    to: str | None = None
+    """The runtime of the new session; None for the one that the settings say."""
+    model: str | None = None
+    """The model of the new session; None for its CLI's usual one."""
     by_agent: bool = False
     """The request comes from the agent's own pane."""
     dry_run: bool = False

@@ -42,6 +42,8 @@ WIDER: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     "handoff.writers": ('["agent"]', ('["facts"]', '["agent", "facts"]'), ('["agent"]',)),
     "handoff.deadline": ('"60s"', ('"1s"', '"180s"'), ('"1m"',)),
     "handoff.directory": ('"papers"', ('".cockpit/handoffs"', '"src"'), ('"papers"',)),
+    "handoff.successor": ('"claude"', ('"codex"', '["claude", "codex"]'), ('["claude"]',)),
+    "handoff.on_limit": ('"wait"', ('"hand_over"',), ('"wait"',)),
     "handoff.max_per_job": ("1", ("3",), ("0",)),
     "handoff.max_chain_cost_usd": ("2.0", ("0.0", "3.0"), ("1.0",)),
     "handoff.concurrent": ("1", ("2",), ("1",)),

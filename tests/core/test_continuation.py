@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cockpit.core.continuation import LONGEST_GOAL, Succession, continuation, first_prompt
 from cockpit.core.markdown import has_controls, heading, marked_lines
+from cockpit.core.tool_names import CLAUDE_TOOLS, ToolNames
 
 FULL = Succession(
     document="/w/.cockpit/handoffs/handoff-2026-11-21-201500.md",
@@ -80,3 +84,26 @@ def test_the_first_prompt_is_the_users_own() -> None:
     assert first_prompt(prompt) == prompt
     assert first_prompt(prompt, "LOOP_COMPLETE").startswith(prompt)
     assert first_prompt(prompt, "LOOP_COMPLETE").endswith("\nLOOP_COMPLETE")
+
+
+CODEX = ToolNames(cli="Codex", read="a command", write="`apply_patch`", all=("exec_command",))
+
+
+def test_a_session_in_another_cli_is_told_of_its_tools() -> None:
+    text = continuation(replace(FULL, tools=CODEX, previous_tools=CLAUDE_TOOLS))
+    assert "with a command:\n/w/.cockpit" in text
+    assert "ran in Claude Code, this one runs in Codex" in text
+    assert "`exec_command` here" in text
+    assert "Read tool" not in text
+
+
+@pytest.mark.parametrize("step", ["/compact", "Run `/review` first.", "/loop 5m check it"])
+def test_a_command_of_the_previous_cli_is_no_first_step_in_another(step: str) -> None:
+    here = replace(FULL, first_step=step)
+    assert step in continuation(here)
+    assert step not in continuation(replace(here, tools=CODEX, previous_tools=CLAUDE_TOOLS))
+
+
+def test_a_path_is_no_command() -> None:
+    moved = replace(FULL, first_step="Read `/srv/app/main.py`.", previous_tools=CLAUDE_TOOLS)
+    assert "/srv/app/main.py" in continuation(moved)

@@ -302,7 +302,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "successor-bypasses",
         "the successor asks for no permission any more",
         ACTS,
-        "            permission_mode=self._frozen_mode(agent, old),",
+        "            permission_mode=self._frozen_mode(agent, old, runtime),",
         '            permission_mode="bypassPermissions",',
         PLAIN,
     ),
@@ -328,8 +328,8 @@ MUTANTS: tuple[Mutant, ...] = (
         SESSIONS,
         (
             (
-                "        self._save_start(agent, session)\n        self._save_start_time(session)",
-                "        self._save_start_time(session)",
+                "        self._save_start(agent, session)\n        agent.runtime = runtime\n",
+                "        agent.runtime = runtime\n",
             ),
             (
                 "        pane = await self._open_pane(agent, launch)\n",

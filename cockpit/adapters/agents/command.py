@@ -12,6 +12,7 @@ from cockpit.core.ids import AgentName
 from cockpit.core.moments import Moment
 from cockpit.core.reading import Confidence, Window
 from cockpit.core.session import SessionEvent, Skipped
+from cockpit.core.tool_names import ToolNames
 from cockpit.ports.panes import Launch, Screen
 from cockpit.ports.runtimes import Aside, Presence, Program, Report, SessionOrder, Signal
 
@@ -29,6 +30,7 @@ class Command:
     may_lose_enter = False
     tells_in_title = False
     tells_on_screen = False
+    tools = ToolNames(cli="the command", read="any tool", write="any tool", all=())
 
     def __init__(self, state: Path) -> None:
         self._state = state
@@ -67,6 +69,9 @@ class Command:
             prompt_folder=folder,
             prompt_file=file,
         )
+
+    def nearest_mode(self, mode: str) -> str:
+        return mode
 
     def transcript(self, order: SessionOrder) -> Path | None:
         return None

@@ -199,6 +199,12 @@ def m014_cli_ids(database: sqlite3.Connection) -> None:
     database.execute("alter table sessions add column cli_id text")
 
 
+def m015_session_runtimes(database: sqlite3.Connection) -> None:
+    """The CLI and the model of each session: a handoff can change both."""
+    database.execute("alter table sessions add column runtime text not null default ''")
+    database.execute("alter table sessions add column model text not null default ''")
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     m001_first,
     m002_ended,
@@ -214,4 +220,5 @@ MIGRATIONS: tuple[Migration, ...] = (
     m012_prompts,
     m013_compacted,
     m014_cli_ids,
+    m015_session_runtimes,
 )

@@ -78,6 +78,14 @@ class Approved:
 
 
 @dataclass(frozen=True, slots=True)
+class Retargeted:
+    """The user chose another CLI or model for the new session; see `Plan.runtime`."""
+
+    runtime: str
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
 class Hurried:
     """The user does not want to wait for the end of the turn."""
 
@@ -158,6 +166,7 @@ class StartFailed:
 Event = (
     Observation
     | Approved
+    | Retargeted
     | Hurried
     | Declined
     | Snoozed

@@ -48,6 +48,10 @@ class Plan:
     """Seconds that a running tool may go on in the force band before the turn is interrupted."""
     confirm_within: float = 180.0
     """Seconds for a successor's first reply."""
+    runtime: str = ""
+    """The CLI of the new session; empty for that of the old one."""
+    model: str = ""
+    """The model of the new session; empty for its CLI's usual one."""
     re_asks: int = 2
     """Times the agent is asked to correct its document before the next writer is tried."""
 

@@ -15,6 +15,7 @@ from cockpit.core.handoff.events import (
     Event,
     Hurried,
     Observation,
+    Retargeted,
     Snoozed,
     Turn,
 )
@@ -59,6 +60,9 @@ def asked(handoff: Handoff, state: Asked, event: Event) -> Step:
         case Approved(now=now, straight=straight):
             plan = replace(handoff.plan, review=handoff.plan.review and not straight)
             return enter(replace(handoff, plan=plan), Waiting(since=now))
+        case Retargeted(runtime=runtime, model=model):
+            plan = replace(handoff.plan, runtime=runtime, model=model)
+            return replace(handoff, plan=plan), ()
         case Declined():
             return end(handoff, Outcome.REFUSED, "refused by you")
         case Snoozed(until=until, tokens=tokens):

@@ -148,6 +148,16 @@ class Agent:
             return self.session.cli_id if self.session else None
         return self.record.session
 
+    @property
+    def runs_configured_cli(self) -> bool:
+        """Whether its session runs in the CLI of the settings; a handoff can have changed it."""
+        return self.runtime.name == self.settings.runtime
+
+    @property
+    def window_override(self) -> int | None:
+        """The window that the settings name, in tokens; only for the configured CLI."""
+        return self.settings.context.override if self.runs_configured_cli else None
+
     def begin_session(self, tail: Tail | None) -> None:
         """Replace the state of the last session by that of a new one."""
         self.session_state = self._new_session(tail)
@@ -165,7 +175,7 @@ class Agent:
         return SessionState(
             directory=str(self.directory),
             window_of=lambda model: self.runtime.window(model, self.environment),
-            gauge=Gauge(override=self.settings.context.override),
+            gauge=Gauge(override=self.window_override),
             reading=TranscriptReading(tail=tail),
         )
 
@@ -219,7 +229,7 @@ class Agent:
     def set_context(self, context: ContextSettings) -> None:
         """Apply new context settings, also to the running session."""
         self.settings = self.settings.model_copy(update={"context": context})
-        self.session_state.gauge.override = context.override
+        self.session_state.gauge.override = self.window_override
         # An idle agent reports nothing new, and may be above its new thresholds.
         self.must_reconsider = True
 

@@ -27,6 +27,7 @@ from cockpit.core.ids import AgentName, agent_name
 from cockpit.core.redaction import Redactor, secret_values
 from cockpit.ports.records import AgentRecord
 from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.agents.session_runtime import runtime_of
 from cockpit.supervisor.dependencies import Dependencies
 
 USER = AgentName("pilot")
@@ -167,8 +168,10 @@ class Fleet:
         if agent is None:
             return self._add(record, settings)
         # The runtime first: it may raise, and then the agent must be unchanged.
-        agent.runtime = self._dependencies.runtimes(settings.runtime)
+        runtime = self._dependencies.runtimes(settings.runtime)
         agent.settings = settings
+        if agent.session is None or agent.session.runtime in ("", runtime.name):
+            agent.runtime = runtime
         agent.change(settings=self._plain(settings), config_file=record.config_file)
         if agent.record.session is None:
             agent.change(directory=record.directory)
@@ -260,6 +263,7 @@ class Fleet:
         store = self._dependencies.store
         agent.job = store.job(agent.record.job) if agent.record.job else None
         agent.session = store.session(agent.record.session) if agent.record.session else None
+        agent.runtime = runtime_of(self._dependencies.runtimes, agent, agent.session)
         agent.chain = store.chain(agent.job.id) if agent.job else []
         handoffs = store.handoffs(agent.job.id) if agent.job else []
         for handoff in handoffs:

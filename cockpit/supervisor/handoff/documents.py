@@ -31,12 +31,14 @@ from cockpit.core.markdown import shortened
 from cockpit.core.redaction import Redactor
 from cockpit.core.request import request_reply
 from cockpit.core.supplement import Ground, Occasion, supplement
+from cockpit.core.tool_names import ToolNames, change_of_cli
 from cockpit.core.verified_facts import GitView, claimed_commits
 from cockpit.ports.records import SessionRecord
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.background_work import task_text, with_background_status
 from cockpit.supervisor.agents.document_reads import read_document
 from cockpit.supervisor.agents.known_secrets import redactor_of
+from cockpit.supervisor.agents.session_runtime import runtime_of
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.events import rfc3339
 from cockpit.supervisor.handoff.integrity import approved_text
@@ -132,9 +134,12 @@ class DocumentBuilder:
             first_step = read.first_step
         except OSError:
             first_step = None
+        previous, new = self._tools(agent)
         text = continuation(
             Succession(
                 document=sealed.path,
+                tools=new,
+                previous_tools=previous if new != previous else None,
                 goal=agent.job.prompt if agent.job else None,
                 first_step=first_step,
                 number=number,
@@ -146,6 +151,14 @@ class DocumentBuilder:
             )
         )
         return self._redactor(agent).redact(text).text
+
+    def _tools(self, agent: Agent) -> tuple[ToolNames, ToolNames]:
+        """The tools of the session that the document is about, and those of its successor."""
+        runtimes = self._dependencies.runtimes
+        old = runtime_of(runtimes, agent, self._old_session(agent))
+        chosen = agent.handoff.plan.runtime if agent.handoff else ""
+        new = runtimes(chosen) if chosen not in ("", old.name) else old
+        return old.tools, new.tools
 
     def _successor_number(self, agent: Agent) -> int | None:
         if agent.job is None or agent.handoff is None:
@@ -285,6 +298,7 @@ class DocumentBuilder:
         text = draft if draft is not None else composition.draft_from_facts(facts, git, goal)
         if agent.handoff_record is not None:
             agent.progress.note(replace(agent.progress.details, has_git=git.is_repository))
+        previous, new = self._tools(agent)
         composed = await asyncio.to_thread(
             composition.compose,
             text,
@@ -293,6 +307,7 @@ class DocumentBuilder:
             git,
             goal,
             redactor=self._redactor(agent),
+            other_cli=change_of_cli(previous, new) if new != previous else "",
             links=composition.Links(
                 transcript=agent.session.transcript if agent.session else None,
                 copy=self._copy(agent),

@@ -39,7 +39,6 @@ from cockpit.core.handoff.events import (
     Turn,
 )
 from cockpit.core.handoff.states import Document, Reviving, Stopping, Successor
-from cockpit.core.permission import successors_mode
 from cockpit.core.request import ask_again, ask_to_end, request
 from cockpit.ports.panes import PaneOccupied, PanesSilent
 from cockpit.ports.records import SessionRecord
@@ -50,6 +49,7 @@ from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.handoff.documents import DocumentBuilder, is_for_context, usage_text
 from cockpit.supervisor.handoff.integrity import ensure_approved
 from cockpit.supervisor.handoff.snapshot import draft_path
+from cockpit.supervisor.handoff.target import Targets
 from cockpit.supervisor.sessions.lifecycle import Sessions
 from cockpit.supervisor.sessions.reattach import reattach
 
@@ -72,9 +72,11 @@ class Effects:
         dependencies: Dependencies,
         sessions: Sessions,
         document_builder: DocumentBuilder,
+        targets: Targets,
         write: Callable[[Agent], None],
     ) -> None:
         self._dependencies = dependencies
+        self._targets = targets
         self._sessions = sessions
         self._document_builder = document_builder
         self._write = write
@@ -113,16 +115,16 @@ class Effects:
     async def _request(self, agent: Agent) -> None:
         """Give the request to a working agent with its next hook; paste it for an idle one."""
         path = str(draft_path(agent))
-        used, filling = usage_text(agent), is_for_context(agent)
+        used, filling, tools = usage_text(agent), is_for_context(agent), agent.runtime.tools
         running = [task_text(task) for task in agent.session_state.background]
         self._permit(agent)
         if agent.session_state.conduct.turn is Turn.WORKING and agent.runtime.ask(
             agent.name,
-            request(path, "tool", used=used, filling=filling, running=running),
-            request(path, "stop", used=used, filling=filling, running=running),
+            request(path, "tool", used=used, filling=filling, running=running, tools=tools),
+            request(path, "stop", used=used, filling=filling, running=running, tools=tools),
         ):
             return
-        text = request(path, "prompt", used=used, filling=filling, running=running)
+        text = request(path, "prompt", used=used, filling=filling, running=running, tools=tools)
         await self._type(agent, text)
 
     def _permit(self, agent: Agent) -> None:
@@ -132,7 +134,7 @@ class Effects:
     async def _ask_again(self, agent: Agent, problems: tuple[str, ...]) -> None:
         self._permit(agent)
         found = [Problem("asked-again", text) for text in problems]
-        await self._type(agent, ask_again(str(draft_path(agent)), found))
+        await self._type(agent, ask_again(str(draft_path(agent)), found, agent.runtime.tools))
 
     async def _type(self, agent: Agent, text: str) -> None:
         """Paste into the composer and submit. Enter is sent after the paste, as its own key."""
@@ -202,6 +204,7 @@ class Effects:
             mode = agent.session_state.permission_mode
             self._note(agent, replace(agent.progress.details, permission_mode=mode))
         try:
+            await self._check_successor(agent)
             await ensure_approved(self._dependencies, agent, agent.handoff.state.document)
         except FOR_NOW:
             raise
@@ -220,6 +223,16 @@ class Effects:
             agent.name,
         )
         return PredecessorGone()
+
+    async def _check_successor(self, agent: Agent) -> None:
+        """Raise if the CLI of the new session cannot start, while the old session still runs."""
+        assert agent.handoff is not None
+        if agent.handoff.plan.runtime in ("", agent.runtime.name):
+            return
+        session = self._next_session(agent, agent.handoff.plan.successors[0])
+        order = self._sessions.order(agent, session, None)
+        runtime = self._sessions.runtime_of(agent, session)
+        await self._sessions.prepare(agent, order, runtime)
 
     async def _start_successor(self, agent: Agent, attempt: int) -> Event:
         assert agent.handoff is not None
@@ -252,8 +265,13 @@ class Effects:
         old = self._dependencies.store.session(agent.handoff_record.old_session)
         assert old is not None
         assert agent.handoff.document is not None
+        plan = agent.handoff.plan
+        runtime = plan.runtime or self._sessions.runtime_of(agent, old).name
+        same = runtime == old.runtime
         return SessionRecord(
             id=successor.session,
+            runtime=runtime,
+            model=plan.model or (old.model if same else ""),
             agent=agent.name,
             job=old.job,
             number=self._sessions.next_number(old.job, agent.handoff.plan),
@@ -261,14 +279,15 @@ class Effects:
             run=successor.run,
             created=self._now(),
             document=agent.handoff.document.path,
-            permission_mode=self._frozen_mode(agent, old),
+            permission_mode=self._frozen_mode(agent, old, runtime),
         )
 
-    def _frozen_mode(self, agent: Agent, old: SessionRecord) -> str:
+    def _frozen_mode(self, agent: Agent, old: SessionRecord, runtime: str) -> str:
         """The mode that the user last chose in the old session, unless it permits more."""
         assert agent.handoff_record is not None
         observed = agent.handoff_record.details.permission_mode
-        return successors_mode(old.permission_mode or agent.settings.permission_mode, observed)
+        successor = self._dependencies.runtimes(runtime)
+        return self._targets.mode(agent, old, observed, successor)
 
     def _continuation(self, agent: Agent) -> str:
         assert agent.handoff is not None
@@ -291,7 +310,7 @@ class Effects:
             return StartFailed(f"a new session cannot be ended: {ending.survivors}")
         await self._document_builder.leave_notice(agent, agent.handoff.state.document)
         _, run = self._sessions.mint(agent)
-        mode = self._frozen_mode(agent, old)
+        mode = self._frozen_mode(agent, old, self._sessions.runtime_of(agent, old).name)
         again = replace(old, run=run, state="live", ended=None, permission_mode=mode)
         try:
             await self._sessions.open(agent, again, None, resume=True)

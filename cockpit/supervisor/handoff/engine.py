@@ -19,7 +19,7 @@ from cockpit.core.guards import queued
 from cockpit.core.handoff import advance as rules
 from cockpit.core.handoff.commands import Command
 from cockpit.core.handoff.details import HandoffDetails, HeldBack
-from cockpit.core.handoff.events import Abandoned, Approved, DocumentSealed, Event
+from cockpit.core.handoff.events import Abandoned, Approved, DocumentSealed, Event, Retargeted
 from cockpit.core.handoff.record import from_record, to_record
 from cockpit.core.handoff.states import (
     PHASES,
@@ -36,6 +36,7 @@ from cockpit.core.ids import HandoffId
 from cockpit.ports.records import HandoffRecord
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.blocked import blocked_after, reason_of
+from cockpit.supervisor.agents.predicates import usage_limited
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.events import rfc3339
 from cockpit.supervisor.handoff import announcements
@@ -45,6 +46,7 @@ from cockpit.supervisor.handoff.integrity import edited
 from cockpit.supervisor.handoff.outcome import Outcomes
 from cockpit.supervisor.handoff.queue import is_ahead, is_under_way
 from cockpit.supervisor.handoff.snapshot import Observer
+from cockpit.supervisor.handoff.target import Target, Targets
 from cockpit.supervisor.sessions.lifecycle import Sessions
 
 _log = logging.getLogger(__name__)
@@ -68,7 +70,10 @@ class Engine:
         self._agents = agents
         self._changed = changed
         self._document_builder = DocumentBuilder(dependencies, sessions)
-        self._effects = Effects(dependencies, sessions, self._document_builder, self._write)
+        self.targets = Targets(dependencies, sessions)
+        self._effects = Effects(
+            dependencies, sessions, self._document_builder, self.targets, self._write
+        )
         self._outcomes = Outcomes(dependencies, sessions, self._document_builder)
         self._observer = Observer(dependencies)
         self._locks = sessions.locks
@@ -86,10 +91,13 @@ class Engine:
         given: str | None = None,
         words: str = "",
         because: HeldBack | None = None,
+        to: Target | None = None,
     ) -> HandoffRecord:
         """Begin a handoff of this agent's session. Raises `NotNow` when one is under way.
 
         `words` is why it is due. `because` is why the user is asked, if not because of the mode.
+        `to` is the CLI of the new session; None for the one that the settings say. The user is
+        asked first if that CLI lacks the permission mode of this session.
         """
         async with self._lock(agent):
             if agent.handoff is not None:
@@ -104,7 +112,11 @@ class Engine:
                     "It was never started, or its session is unknown.",
                     f"Start it: cockpit start {agent.name}",
                 )
+            target = await self.targets.configured(agent) if to is None else to
+            if because is None and (question := self.targets.mode_question(agent, target)):
+                because, ask, review = HeldBack("handoff", question), agent.alive, True
             plan = self._plan(agent, reason, ask=ask, review=review, now=now, given=given)
+            plan = replace(plan, runtime=target.runtime, model=target.model)
             handoff, commands = rules.begin(plan, self._dependencies.clock.monotonic())
             session = agent.session.id
             record = await self._first_record(agent, handoff, reason)
@@ -129,9 +141,14 @@ class Engine:
     def writers(self, agent: Agent) -> tuple[Writer, ...]:
         """The writers of this agent's document, in order; the agent comes first if it is one."""
         known = agent.settings.handoff.writers
-        if not agent.runtime.has_readings:
+        if not agent.runtime.has_readings or self._is_limited(agent):
             known = ("facts",)
         return tuple(sorted(known, key=lambda writer: writer != "agent"))
+
+    def _is_limited(self, agent: Agent) -> bool:
+        """Whether a usage limit keeps the session, and a copy of it, from writing."""
+        limit = usage_limited(agent)
+        return limit is not None and (limit.resets is None or limit.resets > self._now())
 
     async def preview(self, agent: Agent, given: str | None) -> str:
         """The document that a handoff would seal now. Begins and writes nothing."""
@@ -274,6 +291,20 @@ class Engine:
             now = self._dependencies.clock.monotonic()
             await self.apply(agent, Approved(now, straight=straight))
             await self.look(agent)
+
+    async def retarget(self, agent: Agent, target: Target) -> None:
+        """Choose another CLI for the new session, while the user is asked about the handoff.
+
+        Raises `NotNow` later: the document then names the CLI that reads it.
+        """
+        async with self._lock(agent):
+            if agent.handoff is None or not isinstance(agent.handoff.state, Asked):
+                raise NotNow(
+                    f"The handoff of {agent.name} has begun",
+                    "Its document is written for the CLI that was chosen before.",
+                    f"Refuse it, then choose again: cockpit refuse {agent.name}",
+                )
+            await self._advance(agent, Retargeted(target.runtime, target.model))
 
     async def _take_edit(self, agent: Agent, seen: str | None) -> bool:
         """Seal the changed document under review; False if it is unchanged.

@@ -25,7 +25,7 @@ BREAKER_SECONDS = 900.0
 BREAKER_HANDOFFS = 3
 """This many handoffs of one agent within this many seconds pause its automatic handoffs."""
 
-Starter = Literal["band", "compactions", "limit", "loop", "hook", "agent"]
+Starter = Literal["band", "compactions", "limit", "usage", "loop", "hook", "agent"]
 """What starts a handoff. The guards apply to all of them; only a user's request has none."""
 
 
@@ -60,10 +60,10 @@ class Guards:
                 return why
         return None
 
-    def _usage(self, agent: Agent, _due: Due) -> str | None:
-        """A new session could not work either."""
+    def _usage(self, agent: Agent, due: Due) -> str | None:
+        """A new session of the same CLI could not work either."""
         limit = usage_limited(agent)
-        if limit is None:
+        if limit is None or due.starter == "usage":
             return None
         if limit.resets is None:
             return "it waits: the account's usage limit is reached"

@@ -17,11 +17,16 @@ from cockpit.core.plurals import counted
 from cockpit.core.request import note_warning
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.latches import BORN_FULL, LET_COMPACT
-from cockpit.supervisor.agents.predicates import awaits_first_prompt, is_job_done
+from cockpit.supervisor.agents.predicates import (
+    awaits_first_prompt,
+    is_job_done,
+    usage_limited,
+)
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.handoff.documents import usage_text
 from cockpit.supervisor.handoff.engine import Engine
 from cockpit.supervisor.handoff.policy import Due, Guards, is_turn_over
+from cockpit.supervisor.handoff.target import next_runtime
 
 CROSSINGS = (Band.NOTICE, Band.WARN, Band.ACT, Band.FORCE)
 ACTING = (Band.ACT, Band.FORCE)
@@ -161,7 +166,12 @@ class Triggers:
             return None if agent.troubles.interrupted else self._by_loop(agent)
         if agent.progress.hurried_by is not None:
             return Due("hook", "threshold", f"hook {agent.progress.hurried_by}")
-        return self._by_band(agent) or self._by_limit(agent) or self._by_loop(agent)
+        return (
+            self._by_usage(agent)
+            or self._by_band(agent)
+            or self._by_limit(agent)
+            or self._by_loop(agent)
+        )
 
     def _by_band(self, agent: Agent) -> Due | None:
         strategy, allowed = agent.settings.strategy, agent.settings.handoff.compactions
@@ -177,6 +187,20 @@ class Triggers:
         if compactions >= allowed and agent.band in ACTING:
             return Due("band", "compaction", f"{words} after {times}")
         return None
+
+    def _by_usage(self, agent: Agent) -> Due | None:
+        """With `on_limit = "hand_over"`: due when a usage limit ended the turn, and the next CLI is
+        another one.
+        """
+        settings = agent.settings.handoff
+        if settings.on_limit != "hand_over" or not settings.successor:
+            return None
+        if next_runtime(settings.successor, agent.runtime.name) == agent.runtime.name:
+            return None
+        limit = usage_limited(agent)
+        if limit is None or (limit.resets is not None and limit.resets <= self._now()):
+            return None
+        return Due("usage", "limit", limit.words)
 
     def _by_limit(self, agent: Agent) -> Due | None:
         limits = agent.settings.limits
@@ -246,6 +270,9 @@ class Triggers:
         if held is None or (agent.settings.mode != "auto" and agent.progress.hurried_by is None):
             return None
         return held
+
+    def _now(self) -> float:
+        return self._dependencies.clock.now().timestamp()
 
     def _latch(self, agent: Agent, name: str) -> bool:
         assert agent.session is not None

@@ -183,6 +183,7 @@ class History:
         return HistorySession(
             id=session.id,
             number=session.number,
+            runtime=session.runtime,
             state=session.state,
             document=last.document if last else None,
             documents=[_document_entry(handoff) for handoff in shown if handoff.document],

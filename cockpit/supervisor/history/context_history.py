@@ -17,7 +17,7 @@ from cockpit.adapters.transcripts.lines import parse_bounded
 from cockpit.adapters.transcripts.scan import read_all
 from cockpit.config.thresholds import thresholds
 from cockpit.core import bands
-from cockpit.core.compaction_point import compaction_point
+from cockpit.core.compaction_point import SeenPoint, compaction_point
 from cockpit.core.course import Point, thinned
 from cockpit.core.gauge import Gauge
 from cockpit.core.meter import Meter
@@ -26,6 +26,7 @@ from cockpit.core.session import Skipped
 from cockpit.ports.records import SessionRecord
 from cockpit.ports.runtimes import Runtime
 from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.agents.session_runtime import runtime_of
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.view.rows import marks_status
 from cockpit.wire.course import Course, CoursePoint, Stretch
@@ -73,20 +74,23 @@ class ContextHistory:
 
     async def _stretch(self, agent: Agent, session: SessionRecord, most: int) -> Stretch:
         stretch = Stretch(session=session.id, number=session.number, state=session.state)
-        if not agent.runtime.has_readings:
+        runtime = runtime_of(self._dependencies.runtimes, agent, session)
+        if not runtime.has_readings:
             return stretch.model_copy(update={"unknown": "No context data for plain commands."})
         session_state = agent.session_state
         meter = session_state.reading.meter
         if session.id == agent.record.session and meter.series:
             window = session_state.gauge.window
-            return stretch.model_copy(update=_read(agent, meter.series, window, most))
-        past = await self._past(agent.runtime, session)
+            return stretch.model_copy(update=_read(agent, runtime, meter.series, window, most))
+        past = await self._past(runtime, session)
         if past.unknown or not past.points:
             return stretch.model_copy(update={"unknown": past.unknown})
-        gauge = Gauge(override=agent.settings.context.override, peak=past.peak)
-        gauge.derive_window(agent.runtime.window(past.model, agent.environment))
+        is_usual = runtime.name == agent.settings.runtime
+        override = agent.settings.context.override if is_usual else None
+        gauge = Gauge(override=override, peak=past.peak)
+        gauge.derive_window(runtime.window(past.model, agent.environment))
         window = session_state.gauge.window if past.model == meter.model else gauge.window
-        return stretch.model_copy(update=_read(agent, past.points, window, most))
+        return stretch.model_copy(update=_read(agent, runtime, past.points, window, most))
 
     async def _past(self, runtime: Runtime, session: SessionRecord) -> _Past:
         record = await asyncio.to_thread(self._record, session)
@@ -131,10 +135,14 @@ class ContextHistory:
         return _Past(stamp, meter.series, meter.model, meter.peak)
 
 
-def _read(agent: Agent, points: Sequence[Point], window: Window, most: int) -> dict[str, object]:
+def _read(
+    agent: Agent, runtime: Runtime, points: Sequence[Point], window: Window, most: int
+) -> dict[str, object]:
     """The fields of a stretch that has readings."""
-    formula = agent.runtime.compacts_at(window.tokens, agent.environment)
-    seen = agent.session_state.compaction.seen_point
+    formula = runtime.compacts_at(window.tokens, agent.environment)
+    # What was seen is of the agent's current CLI.
+    is_current = runtime.name == agent.runtime.name
+    seen = agent.session_state.compaction.seen_point if is_current else SeenPoint()
     compacts_at, known_by = compaction_point(formula, window.tokens, seen)
     marks = bands.marks(thresholds(agent.settings.context), window.tokens, compacts_at)
     return {

@@ -30,6 +30,7 @@ from cockpit.ports.records import HandoffRecord, SessionRecord
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.agents.known_secrets import redactor_of, redactor_without_agent
+from cockpit.supervisor.agents.session_runtime import runtime_of
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.observe.compaction import compaction_folder
 
@@ -107,7 +108,7 @@ class Retention:
         """Copy the transcript of an ended session, unless the copy is current."""
         agent = self._fleet.find(session.agent)
         redactor = self._redactor(agent)
-        parse = agent.runtime.parse if agent else None
+        parse = runtime_of(self._dependencies.runtimes, agent, session).parse if agent else None
         keep = partial(self._keep_now, session, redactor, parse)
         await self._dependencies.slow.ask(("record of", session.id), keep, KEEP_SECONDS)
 

@@ -209,7 +209,7 @@ class Watch:
         The CLI chose the id. A late report of an earlier session of the job is not about this one.
         """
         theirs = signal.session_id
-        if theirs is None or any(theirs == session.cli_id for session in agent.chain):
+        if theirs is None or any(theirs in (one.id, one.cli_id) for one in agent.chain):
             return False
         if not any(isinstance(each, SessionBegan) for each in agent.runtime.moments(signal)):
             return False

@@ -126,6 +126,7 @@ def _save_process(
     known = store.session(session) if session else store.session_of_run(origin.marker)
     if known is not None:
         again = replace(known, run=origin.marker, state="live", ended=None)
+        agent.runtime = sessions.runtime_of(agent, again)
         transcript = agent.runtime.transcript(sessions.order(agent, again, None))
         _save_session(dependencies, sessions, agent, again, transcript)
         return True

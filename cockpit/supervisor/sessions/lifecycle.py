@@ -19,10 +19,11 @@ from cockpit.core.errors import Failed, NotNow
 from cockpit.core.events import AgentExited, SessionCleared
 from cockpit.core.handoff.states import PHASES, Plan
 from cockpit.core.ids import JobId, SessionId
+from cockpit.core.permission import DEFAULT
 from cockpit.ports.panes import Launch, Pane, PaneGone
 from cockpit.ports.processes import Ending, ProcessId
 from cockpit.ports.records import AgentRecord, JobRecord, SessionRecord
-from cockpit.ports.runtimes import Program, SessionOrder
+from cockpit.ports.runtimes import Program, Runtime, SessionOrder
 from cockpit.supervisor.agents.agent import Agent, Exit
 from cockpit.supervisor.agents.exit_reason import find_exit
 from cockpit.supervisor.agents.known_secrets import redactor_of
@@ -30,6 +31,7 @@ from cockpit.supervisor.agents.latches import began, has_reported_done
 from cockpit.supervisor.agents.leases import Leases
 from cockpit.supervisor.agents.locks import AgentLocks
 from cockpit.supervisor.agents.predicates import is_job_done
+from cockpit.supervisor.agents.session_runtime import runtime_of
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.sessions.interruptions import forget_interruption
 
@@ -107,15 +109,18 @@ class Sessions:
                 prompt = await self.prologue(agent, session, prompt)
             finally:
                 agent.start.hooks_run = False
+        runtime = self.runtime_of(agent, session)
+        session = replace(session, runtime=runtime.name)
         order = self.order(agent, session, prompt, resume=resume)
-        launch = await self.prepare(agent, order)
+        launch = await self.prepare(agent, order, runtime)
         await self.leases.ensure_free(agent)
         transcript = await self._dependencies.slow.ask(
-            ("record", agent.name), partial(agent.runtime.transcript, order)
+            ("record", agent.name), partial(runtime.transcript, order)
         )
         session = replace(session, transcript=str(transcript) if transcript else None)
         self._withdraw_old_texts(agent)
         self._save_start(agent, session)
+        agent.runtime = runtime
         self._save_start_time(session)
         forget_interruption(self._dependencies, agent)
         agent.progress.begin_session()
@@ -142,7 +147,11 @@ class Sessions:
         agent.runtime.release_compaction(agent.name)
         agent.runtime.forbid_writing(agent.name)
 
-    async def prepare(self, agent: Agent, order: SessionOrder) -> Launch:
+    def runtime_of(self, agent: Agent, session: SessionRecord) -> Runtime:
+        """The runtime of the CLI that this session runs in."""
+        return runtime_of(self._dependencies.runtimes, agent, session)
+
+    async def prepare(self, agent: Agent, order: SessionOrder, runtime: Runtime) -> Launch:
         """Check program, arguments and directory, and build the launch. Changes nothing."""
         if not await self._dependencies.slow.ask(order.directory, order.directory.is_dir):
             raise Failed(
@@ -150,17 +159,17 @@ class Sessions:
                 f"{agent.name} works in it, so nothing was started.",
                 "Restore the directory, or start the agent in another one.",
             )
-        program = await self.probe(agent, order.environment)
-        launch = await asyncio.to_thread(agent.runtime.launch, order, program)
+        program = await self.probe(runtime, order.environment)
+        launch = await asyncio.to_thread(runtime.launch, order, program)
         return self.leases.with_leases(agent, launch)
 
-    async def probe(self, agent: Agent, environment: Mapping[str, str]) -> Program:
-        """Find the agent's program, and load what opening its pane needs.
+    async def probe(self, runtime: Runtime, environment: Mapping[str, str]) -> Program:
+        """Find the CLI's program, and load what opening its pane needs.
 
         Raises `ProgramMissing`, and `Hindered` if panes cannot be opened.
         """
         program, _ = await asyncio.gather(
-            asyncio.to_thread(agent.runtime.program, environment),
+            asyncio.to_thread(runtime.program, environment),
             self._dependencies.panes.prepare(),
         )
         return program
@@ -168,7 +177,14 @@ class Sessions:
     def order(
         self, agent: Agent, session: SessionRecord, prompt: str | None, *, resume: bool = False
     ) -> SessionOrder:
-        """The order for the runtime to start this session."""
+        """The order for the runtime to start this session.
+
+        Model, arguments and command of the settings are for the configured CLI alone.
+        """
+        settings = agent.settings
+        runtime = self.runtime_of(agent, session)
+        is_usual = runtime.name == settings.runtime
+        mode = session.permission_mode or (settings.permission_mode if is_usual else "")
         return SessionOrder(
             agent=agent.name,
             session_id=session.cli_id or session.id,
@@ -176,10 +192,10 @@ class Sessions:
             directory=agent.directory,
             prompt=prompt or None,
             resume=resume,
-            model=agent.settings.model,
-            permission_mode=session.permission_mode or agent.settings.permission_mode,
-            arguments=agent.settings.arguments,
-            command=agent.settings.command,
+            model=session.model or (settings.model if is_usual else ""),
+            permission_mode=mode if is_usual else runtime.nearest_mode(mode or DEFAULT),
+            arguments=settings.arguments if is_usual else (),
+            command=settings.command if is_usual else (),
             environment=self.environment(agent),
         )
 

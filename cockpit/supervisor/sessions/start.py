@@ -23,6 +23,7 @@ from cockpit.ports.records import SessionRecord
 from cockpit.ports.worktrees import GitFacts, Worktree
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.fleet import Fleet
+from cockpit.supervisor.agents.session_runtime import runtime_of
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.sessions.lifecycle import Sessions
 from cockpit.supervisor.sessions.location import (
@@ -164,7 +165,9 @@ class Starter:
         if ident is not None:
             self._check_resumable(agent, ident)
         agent.environment = self._sessions.environment(agent)
-        await self._probe(agent)
+        agent.runtime = runtime_of(self._dependencies.runtimes, agent, own)
+        # Find the program before a worktree is created.
+        await self._sessions.probe(agent.runtime, agent.environment)
         job = self._dependencies.store.job(own.job) if own else None
         if job is None:
             clean = await self._sessions.without_secrets(agent, text) if text else None
@@ -278,10 +281,6 @@ class Starter:
             and same_place(other.directory, agent.directory)
         ]
 
-    async def _probe(self, agent: Agent) -> None:
-        """Find the program, before a worktree is created."""
-        await self._sessions.probe(agent, agent.environment)
-
     async def _first_session(
         self,
         agent: Agent,
@@ -294,6 +293,7 @@ class Starter:
         session = SessionRecord(
             id=resume or minted,
             cli_id=resume if agent.runtime.chooses_ids else None,
+            runtime=agent.settings.runtime,
             agent=agent.name,
             job=agent.job.id,
             number=1,
@@ -312,12 +312,14 @@ class Starter:
             agent=agent.name,
             job=held.job if held else agent.record.job,  # type: ignore[arg-type]
             cli_id=held.cli_id if held else None,
+            runtime=held.runtime if held else "",
             number=1,
             previous=None,
             run="",
             created=0.0,
         )
-        agent.runtime.resumable(self._sessions.order(agent, probe, None, resume=True))
+        runtime = self._sessions.runtime_of(agent, probe)
+        runtime.resumable(self._sessions.order(agent, probe, None, resume=True))
         for other in self._fleet:
             if other.alive and other.record.session == session:
                 raise NotNow(f"Session {session} is open already", f"{other.name} is running it.")

@@ -50,8 +50,9 @@ class Undo:
         session = agent.session
         before = self.previous(agent)
         assert session is not None
-        order = self._sessions.order(agent, self._reopening.reopened(agent, before), None)
-        await self._sessions.prepare(agent, replace(order, resume=True))
+        again = self._reopening.reopened(agent, before)
+        order = self._sessions.order(agent, again, None, resume=True)
+        await self._sessions.prepare(agent, order, self._sessions.runtime_of(agent, again))
         if agent.session is None or agent.session.id != session.id:
             raise NotNow(
                 f"{agent.name} was cleared meanwhile",

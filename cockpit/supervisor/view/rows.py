@@ -50,7 +50,8 @@ def row(agent: Agent, now: float, monotonic: float) -> AgentStatus:
     session, session_state = agent.session, agent.session_state
     return AgentStatus(
         name=agent.name,
-        runtime=agent.settings.runtime,
+        runtime=agent.runtime.name,
+        configured_runtime=agent.settings.runtime,
         job=agent.record.job,
         state=state(agent, needs),
         needs=needs,
@@ -203,6 +204,7 @@ def handoff(agent: Agent) -> HandoffStatus | None:
         detail=_detail(agent),
         document=current.document.path if current.document else record.details.draft_facts,
         writer=current.document.writer if current.document else None,
+        to=current.plan.runtime or None,
     )
 
 

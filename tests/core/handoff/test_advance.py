@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import get_args
 
@@ -375,6 +376,7 @@ happenings = st.one_of(
     st.builds(on.Approved, moments, flags),
     st.just(on.Declined()),
     st.builds(on.Snoozed, moments),
+    st.builds(on.Retargeted, st.sampled_from(["", "codex"]), st.just("")),
     st.just(on.CalledOff("stopped")),
     st.just(on.Abandoned("all end")),
     st.builds(on.DocumentSealed, moments, documents),
@@ -739,3 +741,12 @@ def test_an_agent_that_ends_while_it_writes_is_written_about() -> None:
     assert commands == (do.Withdraw(), do.Compose("sdk"))
     assert isinstance(after.state, Documenting)
     assert after.state.writer == "sdk"
+
+
+def test_another_cli_can_be_chosen_only_while_the_user_is_asked() -> None:
+    plan = replace(AUTO, ask=True)
+    chosen, commands = advance(at(Asked(), plan), on.Retargeted("codex", "gpt"))
+    assert (chosen.plan.runtime, chosen.plan.model, commands) == ("codex", "gpt", ())
+    assert from_record(json.loads(json.dumps(to_record(chosen)))) == chosen
+    later = at(Waiting(since=0.0), plan)
+    assert advance(later, on.Retargeted("codex", "")) == (later, ())

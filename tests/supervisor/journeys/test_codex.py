@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,17 +18,15 @@ from cockpit.demo.conversation import (
     TokenCount,
     ToolCall,
 )
-from cockpit.demo.model import Answer, ModelServer
+from cockpit.demo.model import Answer
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Handoff, Stop
 from tests.journeys.real_agent import DOCUMENT
+from tests.supervisor.journeys.codex_pilot import CODEX, CodexPilot
 
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
 
-INSTALLED = Path(__file__).parents[3] / ".venv" / "npm" / "node_modules" / ".bin" / "codex"
-CODEX = shutil.which("codex") or (str(INSTALLED) if INSTALLED.exists() else None)
-WINDOW = 100_000
 NAMED = 95_000
 """The window that Codex names for it."""
 SLOW = 90.0
@@ -45,55 +41,12 @@ def shown(cockpit: Cockpit, pane: str) -> str:
     return cockpit.tmux("capture-pane", "-p", "-t", pane)
 
 
-class Pilot:
-    """Codex's own folder and model for one cockpit."""
-
-    def __init__(self, cockpit: Cockpit, answer: Answer) -> None:
-        self.cockpit = cockpit
-        self.model = ModelServer(answer)
-        self.model.start()
-        self.folder = cockpit.home / "codex"
-        self.folder.mkdir()
-        self.trust(cockpit.repository)
-        link = cockpit.home / "bin" / "codex"
-        assert CODEX is not None
-        link.symlink_to(Path(CODEX).resolve())
-
-    def trust(self, *folders: Path) -> None:
-        trusted = "".join(
-            f"[projects.{json.dumps(str(folder))}]\ntrust_level = 'trusted'\n" for folder in folders
-        )
-        (self.folder / "config.toml").write_text(
-            f"model = 'lab'\nmodel_provider = 'lab'\nmodel_context_window = {WINDOW}\n"
-            "check_for_update_on_startup = false\n"
-            f"[model_providers.lab]\nname = 'Lab'\nbase_url = '{self.model.url}/v1'\n"
-            "wire_api = 'responses'\nenv_key = 'LAB_KEY'\nrequest_max_retries = 0\n"
-            "stream_max_retries = 0\n" + trusted
-        )
-
-    def has_read(self, document: str) -> bool:
-        """Whether the model opened a document."""
-        return any(
-            call.name == "Read" and call.path == document
-            for request in self.model.requests
-            for call in request.calls_made
-        )
-
-    def table(self, mode: str = "prompt", more: str = "") -> str:
-        return (
-            "[[agents]]\nname = 'api'\nruntime = 'codex'\npermission_mode = 'bypassPermissions'\n"
-            f"mode = '{mode}'\ndirectory = {json.dumps(str(self.cockpit.repository))}\n"
-            f"prompt = 'Count the steps.'\n{more}\n"
-            f"[agents.env]\nCODEX_HOME = {json.dumps(str(self.folder))}\nLAB_KEY = 'made up'\n"
-        )
-
-
 @pytest.fixture
-def pilot(cockpit: Cockpit) -> Iterator[Callable[[Answer], Pilot]]:
-    made: list[Pilot] = []
+def pilot(cockpit: Cockpit) -> Iterator[Callable[[Answer], CodexPilot]]:
+    made: list[CodexPilot] = []
 
-    def make(answer: Answer) -> Pilot:
-        made.append(Pilot(cockpit, answer))
+    def make(answer: Answer) -> CodexPilot:
+        made.append(CodexPilot(cockpit, answer))
         return made[-1]
 
     yield make
@@ -137,7 +90,7 @@ def swapped(row: AgentStatus) -> bool:
 
 
 async def test_its_tokens_are_read_as_the_model_counted_them(
-    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+    cockpit: Cockpit, pilot: Callable[[Answer], CodexPilot]
 ) -> None:
     flown = pilot(worker(lambda number: say("Done.", tokens=30_000 + number)))
     async with cockpit.flying(flown.table()):
@@ -152,7 +105,7 @@ async def test_its_tokens_are_read_as_the_model_counted_them(
 
 
 async def test_a_handoff_swaps_its_session_and_the_next_one_reads_the_document(
-    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+    cockpit: Cockpit, pilot: Callable[[Answer], CodexPilot]
 ) -> None:
     def steps(number: int) -> Reply:
         if len(list(flown.folder.glob("sessions/*/*/*/*.jsonl"))) > 1:
@@ -175,7 +128,7 @@ async def test_a_handoff_swaps_its_session_and_the_next_one_reads_the_document(
 
 
 async def test_an_error_of_the_api_is_told(
-    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+    cockpit: Cockpit, pilot: Callable[[Answer], CodexPilot]
 ) -> None:
     failed = Reply(error=ApiError(400, "invalid_request_error", "No such thing"))
     flown = pilot(worker(lambda number: failed))
@@ -187,7 +140,7 @@ async def test_an_error_of_the_api_is_told(
 
 
 async def test_a_session_goes_on_after_a_stop(
-    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+    cockpit: Cockpit, pilot: Callable[[Answer], CodexPilot]
 ) -> None:
     flown = pilot(worker(lambda number: say("Done.", tokens=30_000)))
     async with cockpit.flying(flown.table()):
@@ -201,7 +154,7 @@ async def test_a_session_goes_on_after_a_stop(
 
 
 async def test_a_folder_that_is_not_trusted_is_told(
-    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+    cockpit: Cockpit, pilot: Callable[[Answer], CodexPilot]
 ) -> None:
     flown = pilot(worker(lambda number: say("Done.")))
     flown.trust()
@@ -213,7 +166,7 @@ async def test_a_folder_that_is_not_trusted_is_told(
 
 
 async def test_a_permission_dialog_is_told_and_answered(
-    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+    cockpit: Cockpit, pilot: Callable[[Answer], CodexPilot]
 ) -> None:
     def steps(number: int) -> Reply:
         if number > 1:
@@ -236,7 +189,7 @@ async def test_a_permission_dialog_is_told_and_answered(
 
 
 async def test_an_interrupted_turn_is_idle(
-    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+    cockpit: Cockpit, pilot: Callable[[Answer], CodexPilot]
 ) -> None:
     flown = pilot(worker(lambda number: bash("sleep 60")))
     async with cockpit.flying(flown.table()):
@@ -254,7 +207,7 @@ async def test_an_interrupted_turn_is_idle(
 
 
 async def test_a_supervisor_that_was_away_knows_the_session_again(
-    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+    cockpit: Cockpit, pilot: Callable[[Answer], CodexPilot]
 ) -> None:
     flown = pilot(worker(lambda number: say("Done.", tokens=30_000)))
     await cockpit.launch(flown.table())
@@ -269,7 +222,7 @@ async def test_a_supervisor_that_was_away_knows_the_session_again(
 
 
 async def test_no_prompt_is_in_the_process_list(
-    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+    cockpit: Cockpit, pilot: Callable[[Answer], CodexPilot]
 ) -> None:
     flown = pilot(worker(lambda number: say("Done.")))
     async with cockpit.flying(flown.table()):
@@ -281,7 +234,7 @@ async def test_no_prompt_is_in_the_process_list(
 
 
 async def test_a_copy_writes_the_document_where_the_agent_is_not_asked(
-    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+    cockpit: Cockpit, pilot: Callable[[Answer], CodexPilot]
 ) -> None:
     def steps(number: int) -> Reply:
         return say("Done.", tokens=30_000)

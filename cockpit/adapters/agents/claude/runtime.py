@@ -35,8 +35,10 @@ from cockpit.adapters.hooks.spool import STATUS_LINE, Spool
 from cockpit.adapters.process.prompt_files import PROMPTS
 from cockpit.core.errors import BadUsage
 from cockpit.core.ids import AgentName
+from cockpit.core.permission import WIDTH
 from cockpit.core.prompt_files import is_slash_command, mention
 from cockpit.core.session import Usage
+from cockpit.core.tool_names import CLAUDE_TOOLS
 from cockpit.ports.panes import Launch, Screen
 from cockpit.ports.runtimes import Aside, Presence, Program, Report, SessionOrder, Signal
 
@@ -94,6 +96,7 @@ class Claude:
     may_lose_enter = False
     tells_in_title = False
     tells_on_screen = False
+    tools = CLAUDE_TOOLS
 
     def __init__(
         self, state: Path, *, program: Path | None = None, bundled_only: bool = False
@@ -136,6 +139,9 @@ class Claude:
             literal=is_slash_command(order.prompt or ""),
             prompt_folder=self.state / PROMPTS / order.run,
         )
+
+    def nearest_mode(self, mode: str) -> str:
+        return mode if mode in WIDTH else "default"
 
     def transcript(self, order: SessionOrder) -> Path | None:
         """See `sessions.record_path`; hooks and the status line report the exact path."""

@@ -38,6 +38,17 @@ def permission_arguments(mode: str) -> tuple[str, ...]:
     return ARGUMENTS[mode]
 
 
+def nearest_mode(mode: str) -> str:
+    """Return the mode for a session that had `mode` in another CLI.
+
+    What asks before each edit there (`default`), or is not known here, becomes `plan`, where
+    Codex only reads and asks for everything else.
+    """
+    if mode == "auto":  # a classifier approves commands there; here only the sandbox does
+        return "acceptEdits"
+    return mode if mode in {"acceptEdits", "dontAsk", "bypassPermissions"} else "plan"
+
+
 def recorded_mode(turn_context: Mapping[str, Any]) -> str | None:
     """Return the mode of a turn, from its line in the transcript; None if the line has none.
 

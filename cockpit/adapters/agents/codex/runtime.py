@@ -15,7 +15,7 @@ from cockpit.adapters.agents.codex.first_dialogs import first_dialog
 from cockpit.adapters.agents.codex.hook_events import moments
 from cockpit.adapters.agents.codex.hook_flags import hook_flags
 from cockpit.adapters.agents.codex.models import compacts_at, window
-from cockpit.adapters.agents.codex.permission_modes import permission_arguments
+from cockpit.adapters.agents.codex.permission_modes import nearest_mode, permission_arguments
 from cockpit.adapters.agents.codex.program import find_program
 from cockpit.adapters.agents.codex.record import parse
 from cockpit.adapters.agents.codex.sessions import (
@@ -33,6 +33,7 @@ from cockpit.core.ids import AgentName
 from cockpit.core.moments import Moment
 from cockpit.core.reading import Window
 from cockpit.core.session import SessionEvent, Skipped
+from cockpit.core.tool_names import ToolNames
 from cockpit.ports.panes import Launch, Screen
 from cockpit.ports.runtimes import Aside, Presence, Program, Report, SessionOrder, Signal
 
@@ -52,6 +53,12 @@ RESERVED_ARGUMENTS = {
     "-C": "cockpit sets the directory",
 }
 """Arguments that cockpit has to set itself, each with the reason."""
+CODEX_TOOLS = ToolNames(
+    cli="Codex",
+    read="a command such as `cat`",
+    write="`apply_patch`",
+    all=("exec_command", "apply_patch", "update_plan", "spawn_agent"),
+)
 COMMANDS = frozenset({"exec", "resume", "fork", "review", "agents", "mcp", "cloud", "queue"})
 
 
@@ -64,6 +71,7 @@ class Codex:
     may_lose_enter = False
     tells_in_title = False
     tells_on_screen = False
+    tools = CODEX_TOOLS
 
     def __init__(self, state: Path, *, program: Path | None = None) -> None:
         self.state = state
@@ -104,6 +112,9 @@ class Codex:
             by_file=True,
             prompt_folder=self.state / PROMPTS / order.run,
         )
+
+    def nearest_mode(self, mode: str) -> str:
+        return nearest_mode(mode)
 
     def transcript(self, order: SessionOrder) -> Path | None:
         """The transcript of a session that exists; a new one is named by its first hook."""

@@ -17,6 +17,17 @@ APPROVAL_MODES: Mapping[str, str] = {
 }
 
 
+def nearest_mode(mode: str) -> str:
+    """Return the mode for a session that had `mode` in another CLI.
+
+    What never asks there but is not `bypassPermissions` becomes `acceptEdits`, which asks about
+    commands; an unknown mode becomes `default`.
+    """
+    if mode in {"dontAsk", "auto"}:
+        return "acceptEdits"
+    return mode if mode in APPROVAL_MODES else "default"
+
+
 def permission_arguments(mode: str) -> tuple[str, ...]:
     """Return the arguments for a mode; none for an empty one, which leaves it to the user's
     settings.

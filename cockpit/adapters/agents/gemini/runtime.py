@@ -17,7 +17,7 @@ from cockpit.adapters.agents.gemini.extension import Linked, state_of
 from cockpit.adapters.agents.gemini.first_dialogs import first_dialog
 from cockpit.adapters.agents.gemini.hook_events import moments
 from cockpit.adapters.agents.gemini.models import compacts_at, window
-from cockpit.adapters.agents.gemini.permission_modes import permission_arguments
+from cockpit.adapters.agents.gemini.permission_modes import nearest_mode, permission_arguments
 from cockpit.adapters.agents.gemini.policy import policy_arguments, write_policy
 from cockpit.adapters.agents.gemini.program import NO_RELAUNCH, find_program
 from cockpit.adapters.agents.gemini.record import parse
@@ -40,6 +40,7 @@ from cockpit.core.ids import AgentName
 from cockpit.core.moments import Moment
 from cockpit.core.reading import Window
 from cockpit.core.session import SessionEvent, Skipped
+from cockpit.core.tool_names import ToolNames
 from cockpit.ports.panes import Launch, Screen
 from cockpit.ports.runtimes import Aside, Presence, Program, Report, SessionOrder, Signal
 
@@ -69,6 +70,12 @@ RESERVED_ARGUMENTS = {
     "-w": "cockpit makes worktrees; use the table worktree",
 }
 """Arguments that cockpit has to set itself, each with the reason."""
+GEMINI_TOOLS = ToolNames(
+    cli="Gemini CLI",
+    read="your read_file tool",
+    write="your write_file tool",
+    all=("read_file", "write_file", "replace", "run_shell_command", "write_todos"),
+)
 COMMANDS = frozenset({"mcp", "extensions", "skills", "hooks", "gemma"})
 
 
@@ -81,6 +88,7 @@ class Gemini:
     may_lose_enter = True
     tells_in_title = True
     tells_on_screen = True
+    tools = GEMINI_TOOLS
 
     def __init__(self, state: Path, *, program: Path | None = None) -> None:
         self.state = state
@@ -129,6 +137,9 @@ class Gemini:
             by_cat=True,
             prompt_folder=prompts,
         )
+
+    def nearest_mode(self, mode: str) -> str:
+        return nearest_mode(mode)
 
     def _trust(self, order: SessionOrder, environment: Mapping[str, str]) -> list[str]:
         """Return the argument that keeps Gemini from asking about a worktree of a checkout that it

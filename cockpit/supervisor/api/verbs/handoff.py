@@ -12,6 +12,7 @@ from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.agents.ownership import checked_document
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.handoff.engine import Engine
+from cockpit.supervisor.handoff.target import Target
 from cockpit.supervisor.handoff.triggers import Triggers
 from cockpit.wire.verbs import (
     Done,
@@ -40,22 +41,30 @@ class HandoffHandler:
                 f"Start it: cockpit start {agent.name}",
             )
         given = checked_document(self._dependencies.documents, agent, asked.document)
+        target = None
+        if asked.to or asked.model:
+            target = await self._engine.targets.checked(agent, asked.to or "", asked.model or "")
         if asked.dry_run:
-            return await self._would_do(agent, asked)
+            usual = target or await self._engine.targets.configured(agent)
+            return await self._would_do(agent, asked, usual)
         if not agent.alive:
             raise NotNow(
                 f"{agent.name} is not running",
                 "There is no running session to hand off.",
                 f"Start it: cockpit start {agent.name}",
             )
-        because = self._guarded(agent) if asked.by_agent else None
+        because = self._guarded(agent, asked.to) if asked.by_agent else None
         now = self._dependencies.clock.monotonic()
         if agent.handoff is not None and isinstance(agent.handoff.state, Asked):
+            if target is not None:
+                await self._engine.retarget(agent, target)
             await self._engine.apply(agent, Approved(now))
             if asked.now:
                 await self._engine.apply(agent, Hurried(now))
             message = f"Handing off {agent.name}: its question is approved"
             return Done(message=message + interruption_clause(agent, hurried=asked.now))
+        if target is not None and agent.handoff is not None:
+            await self._engine.retarget(agent, target)  # refuses, with the next step
         if asked.now and agent.handoff is not None and is_revocable(agent.handoff):
             message = f"Hurrying the handoff of {agent.name}" + interruption_clause(
                 agent, hurried=True
@@ -75,13 +84,17 @@ class HandoffHandler:
             because=because,
             now=asked.now,
             given=given,
+            to=target,
         )
         await self._engine.look(agent)
         then = "you review the document before anything is ended" if review else "it is automatic"
-        message = f"Handing off {agent.name}{interrupts}; {then}"
+        if because is None and record.details.because is not None:
+            then = f"{record.details.because.words}. Allow it: cockpit approve {agent.name}"
+        where = f" to {asked.to}" if asked.to else ""
+        message = f"Handing off {agent.name}{where}{interrupts}; {then}"
         return Done(message=message, name=agent.name, document=record.id)
 
-    def _guarded(self, agent: Agent) -> HeldBack | None:
+    def _guarded(self, agent: Agent, to: str | None) -> HeldBack | None:
         """Why the user is asked before a handoff that the agent wants; None if not asked.
 
         Raises `NotNow` if none may begin: the guards of automatic handoffs apply here too, and an
@@ -97,9 +110,18 @@ class HandoffHandler:
         why = self._triggers.objection(agent) if agent.handoff is None else None
         if why is not None:
             raise NotNow(f"{agent.name} cannot hand off now", why, "Continue your work.")
+        allowed = (None, agent.runtime.name, *agent.settings.handoff.successor)
+        if to not in allowed:
+            return HeldBack("handoff", f"{agent.name} wants to continue in {to}")
         return self._triggers.question(agent)
 
-    async def _would_do(self, agent: Agent, asked: Handoff) -> Done:
+    def _successor_lines(self, agent: Agent, target: Target) -> list[str]:
+        lines = [f"the new session runs in {target.runtime}"] if target.runtime else []
+        if question := self._engine.targets.mode_question(agent, target):
+            lines.append(f"you are asked first: {question}")
+        return lines
+
+    async def _would_do(self, agent: Agent, asked: Handoff, target: Target) -> Done:
         why = self._triggers.held_back(agent)
         text = await self._engine.preview(agent, asked.document)
         lines = [
@@ -109,6 +131,7 @@ class HandoffHandler:
             if agent.settings.mode != "auto"
             else "no review: the agent is automatic",
         ]
+        lines += self._successor_lines(agent, target)
         lines += [f"note: {why}"] if why else []
         lines += (
             [clause.removeprefix("; ")]

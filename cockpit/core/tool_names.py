@@ -1,0 +1,37 @@
+"""What a CLI calls its tools, for texts that its model reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ToolNames:
+    """How to name one CLI and its tools to the model that runs in it."""
+
+    cli: str
+    """The CLI's own name."""
+    read: str
+    """Follows "with": what reads a file."""
+    write: str
+    """Follows "with": what writes a file."""
+    all: tuple[str, ...]
+    """The tools that a document of this CLI may name."""
+
+
+CLAUDE_TOOLS = ToolNames(
+    cli="Claude Code",
+    read="your Read tool",
+    write="your Write tool",
+    all=("Read", "Write", "Edit", "Bash", "Grep", "Agent", "TodoWrite"),
+)
+
+
+def change_of_cli(old: ToolNames, new: ToolNames) -> str:
+    """Tell the model of `new` that a document was written in another CLI."""
+    theirs, ours = (", ".join(f"`{name}`" for name in one.all) for one in (old, new))
+    return (
+        f"The previous session ran in {old.cli}, this one runs in {new.cli}. Its tools have other "
+        f"names: {theirs} there, {ours} here. Commands that begin with a slash, and skills, belong "
+        f"to {old.cli}: do the same with your own tools."
+    )

@@ -1,0 +1,109 @@
+"""The CLI of a handoff's new session: which one, whether it can start, and in which mode."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cockpit.core.errors import BadUsage, CockpitError
+from cockpit.core.events import Plain
+from cockpit.core.permission import DEFAULT, successors_mode
+from cockpit.ports.records import SessionRecord
+from cockpit.ports.runtimes import Runtime
+from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.agents.session_runtime import runtime_of
+from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.sessions.lifecycle import Sessions
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The CLI and the model of a handoff's new session."""
+
+    runtime: str = ""
+    """Empty for the CLI of the old session."""
+    model: str = ""
+    """Empty for the CLI's usual one."""
+
+
+SAME = Target()
+
+
+def next_runtime(order: Sequence[str], current: str) -> str:
+    """The CLI after `current` in a rotation; the first one if `current` is not in it."""
+    if current not in order:
+        return order[0]
+    return order[(order.index(current) + 1) % len(order)]
+
+
+class Targets:
+    """Chooses and checks the CLIs of new sessions."""
+
+    def __init__(self, dependencies: Dependencies, sessions: Sessions) -> None:
+        self._dependencies = dependencies
+        self._sessions = sessions
+
+    async def configured(self, agent: Agent) -> Target:
+        """What the setting `successor` says. If that CLI cannot start, the current one goes on,
+        and an event says why.
+        """
+        order = agent.settings.handoff.successor
+        if not order:
+            return SAME
+        try:
+            return await self.checked(agent, next_runtime(order, agent.runtime.name), "")
+        except CockpitError as refused:
+            self._dependencies.event_log.record(
+                Plain("handoff.held_back"),
+                f"{agent.name} stays in {agent.runtime.tools.cli}: {refused}",
+                agent.name,
+            )
+            return SAME
+
+    async def checked(self, agent: Agent, runtime: str, model: str) -> Target:
+        """The target, after its program was found.
+
+        Raises `BadUsage` for a CLI that cannot take over a job, and `ProgramMissing`.
+        """
+        if runtime in ("", agent.runtime.name):
+            return Target("", model)
+        found = self._dependencies.runtimes(runtime)
+        if not found.has_readings:
+            raise BadUsage(
+                f"A job cannot be handed off to the runtime {runtime!a}",
+                "cockpit could not see whether the new session read the document.",
+                "Name another one, such as: --to claude",
+            )
+        await self._sessions.probe(found, self._sessions.environment(agent))
+        return Target(runtime, model)
+
+    def mode_question(self, agent: Agent, target: Target) -> str | None:
+        """Why the user is asked about the permission mode of the new session; None if not."""
+        if target.runtime in ("", agent.runtime.name) or agent.session is None:
+            return None
+        found = self._dependencies.runtimes(target.runtime)
+        mode = self.mode(agent, agent.session, agent.session_state.permission_mode, found)
+        nearest = found.nearest_mode(mode)
+        if nearest == mode:
+            return None
+        return (
+            f"{found.tools.cli} has no permission mode like {mode!a}; "
+            f"the new session would start in {nearest!a}"
+        )
+
+    def mode(
+        self, agent: Agent, old: SessionRecord, observed: str | None, successor: Runtime
+    ) -> str:
+        """The mode of the session after `old`, in the names of the configuration.
+
+        It is not wider than `observed`, which the user last chose in the old session. Across CLIs
+        it is never empty: another CLI's own default could allow more.
+        """
+        runtime = runtime_of(self._dependencies.runtimes, agent, old)
+        settings = agent.settings
+        is_usual = runtime.name == settings.runtime
+        intended = old.permission_mode or (settings.permission_mode if is_usual else DEFAULT)
+        if not is_usual and observed == runtime.nearest_mode(intended):
+            observed = None  # cockpit chose it, not the user
+        mode = successors_mode(intended, observed)
+        return mode or (DEFAULT if successor.name != runtime.name else "")

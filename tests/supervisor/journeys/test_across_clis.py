@@ -1,0 +1,192 @@
+"""A job that moves between CLIs: Claude Code, Codex and back, with the real programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from cockpit.adapters.agents.claude.program import bundled_path
+from cockpit.core.prompt_files import prompt_files_in
+from cockpit.demo.conversation import DOCUMENT_PATH, Reply, Request, TokenCount, ToolCall
+from cockpit.demo.job import EVERYTHING
+from cockpit.demo.scratch import agent_environment, put_onboarding, table
+from cockpit.wire.status import AgentStatus
+from cockpit.wire.verbs import Approve, Handoff, Stop, Undo
+from tests.journeys.real_agent import DOCUMENT
+from tests.supervisor.conftest import Cockpit
+from tests.supervisor.journeys.codex_pilot import CODEX, CodexPilot
+
+SLOW = 120.0
+KEY = "sk-ant-made-up-0123456789abcdefghij"
+
+pytestmark = [
+    pytest.mark.claude,
+    pytest.mark.tmux,
+    pytest.mark.skipif(CODEX is None, reason="codex is not installed: make clis"),
+]
+
+
+def answer(request: Request) -> Reply:
+    """A model that reads what it is told to read, writes what it is asked for, and then works."""
+    if not request.has_tools:
+        return Reply("A title")
+    done = request.calls_made
+    tokens = TokenCount(cache_read=30_000 + 100 * len(done))
+    in_codex = request.model == "lab"
+    if not done and in_codex:
+        command = f"cat {prompt_files_in(request.everything)[0]}"
+        return Reply(tool_calls=(ToolCall("Bash", {"command": command}),), tokens=tokens)
+    named = request.documents_named
+    if in_codex and len(done) == 1:  # its prompt is in the file that it has just opened
+        named = tuple(DOCUMENT_PATH.findall(request.everything))
+    if named and not any(call.path == named[-1] for call in done):
+        return Reply(tool_calls=(ToolCall("Read", {"file_path": named[-1]}),), tokens=tokens)
+    if request.document_asked is not None:
+        call = ToolCall("Write", {"file_path": request.document_asked, "content": DOCUMENT})
+        return Reply(tool_calls=(call,), tokens=tokens)
+    if len(done) > 40:
+        return Reply("Done.", tokens=tokens)
+    call = ToolCall("Bash", {"command": f"sleep 0.3; echo step {len(done)}"})
+    return Reply(tool_calls=(call,), tokens=tokens)
+
+
+@pytest.fixture
+def pilot(cockpit: Cockpit) -> Iterator[CodexPilot]:
+    made = CodexPilot(cockpit, answer)
+    yield made
+    made.model.stop()
+
+
+def agent(pilot: CodexPilot, mode: str = "auto", more: str = "", permission: str = "") -> str:
+    """An agent of the real Claude Code, with what Codex needs too."""
+    cockpit = pilot.cockpit
+    claude, program = cockpit.home / "claude", cockpit.home / "bin" / "claude"
+    claude.mkdir(exist_ok=True)
+    put_onboarding(claude, KEY, cockpit.repository)
+    bundled = bundled_path()
+    assert bundled is not None
+    program.unlink(missing_ok=True)
+    program.symlink_to(bundled)
+    env = {
+        **agent_environment(KEY, pilot.model.url),
+        "CLAUDE_CONFIG_DIR": str(claude),
+        "CODEX_HOME": str(pilot.folder),
+        "LAB_KEY": "made up",
+    }
+    return (
+        "[[agents]]\nname = 'api'\nruntime = 'claude'\nmodel = 'claude-sonnet-5-5'\n"
+        f"mode = '{mode}'\npermission_mode = '{permission or 'acceptEdits'}'\n"
+        f"arguments = ['--allowedTools', {json.dumps(EVERYTHING)}]\n"
+        f"directory = {json.dumps(str(cockpit.repository))}\nprompt = 'Count the steps.'\n"
+        f"env = {table(env)}\n{more}\n"
+    )
+
+
+def swapped(handoffs: int) -> Callable[[AgentStatus], bool]:
+    return lambda row: row.handoffs == handoffs and row.handoff is None
+
+
+async def test_a_job_goes_from_claude_to_codex_and_back(
+    cockpit: Cockpit, pilot: CodexPilot
+) -> None:
+    async with cockpit.flying(agent(pilot)):
+        first = await cockpit.start()
+        await cockpit.until(lambda row: row.context.tokens and row.activity, within=SLOW)
+        await cockpit.ask(Handoff(name="api", to="codex"))
+        second = await cockpit.until(swapped(1), within=SLOW)
+        assert (first.runtime, second.runtime) == ("claude", "codex")
+        assert (second.pane, second.directory) == (first.pane, first.directory)
+        assert second.configured_runtime == "claude"
+        (chain,) = await cockpit.client.history("api")
+        first_paper = str(chain.sessions[0].document)
+        await cockpit.until(lambda _: pilot.has_read(first_paper), within=SLOW)
+        assert "runs in Codex" in Path(first_paper).read_text()
+        assert (await cockpit.until(lambda row: row.context.tokens)).context.window == 95_000
+
+        await cockpit.ask(Handoff(name="api", to="claude"))
+        third = await cockpit.until(swapped(2), within=SLOW)
+        assert third.runtime == "claude"
+
+        (chain,) = await cockpit.client.history("api")
+        assert [each.runtime for each in chain.sessions] == ["claude", "codex", "claude"]
+        second_paper = str(chain.sessions[1].document)
+        await cockpit.until(lambda _: pilot.has_read(second_paper), within=SLOW)
+        assert "runs in Claude Code" in Path(second_paper).read_text()
+
+        await cockpit.ask(Undo(name="api"))
+        back = await cockpit.until(
+            lambda row: row.runtime == "codex" and row.pid not in (None, third.pid), within=SLOW
+        )
+        assert back.session_id == second.session_id
+        await cockpit.ask(Stop(name="api"))
+
+
+async def test_a_mode_without_a_counterpart_is_asked_about_and_never_widened(
+    cockpit: Cockpit, pilot: CodexPilot
+) -> None:
+    async with cockpit.flying(agent(pilot, permission="default")) as supervisor:
+        await cockpit.start()
+        await cockpit.until(lambda row: row.context.tokens and row.activity, within=SLOW)
+        done = await cockpit.ask(Handoff(name="api", to="codex"))
+        assert "Codex has no permission mode like 'default'" in done.message
+        row = await cockpit.until(lambda row: row.needs)
+        assert row.needs is not None
+        assert (row.needs.kind, row.handoff and row.handoff.to) == ("handoff", "codex")
+        assert "'plan'" in row.needs.detail
+        await cockpit.ask(Approve(name="api", straight=True))
+        second = await cockpit.until(swapped(1), within=SLOW)
+        assert second.runtime == "codex"
+        told = Path(f"/proc/{second.pid}/cmdline").read_bytes().split(b"\0")
+        assert told[told.index(b"--sandbox") + 1] == b"read-only"
+        # The mode of the job stays: a session of Claude Code after it has `default` again.
+        session = supervisor.fleet.agent("api").session
+        assert session is not None
+        assert (session.number, session.permission_mode) == (2, "default")
+        await cockpit.ask(Stop(name="api"))
+
+
+def limited(pilot: CodexPilot, mode: str) -> str:
+    """A stand-in for Claude Code that reaches its usage limit, with Codex as its successor."""
+    env = {
+        "CODEX_HOME": str(pilot.folder),
+        "LAB_KEY": "made up",
+        "STANDIN_PACE": "0.05",
+        "STANDIN_FAULTS": "limited",
+    }
+    return (
+        f"[[agents]]\nname = 'api'\nmode = '{mode}'\npermission_mode = 'acceptEdits'\n"
+        f"directory = {json.dumps(str(pilot.cockpit.repository))}\nprompt = 'Count the steps.'\n"
+        f"env = {table(env)}\n[agents.handoff]\nsuccessor = 'codex'\non_limit = 'hand_over'\n"
+    )
+
+
+async def test_a_usage_limit_hands_the_job_over_to_the_next_cli(
+    cockpit: Cockpit, pilot: CodexPilot
+) -> None:
+    async with cockpit.flying(limited(pilot, "auto")):
+        await cockpit.start()
+        second = await cockpit.until(swapped(1), within=SLOW)
+        assert second.runtime == "codex"
+        (chain,) = await cockpit.client.history("api")
+        (handed,) = chain.sessions[0].handoffs
+        assert (handed.reason, handed.writer) == ("limit", "facts")
+        paper = str(chain.sessions[0].document)
+        await cockpit.until(lambda _: pilot.has_read(paper), within=SLOW)
+        await cockpit.ask(Stop(name="api"))
+
+
+async def test_a_usage_limit_asks_first_where_the_user_is_asked(
+    cockpit: Cockpit, pilot: CodexPilot
+) -> None:
+    async with cockpit.flying(limited(pilot, "prompt")):
+        await cockpit.start()
+        row = await cockpit.until(lambda row: row.handoff, within=SLOW)
+        assert row.needs is not None
+        assert row.needs.kind == "handoff"
+        assert "usage limit reached" in row.needs.detail
+        assert row.handoff is not None
+        assert (row.handoff.phase, row.handoff.to) == ("asked", "codex")
+        await cockpit.ask(Stop(name="api"))
