@@ -50,7 +50,7 @@ def test_a_pid_in_the_lock_file_alone_is_no_supervisor() -> None:
 
 
 def test_up_says_so_when_it_has_waited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(supervisor_process, "START_SECONDS", 3.0)
+    monkeypatch.setattr(supervisor_process, "START_SECONDS", 10.0)
     places = our_places()
     places.make()
     with take_lock(places.lease), pytest.raises(Unreachable, match=SENTENCE) as caught:

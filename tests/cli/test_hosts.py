@@ -112,7 +112,8 @@ def test_a_command_asks_that_supervisor_and_says_nothing_of_files_here(
 
 def test_a_document_there_is_found_by_its_id(typed: Typed, answering: Any) -> None:
     handoff = {"id": "5f0c0f0e-1", "document": "/only/there.md", "copy": None}
-    answering.say("GET /v1/history?limit=100", [{"sessions": [{"handoffs": [handoff]}]}])
+    chain = {"agent": "api", "sessions": [{"id": "s", "handoffs": [handoff]}]}
+    answering.say("GET /v1/history?limit=100", [chain])
     answering.say("POST /v1/continue", {"message": "done"})
 
     assert typed("continue", "5f0c") == 0
