@@ -12,9 +12,8 @@ from cockpit.cli.agent_names import agent_names
 from cockpit.cli.options import common_options, with_common_options
 from cockpit.core.errors import BadUsage
 from cockpit.core.safetext import safe_line
+from cockpit.core.tool_names import SUCCESSORS
 
-SUCCESSORS = ("claude", "codex")
-"""Runtimes that can take over a job."""
 _ID = re.compile(r"[0-9a-f][0-9a-f-]{0,35}")
 
 

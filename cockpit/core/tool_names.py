@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+SUCCESSORS = ("claude", "codex")
+"""Runtimes that can take over a job from another one."""
+
 
 @dataclass(frozen=True, slots=True)
 class ToolNames:

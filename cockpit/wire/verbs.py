@@ -90,6 +90,8 @@ class Handoff(Verb):
     """The runtime of the new session; None for the one that the settings say."""
     model: str | None = None
     """The model of the new session; None for its CLI's usual one."""
+    handoff: str | None = None
+    """Only to approve this open question: the one that the user saw."""
     by_agent: bool = False
     """The request comes from the agent's own pane."""
     dry_run: bool = False

@@ -106,6 +106,10 @@ ACTIONS: tuple[Action, ...] = (
         ("h",), why_not=reasons.cannot_hand_off, shown=True, stays=True, is_destructive=True,
     ),
     Action(
+        "handoff-to", "hand off to", "Hand off to another CLI.",
+        ("t",), why_not=reasons.cannot_choose_cli,
+    ),
+    Action(
         "send", "send", "Send a prompt to the agent.",
         ("s",), why_not=reasons.cannot_talk, shown=True,
     ),
@@ -194,6 +198,10 @@ ACTIONS: tuple[Action, ...] = (
         ("h",), "agent", reasons.cannot_hand_off, shown=True, is_destructive=True,
     ),
     Action(
+        "agent.handoff-to", "hand off to", "Hand off to another CLI.",
+        ("t",), "agent", reasons.cannot_choose_cli,
+    ),
+    Action(
         "agent.send", "send", "Send a prompt to the agent.",
         ("s",), "agent", reasons.cannot_talk, shown=True,
     ),
@@ -249,6 +257,10 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "review.let-compact", "let compact", "Refuse; ask again only after a compaction.",
         ("c",), "review", reasons.cannot_answer, is_destructive=True,
+    ),
+    Action(
+        "review.handoff-to", "hand off to", "Approve, and hand off to another CLI.",
+        ("t",), "review", reasons.cannot_choose_cli,
     ),
     Action(
         "review.next", "next", "Show the next question.",

@@ -70,6 +70,14 @@ def cannot_hand_off(model: Model) -> str | None:
     return None
 
 
+def cannot_choose_cli(model: Model) -> str | None:
+    """Why the CLI of the next session cannot be chosen: before a handoff, or at its question."""
+    agent = model.agent
+    if agent is not None and agent.handoff and agent.handoff.phase == "asked":
+        return needs_supervisor(model)
+    return cannot_hand_off(model)
+
+
 def cannot_answer(model: Model) -> str | None:
     agent = model.agent
     if (reason := needs_supervisor(model) or needs_agent(model)) or agent is None:

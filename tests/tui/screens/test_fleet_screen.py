@@ -331,3 +331,22 @@ async def test_a_supervisor_of_another_version_is_told_of_once(
         client.reconnect()
         await flight.reads("supervisor 0.0.9")
         assert len(flight.toasts()) == 1
+
+
+async def test_a_digit_chooses_the_cli_in_which_a_job_continues(fly: Fly) -> None:
+    async with fly(scene(), selected="checkout") as flight:
+        await flight.press("t")
+        await flight.reads("In which CLI does checkout continue?", "1 codex  Esc cancel")
+        await flight.press("escape", "t", "f1")
+        await flight.reads("Hand off to codex.")
+        await flight.press("escape", "1")
+        wanted = Handoff(name="checkout", to="codex")
+        await flight.until(lambda: flight.client.asked == [wanted])
+
+
+async def test_no_cli_is_chosen_once_the_document_is_written(fly: Fly) -> None:
+    async with fly(scene(), selected="api") as flight:
+        await flight.press("t")
+        await flight.until(flight.toasts)
+        assert "already being handed off" in flight.toasts()[0]
+        assert flight.client.asked == []

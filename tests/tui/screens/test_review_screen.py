@@ -13,7 +13,7 @@ import pytest
 
 from cockpit.core.errors import BadUsage, NotNow
 from cockpit.tui.screens.review.screen import ReviewScreen, plain_parser
-from cockpit.wire.verbs import Approve, Refuse, Snooze, Verb
+from cockpit.wire.verbs import Approve, Handoff, Refuse, Snooze, Verb
 from tests.client.memory import MemoryClient
 from tests.tui.scene import scene
 
@@ -312,3 +312,14 @@ async def test_coming_back_from_the_editor_nobody_agrees_to_what_was_there_befor
         await flight.press("a")
         await flight.until(lambda: client.asked, "the answer")
         assert client.asked == [Approve(name="api", handoff="h-api", sha256=shown("edited"))]
+
+
+async def test_a_question_can_be_answered_with_another_cli(fly: Fly) -> None:
+    client = scene()
+    handoff = client.agent("api").handoff
+    assert handoff is not None
+    client.change("api", handoff=handoff.model_copy(update={"phase": "asked"}))
+    async with fly(client) as flight:
+        await flight.press("d", "t", "1")
+        wanted = Handoff(name="api", to="codex", handoff="h-api")
+        await flight.until(lambda: flight.asked == [wanted])

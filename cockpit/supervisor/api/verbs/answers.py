@@ -59,7 +59,7 @@ class Answers:
             return await self.give_up(agent)
         if agent.handoff is None or not is_revocable(agent.handoff):
             raise _no_question(agent)
-        _same_handoff(agent, asked.handoff)
+        same_handoff(agent, asked.handoff)
         if asked.compact:
             self._triggers.let_compact(agent)
         await self._engine.apply(agent, Declined())
@@ -95,7 +95,7 @@ class Answers:
         agent = self._fleet.agent(name)
         if agent.handoff is None or not isinstance(agent.handoff.state, Asked | Reviewing):
             raise _no_question(agent)
-        _same_handoff(agent, handoff)
+        same_handoff(agent, handoff)
         return agent
 
     async def _same_document(self, agent: Agent, seen: str) -> None:
@@ -132,7 +132,7 @@ def _no_question(agent: Agent) -> NotNow:
     )
 
 
-def _same_handoff(agent: Agent, seen: str | None) -> None:
+def same_handoff(agent: Agent, seen: str | None) -> None:
     """Raise `NotNow` if the user answered another question."""
     if seen is not None and agent.handoff_record is not None and agent.handoff_record.id != seen:
         raise NotNow(

@@ -10,6 +10,7 @@ from cockpit.core.safetext import safe_line
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.agents.ownership import checked_document
+from cockpit.supervisor.api.verbs.answers import same_handoff
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.handoff.engine import Engine
 from cockpit.supervisor.handoff.target import Target
@@ -40,6 +41,7 @@ class HandoffHandler:
                 "There is no session to hand off.",
                 f"Start it: cockpit start {agent.name}",
             )
+        same_handoff(agent, asked.handoff)
         given = checked_document(self._dependencies.documents, agent, asked.document)
         target = None
         if asked.to or asked.model:

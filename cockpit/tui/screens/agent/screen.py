@@ -189,6 +189,7 @@ class AgentScreen(BaseScreen):
             "agent.since": self._since,
             "agent.document": self._document,
             "agent.handoff": self._handoff,
+            "agent.handoff-to": self._handoff_to,
             "agent.send": self._send,
             "agent.undo": self._undo,
             "agent.down": self._down,
@@ -234,6 +235,9 @@ class AgentScreen(BaseScreen):
 
     def _handoff(self) -> None:
         self._do("handoff")
+
+    def _handoff_to(self) -> None:
+        self._do("handoff-to")
 
     def _send(self) -> None:
         self._do("send")

@@ -73,6 +73,7 @@ class Commands:
             "document": self._document,
             "attach": self._attach,
             "handoff": self._handoff,
+            "handoff-to": self._handoff_to,
             "send": self._send,
             "start": self._start,
             "resume": self._resume,
@@ -162,6 +163,17 @@ class Commands:
 
     def _handoff(self) -> None:
         self._requests.send(Handoff(name=self._agent.name))
+
+    def _handoff_to(self) -> None:
+        from cockpit.tui.screens.successor import SuccessorScreen, others
+
+        name, question = self._agent.name, self._question
+
+        def chosen(runtime: str | None) -> None:
+            if runtime:
+                self._requests.send(Handoff(name=name, to=runtime, handoff=question))
+
+        self._screen.app.push_screen(SuccessorScreen(name, others(self._agent.runtime)), chosen)
 
     def _send(self) -> None:
         from cockpit.tui.screens.send import SendScreen

@@ -36,12 +36,13 @@ from cockpit.tui.present.review import (
 from cockpit.tui.present.span import Span
 from cockpit.tui.screens.base_screen import TextScreen
 from cockpit.tui.screens.requests import Requests, show_error, show_message, show_reason
+from cockpit.tui.screens.successor import SuccessorScreen, others
 from cockpit.tui.state.background import in_background
 from cockpit.tui.state.model import Change, Model
 from cockpit.tui.terminal.attach import suspend_while
 from cockpit.tui.widgets.line import OneLine, Wrapped
 from cockpit.wire.status import AgentStatus
-from cockpit.wire.verbs import Approve, Done, Refuse, Snooze, Verb
+from cockpit.wire.verbs import Approve, Done, Handoff, Refuse, Snooze, Verb
 
 if TYPE_CHECKING:
     from cockpit.tui.state.context import UIContext
@@ -131,6 +132,7 @@ class ReviewScreen(TextScreen):
             "review.snooze": self._snooze,
             "review.snooze-more": self._snooze_more,
             "review.let-compact": self._let_compact,
+            "review.handoff-to": self._handoff_to,
             "review.next": self._next,
             "review.previous": self._previous,
             "review.down": self._down,
@@ -183,6 +185,18 @@ class ReviewScreen(TextScreen):
 
     def _let_compact(self) -> None:
         self._answer(Refuse(name=self.name_of_agent, handoff=self.handoff_id, compact=True))
+
+    def _handoff_to(self) -> None:
+        agent = self.agent
+        if agent is None:
+            return
+        question = self.handoff_id
+
+        def chosen(runtime: str | None) -> None:
+            if runtime:
+                self._answer(Handoff(name=agent.name, to=runtime, handoff=question))
+
+        self.app.push_screen(SuccessorScreen(agent.name, others(agent.runtime)), chosen)
 
     def _edit(self) -> None:
         agent = self.agent
