@@ -50,7 +50,7 @@ def check_agent(origin: Origin, agent: AgentSettings) -> None:
             'Add one, as a list: command = ["./my-agent"]',
         )
     for runtime in agent.handoff.successor:
-        if runtime == "command" or runtime in UNSUPPORTED_RUNTIMES:
+        if runtime == "command":
             raise file.refusal(
                 (*at, "handoff", "successor"),
                 f"a job cannot be handed off to the runtime {runtime}",

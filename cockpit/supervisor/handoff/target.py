@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cockpit.core.errors import BadUsage, CockpitError
 from cockpit.core.events import Plain
@@ -61,9 +61,10 @@ class Targets:
             return SAME
 
     async def checked(self, agent: Agent, runtime: str, model: str) -> Target:
-        """The target, after its program was found.
+        """The target, after its program was found and its start was prepared.
 
-        Raises `BadUsage` for a CLI that cannot take over a job, and `ProgramMissing`.
+        Raises `BadUsage` for a CLI that cannot take over a job, `ProgramMissing`, and `NotNow`
+        where the CLI would not work in the agent's directory.
         """
         if runtime in ("", agent.runtime.name):
             return Target("", model)
@@ -74,7 +75,10 @@ class Targets:
                 "cockpit could not see whether the new session read the document.",
                 "Name another one, such as: --to claude",
             )
-        await self._sessions.probe(found, self._sessions.environment(agent))
+        if agent.session is not None:
+            # With a prompt, because a CLI may refuse it where it does not trust the directory.
+            session = replace(agent.session, runtime=runtime, model=model, cli_id=None)
+            await self._sessions.prepare(agent, self._sessions.order(agent, session, "x"), found)
         return Target(runtime, model)
 
     def mode_question(self, agent: Agent, target: Target) -> str | None:
