@@ -2,7 +2,7 @@
 
 The facts are prepared for a hook when the CLI announces a compaction, and updated until it happens.
 The transcript shows whether they arrived. If they did not by the end of the next turn, they are
-prepared once more, for the next step of the agent.
+prepared once more, for the next step of the agent. A CLI that announces none gets them after it.
 """
 
 from __future__ import annotations
@@ -50,6 +50,8 @@ class Supplements:
         self._prepared: dict[str, Prepared] = {}
         self._announced: dict[str, int] = {}
         """Session -> announced compactions when facts were last prepared."""
+        self._happened: dict[str, int] = {}
+        """Session -> compactions that were seen."""
 
     async def consider(self, agent: Agent) -> None:
         """Prepare or update facts, or record that they arrived, as needed. Idempotent."""
@@ -72,6 +74,10 @@ class Supplements:
         if announced > self._announced.get(agent.session.id, 0):
             self._announced[agent.session.id] = announced
             await self._prepare(agent, "compact", at_start=True)
+        elif not announced and self._is_new(agent):
+            await self._prepare(agent, "compact", at_start=False)
+            if prepared is None and (now := self._prepared.get(agent.session.id)) is not None:
+                now.again = True
         elif prepared is None or prepared.occasion != "compact":
             return
         elif self._was_missed(agent, prepared):
@@ -79,7 +85,15 @@ class Supplements:
         elif agent.compactions > prepared.compactions:
             await self._follow_up(agent, prepared)
         elif self._is_stale(agent, prepared):
-            await self._prepare(agent, "compact", at_start=True, over=prepared)
+            at_start = not prepared.again
+            await self._prepare(agent, "compact", at_start=at_start, over=prepared)
+
+    def _is_new(self, agent: Agent) -> bool:
+        """Whether the session was compacted since the last look."""
+        assert agent.session is not None
+        known = self._happened.get(agent.session.id, agent.compactions)
+        self._happened[agent.session.id] = agent.compactions
+        return agent.compactions > known
 
     async def _follow_up(self, agent: Agent, prepared: Prepared) -> None:
         """After the compaction: prepare facts again that did not arrive within a turn."""

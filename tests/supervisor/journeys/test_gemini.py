@@ -202,6 +202,22 @@ async def test_a_handoff_swaps_its_session_and_the_next_one_reads_the_document(
         await cockpit.ask(Stop(name="api"))
 
 
+async def test_it_starts_in_a_worktree_of_a_trusted_checkout(
+    cockpit: Cockpit, pilot: Callable[..., Pilot]
+) -> None:
+    """Gemini itself would ask about the folder, because its trust does not cover worktrees."""
+    flown = pilot(worker(lambda number: bash("pwd") if number < 2 else say("Done.")))
+    tree = "[agents.worktree]\nstrategy = 'git_worktree'\ndirectory = '../trees'\n"
+    async with cockpit.flying(flown.table(more=tree)):
+        await cockpit.start()
+        row = await cockpit.until(lambda row: row.state == "idle", within=SLOW)
+        assert row.worktree is not None
+        assert cockpit.repository not in Path(row.worktree).parents
+        assert row.context.tokens is not None
+        assert row.activity == "Bash pwd"
+        assert f"Output: {row.worktree}" in flown.model.requests[-1].everything
+
+
 async def test_an_error_of_the_api_is_told(cockpit: Cockpit, pilot: Callable[..., Pilot]) -> None:
     failed = Reply(error=ApiError(400, "invalid_request_error", "No such thing"))
     flown = pilot(lambda request: failed)
@@ -427,3 +443,18 @@ async def test_a_supervisor_killed_in_a_handoff_continues_it(
     paper = str(chain.sessions[0].document)
     await cockpit.until(lambda _: flown.has_read(paper), within=SLOW)
     assert row.session_number == 2
+
+
+async def test_after_a_compaction_it_gets_the_facts_with_its_next_prompt(
+    cockpit: Cockpit, pilot: Callable[..., Pilot]
+) -> None:
+    flown = pilot(worker(lambda number: say("Done.", tokens=530_000 if number else 9_000)))
+    more = "strategy = 'compact'\n[agents.context]\nact = '900k'\nforce = '950k'\n"
+    async with cockpit.flying(flown.table("prompt", more)):
+        await cockpit.start()
+        await cockpit.until(lambda row: row.state == "idle", within=SLOW)
+        await cockpit.ask(Send(name="api", text="Go on."))
+        await cockpit.until(lambda row: row.compactions and row.state == "idle", within=SLOW)
+        await cockpit.ask(Send(name="api", text="And again."))
+        given = await cockpit.event("facts.given")
+        assert given.data["token"] in flown.model.requests[-1].everything
