@@ -51,6 +51,19 @@ def test_check_says_where_the_bands_begin_and_why(here: Path) -> None:
     assert "bands of job" not in done.stdout
 
 
+def test_check_says_which_threshold_is_never_reached(here: Path) -> None:
+    (here / "cockpit.toml").write_text(
+        '[[agents]]\nname = "a"\nruntime = "gemini"\nmodel = "gemini-2.5-pro"\n'
+        '[agents.context]\nwarn = "100k"\nact = "900k"\n'
+    )
+    done = _cockpit(here, "config", "check", "--config", "cockpit.toml")
+    assert "window 1,048,576, the CLI compacts at 524,288 (computed)" in done.stdout
+    (act,) = [line for line in done.stdout.splitlines() if line.split()[:1] == ["act"]]
+    assert act.endswith("; 900k is 900,000, which it never reaches")
+    (warn,) = [line for line in done.stdout.splitlines() if line.split()[:1] == ["warn"]]
+    assert "never" not in warn
+
+
 def test_check_of_a_wrong_file_ends_with_2_and_says_where(here: Path) -> None:
     (here / "cockpit.toml").write_text('[defaults]\nmod = "auto"\n')
     done = _cockpit(here, "config", "check")
