@@ -72,7 +72,7 @@ RESERVED_ARGUMENTS = {
 """Arguments that cockpit has to set itself, each with the reason."""
 GEMINI_TOOLS = ToolNames(
     cli="Gemini CLI",
-    read="your read_file tool",
+    read="`cat` (your read_file tool refuses files that git ignores)",
     write="your write_file tool",
     all=("read_file", "write_file", "replace", "run_shell_command", "write_todos"),
 )
