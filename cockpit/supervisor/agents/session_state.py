@@ -166,7 +166,9 @@ class SessionState:
 
     def _take(self, event: SessionEvent, at: float, clock_offset: float) -> None:
         when = self._dated(event, at, clock_offset)
-        self.quiet_since_start = False
+        if not isinstance(event, Identified):
+            # A CLI can begin its transcript while it still asks about the directory.
+            self.quiet_since_start = False
         match event:
             case AssistantReplied(sidechain=False):
                 self.replied = True

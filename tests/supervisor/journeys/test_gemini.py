@@ -207,7 +207,8 @@ async def test_it_starts_in_a_worktree_of_a_trusted_checkout(
 ) -> None:
     """Gemini itself would ask about the folder, because its trust does not cover worktrees."""
     flown = pilot(worker(lambda number: bash("pwd") if number < 2 else say("Done.")))
-    tree = "[agents.worktree]\nstrategy = 'git_worktree'\ndirectory = '../trees'\n"
+    trees = json.dumps(str(cockpit.home / "trees"))
+    tree = f"[agents.worktree]\nstrategy = 'git_worktree'\ndirectory = {trees}\n"
     async with cockpit.flying(flown.table(more=tree)):
         await cockpit.start()
         row = await cockpit.until(lambda row: row.state == "idle", within=SLOW)
