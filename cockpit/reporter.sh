@@ -62,10 +62,15 @@ status_line() {
 }
 
 # Only what stands before the event's name is looked at: the CLI's own fields. What follows
-# holds the agent's text, and could say anything.
+# holds the agent's text, and could say anything. Copilot writes the event's name first, and its
+# own fields up to the tool's name.
 from_subagent() {
     beginning=$(head -c 32768 "$1" 2>/dev/null) || :
-    case ${beginning%%\"hook_event_name\"*} in *'"agent_id":'*) return 0 ;; esac
+    case $beginning in
+    '{"hook_event_name":'*) beginning=${beginning%%\"tool_name\"*} ;;
+    *) beginning=${beginning%%\"hook_event_name\"*} ;;
+    esac
+    case $beginning in *'"agent_id":'*) return 0 ;; esac
     return 1
 }
 
@@ -82,9 +87,11 @@ permitted() {
     [ ! -e "$place" ] || [ -n "$(find "$place" -type f -links 1 2>/dev/null)" ] || return 1
     [ "$(cd -P "${place%/*}" 2>/dev/null && pwd -P)" = "${place%/*}" ] || return 1
     tool=${1#*\"tool_name\":\"}
+    [ "$tool" != "$1" ] || tool=${1#*\"toolName\":\"}
     case $tool in
     "Write\",\"tool_input\":{\"file_path\":\"$quoted\""[,}]*) return 0 ;;
     "Edit\",\"tool_input\":{\"file_path\":\"$quoted\""[,}]*) return 0 ;;
+    "edit\",\"toolInput\":{\"file_path\":\"$quoted\""[,}]*) return 0 ;;
     esac
     return 1
 }
@@ -111,9 +118,14 @@ fi
 
 # No dialog stands where this answers it, so there is nothing to report.
 if [ "$event" = PermissionRequest ] && permitted "$(head -c 32768 "$report" 2>/dev/null)"; then
+    case $(head -c 400 "$report" 2>/dev/null) in
+    *'"hookName":"permissionRequest"'*) printf '{"behavior":"allow"}\n' || : ;;
+    *)
+        printf '%s%s\n' '{"hookSpecificOutput":{"hookEventName":"PermissionRequest",' \
+            '"decision":{"behavior":"allow"}}}' || :
+        ;;
+    esac
     rm -f "$report" 2>/dev/null || :
-    printf '%s%s\n' '{"hookSpecificOutput":{"hookEventName":"PermissionRequest",' \
-        '"decision":{"behavior":"allow"}}}' || :
     drain
 fi
 

@@ -54,7 +54,7 @@ ONLY_IN = {
     "rich": ("tui/",),
     "libtmux": ("adapters/tmux",),
     "claude_agent_sdk": ("adapters/",),
-    "sqlite3": ("adapters/store/",),
+    "sqlite3": ("adapters/store/", "adapters/agents/opencode/sessions.py"),
     "pydantic": ("wire/", "config/", "client/", "supervisor/"),
     "h11": ("client/",),
     "httpx2": ("adapters/",),

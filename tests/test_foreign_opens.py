@@ -24,6 +24,8 @@ MAY_OPEN = {
     "adapters/files/foreign_files.py": "it is the one module",
     "adapters/agents/claude/plugin.py": "files of the package, and its copy in our state folder",
     "adapters/agents/gemini/copy_session.py": "its own copy of a transcript",
+    "adapters/agents/copilot/copy_session.py": "a copy of the CLI's session, on a thread",
+    "adapters/agents/opencode/plugin.py": "a file of the package, and its copy in our state folder",
     "adapters/agents/reporter.py": "writes our own files; reads the package's reporter",
     "adapters/git/copied_files.py": "copies what the user listed, on a thread, after a look",
     "adapters/documents/files.py": "our own copies; foreign ones go through the module",

@@ -39,7 +39,7 @@ def check_machine(
         tmux(environment),
         git(environment),
         *claude(agents or environment, directory),
-        *codex(agents or environment),
+        *other_clis(agents or environment),
         *gemini(agents or environment, directory),
         utf8(),
         disk(directory),
@@ -91,17 +91,24 @@ def claude(environment: Mapping[str, str], directory: Path) -> list[Finding]:
     return [fit("claude", f"{program.version} ({where})"), *_first_screens(environment, directory)]
 
 
-def codex(environment: Mapping[str, str]) -> list[Finding]:
-    """Check Codex, where it is installed; an agent that needs it is refused without it."""
-    from cockpit.adapters.agents.codex.program import find_program
+def other_clis(environment: Mapping[str, str]) -> list[Finding]:
+    """Check the other CLIs that are installed; an agent that needs one is refused without it."""
+    from cockpit.adapters.agents.codex.program import find_program as find_codex
+    from cockpit.adapters.agents.copilot.program import find_program as find_copilot
+    from cockpit.adapters.agents.opencode.program import find_program as find_opencode
 
-    if shutil.which("codex", path=environment.get("PATH")) is None:
-        return []
-    try:
-        program = find_program(environment)
-    except CockpitError as error:
-        return [from_error("codex", error)]
-    return [fit("codex", f"{program.version} ({program.path})")]
+    finders = {"codex": find_codex, "opencode": find_opencode, "copilot": find_copilot}
+    found = []
+    for name, find in finders.items():
+        if shutil.which(name, path=environment.get("PATH")) is None:
+            continue
+        try:
+            program = find(environment)
+        except CockpitError as error:
+            found.append(from_error(name, error))
+        else:
+            found.append(fit(name, f"{program.version} ({program.path})"))
+    return found
 
 
 def gemini(environment: Mapping[str, str], directory: Path) -> list[Finding]:

@@ -35,7 +35,7 @@ from cockpit.config.values import (
     WindowSize,
 )
 
-RuntimeName = Literal["claude", "codex", "gemini", "command"]
+RuntimeName = Literal["claude", "codex", "gemini", "opencode", "copilot", "command"]
 RUNTIME_NAMES = list(get_args(RuntimeName))
 Successors = Annotated[
     tuple[RuntimeName, ...],
@@ -271,7 +271,9 @@ class MaySettings(Section):
 class AgentDefaults(Section):
     """Defaults for every agent; each [[agents]] table can override them."""
 
-    runtime: RuntimeName = Field(default="claude", description="claude, codex, gemini, or command.")
+    runtime: RuntimeName = Field(
+        default="claude", description="claude, codex, gemini, opencode, copilot, or command."
+    )
     mode: Mode = Field(
         default="prompt",
         description="observe: only show context use. prompt: ask before a handoff. auto: hand off.",

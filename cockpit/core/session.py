@@ -169,6 +169,8 @@ class Identified:
     permission_mode: str | None = None
     model: str | None = None
     window: int | None = None
+    compacts_at: int | None = None
+    """Tokens at which the CLI compacts by itself, if its transcript says so."""
 
 
 SessionEvent = (

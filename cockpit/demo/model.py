@@ -1,5 +1,5 @@
-"""A loopback server with enough of the streaming Messages API for Claude Code, of the Responses API
-for Codex, and of the Gemini API for Gemini CLI.
+"""A loopback server with enough of the streaming Messages API for Claude Code, opencode and Copilot
+CLI, of the Responses API for Codex, and of the Gemini API for Gemini CLI.
 
 Its `answer` function gives the replies. It accepts any API key, and forwards nothing.
 """
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from cockpit.demo.conversation import ApiError, Reply, Request, ToolCall
 from cockpit.demo.generate_content import GenerateContentFormat, failure
 from cockpit.demo.responses import ResponsesFormat
+from cockpit.demo.tool_names import names_of
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -109,13 +110,15 @@ class ModelServer:
     async def _messages(self, http: HttpRequest) -> Response:
         from starlette.responses import JSONResponse, StreamingResponse
 
-        request = Request(await http.json(), dict(http.headers))
+        body = await http.json()
+        names = names_of(body)
+        request = Request(names.to_script(body) if names else body, dict(http.headers))
         self.requests.append(request)
         reply = self._answer(request)
         await asyncio.sleep(reply.delay)
         if reply.error is not None:
             return JSONResponse(error_body(reply.error), status_code=reply.error.status)
-        message = self._message(request, reply)
+        message = self._message(request, names.from_script(reply) if names else reply)
         if not request.streams:
             return JSONResponse(message)
         return StreamingResponse(stream(message), media_type="text/event-stream")

@@ -123,3 +123,17 @@ def test_facts_of_a_transcript_of_codex(capsys: pytest.CaptureFixture[str]) -> N
     assert told["goal"] == "Do the work."
     assert told["files_modified"] == ["/home/pilot/work/notes.md"]
     assert told["recent_activity"] == ["Edit notes.md", "Bash cat notes.md; false"]
+
+
+def test_facts_of_a_transcript_of_opencode(capsys: pytest.CaptureFixture[str]) -> None:
+    assert facts(RECORDED.parent / "opencode" / "transcript.jsonl", True) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["goal"] == "Do the work."
+    assert told["files_modified"] == ["/home/pilot/work/a.md", "/home/pilot/out.md"]
+
+
+def test_facts_of_a_transcript_of_copilot(capsys: pytest.CaptureFixture[str]) -> None:
+    assert facts(RECORDED.parent / "copilot" / "answers.jsonl", True) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["goal"] == "Do the work."
+    assert told["files_modified"] == ["/home/pilot/work/a.md"]

@@ -133,3 +133,18 @@ def test_a_transcript_of_codex_whatever_its_name(
     assert told["totals"] == {
         "input": 6018, "cache_creation": 0, "cache_read": 259_000, "output": 720,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("recorded", "tokens", "calls"),
+    [("opencode/transcript", 32_123, 5), ("copilot/blocked", 34_123, 6)],
+)
+def test_transcripts_of_other_clis_whatever_their_names(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, recorded: str, tokens: int, calls: int
+) -> None:
+    path = tmp_path / "claude.jsonl"
+    path.write_bytes((RECORDED.parent / f"{recorded}.jsonl").read_bytes())
+    code, (told,), err = asked(capsys, path)
+    assert (code, err, told["skipped_lines"]) == (0, "", 0)
+    assert (told["context"]["tokens"], told["context"]["window"]) == (tokens, 100_000)
+    assert told["api_calls"] == calls

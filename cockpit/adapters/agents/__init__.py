@@ -7,7 +7,7 @@ from pathlib import Path
 from cockpit.core.errors import BadUsage
 from cockpit.ports.runtimes import Runtime
 
-RUNTIMES = ("claude", "codex", "gemini", "command")
+RUNTIMES = ("claude", "codex", "gemini", "opencode", "copilot", "command")
 
 
 def runtime(name: str, state: Path) -> Runtime:
@@ -27,6 +27,14 @@ def runtime(name: str, state: Path) -> Runtime:
         from cockpit.adapters.agents.gemini.runtime import Gemini
 
         return Gemini(state)
+    if name == "opencode":
+        from cockpit.adapters.agents.opencode.runtime import Opencode
+
+        return Opencode(state)
+    if name == "copilot":
+        from cockpit.adapters.agents.copilot.runtime import Copilot
+
+        return Copilot(state)
     if name == "command":
         from cockpit.adapters.agents.command import Command
 

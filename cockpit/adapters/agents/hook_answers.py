@@ -27,7 +27,7 @@ def additional_context(event: str, text: str) -> dict[str, Any]:
     if event not in CONTEXT_EVENTS:
         raise Failed(f"{event!a} does not accept added context")
     return {
-        "hookSpecificOutput": {"hookEventName": event, "additionalContext": _bounded(text)},
+        "hookSpecificOutput": {"hookEventName": event, "additionalContext": bounded(text)},
     }
 
 
@@ -37,10 +37,11 @@ def block(event: str, reason: str) -> dict[str, Any]:
     """
     if event not in BLOCKABLE_EVENTS:
         raise Failed(f"{event!a} cannot be blocked")
-    return {"decision": "block", "reason": _bounded(reason)}
+    return {"decision": "block", "reason": bounded(reason)}
 
 
-def _bounded(text: str) -> str:
+def bounded(text: str) -> str:
+    """Return the text; raise `Failed` if it is too long to be injected."""
     if len(text) > INJECTED_CHARACTERS:
         raise Failed(
             f"A text of {len(text):,} characters is too long for a hook's answer",

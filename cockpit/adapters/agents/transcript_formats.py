@@ -16,6 +16,8 @@ from cockpit.core.reading import Window
 
 _CODEX = re.compile(rb'\s*\{"timestamp":"[^"]{1,40}",(?:"ordinal":\d+,)?"type":"session_meta"')
 _GEMINI = re.compile(rb'\s*\{"sessionId":"[^"]{1,64}","projectHash":"')
+_OPENCODE = re.compile(rb'\s*\{"record":"cockpit/opencode"')
+_COPILOT = re.compile(rb'\s*\{"type":"session\.start","data":\{"sessionId"')
 _LOOK_BYTES = 400
 
 
@@ -41,6 +43,20 @@ def format_of(path: Path) -> TranscriptFormat:
         from cockpit.adapters.agents.gemini.record import parse as parse_gemini
 
         return TranscriptFormat(parse_gemini, parse_gemini, lambda model, _: gemini.window(model))
+    if _OPENCODE.match(beginning):
+        from cockpit.adapters.agents.opencode import models as opencode
+        from cockpit.adapters.agents.opencode.record import parse as parse_opencode
+
+        return TranscriptFormat(
+            parse_opencode, parse_opencode, lambda model, _: opencode.window(model)
+        )
+    if _COPILOT.match(beginning):
+        from cockpit.adapters.agents.copilot import models as copilot
+        from cockpit.adapters.agents.copilot.record import parse as parse_copilot
+
+        return TranscriptFormat(
+            parse_copilot, parse_copilot, lambda model, _: copilot.window(model)
+        )
     if _CODEX.match(beginning):
         from cockpit.adapters.agents.codex import models as codex
         from cockpit.adapters.agents.codex.record import parse

@@ -28,6 +28,7 @@ _NEEDLES = (
     b'"assistant"', b'"compact_boundary"',
     b'"token_usage_record"', b'"compacted"',
     b'"type":"gemini"', b"<state_snapshot>",
+    b'"reply"', b'"session.usage_record"', b'"session.compaction_complete"',
 )  # fmt: skip
 LOOK_BACK = max(map(len, _NEEDLES)) - 1
 """Bytes before a piece of a line, in which a match across the boundary may begin."""

@@ -202,6 +202,8 @@ class Agent:
         if not self.runtime.has_readings:
             return None
         window = self.session_state.gauge.window.tokens
+        if self.session_state.compacts_at is not None:
+            return self.session_state.compacts_at
         return self.runtime.compacts_at(window, self.environment) if window else None
 
     @property

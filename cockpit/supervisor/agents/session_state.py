@@ -64,6 +64,8 @@ class SessionState:
     reading: TranscriptReading = field(default_factory=TranscriptReading)
     compaction: CompactionNotes = field(default_factory=CompactionNotes)
     model: str | None = None
+    compacts_at: int | None = None
+    """Tokens at which the CLI compacts by itself, if the transcript says so."""
     cost_usd: float | None = None
     limit_resets: float | None = None
     """When a reached usage limit resets, from the status line; unix seconds."""
@@ -148,13 +150,16 @@ class SessionState:
                 self._gauge_from_record(self.reading.reply_at)
 
     def _feed_meter(self, event: SessionEvent) -> None:
-        """Count the event, and note at how many tokens the CLI compacted or did not."""
+        """Count the event, and note at how many tokens the CLI compacted or did not.
+
+        Not where the transcript names that point: such a CLI can compact in the background.
+        """
         meter = self.reading.meter
         calls, tokens = meter.api_calls, meter.tokens
         meter.feed(event)
         if isinstance(event, Compacted):
             self.compaction.last_trigger = event.trigger
-        if self.catching_up:
+        if self.catching_up or self.compacts_at is not None:
             return
         if meter.api_calls > calls and tokens is not None:
             self.compaction.passed = max(tokens, self.compaction.passed or 0)
@@ -215,6 +220,7 @@ class SessionState:
                 self.see_mode(event.permission_mode)
                 if event.window:
                     self.gauge.report_window(event.window)
+                    self.compacts_at = event.compacts_at
             case _:
                 if text := getattr(event, "text", ""):
                     note_bounded(self.received, text[:MOST_KEPT])

@@ -385,6 +385,10 @@ class Sessions:
             tokens=None,
             compactions=0,
         )
+        if transcript is None and not agent.runtime.chooses_ids:
+            path = agent.runtime.transcript(self.order(agent, new, None))
+            transcript = str(path) if path else None
+            new = replace(new, transcript=transcript)
         agent.session = new
         with self._dependencies.store.transaction():
             self._dependencies.store.save_session(new)

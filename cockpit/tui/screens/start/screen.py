@@ -48,6 +48,8 @@ RUNTIMES = (
     Option("claude", "claude", "Claude Code"),
     Option("codex", "codex", "Codex"),
     Option("gemini", "gemini", "Gemini CLI"),
+    Option("opencode", "opencode", "opencode"),
+    Option("copilot", "copilot", "GitHub Copilot CLI"),
     Option("command", "command", "any program, set in the file"),
 )
 SHARED = Option("none", "no", "use the directory itself")

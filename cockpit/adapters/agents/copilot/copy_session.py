@@ -1,0 +1,95 @@
+"""Ask a copy of a Copilot session to write its handoff document; the session is not changed.
+
+Copilot has no fork, but a copy of a session's folder with another id is one (1.0.102). The copy has
+no tools and none of our hooks, and is removed afterwards.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import uuid
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from cockpit.adapters.agents.copilot.sessions import TRANSCRIPT, session_folder
+from cockpit.adapters.process.descriptors import with_given_limit
+from cockpit.core.errors import Failed, NotNow
+from cockpit.core.safetext import safe_line
+from cockpit.ports.runtimes import Aside, SessionOrder
+
+LARGEST_ANSWER = 256 * 1024
+COPIED = (TRANSCRIPT, "workspace.yaml", "checkpoints")
+_NO_TOOLS = ("--available-tools=none", "--no-auto-update", "--disable-builtin-mcps")
+
+
+async def ask_copy(
+    program: Path,
+    order: SessionOrder,
+    question: str,
+    environment: Mapping[str, str],
+    deadline: float,
+) -> Aside:
+    """Return the answer of a copy. Raises `Failed`; leaves no process and no copy behind."""
+    original = session_folder(order.session_id, environment)
+    if original is None or not original.is_dir():
+        raise NotNow("The session has no transcript that could be copied")
+    ident = str(uuid.uuid4())
+    copy = original.parent / ident
+    try:
+        await asyncio.to_thread(_copy, original, copy)
+        words = [str(program), f"--resume={ident}", "--silent", *_NO_TOOLS]
+        if order.model:
+            words += ["--model", order.model]
+        code, answer, errors = await _run(words, order.directory, environment, question, deadline)
+    finally:
+        await asyncio.to_thread(shutil.rmtree, copy, ignore_errors=True)
+    if code != 0:
+        words_of_it = safe_line(errors.strip().rpartition("\n")[2], 300)
+        raise Failed("The copy of the session wrote no document", words_of_it)
+    return Aside(answer, problem="" if answer.strip() else "Copilot gave an empty answer")
+
+
+def _copy(original: Path, copy: Path) -> None:
+    """Copy what a session consists of, with the new id in its transcript."""
+    copy.mkdir(mode=0o700)
+    for name in COPIED:
+        source = original / name
+        if source.is_dir():
+            shutil.copytree(source, copy / name)
+        elif source.is_file():
+            text = source.read_bytes().replace(original.name.encode(), copy.name.encode())
+            (copy / name).write_bytes(text)
+
+
+async def _run(
+    words: list[str],
+    directory: Path,
+    environment: Mapping[str, str],
+    question: str,
+    deadline: float,
+) -> tuple[int, str, str]:
+    process = await asyncio.create_subprocess_exec(
+        *with_given_limit(words),
+        cwd=directory,
+        env=dict(environment),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        start_new_session=True,
+    )
+    try:
+        async with asyncio.timeout(deadline):
+            answer, errors = await process.communicate(question.encode())
+    except TimeoutError:
+        raise Failed(
+            "The copy of the session wrote no document in time", f"{deadline:g} s passed."
+        ) from None
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, 9)
+        await process.wait()
+    text = answer[:LARGEST_ANSWER].decode("utf-8", "replace")
+    return process.returncode or 0, text, errors.decode("utf-8", "replace")

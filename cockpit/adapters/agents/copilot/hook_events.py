@@ -1,0 +1,96 @@
+"""Parse Copilot's hooks into hook events of a session.
+
+As of 1.0.102 most have Claude Code's fields. `PermissionRequest` comes before every tool call, also
+where nobody is asked; `Notification` comes with a dialog. Hooks from inside a subagent carry an
+`agent_id`. Errors of the API and interrupts are in the transcript.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from cockpit.adapters.agents.copilot.sessions import is_session_id
+from cockpit.adapters.agents.copilot.tools import tool_use
+from cockpit.core.activity import activity
+from cockpit.core.moments import (
+    CompactionBegins,
+    DialogOpened,
+    Moment,
+    PromptTaken,
+    SessionBegan,
+    SubagentBegan,
+    SubagentOver,
+    ToolUsed,
+    TurnOver,
+)
+from cockpit.core.safetext import safe_line
+from cockpit.ports.runtimes import Signal
+
+Payload = Mapping[str, Any]
+
+LONGEST_COMMAND = 8000
+"""Characters to keep of what a tool is to do."""
+_ASKS = {"Run command": "Bash", "Edit file": "Edit", "Create file": "Write", "Read file": "Read"}
+"""The first words of a permission's notification, and the tool."""
+_SOURCES = {"new": "clear"}
+"""Copilot says `new` for every new session: also for one after `/clear`."""
+_OF_SUBAGENTS = {"SubagentStart", "SubagentStop", "Notification"}
+
+
+def moments(signal: Signal) -> Sequence[Moment]:
+    """Return the events that a hook report contains; empty for hooks that carry no information."""
+    translate = _BY_EVENT.get(signal.event)
+    if translate is None or (signal.subagent and signal.event not in _OF_SUBAGENTS):
+        return ()
+    return translate(signal.payload)
+
+
+def _text(payload: Payload, key: str) -> str:
+    value = payload.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _line(payload: Payload, key: str, limit: int = 200) -> str:
+    return safe_line(_text(payload, key), limit)
+
+
+def _session_start(payload: Payload) -> Sequence[Moment]:
+    if not is_session_id(_text(payload, "session_id")):
+        return ()
+    source = _line(payload, "source", 32)
+    return (SessionBegan(_line(payload, "session_id", 64), _SOURCES.get(source, source)),)
+
+
+def _tool_used(payload: Payload) -> Sequence[Moment]:
+    name = _line(payload, "tool_name", 60) or "a tool"
+    tool = tool_use("", name, payload.get("tool_input"))
+    return (ToolUsed(activity(tool, _text(payload, "cwd") or None)),)
+
+
+def _notification(payload: Payload) -> Sequence[Moment]:
+    kind, message = _text(payload, "notification_type"), _text(payload, "message")
+    if kind == "permission_prompt":
+        asked, _, about = message.partition(": ")
+        tool = _ASKS.get(asked, "")
+        command = about[:LONGEST_COMMAND] if tool else ""
+        words = _line(payload, "message") or "the agent waits for you"
+        return (DialogOpened("permission", words, tool, command),)
+    if kind.startswith("elicitation"):
+        return (DialogOpened("question", _line(payload, "message") or "a question"),)
+    return ()
+
+
+_BY_EVENT: dict[str, Callable[[Payload], Sequence[Moment]]] = {
+    "SessionStart": _session_start,
+    "UserPromptSubmit": lambda payload: (PromptTaken(_text(payload, "prompt")),),
+    "PostToolUse": _tool_used,
+    "PostToolUseFailure": _tool_used,
+    "Stop": lambda payload: (TurnOver(_text(payload, "last_assistant_message")[:20_000]),),
+    "Notification": _notification,
+    "PreCompact": lambda payload: (CompactionBegins(_line(payload, "trigger", 20)),),
+    "SubagentStart": lambda payload: (
+        SubagentBegan(_line(payload, "agent_id", 64), _line(payload, "agent_type", 60)),
+    ),
+    "SubagentStop": lambda payload: (SubagentOver(_line(payload, "agent_id", 64)),),
+}

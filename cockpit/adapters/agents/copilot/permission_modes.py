@@ -1,0 +1,39 @@
+"""Permission modes, as arguments for Copilot and as Copilot records them.
+
+The names are those of cockpit's configuration. Without a mode, and in `default`, the user's
+settings count (`defaultPermissionMode`); Copilot's own default asks for commands and edits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from cockpit.core.errors import BadUsage
+
+ARGUMENTS: Mapping[str, tuple[str, ...]] = {
+    "": (),
+    "plan": ("--mode", "plan"),
+    "default": ("--mode", "interactive"),
+    "acceptEdits": ("--mode", "interactive", "--allow-tool", "write"),
+    "bypassPermissions": ("--allow-all",),
+}
+
+
+def permission_arguments(mode: str) -> tuple[str, ...]:
+    """Return the arguments for a mode. Raises `BadUsage` for one that Copilot cannot be given."""
+    if mode not in ARGUMENTS:
+        known = ", ".join(name for name in ARGUMENTS if name)
+        raise BadUsage(
+            f"Copilot has no permission mode {mode!a}",
+            "It was not started, because another mode could allow more.",
+            f"Set permission_mode to one of: {known}.",
+        )
+    return ARGUMENTS[mode]
+
+
+def nearest_mode(mode: str) -> str:
+    """Return the mode for a session that had `mode` in another CLI.
+
+    In the modes between these two, the user's `defaultPermissionMode` can allow more.
+    """
+    return "bypassPermissions" if mode == "bypassPermissions" else "plan"

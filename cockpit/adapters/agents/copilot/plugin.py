@@ -1,0 +1,63 @@
+"""Write the plugin that gives Copilot cockpit's hooks for one run.
+
+`--plugin-dir` loads it for this process only; the user's own hooks run too. Event names in Claude
+Code's spelling make Copilot report with Claude Code's fields (1.0.102).
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+from cockpit.adapters.agents.reporter import install_reporter, write_whole
+from cockpit.core.ids import AgentName
+
+FOLDER = "copilot"
+"""The folder of all plugins, below the state folder; one per agent."""
+HOOK_EVENTS = (
+    "SessionStart",
+    "UserPromptSubmit",
+    "PermissionRequest",
+    "Notification",
+    "PostToolUse",
+    "PostToolUseFailure",
+    "Stop",
+    "PreCompact",
+    "SubagentStart",
+    "SubagentStop",
+)
+"""`PreToolUse` is left out: it would start a process before every tool call and add nothing."""
+
+TIMEOUT = 12
+"""Seconds after which Copilot continues without the reporter, which can hold a compaction 8 s."""
+
+
+def install_plugin(state: Path, agent: AgentName) -> Path:
+    """Write the agent's plugin and the reporter; return the plugin's folder. Idempotent."""
+    reporter = install_reporter(state).absolute()
+    folder = state.absolute() / FOLDER / agent
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    about = {
+        "name": f"cockpit-{agent}",
+        "version": "1.0.0",
+        "description": "Tells cockpit what this session does",
+        "hooks": "hooks.json",
+    }
+    hooks = {
+        event: [
+            {
+                "type": "command",
+                "bash": shlex.join([str(reporter), str(state.absolute()), agent, event]),
+                "timeoutSec": TIMEOUT,
+            }
+        ]
+        for event in HOOK_EVENTS
+    }
+    write_whole(folder / "plugin.json", _json(about), 0o600)
+    write_whole(folder / "hooks.json", _json({"version": 1, "hooks": hooks}), 0o600)
+    return folder
+
+
+def _json(value: object) -> bytes:
+    return json.dumps(value, indent=1).encode()

@@ -1,0 +1,26 @@
+"""Find the program of GitHub Copilot CLI, and check that it runs."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from cockpit.adapters.agents.probe import probed_version
+from cockpit.core.errors import ProgramMissing
+from cockpit.ports.runtimes import Program
+
+INSTALL = "Install it with: npm install -g @github/copilot"
+
+
+def find_program(environment: Mapping[str, str], *, path: Path | None = None) -> Program:
+    """Return `path`, or `copilot` on the PATH of `environment`; probed. Raises `ProgramMissing`."""
+    if path is None:
+        found = shutil.which("copilot", path=environment.get("PATH", os.defpath))
+        if found is None:
+            raise ProgramMissing(
+                "Copilot CLI is not installed", "There is no copilot on PATH.", INSTALL
+            )
+        path = Path(found)
+    return Program(path, probed_version(path, environment, INSTALL).rstrip("."))

@@ -1,0 +1,236 @@
+"""Parse a line of a Copilot transcript (`events.jsonl`) into session events.
+
+As of 1.0.102. `session.usage_record` is the reading: one per reply, before the reply's tools run.
+Lines of a subagent carry an `agentId`. Hooks and their answers are lines too.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from cockpit.adapters.agents.copilot.models import compacts_at
+from cockpit.adapters.agents.copilot.tools import tool_use
+from cockpit.core.session import (
+    ApiFailed,
+    AssistantReplied,
+    Compacted,
+    ContextInjected,
+    Identified,
+    Interrupted,
+    SessionEvent,
+    Skipped,
+    ToolFinished,
+    TurnEnded,
+    TurnFailed,
+    TurnRecorded,
+    Usage,
+    UserSaid,
+)
+
+Data = Mapping[str, Any]
+
+RESULT_KEPT = 2_000
+_KIND = re.compile(rb'\{"type":"([a-z_.]+)"')
+_NOT_JSON = (ValueError, RecursionError)
+_HOOKS = {
+    "agentStop": "Stop",
+    "postToolUse": "PostToolUse",
+    "sessionStart": "SessionStart",
+    "userPromptSubmitted": "UserPromptSubmit",
+}
+_MAIN = "conversation-agent"
+"""The kind of a request of the main agent."""
+
+
+def parse(line: bytes) -> Sequence[SessionEvent] | Skipped:
+    """Parse a line without its newline. Never raises; an irrelevant line gives no events."""
+    kind = _KIND.match(line)
+    if kind is not None and kind[1].decode() not in _READERS and line.endswith(b"}"):
+        return ()
+    if not line.strip():
+        return ()
+    try:
+        record = json.loads(line)
+    except _NOT_JSON:
+        torn = line.lstrip().startswith(b"{") and not line.endswith(b"}")
+        return Skipped("torn" if torn else "not-json")
+    data = record.get("data") if isinstance(record, dict) else None
+    if not isinstance(data, dict):
+        return Skipped("not-a-record")
+    read = _READERS.get(str(record.get("type")))
+    if read is None:
+        return ()
+    try:
+        return read(data, _Line(_moment(record.get("timestamp")), bool(record.get("agentId"))))
+    except (TypeError, ValueError, LookupError, AttributeError, OverflowError):
+        return Skipped("not-a-record")
+
+
+class _Line:
+    """When a line was written, and whether a subagent did it."""
+
+    def __init__(self, at: datetime | None, sidechain: bool) -> None:
+        self.at = at
+        self.sidechain = sidechain
+
+
+def _moment(value: object) -> datetime | None:
+    if not isinstance(value, str):
+        return None
+    try:
+        at = datetime.fromisoformat(value)
+    except ValueError:
+        return None
+    return at if at.tzinfo is not None else None
+
+
+def _session_start(data: Data, line: _Line) -> Sequence[SessionEvent]:
+    context = data.get("context") or {}
+    return (
+        Identified(
+            session_id=_text(data.get("sessionId")),
+            cwd=_text(context.get("cwd")),
+            branch=_text(context.get("branch")),
+            model=_text(data.get("selectedModel")),
+        ),
+    )
+
+
+def _permissions(data: Data, line: _Line) -> Sequence[SessionEvent]:
+    everything = data.get("allowAllPermissions") is True
+    return (Identified(permission_mode="bypassPermissions" if everything else "default"),)
+
+
+def _usage_record(data: Data, line: _Line) -> Sequence[SessionEvent]:
+    usage = data["usage"]
+    cached = _count(usage.get("cacheReadTokens"))
+    written = _count(usage.get("cacheWriteTokens"))
+    fresh = max(0, _count(usage.get("inputTokens")) - cached - written)
+    output = _count(usage.get("outputTokens"))
+    sidechain = line.sidechain or usage.get("interactionType", _MAIN) != _MAIN
+    model = _text(usage.get("model")) or ""
+    replied = AssistantReplied(
+        message_id=str(usage.get("apiCallId") or line.at),
+        model=model,
+        # Copilot counts the reply as context: it compacts by the sum.
+        context=Usage(fresh + output, written, cached),
+        billed=Usage(fresh, written, cached, output),
+        sidechain=sidechain,
+        at=line.at,
+    )
+    window = _count(usage.get("maxPromptTokens"))
+    if sidechain or not window:
+        return (replied,)
+    return (
+        Identified(model=model or None, window=window, compacts_at=compacts_at(window)),
+        replied,
+    )
+
+
+def _message(data: Data, line: _Line) -> Sequence[SessionEvent]:
+    calls = data.get("toolRequests") or []
+    return (
+        AssistantReplied(
+            message_id=str(data.get("messageId", "")),
+            model="",
+            context=None,
+            billed=Usage(),
+            text=str(data.get("content") or ""),
+            tools=tuple(
+                tool_use(call.get("toolCallId"), call.get("name"), call.get("arguments"))
+                for call in calls
+            ),
+            stop_reason=None if calls else "end_turn",
+            sidechain=line.sidechain,
+            at=line.at,
+        ),
+    )
+
+
+def _tool_complete(data: Data, line: _Line) -> Sequence[SessionEvent]:
+    result = data.get("result") or data.get("error") or {}
+    text = result.get("content") or result.get("message") or ""
+    shell = data.get("shellExecution") or {}
+    failed = data.get("success") is not True or shell.get("exitCode") not in (0, None)
+    return (
+        ToolFinished(
+            str(data.get("toolCallId", "")),
+            failed,
+            str(text)[:RESULT_KEPT],
+            sidechain=line.sidechain,
+            at=line.at,
+        ),
+    )
+
+
+def _user_message(data: Data, line: _Line) -> Sequence[SessionEvent]:
+    text = _text(data.get("content"))
+    return (UserSaid(text, sidechain=line.sidechain, at=line.at),) if text else ()
+
+
+def _hook_start(data: Data, line: _Line) -> Sequence[SessionEvent]:
+    """Return the end of a turn: Copilot records it only by the hook that it runs then."""
+    if line.sidechain or data.get("hookType") != "agentStop":
+        return ()
+    return (TurnEnded(line.at), TurnRecorded(working=False, at=line.at))
+
+
+def _hook_end(data: Data, line: _Line) -> Sequence[SessionEvent]:
+    output, event = data.get("output"), _HOOKS.get(str(data.get("hookType")))
+    if event is None or line.sidechain or not isinstance(output, Mapping):
+        return ()
+    text = _text(output.get("reason" if event == "Stop" else "additionalContext"))
+    return (ContextInjected(event, text),) if text else ()
+
+
+def _working(data: Data, line: _Line) -> Sequence[SessionEvent]:
+    return () if line.sidechain else (TurnRecorded(working=True, at=line.at),)
+
+
+def _error(data: Data, line: _Line) -> Sequence[SessionEvent]:
+    if line.sidechain:
+        return ()
+    words = _text(data.get("message")) or _text(data.get("errorType")) or "unknown"
+    status = _count(data.get("statusCode")) or None
+    return (TurnFailed(ApiFailed(words[:500], status, line.at)),)
+
+
+def _compaction(data: Data, line: _Line) -> Sequence[SessionEvent]:
+    if line.sidechain or data.get("success") is not True:
+        return ()
+    manual = data.get("trigger") == "manual"
+    before = _count(data.get("preCompactionTokens")) or None
+    return (Compacted("manual" if manual else "auto", before, line.at),)
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _count(value: object) -> int:
+    sound = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
+    return value if sound and isinstance(value, int) else 0
+
+
+_READERS: dict[str, Callable[[Data, _Line], Sequence[SessionEvent]]] = {
+    "session.start": _session_start,
+    "session.permissions_changed": _permissions,
+    "session.model_change": lambda data, line: (
+        () if line.sidechain else (Identified(model=_text(data.get("newModel"))),)
+    ),
+    "session.usage_record": _usage_record,
+    "session.error": _error,
+    "session.compaction_complete": _compaction,
+    "assistant.message": _message,
+    "assistant.turn_start": _working,
+    "permission.completed": _working,
+    "tool.execution_complete": _tool_complete,
+    "user.message": _user_message,
+    "hook.start": _hook_start,
+    "hook.end": _hook_end,
+    "abort": lambda data, line: () if line.sidechain else (Interrupted(line.at),),
+}

@@ -1,0 +1,244 @@
+"""The runtime `copilot`: start GitHub Copilot CLI, find its transcript, and answer its hooks.
+
+Combines the modules beside it. It does not use panes. Hooks are a plugin for one run; the user's
+own files stay as they are.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from cockpit.adapters.agents.copilot.composer import composer_empty
+from cockpit.adapters.agents.copilot.copy_session import ask_copy
+from cockpit.adapters.agents.copilot.first_dialogs import first_dialog
+from cockpit.adapters.agents.copilot.hook_events import moments
+from cockpit.adapters.agents.copilot.models import compacts_at, window
+from cockpit.adapters.agents.copilot.permission_modes import nearest_mode, permission_arguments
+from cockpit.adapters.agents.copilot.plugin import install_plugin
+from cockpit.adapters.agents.copilot.program import find_program
+from cockpit.adapters.agents.copilot.record import parse
+from cockpit.adapters.agents.copilot.sessions import (
+    TRANSCRIPT,
+    check_resumable,
+    reported_transcript,
+    session_folder,
+)
+from cockpit.adapters.agents.hook_answers import block, bounded
+from cockpit.adapters.hooks.responses import FACTS, HookResponses
+from cockpit.adapters.hooks.spool import Spool
+from cockpit.adapters.process.prompt_files import PROMPTS
+from cockpit.core.errors import BadUsage
+from cockpit.core.ids import AgentName
+from cockpit.core.moments import Moment
+from cockpit.core.prompt_files import IN_A_FILE
+from cockpit.core.reading import Window
+from cockpit.core.session import SessionEvent, Skipped
+from cockpit.core.tool_names import ToolNames
+from cockpit.ports.panes import Launch, Screen
+from cockpit.ports.runtimes import Aside, Presence, Program, Report, SessionOrder, Signal
+
+STEPS = ("UserPromptSubmit", "PostToolUse")
+"""Events after which the session continues, and which can add context."""
+COPILOT_TOOLS = ToolNames(
+    cli="GitHub Copilot CLI",
+    read="your view tool",
+    write="your create tool",
+    all=("view", "create", "edit", "bash", "grep", "task"),
+)
+
+RESERVED_ARGUMENTS = {
+    "--session-id": "cockpit chooses the session",
+    "--resume": "cockpit chooses the session",
+    "-r": "cockpit chooses the session",
+    "--continue": "cockpit chooses the session",
+    "--connect": "cockpit chooses the session",
+    "--model": "cockpit sets the model; use model",
+    "--interactive": "cockpit sets the first prompt; use prompt",
+    "-i": "cockpit sets the first prompt; use prompt",
+    "--prompt": "an agent is one interactive session",
+    "-p": "an agent is one interactive session",
+    "--acp": "an agent is one interactive session",
+    "--mode": "cockpit sets the permission mode; use permission_mode",
+    "--plan": "cockpit sets the permission mode; use permission_mode",
+    "--allow-all": "cockpit sets the permission mode; use permission_mode",
+    "--yolo": "cockpit sets the permission mode; use permission_mode",
+    "-C": "cockpit sets the directory",
+}
+"""Arguments that cockpit has to set itself, each with the reason."""
+COMMANDS = frozenset({"app", "config", "init", "login", "mcp", "plugin", "sessions", "update"})
+
+
+class Copilot:
+    """The runtime `copilot`. Its files are below `state`, by agent name."""
+
+    name = "copilot"
+    has_readings = True
+    chooses_ids = False
+    may_lose_enter = False
+    tells_in_title = False
+    tells_on_screen = False
+    tools = COPILOT_TOOLS
+
+    def __init__(self, state: Path, *, program: Path | None = None) -> None:
+        self.state = state
+        self.spool = Spool(state / "spool")
+        self.responses = HookResponses(state / "verdicts")
+        self._program = program
+
+    def program(self, environment: Mapping[str, str]) -> Program:
+        """See `program.find_program`; blocks for the probe, a fraction of a second."""
+        return find_program(environment, path=self._program)
+
+    def launch(self, order: SessionOrder, program: Program) -> Launch:
+        """Return the launch of Copilot for a new or resumed session, with cockpit's hooks.
+
+        Installs the plugin and the reporter, and creates the agent's spool. The first prompt is in
+        a private file that the argument names: `!` or `/` at its beginning would be a command.
+        Raises `BadUsage` for arguments and modes that Copilot cannot be given.
+        """
+        check_arguments(order.arguments)
+        self.spool.prepare(order.agent)
+        session = "--resume" if order.resume else "--session-id"
+        argv = [str(program.path), f"{session}={order.session_id}"]
+        argv += ["--plugin-dir", str(install_plugin(self.state, order.agent))]
+        argv += permission_arguments(order.permission_mode)
+        if order.model:
+            argv += ["--model", order.model]
+        argv += [*order.arguments]
+        folder = self.state.absolute() / PROMPTS / order.run
+        prompt = folder / f"prompt-{secrets.token_hex(8)}.md" if order.prompt else None
+        if prompt:
+            argv += ["--add-dir", str(folder), "--interactive", IN_A_FILE.format(prompt)]
+        return Launch(
+            argv=argv,
+            directory=order.directory,
+            environment={
+                **without_tmux(order.environment),
+                "COCKPIT_AGENT": order.agent,
+                "COCKPIT_RUN": order.run,
+            },
+            prompt=order.prompt,
+            prompt_folder=folder,
+            prompt_file=prompt,
+        )
+
+    def nearest_mode(self, mode: str) -> str:
+        return nearest_mode(mode)
+
+    def transcript(self, order: SessionOrder) -> Path | None:
+        folder = session_folder(order.session_id, order.environment)
+        return folder / TRANSCRIPT if folder else None
+
+    def resumable(self, order: SessionOrder) -> None:
+        check_resumable(order.session_id, order.directory, order.environment)
+
+    def parse(self, line: bytes) -> Sequence[SessionEvent] | Skipped:
+        return parse(line)
+
+    def window(self, model: str | None, environment: Mapping[str, str]) -> Window:
+        return window(model)
+
+    def compacts_at(self, window: int, environment: Mapping[str, str]) -> int | None:
+        return compacts_at(window)
+
+    def compaction_settings(self, environment: Mapping[str, str]) -> str:
+        return ""
+
+    def presence(self, pid: int, environment: Mapping[str, str]) -> Presence | None:
+        """None: Copilot keeps no note of what a process does. Its transcript says when a turn
+        begins and ends."""
+        return None
+
+    def presence_in(self, title: str) -> Presence | None:
+        return None
+
+    def report(self, signal: Signal) -> Report | None:
+        return None
+
+    def moments(self, signal: Signal) -> Sequence[Moment]:
+        return moments(signal)
+
+    def told_on(self, screen: Screen) -> Sequence[Moment]:
+        return ()
+
+    def permission_mode(self, signal: Signal) -> str | None:
+        """None: the transcript says when everything was allowed."""
+        return None
+
+    def reported_transcript(self, path: str, session: str) -> Path | None:
+        return reported_transcript(path, session)
+
+    def composer(self, screen: Screen) -> bool | None:
+        return composer_empty(screen)
+
+    def first_dialog(self, screen: Screen) -> str | None:
+        return first_dialog(screen)
+
+    def lacks(self, agent: AgentName) -> str | None:
+        return None
+
+    def ask(self, agent: AgentName, mid_turn: str, at_end: str | None) -> bool:
+        """Queue a text for the model: it arrives with the next tool's result, or at the end of the
+        turn, which it keeps going."""
+        answers = {"PostToolUse": {"additionalContext": bounded(mid_turn)}}
+        if at_end is not None:
+            answers["Stop"] = block("Stop", at_end)
+        self.responses.ask(agent, answers)
+        return True
+
+    def withdraw_ask(self, agent: AgentName) -> bool:
+        return self.responses.withdraw_ask(agent)
+
+    def supplement(self, agent: AgentName, text: str, *, at_start: bool) -> bool:
+        """See the port. After a compaction no session starts: the facts then come with a later
+        step."""
+        events = ("SessionStart",) if at_start else STEPS
+        answers = {event: {"additionalContext": bounded(text)} for event in events}
+        self.responses.ask(agent, answers, group=FACTS)
+        return True
+
+    def withdraw_supplement(self, agent: AgentName) -> bool:
+        return self.responses.withdraw_ask(agent, FACTS)
+
+    def permit_writing(self, agent: AgentName, path: Path) -> bool:
+        self.responses.permit(agent, str(path))
+        return True
+
+    def forbid_writing(self, agent: AgentName) -> None:
+        self.responses.forbid(agent)
+
+    def hold_compaction(self, agent: AgentName) -> bool:
+        self.responses.hold_compaction(agent, os.getpid())
+        return True
+
+    def release_compaction(self, agent: AgentName) -> bool:
+        return self.responses.release_compaction(agent)
+
+    async def answer_aside(
+        self, order: SessionOrder, program: Program, question: str, deadline: float
+    ) -> Aside:
+        """See `copy_session.ask_copy`."""
+        environment = without_tmux(order.environment)
+        return await ask_copy(program.path, order, question, environment, deadline)
+
+
+def check_arguments(arguments: Sequence[str]) -> None:
+    """Raise `BadUsage` for a user's argument that cockpit has to set itself."""
+    for argument in arguments:
+        reason = RESERVED_ARGUMENTS.get(argument.partition("=")[0])
+        if argument in COMMANDS:
+            reason = "an agent is one interactive session"
+        if reason:
+            raise BadUsage(
+                f"{argument!a} is not allowed in an agent's arguments",
+                f"{reason[0].upper()}{reason[1:]}.",
+                "Remove it from `arguments` in cockpit.toml.",
+            )
+
+
+def without_tmux(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment in which Copilot does not believe to be in the user's own tmux."""
+    return {name: value for name, value in environment.items() if not name.startswith("TMUX")}

@@ -1,0 +1,136 @@
+"""Ask a copy of an opencode session to write its handoff document; the session is not changed.
+
+`opencode run --session ID --fork` answers one question from a copy (1.18.33). The copy has no tools
+and not our plugin. opencode keeps it as a session of its own, so it is deleted afterwards.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+from contextlib import suppress
+from pathlib import Path
+
+from cockpit.adapters.agents.opencode.plugin import CONFIG, ORDER, PERMISSION
+from cockpit.adapters.agents.opencode.sessions import is_session_id
+from cockpit.adapters.process.descriptors import with_given_limit
+from cockpit.core.errors import Failed
+from cockpit.core.safetext import safe_line
+from cockpit.ports.runtimes import Aside, SessionOrder
+
+LARGEST_ANSWER = 4 * 1024 * 1024
+DELETING = 20.0
+"""Seconds for the deletion of the copy."""
+NO_TOOLS = json.dumps({"*": "deny"})
+
+
+async def ask_copy(program: Path, order: SessionOrder, question: str, deadline: float) -> Aside:
+    """Return the answer of a copy. Raises `Failed`; leaves no process behind."""
+    words = ["run", "--session", order.session_id, "--fork", "--format", "json", "--pure"]
+    if order.model:
+        words += ["--model", order.model]
+    code, output = await _run(program, order, words, question, deadline)
+    copy, answer, cost, problem = _read(output, order.session_id)
+    if copy is not None:
+        with suppress(Failed):
+            await _run(program, order, ["session", "delete", copy, "--pure"], "", DELETING)
+    if code not in (0, None) and not answer:
+        last = output.decode("utf-8", "replace").strip().rpartition("\n")[2]
+        raise Failed("The copy of the session wrote no document", problem or safe_line(last, 300))
+    if not answer.strip():
+        return Aside("", cost, problem or "opencode gave an empty answer")
+    return Aside(answer, cost)
+
+
+async def _run(
+    program: Path, order: SessionOrder, words: list[str], given: str, deadline: float
+) -> tuple[int | None, bytes]:
+    """Run opencode; return its output, and its exit code if it ended.
+
+    It is ended as soon as it has answered. Raises `Failed` after `deadline` seconds.
+    """
+    dropped = {ORDER, CONFIG, PERMISSION, "COCKPIT_AGENT", "COCKPIT_RUN"}
+    environment = {name: text for name, text in order.environment.items() if name not in dropped}
+    if CONFIG in order.environment:
+        environment[CONFIG] = order.environment[CONFIG]
+    process = await asyncio.create_subprocess_exec(
+        *with_given_limit([str(program), *words]),
+        cwd=order.directory,
+        # opencode believes PWD more than the directory that it runs in.
+        env={
+            **environment,
+            "PWD": str(order.directory),
+            PERMISSION: NO_TOOLS,
+        },
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+        start_new_session=True,
+        limit=LARGEST_ANSWER,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        async with asyncio.timeout(deadline):
+            process.stdin.write(given.encode())
+            process.stdin.close()
+            output = await _until_answered(process.stdout)
+            if not _is_last(output[-1:]):
+                await process.wait()
+    except TimeoutError:
+        raise Failed(
+            "The copy of the session wrote no document in time", f"{deadline:g} s passed."
+        ) from None
+    except ValueError:
+        raise Failed("The copy of the session wrote too long a line") from None
+    finally:
+        code = process.returncode
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        await process.wait()
+    return code, b"".join(output)
+
+
+async def _until_answered(stream: asyncio.StreamReader) -> list[bytes]:
+    """Read lines up to the one that ends the answer, or to the end."""
+    lines: list[bytes] = []
+    while not _is_last(lines[-1:]) and sum(map(len, lines)) < LARGEST_ANSWER:
+        line = await stream.readline()
+        if not line:
+            break
+        lines.append(line)
+    return lines
+
+
+def _is_last(lines: list[bytes]) -> bool:
+    try:
+        event = json.loads(lines[0])
+        kind = event["type"]
+        return kind == "error" or bool(
+            kind == "step_finish" and event["part"]["reason"] != "tool-calls"
+        )
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return False
+
+
+def _read(output: bytes, original: str) -> tuple[str | None, str, float | None, str]:
+    """Return the copy's id, its answer, cost and error from the lines that opencode printed."""
+    copy, texts, cost, problem = None, [], None, ""
+    for line in output.splitlines():
+        try:
+            event = json.loads(line)
+            session, part = event.get("sessionID"), event.get("part") or {}
+            kind = event.get("type")
+        except (ValueError, AttributeError, RecursionError):
+            continue
+        if isinstance(session, str) and session != original and is_session_id(session):
+            copy = session
+        if kind == "text":
+            texts.append(str(part.get("text", "")))
+        elif kind == "step_finish" and isinstance(part.get("cost"), int | float):
+            cost = (cost or 0.0) + part["cost"]
+        elif kind == "error":
+            problem = safe_line(json.dumps(event.get("error")), 300)
+    return copy, "\n".join(texts), cost or None, problem

@@ -1,0 +1,29 @@
+"""Recognise what opencode shows before a session instead of a prompt box, such as a login.
+
+Nothing has been reported at that point, so the screen is the only source. It is only read; nothing
+is typed. The texts are those of 1.18.33.
+"""
+
+from __future__ import annotations
+
+import re
+
+from cockpit.core.safetext import safe_line
+from cockpit.ports.panes import Screen
+
+_DIALOGS: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"Connect a provider", re.I), "it asks you to connect a provider"),
+    (re.compile(r"Configuration is invalid|ConfigInvalidError|ConfigJsonError"),
+     "it cannot read its configuration"),
+)  # fmt: skip
+
+_SGR = re.compile(r"\x1b\[[0-9;:]*m")
+
+
+def first_dialog(screen: Screen) -> str | None:
+    """Return what the screen asks, with the next step; None if nothing is recognised."""
+    text = "\n".join(safe_line(_SGR.sub("", line), 400) for line in screen.lines)
+    for pattern, words in _DIALOGS:
+        if pattern.search(text):
+            return f"{words}: go to its pane and answer"
+    return None

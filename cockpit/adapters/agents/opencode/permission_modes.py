@@ -1,0 +1,52 @@
+"""Permission modes, as opencode's permissions and arguments.
+
+The names are those of cockpit's configuration. Without a mode, opencode's own configuration
+counts; its default allows everything in the directory. Permissions that cockpit sets are merged
+over the user's. Those of one of the user's own agents (`agent.NAME.permission`) count more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from cockpit.core.errors import BadUsage
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionMode:
+    """What a mode adds to a start of opencode."""
+
+    arguments: tuple[str, ...] = ()
+    permissions: Mapping[str, str] = field(default_factory=dict)
+
+
+MODES: Mapping[str, PermissionMode] = {
+    "": PermissionMode(),
+    "plan": PermissionMode(("--agent", "plan"), {"bash": "ask", "webfetch": "ask"}),
+    "default": PermissionMode((), {"edit": "ask", "bash": "ask", "webfetch": "ask"}),
+    "acceptEdits": PermissionMode((), {"edit": "allow", "bash": "ask", "webfetch": "ask"}),
+    "bypassPermissions": PermissionMode(("--auto",)),
+}
+
+
+def permission_mode(mode: str) -> PermissionMode:
+    """Return the mode of that name. Raises `BadUsage` for one that opencode cannot be given."""
+    if mode not in MODES:
+        known = ", ".join(name for name in MODES if name)
+        raise BadUsage(
+            f"opencode has no permission mode {mode!a}",
+            "It was not started, because another mode could allow more.",
+            f"Set permission_mode to one of: {known}.",
+        )
+    return MODES[mode]
+
+
+def nearest_mode(mode: str) -> str:
+    """Return the mode for a session that had `mode` in another CLI.
+
+    What has no counterpart here becomes `default`, which asks for everything that changes anything.
+    """
+    if mode == "auto":  # a classifier approves commands there; here the user does
+        return "acceptEdits"
+    return mode if mode in {"plan", "acceptEdits", "bypassPermissions"} else "default"

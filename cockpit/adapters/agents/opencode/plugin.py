@@ -1,0 +1,85 @@
+"""Give opencode cockpit's plugin for one run, by its environment; no file of the user is changed.
+
+`OPENCODE_CONFIG_CONTENT` is merged over the user's configuration, and `OPENCODE_PERMISSION` over
+that. The plugin removes both from the environment of the agent's commands, so that an opencode that
+the agent starts is not taken for the agent.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from cockpit.adapters.agents.opencode.permission_modes import PermissionMode
+from cockpit.adapters.agents.reporter import install_reporter, write_whole
+from cockpit.core.errors import BadUsage
+from cockpit.core.prompt_files import IN_A_FILE
+from cockpit.ports.runtimes import SessionOrder
+
+PLUGIN = "cockpit-reports.js"
+"""Its name must not be that of a plugin of the user: opencode loads one of each name."""
+FOLDER = "opencode"
+"""The folder of the plugin and of the transcripts, below the state folder."""
+ORDER = "COCKPIT_OPENCODE"
+CONFIG = "OPENCODE_CONFIG_CONTENT"
+PERMISSION = "OPENCODE_PERMISSION"
+
+
+def install_plugin(state: Path) -> Path:
+    """Install the plugin where a running opencode finds it, even if the package moves."""
+    content = (Path(__file__).parent / PLUGIN).read_bytes()
+    folder = state / FOLDER
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    target = folder / PLUGIN
+    if not target.exists() or target.read_bytes() != content:
+        write_whole(target, content, 0o600)
+    return target
+
+
+def plugin_environment(
+    state: Path, order: SessionOrder, mode: PermissionMode, prompt: Path | None
+) -> dict[str, str]:
+    """Return the variables that load the plugin and set the permissions.
+
+    `prompt` is the file with the first prompt.
+
+    Raises `BadUsage` if one of them is in the agent's environment in a form that cannot be merged.
+    """
+    given = order.environment
+    config = _object_in(given, CONFIG)
+    plugins = config.get("plugin")
+    ours = install_plugin(state).absolute().as_uri()
+    config["plugin"] = [*(plugins if isinstance(plugins, list) else []), ours]
+    told = {
+        "reporter": str(install_reporter(state).absolute()),
+        "state": str(state.absolute()),
+        "agent": order.agent,
+        "records": str((state / FOLDER).absolute()),
+        "prompt": str(prompt) if prompt else "",
+        "named": IN_A_FILE.format(prompt) if prompt else "",
+        "session": order.session_id if order.resume else "",
+        "restored": {name: given.get(name, "") for name in (CONFIG, PERMISSION)},
+    }
+    environment = {ORDER: json.dumps(told), CONFIG: json.dumps(config)}
+    if mode.permissions:
+        merged = {**_object_in(given, PERMISSION), **mode.permissions}
+        environment[PERMISSION] = json.dumps(merged)
+    return environment
+
+
+def _object_in(environment: Mapping[str, str], name: str) -> dict[str, object]:
+    text = environment.get(name)
+    if not text:
+        return {}
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        raise BadUsage(
+            f"{name} in the agent's environment is not a JSON object",
+            "cockpit has to add its plugin to it.",
+            "Put these settings into opencode.json.",
+        )
+    return value

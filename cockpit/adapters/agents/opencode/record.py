@@ -1,0 +1,177 @@
+"""Parse a line of an opencode transcript into session events.
+
+opencode itself keeps its sessions in a database. The lines are those of cockpit's plugin
+(`cockpit-reports.js`), which writes them from opencode's events (1.18.33): one object per line,
+with `type` and `at` in milliseconds. `reply` is the reading; it comes after the reply's tools.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from cockpit.core.session import (
+    ApiFailed,
+    AssistantReplied,
+    Compacted,
+    ContextInjected,
+    CostCounted,
+    Identified,
+    Interrupted,
+    SessionEvent,
+    Skipped,
+    ToolFinished,
+    ToolUse,
+    TurnEnded,
+    TurnFailed,
+    TurnRecorded,
+    Usage,
+    UserSaid,
+)
+
+Line = Mapping[str, Any]
+
+RECORD = "cockpit/opencode"
+"""`record` of the first line: how a transcript is recognised."""
+_NOT_JSON = (ValueError, RecursionError)
+
+
+def parse(line: bytes) -> Sequence[SessionEvent] | Skipped:
+    """Parse a line without its newline. Never raises; an irrelevant line gives no events."""
+    if not line.strip():
+        return ()
+    try:
+        record = json.loads(line)
+    except _NOT_JSON:
+        torn = line.lstrip().startswith(b"{") and not line.endswith(b"}")
+        return Skipped("torn" if torn else "not-json")
+    if not isinstance(record, dict):
+        return Skipped("not-a-record")
+    if record.get("record") == RECORD:
+        return (
+            Identified(session_id=_text(record.get("session")), cwd=_text(record.get("directory"))),
+        )
+    kind = record.get("type")
+    if not isinstance(kind, str):
+        return Skipped("not-a-record")
+    read = _READERS.get(kind)
+    if read is None:
+        return ()
+    try:
+        return read(record, _moment(record.get("at")))
+    except (TypeError, ValueError, LookupError, AttributeError, OverflowError):
+        return Skipped("not-a-record")
+
+
+def _moment(value: object) -> datetime | None:
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    try:
+        return datetime.fromtimestamp(value / 1000, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def _reply(line: Line, at: datetime | None) -> Sequence[SessionEvent]:
+    tokens = line["tokens"]
+    cached, written = _count(tokens.get("cache_read")), _count(tokens.get("cache_write"))
+    fresh = _count(tokens.get("input"))
+    output = _count(tokens.get("output")) + _count(tokens.get("reasoning"))
+    return (
+        AssistantReplied(
+            message_id=str(line["id"]),
+            model=_text(line.get("model")) or "",
+            # opencode counts the reply as context: it compacts by the total.
+            context=Usage(fresh + output, written, cached),
+            billed=Usage(fresh, written, cached, output),
+            stop_reason="end_turn" if line.get("finish") == "stop" else None,
+            sidechain=line.get("side") is True,
+            at=at,
+        ),
+    )
+
+
+def _said(line: Line, at: datetime | None) -> Sequence[SessionEvent]:
+    return (_part(line, at, text=str(line["text"])),)
+
+
+def _tool(line: Line, at: datetime | None) -> Sequence[SessionEvent]:
+    given = line.get("input")
+    tool = ToolUse(
+        str(line["id"]), str(line["name"]), dict(given) if isinstance(given, dict) else {}
+    )
+    output = line.get("output")
+    text = output if isinstance(output, str) else ""
+    return (
+        _part(line, at, tool=tool),
+        ToolFinished(tool.id, line.get("failed") is True, text, at=at),
+    )
+
+
+def _part(
+    line: Line, at: datetime | None, *, text: str = "", tool: ToolUse | None = None
+) -> AssistantReplied:
+    """Return a part of a reply; its usage is in another line."""
+    return AssistantReplied(
+        message_id=str(line["id"]),
+        model="",
+        context=None,
+        billed=Usage(),
+        text=text,
+        tools=(tool,) if tool else (),
+        at=at,
+    )
+
+
+def _turn(line: Line, at: datetime | None) -> Sequence[SessionEvent]:
+    working = line.get("working") is True
+    recorded = TurnRecorded(working=working, at=at)
+    return (recorded,) if working else (TurnEnded(at), recorded)
+
+
+def _failed(line: Line, at: datetime | None) -> Sequence[SessionEvent]:
+    words = _text(line.get("message")) or "unknown"
+    resets = line.get("resets")
+    failure = ApiFailed(
+        words[:500],
+        _count(line.get("status")) or None,
+        at,
+        float(resets) if isinstance(resets, int | float) else None,
+    )
+    return (TurnFailed(failure),)
+
+
+def _window(line: Line, at: datetime | None) -> Sequence[SessionEvent]:
+    return (
+        Identified(
+            model=_text(line.get("model")),
+            window=_count(line.get("window")) or None,
+            compacts_at=_count(line.get("compacts_at")) or None,
+        ),
+    )
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _count(value: object) -> int:
+    sound = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
+    return value if sound and isinstance(value, int) else 0
+
+
+_READERS: dict[str, Callable[[Line, datetime | None], Sequence[SessionEvent]]] = {
+    "reply": _reply,
+    "said": _said,
+    "tool": _tool,
+    "prompt": lambda line, at: (UserSaid(str(line["text"]), meta=line.get("meta") is True, at=at),),
+    "injected": lambda line, at: (ContextInjected(str(line["event"]), str(line["text"])),),
+    "window": _window,
+    "turn": _turn,
+    "failed": _failed,
+    "interrupted": lambda line, at: (Interrupted(at),),
+    "compacted": lambda line, at: (Compacted(str(line.get("trigger") or "auto"), None, at),),
+    "cost": lambda line, at: (CostCounted(float(line["usd"])),),
+}

@@ -1,0 +1,78 @@
+"""Find a session of opencode, and check whether it can be resumed.
+
+opencode keeps all sessions in one SQLite database; it is only read. The transcripts are written by
+cockpit's plugin, below cockpit's state folder.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+
+from cockpit.core.errors import BadUsage, NotNow
+from cockpit.core.ids import SessionId
+
+_SESSION_ID = re.compile(r"ses_[0-9A-Za-z]{10,40}")
+_PATIENCE = 2.0
+"""Seconds to wait for a database that opencode is writing."""
+
+
+def is_session_id(text: str) -> bool:
+    """Return whether the text has the form of a session id; hook reports may be forged."""
+    return _SESSION_ID.fullmatch(text) is not None
+
+
+def record_path(records: Path, session_id: str) -> Path | None:
+    """Return where the plugin writes a session's transcript; None if it is no session id."""
+    return records / f"{session_id}.jsonl" if is_session_id(session_id) else None
+
+
+def database(environment: Mapping[str, str]) -> Path:
+    """Return the path of opencode's database."""
+    home = Path(environment.get("HOME") or Path.home())
+    folder = Path(environment.get("XDG_DATA_HOME") or home / ".local" / "share") / "opencode"
+    return folder / (environment.get("OPENCODE_DB") or "opencode.db")
+
+
+def check_resumable(session_id: SessionId, directory: Path, environment: Mapping[str, str]) -> None:
+    """Check that a session can be resumed in `directory`.
+
+    Raises `BadUsage` if there is none, or if it belongs to another directory, and `NotNow` if the
+    database cannot be read.
+    """
+    if not is_session_id(session_id):
+        raise BadUsage(f"{session_id!a} is not a session id", hint="They begin with ses_.")
+    path = database(environment)
+    was = _directory(path, session_id)
+    if was is None:
+        raise BadUsage(
+            f"There is no session {session_id}",
+            f"It is not in {path}.",
+            "See the sessions of an agent with: cockpit history",
+        )
+    if os.path.realpath(was) != os.path.realpath(directory):
+        raise BadUsage(
+            f"Session {session_id} belongs to another directory",
+            f"It was in {was!a}.",
+            "Start the agent there.",
+        )
+
+
+def _directory(path: Path, session_id: str) -> str | None:
+    """Return the directory of a session; None if there is no such session."""
+    if not path.is_file():
+        return None
+    try:
+        address = f"{path.absolute().as_uri()}?mode=ro"
+        with closing(sqlite3.connect(address, uri=True, timeout=_PATIENCE)) as connection:
+            rows = connection.execute("select directory from session where id = ?", (session_id,))
+            row = rows.fetchone()
+    except sqlite3.Error as error:
+        raise NotNow(
+            "opencode's database cannot be read", f"{path}: {error}.", "Try again."
+        ) from None
+    return str(row[0]) if row else None

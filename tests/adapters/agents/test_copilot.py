@@ -1,0 +1,310 @@
+"""How Copilot CLI is started, and what is read of it; recorded with 1.0.102."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from cockpit.adapters.agents.copilot import models
+from cockpit.adapters.agents.copilot.composer import composer_empty
+from cockpit.adapters.agents.copilot.first_dialogs import first_dialog
+from cockpit.adapters.agents.copilot.hook_events import moments
+from cockpit.adapters.agents.copilot.plugin import HOOK_EVENTS
+from cockpit.adapters.agents.copilot.record import parse
+from cockpit.adapters.agents.copilot.runtime import Copilot
+from cockpit.adapters.agents.copilot.sessions import check_resumable, reported_transcript
+from cockpit.core.errors import BadUsage, ProgramMissing
+from cockpit.core.ids import AgentName, SessionId
+from cockpit.core.meter import Meter
+from cockpit.core.moments import DialogOpened, PromptTaken, SessionBegan, SubagentBegan, ToolUsed
+from cockpit.core.session import (
+    AssistantReplied,
+    Compacted,
+    ContextInjected,
+    Identified,
+    Interrupted,
+    SessionEvent,
+    Skipped,
+    TurnFailed,
+    TurnRecorded,
+    UserSaid,
+)
+from cockpit.ports.panes import Launch, Screen
+from cockpit.ports.runtimes import Program, SessionOrder, Signal
+
+DATA = Path(__file__).parents[2] / "data" / "copilot"
+API = AgentName("api")
+SESSION = SessionId("ff22b6e6-a914-45c5-ad5b-825bce91deea")
+RULE = "─" * 80
+T = TypeVar("T")
+
+
+@pytest.fixture
+def order(tmp_path: Path) -> SessionOrder:
+    work = tmp_path / "work"
+    work.mkdir()
+    environment = {"COPILOT_HOME": str(tmp_path / "copilot"), "TMUX": "x", "PATH": "/usr/bin"}
+    return SessionOrder(API, SESSION, "run", work, prompt="/touch x", environment=environment)
+
+
+def launched(tmp_path: Path, order: SessionOrder) -> Launch:
+    return Copilot(tmp_path / "state").launch(order, Program(Path("/bin/copilot"), "1"))
+
+
+def events_of(name: str) -> list[SessionEvent]:
+    found: list[SessionEvent] = []
+    for line in (DATA / f"{name}.jsonl").read_bytes().splitlines():
+        events = parse(line)
+        assert not isinstance(events, Skipped), line
+        found += events
+    return found
+
+
+def of(kind: type[T], events: list[SessionEvent]) -> list[T]:
+    return [event for event in events if isinstance(event, kind)]
+
+
+def counted(events: list[SessionEvent]) -> Meter:
+    meter = Meter()
+    for event in events:
+        meter.feed(event)
+    return meter
+
+
+def test_the_prompt_travels_in_a_file_that_it_may_read(tmp_path: Path, order: SessionOrder) -> None:
+    launch = launched(tmp_path, order)
+    argv = list(launch.argv)
+    assert launch.prompt_file is not None
+    assert str(launch.prompt_file) in argv[argv.index("--interactive") + 1]
+    assert argv[argv.index("--add-dir") + 1] == str(launch.prompt_file.parent)
+    assert not any("touch" in word for word in argv)
+    assert f"--session-id={SESSION}" in argv
+    assert "TMUX" not in launch.environment
+    assert f"--resume={SESSION}" in launched(tmp_path, replace(order, resume=True)).argv
+
+
+def test_our_hooks_are_a_plugin_for_this_run(tmp_path: Path, order: SessionOrder) -> None:
+    argv = list(launched(tmp_path, order).argv)
+    folder = Path(argv[argv.index("--plugin-dir") + 1])
+    assert json.loads((folder / "plugin.json").read_text())["hooks"] == "hooks.json"
+    hooks = json.loads((folder / "hooks.json").read_text())["hooks"]
+    assert set(hooks) == set(HOOK_EVENTS)
+    (hook,) = hooks["Stop"]
+    assert shlex.split(hook["bash"])[1:] == [str(tmp_path / "state"), "api", "Stop"]
+
+
+@pytest.mark.parametrize(
+    ("mode", "arguments"),
+    [
+        ("", []),
+        ("plan", ["--mode", "plan"]),
+        ("acceptEdits", ["--mode", "interactive", "--allow-tool", "write"]),
+        ("bypassPermissions", ["--allow-all"]),
+    ],
+)
+def test_a_mode_is_arguments(
+    tmp_path: Path, order: SessionOrder, mode: str, arguments: list[str]
+) -> None:
+    argv = list(launched(tmp_path, replace(order, permission_mode=mode, prompt=None)).argv)
+    assert argv[argv.index("--plugin-dir") + 2 :] == arguments
+
+
+def test_a_mode_that_it_does_not_have_starts_nothing(tmp_path: Path, order: SessionOrder) -> None:
+    with pytest.raises(BadUsage, match="no permission mode"):
+        launched(tmp_path, replace(order, permission_mode="dontAsk"))
+
+
+@pytest.mark.parametrize("argument", ["--resume=x", "--yolo", "login", "-p", "--acp"])
+def test_what_cockpit_decides_is_no_argument(
+    tmp_path: Path, order: SessionOrder, argument: str
+) -> None:
+    with pytest.raises(BadUsage, match="not allowed"):
+        launched(tmp_path, replace(order, arguments=(argument,)))
+
+
+def test_without_the_program_it_says_how_to_install_it(tmp_path: Path) -> None:
+    with pytest.raises(ProgramMissing) as refused:
+        Copilot(tmp_path).program({"PATH": str(tmp_path)})
+    assert "@github/copilot" in refused.value.hint
+
+
+def test_tokens_are_those_of_the_last_reply_with_its_answer() -> None:
+    meter = counted(events_of("blocked"))
+    assert meter.tokens == 34_123
+    assert (meter.api_calls, meter.tool_calls) == (6, 3)
+    assert meter.totals.output == 6 * 120
+    about = of(Identified, events_of("blocked"))
+    assert {each.window for each in about if each.window} == {100_000}
+    assert about[0].cwd == "/home/pilot/work"
+    assert models.compacts_at(100_000) == 80_000
+
+
+def test_what_a_hook_gave_the_model_is_known() -> None:
+    assert of(ContextInjected, events_of("answers")) == [
+        ContextInjected("SessionStart", "ATSTART-TOP"),
+        ContextInjected("UserPromptSubmit", "PROMPT-TOP"),
+        ContextInjected("PostToolUse", "MIDTURN-TOP"),
+    ]
+    (blocked,) = of(ContextInjected, events_of("blocked"))
+    assert blocked == ContextInjected("Stop", "ATEND-TEXT")
+
+
+def test_tools_have_the_names_that_others_read() -> None:
+    replies = of(AssistantReplied, events_of("answers"))
+    calls = [tool for reply in replies for tool in reply.tools]
+    assert [call.name for call in calls][:2] == ["Bash", "Write"]
+    assert calls[1].input == {"file_path": "/home/pilot/work/a.md", "content": "x"}
+
+
+def test_an_error_of_the_api_is_in_the_transcript() -> None:
+    (failed,) = of(TurnFailed, events_of("error"))
+    assert (failed.error.error, failed.error.status) == ("400 No such thing", 400)
+
+
+def test_an_interrupt_is_in_the_transcript() -> None:
+    assert len(of(Interrupted, events_of("interrupted"))) == 1
+
+
+def test_a_compaction_is_told_when_it_is_done() -> None:
+    events = events_of("compaction")
+    (compacted,) = of(Compacted, events)
+    assert compacted.trigger == "auto"
+
+
+def test_a_subagent_costs_tokens_but_fills_no_context() -> None:
+    events = events_of("subagent")
+    meter = counted(events)
+    assert meter.tokens == 23_123
+    assert meter.totals.cache_read == 5_000 + 6_000 + 20_000 + 22_000
+    assert [said.text for said in of(UserSaid, events) if not said.sidechain] == ["Do the work."]
+    assert of(TurnRecorded, events)[-1].working is False
+
+
+def test_lines_that_are_none_are_skipped() -> None:
+    assert parse(b"") == ()
+    assert parse(b'{"type":"user.message"') == Skipped("torn")
+    assert parse(b"junk") == Skipped("not-json")
+    assert parse(b'{"type":"user.message"}') == Skipped("not-a-record")
+    assert parse(b'{"type":"system.message","data":{}}') == ()
+
+
+def signal(event: str, **payload: object) -> Signal:
+    return Signal(API, event, {"session_id": SESSION, "cwd": "/work", **payload}, 0.0)
+
+
+def test_hooks_tell_what_happens() -> None:
+    assert moments(signal("SessionStart", source="new")) == (SessionBegan(SESSION, "clear"),)
+    assert moments(signal("SessionStart", source="resume")) == (SessionBegan(SESSION, "resume"),)
+    assert moments(signal("UserPromptSubmit", prompt="Go on.")) == (PromptTaken("Go on."),)
+    used = signal("PostToolUse", tool_name="Write", tool_input={"path": "/work/a.md"})
+    assert moments(used) == (ToolUsed("Write a.md"),)
+    asked = signal(
+        "Notification", notification_type="permission_prompt", message="Run command: make x"
+    )
+    assert moments(asked) == (DialogOpened("permission", "Run command: make x", "Bash", "make x"),)
+    assert moments(signal("PermissionRequest", toolName="bash")) == ()
+    assert moments(signal("Stop", agent_id="sub")) == ()
+    began = signal("SubagentStart", agent_id="sub", agent_type="general-purpose")
+    assert moments(began) == (SubagentBegan("sub", "general-purpose"),)
+
+
+def reported(tmp_path: Path, runtime: Copilot, event: str, report: str) -> str:
+    """What the reporter answers."""
+    runtime.spool.prepare(API)
+    argv = list(
+        runtime.launch(
+            SessionOrder(API, SESSION, "run", tmp_path), Program(Path("/bin/copilot"), "1")
+        ).argv
+    )
+    hooks = json.loads(Path(argv[argv.index("--plugin-dir") + 1], "hooks.json").read_text())
+    command = hooks["hooks"][event][0]["bash"]
+    done = subprocess.run(["/bin/sh", "-c", command], input=report, capture_output=True, text=True)
+    assert done.returncode == 0
+    return done.stdout
+
+
+def test_a_request_is_answered_to_the_main_agent_only(tmp_path: Path) -> None:
+    runtime = Copilot(tmp_path / "state")
+    runtime.ask(API, "Write it down.", None)
+    sub = (
+        '{"hook_event_name":"PostToolUse","session_id":"sub","cwd":"/work","agent_id":"sub",'
+        '"tool_name":"Bash","tool_input":{}}'
+    )
+    main = sub.replace('"agent_id":"sub",', "")
+    assert reported(tmp_path, runtime, "PostToolUse", sub) == ""
+    told = '"tool_input":{"command":"echo \\"agent_id\\":"}'
+    answer = reported(tmp_path, runtime, "PostToolUse", main.replace('"tool_input":{}', told))
+    assert json.loads(answer) == {"additionalContext": "Write it down."}
+
+
+def test_one_file_is_allowed_without_a_dialog(tmp_path: Path) -> None:
+    runtime = Copilot(tmp_path / "state")
+    path = tmp_path / "handoff.md"
+    runtime.permit_writing(API, path)
+    report = json.dumps(
+        {
+            "hookName": "permissionRequest",
+            "sessionId": SESSION,
+            "toolName": "edit",
+            "toolInput": {"file_path": str(path), "diff": ""},
+        },
+        separators=(",", ":"),
+    )
+    answer = reported(tmp_path, runtime, "PermissionRequest", report)
+    assert json.loads(answer) == {"behavior": "allow"}
+    other = report.replace("handoff.md", "other.md")
+    assert reported(tmp_path, runtime, "PermissionRequest", other) == ""
+    command = report.replace('"toolName":"edit"', '"toolName":"bash"')
+    assert reported(tmp_path, runtime, "PermissionRequest", command) == ""
+
+
+def test_an_empty_prompt_box_is_told_from_a_dialog() -> None:
+    def screen(*box: str) -> Screen:
+        return Screen((" /work [main]", *box, " / commands · ? help        lab-model"))
+
+    assert composer_empty(screen(RULE, "❯", RULE)) is True
+    assert composer_empty(screen(RULE, "❯ half a", "  sentence", RULE)) is False
+    asks = (RULE, " Copilot needs information.", " ❯ red", "   blue", RULE)
+    assert composer_empty(screen(*asks)) is None
+    assert composer_empty(screen("│ ❯ 1. Yes      │")) is None
+
+
+def test_a_dialog_before_the_session_is_named() -> None:
+    assert "trust" in (first_dialog(Screen(("│ Confirm folder trust │",))) or "")
+    assert first_dialog(Screen((RULE, "❯", RULE))) is None
+
+
+def test_a_forged_report_names_no_transcript_of_another_session() -> None:
+    ours = f"/home/pilot/.copilot/session-state/{SESSION}/events.jsonl"
+    assert reported_transcript(ours, SESSION) == Path(ours)
+    assert reported_transcript(ours, SESSION.replace("ff22", "aaaa")) is None
+    assert reported_transcript("/etc/passwd", SESSION) is None
+
+
+def test_only_a_session_of_this_directory_is_reopened(order: SessionOrder) -> None:
+    with pytest.raises(BadUsage, match="There is no session"):
+        check_resumable(SESSION, order.directory, order.environment)
+    folder = Path(order.environment["COPILOT_HOME"]) / "session-state" / SESSION
+    folder.mkdir(parents=True)
+    record = folder / "events.jsonl"
+    record.write_text(json.dumps({"data": {"context": {"cwd": "/elsewhere"}}}))
+    with pytest.raises(BadUsage, match="another directory"):
+        check_resumable(SESSION, order.directory, order.environment)
+    record.write_text(json.dumps({"data": {"context": {"cwd": str(order.directory)}}}))
+    assert check_resumable(SESSION, order.directory, order.environment) == record
+    with pytest.raises(BadUsage, match="not a session id"):
+        check_resumable(SessionId("../x"), order.directory, order.environment)
+
+
+@pytest.mark.parametrize(
+    ("mode", "nearest"),
+    [("", "plan"), ("acceptEdits", "plan"), ("bypassPermissions", "bypassPermissions")],
+)
+def test_a_mode_of_another_cli_never_grows(tmp_path: Path, mode: str, nearest: str) -> None:
+    assert Copilot(tmp_path).nearest_mode(mode) == nearest

@@ -1,0 +1,191 @@
+"""How opencode is started, and what is read from its screen and its database."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from cockpit.adapters.agents.opencode import models
+from cockpit.adapters.agents.opencode.composer import composer_empty
+from cockpit.adapters.agents.opencode.first_dialogs import first_dialog
+from cockpit.adapters.agents.opencode.record import parse
+from cockpit.adapters.agents.opencode.runtime import Opencode
+from cockpit.adapters.agents.opencode.sessions import check_resumable
+from cockpit.core.errors import BadUsage, NotNow, ProgramMissing
+from cockpit.core.ids import AgentName, SessionId
+from cockpit.core.session import CostCounted, Skipped
+from cockpit.ports.panes import Launch, Screen
+from cockpit.ports.runtimes import Program, SessionOrder
+
+API = AgentName("api")
+SESSION = SessionId("ses_df7578438ffeAeoheROLxG4bce")
+RULE = "  ╹▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀"
+
+
+@pytest.fixture
+def order(tmp_path: Path) -> SessionOrder:
+    work = tmp_path / "work"
+    work.mkdir()
+    environment = {"XDG_DATA_HOME": str(tmp_path / "data"), "PATH": "/usr/bin"}
+    return SessionOrder(API, SESSION, "run", work, prompt="!touch x", environment=environment)
+
+
+def launched(tmp_path: Path, order: SessionOrder) -> Launch:
+    return Opencode(tmp_path / "state").launch(order, Program(Path("/bin/opencode"), "1"))
+
+
+def test_the_prompt_travels_in_a_file(tmp_path: Path, order: SessionOrder) -> None:
+    """In the arguments everybody could read it, and one that begins with `!` would be run."""
+    launch = launched(tmp_path, order)
+    assert launch.prompt_file is not None
+    assert str(launch.prompt_file) in launch.argv[launch.argv.index("--prompt") + 1]
+    assert not any("touch" in word for word in launch.argv)
+    assert launch.environment["PWD"] == str(order.directory)
+    told = json.loads(launch.environment["COCKPIT_OPENCODE"])
+    assert told["prompt"] == str(launch.prompt_file)
+    assert told["named"] == launch.argv[launch.argv.index("--prompt") + 1]
+
+
+def test_a_reopened_session_has_no_prompt_argument(tmp_path: Path, order: SessionOrder) -> None:
+    """opencode drops it there; the plugin sends it."""
+    launch = launched(tmp_path, replace(order, resume=True))
+    assert launch.argv[1:] == ["--session", SESSION]
+    told = json.loads(launch.environment["COCKPIT_OPENCODE"])
+    assert (told["session"], told["prompt"]) == (SESSION, str(launch.prompt_file))
+
+
+def test_the_users_settings_in_the_environment_stay(tmp_path: Path, order: SessionOrder) -> None:
+    given = {
+        **order.environment,
+        "OPENCODE_CONFIG_CONTENT": '{"theme": "night", "plugin": ["mine"]}',
+        "OPENCODE_PERMISSION": '{"bash": "allow", "read": "ask"}',
+    }
+    launch = launched(tmp_path, replace(order, environment=given, permission_mode="default"))
+    config = json.loads(launch.environment["OPENCODE_CONFIG_CONTENT"])
+    assert config["theme"] == "night"
+    assert config["plugin"][0] == "mine"
+    assert config["plugin"][1].endswith("/cockpit-reports.js")
+    permission = json.loads(launch.environment["OPENCODE_PERMISSION"])
+    assert permission == {"bash": "ask", "read": "ask", "edit": "ask", "webfetch": "ask"}
+    restored = json.loads(launch.environment["COCKPIT_OPENCODE"])["restored"]
+    assert restored["OPENCODE_PERMISSION"] == given["OPENCODE_PERMISSION"]
+    broken = {**given, "OPENCODE_CONFIG_CONTENT": "// mine"}
+    with pytest.raises(BadUsage, match="not a JSON object"):
+        launched(tmp_path, replace(order, environment=broken))
+
+
+@pytest.mark.parametrize(
+    ("mode", "arguments", "permissions"),
+    [
+        ("", [], None),
+        ("plan", ["--agent", "plan"], {"bash": "ask", "webfetch": "ask"}),
+        ("acceptEdits", [], {"edit": "allow", "bash": "ask", "webfetch": "ask"}),
+        ("bypassPermissions", ["--auto"], None),
+    ],
+)
+def test_a_mode_is_arguments_and_permissions(
+    tmp_path: Path,
+    order: SessionOrder,
+    mode: str,
+    arguments: list[str],
+    permissions: dict[str, str] | None,
+) -> None:
+    launch = launched(tmp_path, replace(order, permission_mode=mode, prompt=None))
+    assert launch.argv[1:] == arguments
+    given = launch.environment.get("OPENCODE_PERMISSION")
+    assert (json.loads(given) if given else None) == permissions
+
+
+def test_a_mode_that_it_does_not_have_starts_nothing(tmp_path: Path, order: SessionOrder) -> None:
+    with pytest.raises(BadUsage, match="no permission mode"):
+        launched(tmp_path, replace(order, permission_mode="dontAsk"))
+
+
+@pytest.mark.parametrize("argument", ["--session=x", "--auto", "run", "--prompt", "--pure"])
+def test_what_cockpit_decides_is_no_argument(
+    tmp_path: Path, order: SessionOrder, argument: str
+) -> None:
+    with pytest.raises(BadUsage, match="not allowed"):
+        launched(tmp_path, replace(order, arguments=(argument,)))
+
+
+def test_without_the_program_it_says_how_to_install_it(tmp_path: Path) -> None:
+    with pytest.raises(ProgramMissing) as refused:
+        Opencode(tmp_path).program({"PATH": str(tmp_path)})
+    assert "opencode-ai" in refused.value.hint
+
+
+def test_it_compacts_where_a_long_reply_would_not_fit() -> None:
+    assert models.compacts_at(200_000, {}) == 168_000
+    assert models.compacts_at(8_000, {}) == 4_000
+    assert models.compacts_at(200_000, {"OPENCODE_DISABLE_AUTOCOMPACT": "1"}) is None
+
+
+def screen(*rows: str) -> Screen:
+    return Screen(("     All done.", "", *rows, "   /work      31.1K (31%)  ctrl+p commands"))
+
+
+def test_an_empty_prompt_box_is_told_from_a_dialog() -> None:
+    model = "  ┃  Build · Lab model Lab"
+    assert composer_empty(screen("  ┃", "  ┃", "  ┃", model, RULE)) is True
+    assert composer_empty(screen("  ┃", "  ┃  half a", "  ┃", model, RULE)) is False
+    assert composer_empty(screen("  ┃  Ask anything...", "  ┃", model, RULE)) is True
+    dialog = ("  ┃  △ Permission required", "  ┃   Allow once   Allow always   Reject")
+    assert composer_empty(screen(*dialog)) is None
+
+
+def test_what_comes_before_a_session_is_named() -> None:
+    assert "provider" in (first_dialog(screen("Connect a provider")) or "")
+    assert first_dialog(screen(RULE)) is None
+
+
+def test_a_forged_report_names_no_other_file(tmp_path: Path) -> None:
+    runtime = Opencode(tmp_path)
+    ours = tmp_path / "opencode" / f"{SESSION}.jsonl"
+    assert runtime.reported_transcript(str(ours), SESSION) == ours
+    assert runtime.reported_transcript("/etc/passwd", SESSION) is None
+    assert runtime.reported_transcript(str(ours), "ses_0000000000000000") is None
+    assert runtime.reported_transcript(f"{tmp_path}/opencode/../x.jsonl", "../x") is None
+
+
+def test_only_a_session_of_this_directory_is_reopened(order: SessionOrder) -> None:
+    folder = Path(order.environment["XDG_DATA_HOME"]) / "opencode"
+    folder.mkdir(parents=True)
+    with pytest.raises(BadUsage, match="There is no session"):
+        check_resumable(SESSION, order.directory, order.environment)
+    (folder / "opencode.db").write_text("no database")
+    with pytest.raises(NotNow, match="cannot be read"):
+        check_resumable(SESSION, order.directory, order.environment)
+    (folder / "opencode.db").unlink()
+    with sqlite3.connect(folder / "opencode.db") as database:
+        database.execute("create table session (id text, directory text)")
+        database.execute("insert into session values (?, '/elsewhere')", (SESSION,))
+    with pytest.raises(BadUsage, match="another directory"):
+        check_resumable(SESSION, order.directory, order.environment)
+    with sqlite3.connect(folder / "opencode.db") as database:
+        database.execute("update session set directory = ?", (str(order.directory),))
+    check_resumable(SESSION, order.directory, order.environment)
+    with pytest.raises(BadUsage, match="not a session id"):
+        check_resumable(SessionId("../x"), order.directory, order.environment)
+
+
+def test_lines_that_are_none_are_skipped() -> None:
+    assert parse(b"") == ()
+    assert parse(b'{"type":"reply"') == Skipped("torn")
+    assert parse(b"junk") == Skipped("not-json")
+    assert parse(b"[1]") == Skipped("not-a-record")
+    assert parse(b'{"type":"reply","tokens":7}') == Skipped("not-a-record")
+    assert parse(b'{"type":"something new"}') == ()
+    assert parse(b'{"type":"cost","at":1,"usd":0.25}') == (CostCounted(0.25),)
+
+
+@pytest.mark.parametrize(
+    ("mode", "nearest"),
+    [("", "default"), ("dontAsk", "default"), ("auto", "acceptEdits"), ("plan", "plan")],
+)
+def test_a_mode_of_another_cli_never_grows(tmp_path: Path, mode: str, nearest: str) -> None:
+    assert Opencode(tmp_path).nearest_mode(mode) == nearest

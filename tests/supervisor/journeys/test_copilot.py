@@ -1,0 +1,337 @@
+"""Copilot CLI itself, from its start to a handoff and back. The model is simulated."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cockpit.core.prompt_files import prompt_files
+from cockpit.demo.conversation import (
+    DOCUMENT_PATH,
+    ApiError,
+    Reply,
+    Request,
+    TokenCount,
+    ToolCall,
+)
+from cockpit.demo.model import Answer, ModelServer
+from cockpit.wire.status import AgentStatus
+from cockpit.wire.verbs import Handoff, Stop
+from tests.journeys.real_agent import DOCUMENT
+
+if TYPE_CHECKING:
+    from tests.supervisor.conftest import Cockpit
+
+MODULES = Path(__file__).parents[3] / ".venv" / "npm" / "node_modules"
+INSTALLED = next(MODULES.glob("@github/copilot-*/copilot"), None)
+COPILOT = shutil.which("copilot") or (str(INSTALLED) if INSTALLED else None)
+PROMPT = re.compile(r"Read the file \S+ and do what it says\.")
+WINDOW = 100_000
+SLOW = 120.0
+
+pytestmark = [
+    pytest.mark.tmux,
+    pytest.mark.skipif(COPILOT is None, reason="copilot is not installed: make clis"),
+]
+
+
+class Pilot:
+    """Copilot's own folder and model for one cockpit."""
+
+    def __init__(self, cockpit: Cockpit, answer: Answer) -> None:
+        self.cockpit = cockpit
+        self.model = ModelServer(answer)
+        self.model.start()
+        self.folder = cockpit.home / "copilot"
+        self.folder.mkdir()
+        self.trust(cockpit.repository)
+        link = cockpit.home / "bin" / "copilot"
+        assert COPILOT is not None
+        link.symlink_to(Path(COPILOT).resolve())
+
+    def trust(self, *folders: Path) -> None:
+        trusted = {"trustedFolders": [str(folder) for folder in folders]}
+        (self.folder / "config.json").write_text(json.dumps(trusted))
+
+    def has_read(self, document: str) -> bool:
+        """Whether the model opened a document."""
+        return any(
+            call.name == "Read" and call.path == document
+            for request in self.model.requests
+            for call in request.calls_made
+        )
+
+    def table(
+        self, mode: str = "prompt", more: str = "", permission: str = "bypassPermissions"
+    ) -> str:
+        environment = {
+            "COPILOT_HOME": str(self.folder),
+            "COPILOT_OFFLINE": "true",
+            "COPILOT_AUTO_UPDATE": "false",
+            "COPILOT_MODEL": "lab",
+            "COPILOT_PROVIDER_TYPE": "anthropic",
+            "COPILOT_PROVIDER_BASE_URL": self.model.url,
+            "COPILOT_PROVIDER_API_KEY": "made up",
+            "COPILOT_PROVIDER_MAX_PROMPT_TOKENS": str(WINDOW),
+            "COPILOT_PROVIDER_MAX_OUTPUT_TOKENS": "8000",
+        }
+        lines = "".join(f"{name} = {json.dumps(text)}\n" for name, text in environment.items())
+        return (
+            f"[[agents]]\nname = 'api'\nruntime = 'copilot'\npermission_mode = '{permission}'\n"
+            f"mode = '{mode}'\ndirectory = {json.dumps(str(self.cockpit.repository))}\n"
+            f"prompt = '!Count the steps.'\n{more}\n[agents.env]\n{lines}"
+        )
+
+
+@pytest.fixture
+def pilot(cockpit: Cockpit) -> Iterator[Callable[[Answer], Pilot]]:
+    made: list[Pilot] = []
+
+    def make(answer: Answer) -> Pilot:
+        made.append(Pilot(cockpit, answer))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.model.stop()
+
+
+def say(text: str, tokens: int = 20_000) -> Reply:
+    return Reply(text, tokens=TokenCount(cache_read=tokens))
+
+
+def bash(command: str, tokens: int = 20_000) -> Reply:
+    return Reply(
+        tool_calls=(ToolCall("Bash", {"command": command}),), tokens=TokenCount(cache_read=tokens)
+    )
+
+
+def worker(steps: Callable[[Request], Reply]) -> Answer:
+    """A model that opens its prompt, reads a document that is named in it, writes the one that is
+    asked for, and otherwise does its steps."""
+
+    def answer(request: Request) -> Reply:
+        if not request.has_tools:
+            return Reply(DOCUMENT if request.asks_for_answer else "<summary>Steps.</summary>")
+        done = request.calls_made
+        if not done:
+            (prompt,) = prompt_files(PROMPT.search(request.opening)[0])  # type: ignore[index]
+            return Reply(tool_calls=(ToolCall("Read", {"file_path": prompt}),))
+        named = DOCUMENT_PATH.findall(request.everything)
+        if len(done) == 1 and named:
+            return Reply(tool_calls=(ToolCall("Read", {"file_path": named[-1]}),))
+        if request.document_asked is not None:
+            call = ToolCall("Write", {"file_path": request.document_asked, "content": DOCUMENT})
+            return Reply(tool_calls=(call,), tokens=TokenCount(cache_read=70_000))
+        return say("Written.") if request.documents_written else steps(request)
+
+    return answer
+
+
+def long_turn(request: Request) -> Reply:
+    """A turn that fills the context, in the first session only."""
+    if any(call.is_about_document and call.name == "Read" for call in request.calls_made):
+        return say("Done.")
+    number = len(request.calls_made)
+    return bash(f"sleep 0.2; echo step {number}", min(70_000, 20_000 * number))
+
+
+def swapped(row: AgentStatus) -> bool:
+    return row.handoffs == 1 and row.handoff is None
+
+
+async def test_its_tokens_are_read_as_the_model_counted_them(
+    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+) -> None:
+    flown = pilot(worker(lambda request: say("Done.", tokens=30_001)))
+    async with cockpit.flying(flown.table()):
+        started = await cockpit.start()
+        row = await cockpit.until(lambda row: row.state == "idle", within=SLOW)
+        tokens = TokenCount(cache_read=30_001)
+        assert row.context.tokens == tokens.context + tokens.output
+        assert (row.context.window, row.context.confidence) == (WINDOW, "reported")
+        assert row.context.compacts_at == 0.8 * WINDOW
+        assert row.model == "lab"
+        words = Path(f"/proc/{started.pid}/cmdline").read_bytes()
+        assert b"Count the steps" not in words
+        assert "!Count the steps." in flown.model.requests[-1].latest
+
+
+async def test_a_handoff_in_a_long_turn_swaps_the_session_and_the_next_one_reads_the_document(
+    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+) -> None:
+    flown = pilot(worker(long_turn))
+    async with cockpit.flying(flown.table("auto")):
+        first = await cockpit.start()
+        second = await cockpit.until(swapped, within=SLOW)
+        assert (second.pane, second.directory) == (first.pane, first.directory)
+        assert second.pid != first.pid
+        (chain,) = await cockpit.client.history("api")
+        assert [each.state for each in chain.sessions] == ["handed_off", "live"]
+        paper = str(chain.sessions[0].document)
+        assert "Watch the server." in Path(paper).read_text()
+        assert (await cockpit.event("handoff.document")).data["writer"] == "agent"
+        await cockpit.until(lambda _: flown.has_read(paper), within=SLOW)
+        assert second.transcript != chain.sessions[0].transcript
+        await cockpit.ask(Stop(name="api"))
+
+
+async def test_an_error_of_the_api_is_told(
+    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+) -> None:
+    failed = Reply(error=ApiError(400, "invalid_request_error", "No such thing"))
+    flown = pilot(worker(lambda request: failed))
+    async with cockpit.flying(flown.table()):
+        await cockpit.start()
+        row = await cockpit.until(lambda row: row.needs, within=SLOW)
+        assert row.needs is not None
+        assert row.needs.kind == "failed"
+        assert "No such thing" in row.needs.detail
+
+
+async def test_a_session_goes_on_after_a_stop(
+    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+) -> None:
+    flown = pilot(worker(lambda request: say("Done.", tokens=30_000)))
+    async with cockpit.flying(flown.table()):
+        await cockpit.start()
+        before = await cockpit.until(lambda row: row.state == "idle", within=SLOW)
+        await cockpit.ask(Stop(name="api"))
+        await cockpit.start(resume="last", prompt="Go on.")
+        after = await cockpit.until(
+            lambda row: row.state == "idle" and PROMPT.search(flown.model.requests[-1].latest),
+            within=SLOW,
+        )
+        assert (after.session_id, after.transcript) == (before.session_id, before.transcript)
+        assert after.session_number == 1
+
+
+async def test_a_folder_that_is_not_trusted_is_told(
+    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+) -> None:
+    flown = pilot(worker(lambda request: say("Done.")))
+    flown.trust()
+    async with cockpit.flying(flown.table()):
+        await cockpit.start()
+        row = await cockpit.until(lambda row: row.needs, within=SLOW)
+        assert row.needs is not None
+        assert "trust" in row.needs.detail
+
+
+async def test_a_permission_dialog_is_told_and_answered(
+    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+) -> None:
+    def steps(request: Request) -> Reply:
+        if len(request.calls_made) > 1:
+            return say("Done.")
+        return bash("touch once")
+
+    flown = pilot(worker(steps))
+    async with cockpit.flying(flown.table(permission="acceptEdits")):
+        await cockpit.start()
+        row = await cockpit.until(lambda row: row.needs, within=SLOW)
+        assert row.needs is not None
+        assert (row.needs.kind, row.needs.tool) == ("permission", "Bash")
+        assert row.needs.command == "touch once"
+        cockpit.tmux("send-keys", "-t", row.pane or "", "Enter")
+        await cockpit.until(lambda row: row.state == "idle" and not row.needs, within=SLOW)
+
+
+async def test_the_document_asks_for_no_permission(
+    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+) -> None:
+    flown = pilot(worker(lambda request: say("Done.", tokens=30_000)))
+    async with cockpit.flying(flown.table("auto", permission="default")):
+        await cockpit.start()
+        await cockpit.until(lambda row: row.state == "idle", within=SLOW)
+        await cockpit.ask(Handoff(name="api"))
+        row = await cockpit.until(lambda row: swapped(row) or row.needs, within=SLOW)
+        assert row.needs is None
+        assert (await cockpit.event("handoff.document")).data["writer"] == "agent"
+
+
+async def test_an_interrupted_turn_is_idle(
+    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+) -> None:
+    flown = pilot(worker(lambda request: bash("sleep 60")))
+    async with cockpit.flying(flown.table()):
+        row = await cockpit.start()
+        pane = row.pane or ""
+
+        def shows(words: str) -> Callable[[AgentStatus], bool]:
+            return lambda _: words in cockpit.tmux("capture-pane", "-p", "-t", pane)
+
+        await cockpit.until(shows("esc interrupt"), within=SLOW)
+
+        def idle(row: AgentStatus) -> bool:
+            """Escape counts only when it is pressed twice."""
+            if row.state != "idle":
+                cockpit.tmux("send-keys", "-t", pane, "Escape")
+            return row.state == "idle"
+
+        await cockpit.until(idle, within=SLOW)
+
+
+async def test_a_supervisor_that_died_in_a_handoff_finishes_it(
+    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+) -> None:
+    flown = pilot(worker(long_turn))
+    await cockpit.launch(flown.table("auto"))
+    await cockpit.start()
+    await cockpit.until(lambda row: row.handoff, within=SLOW)
+    cockpit.kill()
+    await cockpit.launch()
+    await cockpit.until(swapped, within=SLOW)
+    (chain,) = await cockpit.client.history("api")
+    paper = str(chain.sessions[0].document)
+    await cockpit.until(lambda _: flown.has_read(paper), within=SLOW)
+
+
+async def test_a_compaction_is_seen(cockpit: Cockpit, pilot: Callable[[Answer], Pilot]) -> None:
+    def steps(request: Request) -> Reply:
+        number = len(request.calls_made)
+        if number > 12:
+            return say("Done.", tokens=9_000)
+        return bash("sleep 0.3", 20_000 * number if number < 5 else 9_000)
+
+    flown = pilot(worker(steps))
+    async with cockpit.flying(flown.table("observe")):
+        await cockpit.start()
+        row = await cockpit.until(lambda row: row.state == "idle" and row.compactions, within=SLOW)
+        assert row.compactions == 1
+        tokens = TokenCount(cache_read=9_000)
+        assert row.context.tokens == tokens.context + tokens.output
+        assert row.context.compacts_at == 0.8 * WINDOW
+
+
+async def test_a_copy_writes_the_document_where_the_agent_is_not_asked(
+    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+) -> None:
+    flown = pilot(worker(lambda request: say("Done.", tokens=30_000)))
+    more = "[agents.handoff]\nwriters = ['sdk', 'facts']\ndeadline = '150s'\n"
+    async with cockpit.flying(flown.table("auto", more)):
+        await cockpit.start()
+        await cockpit.until(lambda row: row.state == "idle", within=SLOW)
+        await cockpit.ask(Handoff(name="api"))
+        await cockpit.until(swapped, within=SLOW)
+        assert (await cockpit.event("handoff.document")).data["writer"] == "sdk"
+
+
+async def test_it_ends_politely_and_leaves_nothing(
+    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+) -> None:
+    flown = pilot(worker(lambda request: bash("sleep 61")))
+    async with cockpit.flying(flown.table()):
+        row = await cockpit.start()
+        pane = row.pane or ""
+        await cockpit.until(
+            lambda _: "esc interrupt" in cockpit.tmux("capture-pane", "-p", "-t", pane), within=SLOW
+        )
+        await cockpit.ask(Stop(name="api"))
+        assert cockpit.living(row) == []

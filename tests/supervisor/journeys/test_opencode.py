@@ -1,0 +1,324 @@
+"""opencode itself, from its start to a handoff and back. The model is simulated."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cockpit.demo.conversation import (
+    DOCUMENT_PATH,
+    ApiError,
+    Reply,
+    Request,
+    TokenCount,
+    ToolCall,
+)
+from cockpit.demo.model import Answer, ModelServer
+from cockpit.wire.status import AgentStatus
+from cockpit.wire.verbs import Handoff, Stop
+from tests.journeys.real_agent import DOCUMENT
+
+if TYPE_CHECKING:
+    from tests.supervisor.conftest import Cockpit
+
+MODULES = Path(__file__).parents[3] / ".venv" / "npm" / "node_modules"
+INSTALLED = next(MODULES.glob("opencode-*/bin/opencode"), None)
+OPENCODE = shutil.which("opencode") or (str(INSTALLED) if INSTALLED else None)
+WINDOW = 100_000
+REPLY = 8_000
+SLOW = 120.0
+NO_NETWORK = {
+    "OPENCODE_DISABLE_MODELS_FETCH": "1",
+    "OPENCODE_DISABLE_AUTOUPDATE": "1",
+    "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+    "npm_config_registry": "http://127.0.0.1:9",
+    "npm_config_fetch_retries": "0",
+    "http_proxy": "http://127.0.0.1:9",
+    "https_proxy": "http://127.0.0.1:9",
+    "no_proxy": "127.0.0.1,localhost",
+}
+"""opencode looks for models, updates and packages at its start; here it gives up at once."""
+
+pytestmark = [
+    pytest.mark.tmux,
+    pytest.mark.skipif(OPENCODE is None, reason="opencode is not installed: make clis"),
+]
+
+
+class Pilot:
+    """opencode's own folders and model for one cockpit."""
+
+    def __init__(self, cockpit: Cockpit, answer: Answer) -> None:
+        self.cockpit = cockpit
+        self.model = ModelServer(answer)
+        self.model.start()
+        self.folder = cockpit.home / "opencode"
+        settings = self.folder / "config" / "opencode"
+        settings.mkdir(parents=True)
+        self.settings = settings / "opencode.json"
+        self.settings.write_text(json.dumps(self._settings()))
+        link = cockpit.home / "bin" / "opencode"
+        assert OPENCODE is not None
+        link.symlink_to(Path(OPENCODE).resolve())
+
+    def _settings(self) -> dict[str, object]:
+        limit = {"context": WINDOW, "output": REPLY}
+        provider = {
+            "npm": "@ai-sdk/anthropic",
+            "options": {"baseURL": f"{self.model.url}/v1", "apiKey": "made up"},
+            "models": {"large": {"limit": limit}, "small": {"limit": limit}},
+        }
+        return {"model": "lab/large", "small_model": "lab/small", "provider": {"lab": provider}}
+
+    def has_read(self, document: str) -> bool:
+        """Whether the model opened a document."""
+        return any(
+            call.name == "Read" and call.path == document
+            for request in self.model.requests
+            for call in request.calls_made
+        )
+
+    def table(self, mode: str = "prompt", more: str = "", permission: str = "") -> str:
+        folders = {
+            f"XDG_{name.upper()}_HOME": str(self.folder / name)
+            for name in ("config", "data", "state", "cache")
+        }
+        environment = "".join(
+            f"{name} = {json.dumps(text)}\n" for name, text in {**folders, **NO_NETWORK}.items()
+        )
+        return (
+            f"[[agents]]\nname = 'api'\nruntime = 'opencode'\npermission_mode = '{permission}'\n"
+            f"mode = '{mode}'\ndirectory = {json.dumps(str(self.cockpit.repository))}\n"
+            f"prompt = '!Count the steps.'\n{more}\n[agents.env]\n{environment}"
+        )
+
+
+@pytest.fixture
+def pilot(cockpit: Cockpit) -> Iterator[Callable[[Answer], Pilot]]:
+    made: list[Pilot] = []
+
+    def make(answer: Answer) -> Pilot:
+        made.append(Pilot(cockpit, answer))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.model.stop()
+
+
+def say(text: str, tokens: int = 20_000) -> Reply:
+    return Reply(text, tokens=TokenCount(cache_read=tokens))
+
+
+def bash(command: str, tokens: int = 20_000) -> Reply:
+    return Reply(
+        tool_calls=(ToolCall("Bash", {"command": command}),), tokens=TokenCount(cache_read=tokens)
+    )
+
+
+def worker(steps: Callable[[Request], Reply]) -> Answer:
+    """A model that reads a document that its prompt names, writes the one that is asked for, and
+    otherwise does its steps."""
+
+    def answer(request: Request) -> Reply:
+        if not request.has_tools:
+            return Reply(DOCUMENT if request.asks_for_answer else "A title")
+        done = request.calls_made
+        named = DOCUMENT_PATH.findall(request.opening)
+        if not done and named:
+            return Reply(tool_calls=(ToolCall("Read", {"file_path": named[-1]}),))
+        if request.document_asked is not None:
+            call = ToolCall("Write", {"file_path": request.document_asked, "content": DOCUMENT})
+            return Reply(tool_calls=(call,), tokens=TokenCount(cache_read=70_000))
+        return steps(request)
+
+    return answer
+
+
+def long_turn(request: Request) -> Reply:
+    """A turn that fills the context, in the first session only."""
+    if request.documents_named:
+        return say("Done.")
+    number = len(request.calls_made) + 1
+    return bash(f"sleep 0.2; echo step {number}", min(80_000, 20_000 * number))
+
+
+def swapped(row: AgentStatus) -> bool:
+    return row.handoffs == 1 and row.handoff is None
+
+
+async def test_its_tokens_are_read_as_the_model_counted_them(
+    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+) -> None:
+    flown = pilot(worker(lambda request: say("Done.", tokens=30_001)))
+    async with cockpit.flying(flown.table()):
+        started = await cockpit.start()
+        row = await cockpit.until(lambda row: row.state == "idle", within=SLOW)
+        tokens = TokenCount(cache_read=30_001)
+        assert row.context.tokens == tokens.context + tokens.output
+        assert (row.context.window, row.context.confidence) == (WINDOW, "reported")
+        assert row.context.compacts_at == WINDOW - REPLY
+        assert row.model == "lab/large"
+        words = Path(f"/proc/{started.pid}/cmdline").read_bytes()
+        assert b"Count the steps" not in words
+        opening = flown.model.requests[-1].opening
+        assert opening.startswith("!Count the steps.\n")
+
+
+async def test_a_handoff_in_a_long_turn_swaps_the_session_and_the_next_one_reads_the_document(
+    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+) -> None:
+    flown = pilot(worker(long_turn))
+    async with cockpit.flying(flown.table("auto")):
+        first = await cockpit.start()
+        second = await cockpit.until(swapped, within=SLOW)
+        assert (second.pane, second.directory) == (first.pane, first.directory)
+        assert second.pid != first.pid
+        (chain,) = await cockpit.client.history("api")
+        assert [each.state for each in chain.sessions] == ["handed_off", "live"]
+        paper = str(chain.sessions[0].document)
+        assert "Watch the server." in Path(paper).read_text()
+        assert (await cockpit.event("handoff.document")).data["writer"] == "agent"
+        await cockpit.until(lambda _: flown.has_read(paper), within=SLOW)
+        assert second.transcript != chain.sessions[0].transcript
+        await cockpit.ask(Stop(name="api"))
+
+
+async def test_an_error_of_the_api_is_told(
+    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+) -> None:
+    failed = Reply(error=ApiError(400, "invalid_request_error", "No such thing"))
+    flown = pilot(worker(lambda request: failed))
+    async with cockpit.flying(flown.table()):
+        await cockpit.start()
+        row = await cockpit.until(lambda row: row.needs, within=SLOW)
+        assert row.needs is not None
+        assert row.needs.kind == "failed"
+        assert "No such thing" in row.needs.detail
+
+
+async def test_a_session_goes_on_after_a_stop(
+    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+) -> None:
+    flown = pilot(worker(lambda request: say("Done.", tokens=30_000)))
+    async with cockpit.flying(flown.table()):
+        await cockpit.start()
+        before = await cockpit.until(lambda row: row.state == "idle", within=SLOW)
+        await cockpit.ask(Stop(name="api"))
+        await cockpit.start(resume="last", prompt="Go on.")
+        after = await cockpit.until(
+            lambda row: row.state == "idle" and "Go on." in flown.model.requests[-1].latest,
+            within=SLOW,
+        )
+        assert (after.session_id, after.transcript) == (before.session_id, before.transcript)
+        assert after.session_number == 1
+
+
+async def test_a_permission_dialog_is_told_and_answered(
+    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+) -> None:
+    def steps(request: Request) -> Reply:
+        return say("Done.") if request.calls_made else bash("echo once")
+
+    flown = pilot(worker(steps))
+    async with cockpit.flying(flown.table(permission="acceptEdits")):
+        await cockpit.start()
+        row = await cockpit.until(lambda row: row.needs, within=SLOW)
+        assert row.needs is not None
+        assert (row.needs.kind, row.needs.tool) == ("permission", "Bash")
+        assert row.needs.command == "echo once"
+        cockpit.tmux("send-keys", "-t", row.pane or "", "Enter")
+        await cockpit.until(lambda row: row.state == "idle" and not row.needs, within=SLOW)
+
+
+async def test_the_document_asks_for_no_permission(
+    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+) -> None:
+    flown = pilot(worker(lambda request: say("Done.", tokens=30_000)))
+    async with cockpit.flying(flown.table("auto", permission="default")):
+        await cockpit.start()
+        await cockpit.until(lambda row: row.state == "idle", within=SLOW)
+        await cockpit.ask(Handoff(name="api"))
+        row = await cockpit.until(lambda row: swapped(row) or row.needs, within=SLOW)
+        assert row.needs is None
+        assert (await cockpit.event("handoff.document")).data["writer"] == "agent"
+
+
+async def test_an_interrupted_turn_is_idle(
+    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+) -> None:
+    flown = pilot(worker(lambda request: bash("sleep 60")))
+    async with cockpit.flying(flown.table()):
+        row = await cockpit.start()
+        pane = row.pane or ""
+
+        def shows(words: str) -> Callable[[AgentStatus], bool]:
+            return lambda _: words in cockpit.tmux("capture-pane", "-p", "-t", pane)
+
+        await cockpit.until(shows("sleep 60"), within=SLOW)
+        cockpit.tmux("send-keys", "-t", pane, "Escape")
+        await cockpit.until(shows("again to interrupt"), within=SLOW)
+        cockpit.tmux("send-keys", "-t", pane, "Escape")
+        await cockpit.until(lambda row: row.state == "idle", within=SLOW)
+
+
+async def test_a_supervisor_that_died_in_a_handoff_finishes_it(
+    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+) -> None:
+    flown = pilot(worker(long_turn))
+    await cockpit.launch(flown.table("auto"))
+    await cockpit.start()
+    await cockpit.until(lambda row: row.handoff, within=SLOW)
+    cockpit.kill()
+    await cockpit.launch()
+    await cockpit.until(swapped, within=SLOW)
+    (chain,) = await cockpit.client.history("api")
+    paper = str(chain.sessions[0].document)
+    await cockpit.until(lambda _: flown.has_read(paper), within=SLOW)
+
+
+async def test_a_compaction_is_seen(cockpit: Cockpit, pilot: Callable[[Answer], Pilot]) -> None:
+    def steps(request: Request) -> Reply:
+        if "What did we do so far?" in request.opening:
+            return say("Done.", tokens=9_000)
+        return bash("echo on", [20_000, 60_000, 93_000][min(2, len(request.calls_made))])
+
+    flown = pilot(worker(steps))
+    async with cockpit.flying(flown.table("observe")):
+        await cockpit.start()
+        row = await cockpit.until(lambda row: row.state == "idle" and row.compactions, within=SLOW)
+        assert row.compactions == 1
+        tokens = TokenCount(cache_read=9_000)
+        assert row.context.tokens == tokens.context + tokens.output
+
+
+async def test_a_copy_writes_the_document_where_the_agent_is_not_asked(
+    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+) -> None:
+    flown = pilot(worker(lambda request: say("Done.", tokens=30_000)))
+    more = "[agents.handoff]\nwriters = ['sdk', 'facts']\ndeadline = '150s'\n"
+    async with cockpit.flying(flown.table("auto", more)):
+        await cockpit.start()
+        await cockpit.until(lambda row: row.state == "idle", within=SLOW)
+        await cockpit.ask(Handoff(name="api"))
+        await cockpit.until(swapped, within=SLOW)
+        assert (await cockpit.event("handoff.document")).data["writer"] == "sdk"
+
+
+async def test_it_ends_politely_and_leaves_nothing(
+    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+) -> None:
+    flown = pilot(worker(lambda request: bash("sleep 61")))
+    async with cockpit.flying(flown.table()):
+        row = await cockpit.start()
+        pane = row.pane or ""
+        await cockpit.until(
+            lambda _: "sleep 61" in cockpit.tmux("capture-pane", "-p", "-t", pane), within=SLOW
+        )
+        await cockpit.ask(Stop(name="api"))
+        assert cockpit.living(row) == []
