@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-SUCCESSORS = ("claude", "codex", "gemini")
+SUCCESSORS = ("claude", "codex", "gemini", "opencode", "copilot")
 """Runtimes that can take over a job from another one."""
 
 

@@ -11,7 +11,8 @@ from pydantic import BaseModel
 
 from cockpit.config import held_rules
 from cockpit.config.hooks import Hooks
-from cockpit.config.schema import Settings
+from cockpit.config.schema import RUNTIME_NAMES, Settings
+from cockpit.core.tool_names import SUCCESSORS
 
 SHELL = '[{ type = "shell", command = ["x"] }]'
 
@@ -174,3 +175,7 @@ def _read(settings: BaseModel, key: str) -> Any:
     for part in key.split("."):
         value = getattr(value, part)
     return value
+
+
+def test_a_job_can_be_handed_off_to_each_cli() -> None:
+    assert {*SUCCESSORS, "command"} == set(RUNTIME_NAMES)

@@ -18,6 +18,7 @@ from cockpit.wire.verbs import Approve, Handoff, Stop, Undo
 from tests.journeys.real_agent import DOCUMENT
 from tests.supervisor.conftest import Cockpit
 from tests.supervisor.journeys.codex_pilot import CODEX, CodexPilot
+from tests.supervisor.journeys.gemini_pilot import GEMINI, GeminiPilot
 
 SLOW = 120.0
 KEY = "sk-ant-made-up-0123456789abcdefghij"
@@ -35,20 +36,25 @@ def answer(request: Request) -> Reply:
         return Reply("A title")
     done = request.calls_made
     tokens = TokenCount(cache_read=30_000 + 100 * len(done))
-    in_codex = request.model == "lab"
-    if not done and in_codex:
+    by_file = not request.model.startswith("claude")
+    if not done and by_file:
         command = f"cat {prompt_files_in(request.everything)[0]}"
         return Reply(tool_calls=(ToolCall("Bash", {"command": command}),), tokens=tokens)
     named = request.documents_named
-    if in_codex and len(done) == 1:  # its prompt is in the file that it has just opened
+    if by_file and len(done) == 1:  # its prompt is in the file that it has just opened
         named = tuple(DOCUMENT_PATH.findall(request.everything))
-    if named and not any(call.path == named[-1] for call in done):
+    in_gemini = request.model.startswith("gemini")
+    if in_gemini and named and len(done) == 1:
+        return Reply(tool_calls=(ToolCall("Bash", {"command": f"cat {named[-1]}"}),), tokens=tokens)
+    if named and not in_gemini and not any(call.path == named[-1] for call in done):
         return Reply(tool_calls=(ToolCall("Read", {"file_path": named[-1]}),), tokens=tokens)
     if request.document_asked is not None:
         call = ToolCall("Write", {"file_path": request.document_asked, "content": DOCUMENT})
         return Reply(tool_calls=(call,), tokens=tokens)
-    if len(done) > 40:
+    if request.documents_written or len(done) > 60:
         return Reply("Done.", tokens=tokens)
+    if in_gemini:  # in this mode it asks about commands
+        return Reply(tool_calls=(ToolCall("Read", {"file_path": "README.md"}),), tokens=tokens)
     call = ToolCall("Bash", {"command": f"sleep 0.3; echo step {len(done)}"})
     return Reply(tool_calls=(call,), tokens=tokens)
 
@@ -75,6 +81,9 @@ def agent(pilot: CodexPilot, mode: str = "auto", more: str = "", permission: str
         "CLAUDE_CONFIG_DIR": str(claude),
         "CODEX_HOME": str(pilot.folder),
         "LAB_KEY": "made up",
+        "GEMINI_CLI_HOME": str(cockpit.home / "gemini"),
+        "GEMINI_API_KEY": "made up",
+        "GOOGLE_GEMINI_BASE_URL": pilot.model.url,
     }
     return (
         "[[agents]]\nname = 'api'\nruntime = 'claude'\nmodel = 'claude-sonnet-5-5'\n"
@@ -89,9 +98,10 @@ def swapped(handoffs: int) -> Callable[[AgentStatus], bool]:
     return lambda row: row.handoffs == handoffs and row.handoff is None
 
 
-async def test_a_job_goes_from_claude_to_codex_and_back(
-    cockpit: Cockpit, pilot: CodexPilot
-) -> None:
+@pytest.mark.skipif(GEMINI is None, reason="gemini is not installed: make clis")
+async def test_a_job_goes_through_three_clis_and_back(cockpit: Cockpit, pilot: CodexPilot) -> None:
+    gemini = GeminiPilot(cockpit, answer, pilot.model)
+    gemini.link()
     async with cockpit.flying(agent(pilot)):
         first = await cockpit.start()
         await cockpit.until(lambda row: row.context.tokens and row.activity, within=SLOW)
@@ -106,21 +116,28 @@ async def test_a_job_goes_from_claude_to_codex_and_back(
         assert "runs in Codex" in Path(first_paper).read_text()
         assert (await cockpit.until(lambda row: row.context.tokens)).context.window == 95_000
 
-        await cockpit.ask(Handoff(name="api", to="claude"))
+        await cockpit.ask(Handoff(name="api", to="gemini"))
         third = await cockpit.until(swapped(2), within=SLOW)
-        assert third.runtime == "claude"
-
+        assert (third.runtime, third.pane) == ("gemini", first.pane)
         (chain,) = await cockpit.client.history("api")
-        assert [each.runtime for each in chain.sessions] == ["claude", "codex", "claude"]
         second_paper = str(chain.sessions[1].document)
-        await cockpit.until(lambda _: pilot.has_read(second_paper), within=SLOW)
-        assert "runs in Claude Code" in Path(second_paper).read_text()
+        await cockpit.until(lambda _: gemini.has_read(second_paper), within=SLOW)
+        assert "runs in Gemini CLI" in Path(second_paper).read_text()
+
+        await cockpit.ask(Handoff(name="api", to="claude"))
+        fourth = await cockpit.until(swapped(3), within=SLOW)
+        (chain,) = await cockpit.client.history("api")
+        runtimes = [each.runtime for each in chain.sessions]
+        assert runtimes == ["claude", "codex", "gemini", "claude"]
+        third_paper = str(chain.sessions[2].document)
+        await cockpit.until(lambda _: pilot.has_read(third_paper), within=SLOW)
+        assert "runs in Claude Code" in Path(third_paper).read_text()
 
         await cockpit.ask(Undo(name="api"))
         back = await cockpit.until(
-            lambda row: row.runtime == "codex" and row.pid not in (None, third.pid), within=SLOW
+            lambda row: row.runtime == "gemini" and row.pid not in (None, fourth.pid), within=SLOW
         )
-        assert back.session_id == second.session_id
+        assert back.session_id == third.session_id
         await cockpit.ask(Stop(name="api"))
 
 

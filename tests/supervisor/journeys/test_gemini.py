@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from cockpit.adapters.agents.gemini import extension
-from cockpit.adapters.agents.gemini.program import find_program
 from cockpit.core.errors import NotNow
 from cockpit.core.prompt_files import prompt_files_in
 from cockpit.demo.conversation import (
@@ -23,16 +19,15 @@ from cockpit.demo.conversation import (
     TokenCount,
     ToolCall,
 )
-from cockpit.demo.model import Answer, ModelServer
+from cockpit.demo.model import Answer
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Approve, Handoff, Send, Stop
 from tests.journeys.real_agent import DOCUMENT
+from tests.supervisor.journeys.gemini_pilot import GEMINI, GeminiPilot
 
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
 
-INSTALLED = Path(__file__).parents[3] / ".venv" / "npm" / "node_modules" / ".bin" / "gemini"
-GEMINI = shutil.which("gemini") or (str(INSTALLED) if INSTALLED.exists() else None)
 WINDOW = 1_048_576
 SLOW = 90.0
 MARKS = "[agents.context]\nact = '60k'\n"
@@ -43,75 +38,12 @@ pytestmark = [
 ]
 
 
-class Pilot:
-    """Gemini's own folder and model for one cockpit."""
-
-    def __init__(self, cockpit: Cockpit, answer: Answer) -> None:
-        self.cockpit = cockpit
-        self.model = ModelServer(answer)
-        self.model.start()
-        self.folder = cockpit.home / "gemini"
-        (self.folder / ".gemini").mkdir(parents=True)
-        assert GEMINI is not None
-        (cockpit.home / "bin" / "gemini").symlink_to(Path(GEMINI).resolve())
-        self.settings()
-        self.trust(cockpit.repository)
-
-    def settings(self) -> None:
-        settings = {
-            "security": {"auth": {"selectedType": "gemini-api-key"}},
-            "general": {
-                "enableAutoUpdate": False,
-                "enableAutoUpdateNotification": False,
-                "maxAttempts": 1,
-            },
-            "privacy": {"usageStatisticsEnabled": False},
-        }
-        (self.folder / ".gemini" / "settings.json").write_text(json.dumps(settings))
-
-    def trust(self, *folders: Path) -> None:
-        trusted = {str(folder): "TRUST_FOLDER" for folder in folders}
-        (self.folder / ".gemini" / "trustedFolders.json").write_text(json.dumps(trusted))
-
-    def environment(self) -> dict[str, str]:
-        return {"GEMINI_CLI_HOME": str(self.folder), "PATH": os.environ["PATH"]}
-
-    def link(self) -> None:
-        """As `cockpit setup gemini` does."""
-        environment = self.environment()
-        program = find_program(environment, path=self.cockpit.home / "bin" / "gemini")
-        extension.link(program, environment, self.cockpit.places.state / "gemini-extension")
-
-    def has_read(self, document: str) -> bool:
-        """Whether the model got the content of a document."""
-        text = "Watch the server."
-        asked = f"cat {document}"
-        return any(
-            call.input.get("command") == asked and text in request.latest
-            for request in self.model.requests
-            for call in request.last_calls
-        )
-
-    def records(self) -> list[Path]:
-        return sorted(self.folder.glob(".gemini/tmp/*/chats/session-*.jsonl"))
-
-    def table(self, mode: str = "prompt", more: str = "") -> str:
-        return (
-            "[[agents]]\nname = 'api'\nruntime = 'gemini'\npermission_mode = 'bypassPermissions'\n"
-            f"mode = '{mode}'\nmodel = 'gemini-2.5-pro'\n"
-            f"directory = {json.dumps(str(self.cockpit.repository))}\n"
-            f"prompt = 'Count the steps.'\n{more}\n"
-            f"[agents.env]\nGEMINI_CLI_HOME = {json.dumps(str(self.folder))}\n"
-            f"GEMINI_API_KEY = 'made up'\nGOOGLE_GEMINI_BASE_URL = '{self.model.url}'\n"
-        )
-
-
 @pytest.fixture
-def pilot(cockpit: Cockpit) -> Iterator[Callable[..., Pilot]]:
-    made: list[Pilot] = []
+def pilot(cockpit: Cockpit) -> Iterator[Callable[..., GeminiPilot]]:
+    made: list[GeminiPilot] = []
 
-    def make(answer: Answer, *, linked: bool = True) -> Pilot:
-        made.append(Pilot(cockpit, answer))
+    def make(answer: Answer, *, linked: bool = True) -> GeminiPilot:
+        made.append(GeminiPilot(cockpit, answer))
         if linked:
             made[-1].link()
         return made[-1]
@@ -165,7 +97,7 @@ def shows(cockpit: Cockpit, row: AgentStatus, text: str) -> bool:
 
 
 async def test_its_tokens_are_read_as_the_model_counted_them(
-    cockpit: Cockpit, pilot: Callable[..., Pilot]
+    cockpit: Cockpit, pilot: Callable[..., GeminiPilot]
 ) -> None:
     flown = pilot(worker(lambda number: say("Done.", tokens=30_000 + number)))
     async with cockpit.flying(flown.table()):
@@ -180,7 +112,7 @@ async def test_its_tokens_are_read_as_the_model_counted_them(
 
 
 async def test_a_handoff_swaps_its_session_and_the_next_one_reads_the_document(
-    cockpit: Cockpit, pilot: Callable[..., Pilot]
+    cockpit: Cockpit, pilot: Callable[..., GeminiPilot]
 ) -> None:
     def steps(number: int) -> Reply:
         if len(flown.records()) > 1:
@@ -203,7 +135,7 @@ async def test_a_handoff_swaps_its_session_and_the_next_one_reads_the_document(
 
 
 async def test_it_starts_in_a_worktree_of_a_trusted_checkout(
-    cockpit: Cockpit, pilot: Callable[..., Pilot]
+    cockpit: Cockpit, pilot: Callable[..., GeminiPilot]
 ) -> None:
     """Gemini itself would ask about the folder, because its trust does not cover worktrees."""
     flown = pilot(worker(lambda number: bash("pwd") if number < 2 else say("Done.")))
@@ -219,7 +151,9 @@ async def test_it_starts_in_a_worktree_of_a_trusted_checkout(
         assert f"Output: {row.worktree}" in flown.model.requests[-1].everything
 
 
-async def test_an_error_of_the_api_is_told(cockpit: Cockpit, pilot: Callable[..., Pilot]) -> None:
+async def test_an_error_of_the_api_is_told(
+    cockpit: Cockpit, pilot: Callable[..., GeminiPilot]
+) -> None:
     failed = Reply(error=ApiError(400, "invalid_request_error", "No such thing"))
     flown = pilot(lambda request: failed)
     async with cockpit.flying(flown.table()):
@@ -230,7 +164,7 @@ async def test_an_error_of_the_api_is_told(cockpit: Cockpit, pilot: Callable[...
 
 
 async def test_a_usage_limit_that_only_the_screen_tells_is_told(
-    cockpit: Cockpit, pilot: Callable[..., Pilot]
+    cockpit: Cockpit, pilot: Callable[..., GeminiPilot]
 ) -> None:
     failed = Reply(error=ApiError(429, "rate_limit_error", "Used up. Please retry in 3600s"))
     flown = pilot(lambda request: failed)
@@ -243,7 +177,7 @@ async def test_a_usage_limit_that_only_the_screen_tells_is_told(
 
 
 async def test_a_session_goes_on_after_a_stop(
-    cockpit: Cockpit, pilot: Callable[..., Pilot]
+    cockpit: Cockpit, pilot: Callable[..., GeminiPilot]
 ) -> None:
     flown = pilot(worker(lambda number: say("Done.", tokens=30_000)))
     async with cockpit.flying(flown.table()):
@@ -257,7 +191,7 @@ async def test_a_session_goes_on_after_a_stop(
 
 
 async def test_a_prompt_in_a_folder_that_is_not_trusted_is_refused(
-    cockpit: Cockpit, pilot: Callable[..., Pilot]
+    cockpit: Cockpit, pilot: Callable[..., GeminiPilot]
 ) -> None:
     flown = pilot(worker(lambda number: say("Done.")), linked=False)
     flown.trust()
@@ -272,7 +206,7 @@ async def test_a_prompt_in_a_folder_that_is_not_trusted_is_refused(
 
 
 async def test_a_permission_dialog_is_told_and_answered(
-    cockpit: Cockpit, pilot: Callable[..., Pilot]
+    cockpit: Cockpit, pilot: Callable[..., GeminiPilot]
 ) -> None:
     flown = pilot(
         worker(lambda number: say("Done.") if number > 1 else bash("git commit --allow-empty -m x"))
@@ -288,7 +222,9 @@ async def test_a_permission_dialog_is_told_and_answered(
         await cockpit.until(lambda row: row.state == "idle" and not row.needs, within=SLOW)
 
 
-async def test_an_interrupted_turn_is_idle(cockpit: Cockpit, pilot: Callable[..., Pilot]) -> None:
+async def test_an_interrupted_turn_is_idle(
+    cockpit: Cockpit, pilot: Callable[..., GeminiPilot]
+) -> None:
     flown = pilot(worker(lambda number: bash("sleep 60")))
     async with cockpit.flying(flown.table()):
         await cockpit.start()
@@ -299,7 +235,7 @@ async def test_an_interrupted_turn_is_idle(cockpit: Cockpit, pilot: Callable[...
 
 
 async def test_a_dialog_that_is_escaped_is_over(
-    cockpit: Cockpit, pilot: Callable[..., Pilot]
+    cockpit: Cockpit, pilot: Callable[..., GeminiPilot]
 ) -> None:
     """No hook and no line of the transcript tells it, only the title of the pane."""
     flown = pilot(worker(lambda number: bash("git commit --allow-empty -m x")))
@@ -312,7 +248,7 @@ async def test_a_dialog_that_is_escaped_is_over(
 
 
 async def test_a_supervisor_that_was_away_knows_the_session_again(
-    cockpit: Cockpit, pilot: Callable[..., Pilot]
+    cockpit: Cockpit, pilot: Callable[..., GeminiPilot]
 ) -> None:
     flown = pilot(worker(lambda number: say("Done.", tokens=30_000)))
     await cockpit.launch(flown.table())
@@ -326,7 +262,7 @@ async def test_a_supervisor_that_was_away_knows_the_session_again(
 
 
 async def test_no_prompt_is_in_the_process_list(
-    cockpit: Cockpit, pilot: Callable[..., Pilot]
+    cockpit: Cockpit, pilot: Callable[..., GeminiPilot]
 ) -> None:
     flown = pilot(worker(lambda number: say("Done.")))
     async with cockpit.flying(flown.table()):
@@ -338,7 +274,7 @@ async def test_no_prompt_is_in_the_process_list(
 
 
 async def test_without_the_extension_it_works_by_its_record_and_its_title(
-    cockpit: Cockpit, pilot: Callable[..., Pilot]
+    cockpit: Cockpit, pilot: Callable[..., GeminiPilot]
 ) -> None:
     flown = pilot(worker(lambda number: say("Done.", tokens=30_000)), linked=False)
     async with cockpit.flying(flown.table()):
@@ -355,7 +291,7 @@ async def test_without_the_extension_it_works_by_its_record_and_its_title(
 
 
 async def test_a_copy_writes_the_document_where_the_agent_is_not_asked(
-    cockpit: Cockpit, pilot: Callable[..., Pilot]
+    cockpit: Cockpit, pilot: Callable[..., GeminiPilot]
 ) -> None:
     work = worker(lambda number: say("Done.", tokens=30_000))
 
@@ -374,7 +310,7 @@ async def test_a_copy_writes_the_document_where_the_agent_is_not_asked(
 
 
 async def test_a_compaction_is_seen_and_its_point_is_learned(
-    cockpit: Cockpit, pilot: Callable[..., Pilot]
+    cockpit: Cockpit, pilot: Callable[..., GeminiPilot]
 ) -> None:
     def steps(number: int) -> Reply:
         return say("Done.", tokens=530_000 if number else 9_000)
@@ -394,7 +330,7 @@ async def test_a_compaction_is_seen_and_its_point_is_learned(
 
 
 async def test_a_request_does_not_reach_a_subagent(
-    cockpit: Cockpit, pilot: Callable[..., Pilot]
+    cockpit: Cockpit, pilot: Callable[..., GeminiPilot]
 ) -> None:
     asked_inside: list[str] = []
 
@@ -425,7 +361,7 @@ async def test_a_request_does_not_reach_a_subagent(
 
 
 async def test_a_supervisor_killed_in_a_handoff_continues_it(
-    cockpit: Cockpit, pilot: Callable[..., Pilot]
+    cockpit: Cockpit, pilot: Callable[..., GeminiPilot]
 ) -> None:
     def steps(number: int) -> Reply:
         return say("Done.", tokens=30_000)
@@ -447,7 +383,7 @@ async def test_a_supervisor_killed_in_a_handoff_continues_it(
 
 
 async def test_after_a_compaction_it_gets_the_facts_with_its_next_prompt(
-    cockpit: Cockpit, pilot: Callable[..., Pilot]
+    cockpit: Cockpit, pilot: Callable[..., GeminiPilot]
 ) -> None:
     flown = pilot(worker(lambda number: say("Done.", tokens=530_000 if number else 9_000)))
     more = "strategy = 'compact'\n[agents.context]\nact = '900k'\nforce = '950k'\n"

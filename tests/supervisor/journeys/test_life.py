@@ -16,7 +16,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cockpit.config.paths import Places
-from cockpit.core.errors import BadConfig, BadUsage, NoSuchAgent, NoSupervisor, NotNow
+from cockpit.core.errors import (
+    BadConfig,
+    BadUsage,
+    NoSuchAgent,
+    NoSupervisor,
+    NotNow,
+    ProgramMissing,
+)
 from cockpit.wire.verbs import Attach, Down, Handoff, Load, Send, Start, Stop, Undo
 
 if TYPE_CHECKING:
@@ -471,8 +478,11 @@ async def test_a_start_that_failed_leaves_no_row(cockpit: Cockpit) -> None:
         outside = str(cockpit.repository.parent)
         asked = Start(name="ghost", directory=outside, worktree=True, prompt="count")
         assert isinstance(await cockpit.refused(asked), BadUsage)
+        broken = cockpit.home / "bin" / "codex"
+        broken.write_text("#!/bin/sh\nexit 1\n")
+        broken.chmod(0o755)
         later = Start(name="ghost", directory=outside, runtime="codex", prompt="count")
-        assert isinstance(await cockpit.refused(later), NotNow)
+        assert isinstance(await cockpit.refused(later), ProgramMissing)
         assert [row.name for row in (await cockpit.client.status()).agents] == ["api"]
 
 

@@ -336,7 +336,10 @@ async def test_a_supervisor_of_another_version_is_told_of_once(
 async def test_a_digit_chooses_the_cli_in_which_a_job_continues(fly: Fly) -> None:
     async with fly(scene(), selected="checkout") as flight:
         await flight.press("t")
-        await flight.reads("In which CLI does checkout continue?", "1 codex  2 gemini  Esc cancel")
+        await flight.reads(
+            "In which CLI does checkout continue?",
+            "1 codex  2 gemini  3 opencode  4 copilot  Esc cancel",
+        )
         await flight.press("escape", "t", "f1")
         await flight.reads("Hand off to codex.")
         await flight.press("escape", "1")

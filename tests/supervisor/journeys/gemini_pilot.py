@@ -1,0 +1,84 @@
+"""The real Gemini CLI for a test's cockpit: its own folder, its program, and a simulated model."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cockpit.adapters.agents.gemini import extension
+from cockpit.adapters.agents.gemini.program import find_program
+from cockpit.demo.model import Answer, ModelServer
+
+if TYPE_CHECKING:
+    from tests.supervisor.conftest import Cockpit
+
+INSTALLED = Path(__file__).parents[3] / ".venv" / "npm" / "node_modules" / ".bin" / "gemini"
+GEMINI = shutil.which("gemini") or (str(INSTALLED) if INSTALLED.exists() else None)
+
+
+class GeminiPilot:
+    """Gemini's own folder and model for one cockpit."""
+
+    def __init__(self, cockpit: Cockpit, answer: Answer, model: ModelServer | None = None) -> None:
+        """With `model`, its answers come from one that runs already."""
+        self.cockpit = cockpit
+        self.model = model or ModelServer(answer)
+        if model is None:
+            self.model.start()
+        self.folder = cockpit.home / "gemini"
+        (self.folder / ".gemini").mkdir(parents=True)
+        assert GEMINI is not None
+        (cockpit.home / "bin" / "gemini").symlink_to(Path(GEMINI).resolve())
+        self.settings()
+        self.trust(cockpit.repository)
+
+    def settings(self) -> None:
+        settings = {
+            "security": {"auth": {"selectedType": "gemini-api-key"}},
+            "general": {
+                "enableAutoUpdate": False,
+                "enableAutoUpdateNotification": False,
+                "maxAttempts": 1,
+            },
+            "privacy": {"usageStatisticsEnabled": False},
+        }
+        (self.folder / ".gemini" / "settings.json").write_text(json.dumps(settings))
+
+    def trust(self, *folders: Path) -> None:
+        trusted = {str(folder): "TRUST_FOLDER" for folder in folders}
+        (self.folder / ".gemini" / "trustedFolders.json").write_text(json.dumps(trusted))
+
+    def environment(self) -> dict[str, str]:
+        return {"GEMINI_CLI_HOME": str(self.folder), "PATH": os.environ["PATH"]}
+
+    def link(self) -> None:
+        """As `cockpit setup gemini` does."""
+        environment = self.environment()
+        program = find_program(environment, path=self.cockpit.home / "bin" / "gemini")
+        extension.link(program, environment, self.cockpit.places.state / "gemini-extension")
+
+    def has_read(self, document: str) -> bool:
+        """Whether the model got the content of a document."""
+        text = "Watch the server."
+        asked = f"cat {document}"
+        return any(
+            call.input.get("command") == asked and text in request.latest
+            for request in self.model.requests
+            for call in request.last_calls
+        )
+
+    def records(self) -> list[Path]:
+        return sorted(self.folder.glob(".gemini/tmp/*/chats/session-*.jsonl"))
+
+    def table(self, mode: str = "prompt", more: str = "") -> str:
+        return (
+            "[[agents]]\nname = 'api'\nruntime = 'gemini'\npermission_mode = 'bypassPermissions'\n"
+            f"mode = '{mode}'\nmodel = 'gemini-2.5-pro'\n"
+            f"directory = {json.dumps(str(self.cockpit.repository))}\n"
+            f"prompt = 'Count the steps.'\n{more}\n"
+            f"[agents.env]\nGEMINI_CLI_HOME = {json.dumps(str(self.folder))}\n"
+            f"GEMINI_API_KEY = 'made up'\nGOOGLE_GEMINI_BASE_URL = '{self.model.url}'\n"
+        )
