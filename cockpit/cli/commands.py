@@ -26,17 +26,19 @@ from cockpit.cli.lifecycle import down, restart, start, stop, up
 from cockpit.cli.offline import demo, facts, keys, redact, usage
 from cockpit.cli.options import common_options, with_common_options
 from cockpit.cli.output import run_guarded
+from cockpit.cli.run import run_file
 from cockpit.cli.serve import serve
 from cockpit.cli.service import service
 from cockpit.cli.setup import setup
 from cockpit.cli.status_command import status
+from cockpit.cli.wait import wait
 from cockpit.cli.worktrees import worktrees
 from cockpit.core.errors import BadUsage
 from cockpit.core.safetext import quoted
 
 COMMANDS: tuple[click.Command, ...] = (
-    demo, init, up, restart, down, start, stop, attach, send, status, handoff, approve, refuse,
-    snooze, done, undo, continue_, history, show, usage, facts,
+    demo, init, up, restart, down, start, stop, attach, send, status, wait, run_file, handoff,
+    approve, refuse, snooze, done, undo, continue_, history, show, usage, facts,
     redact, events, worktrees, doctor, config, hooks, keys,
     completion, dial_stdio, serve, service, setup,
 )  # fmt: skip

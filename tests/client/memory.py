@@ -88,6 +88,11 @@ class MemoryClient:
             held=self._held,
         )
 
+    @property
+    def watched(self) -> bool:
+        """Whether anybody follows it."""
+        return bool(self._watchers)
+
     async def watch(self) -> AsyncIterator[WatchLine]:
         lines: asyncio.Queue[WatchLine | CockpitError] = asyncio.Queue()
         snapshot = Snapshot(status=await self.status())
