@@ -221,7 +221,8 @@ class Copilot:
         self, order: SessionOrder, program: Program, question: str, deadline: float
     ) -> Aside:
         """See `copy_session.ask_copy`."""
-        environment = without_tmux(order.environment)
+        # What the worktree's own settings start has the rights of the agent only.
+        environment = {**without_tmux(order.environment), "COCKPIT_RUN": order.run}
         return await ask_copy(program.path, order, question, environment, deadline)
 
 

@@ -57,8 +57,10 @@ async def _output(
     environment: dict[str, str],
     deadline: float,
 ) -> bytes:
-    # Without these variables, the hooks of a user's extension cannot take it for the agent.
+    # Without these variables, the hooks of a user's extension cannot take it for the agent. The
+    # marker stays: what the worktree's own settings start has the rights of the agent only.
     variables = {name: text for name, text in environment.items() if name[:8] != "COCKPIT_"}
+    variables["COCKPIT_RUN"] = order.run
     process = await asyncio.create_subprocess_exec(
         *with_given_limit(_arguments(program, order, copy)),
         cwd=order.directory,

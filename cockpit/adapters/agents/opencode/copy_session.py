@@ -51,8 +51,10 @@ async def _run(
 
     It is ended as soon as it has answered. Raises `Failed` after `deadline` seconds.
     """
-    dropped = {ORDER, CONFIG, PERMISSION, "COCKPIT_AGENT", "COCKPIT_RUN"}
+    dropped = {ORDER, CONFIG, PERMISSION, "COCKPIT_AGENT"}
     environment = {name: text for name, text in order.environment.items() if name not in dropped}
+    # What the worktree's own settings start has the rights of the agent only.
+    environment["COCKPIT_RUN"] = order.run
     if CONFIG in order.environment:
         environment[CONFIG] = order.environment[CONFIG]
     process = await asyncio.create_subprocess_exec(

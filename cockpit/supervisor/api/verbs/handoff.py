@@ -58,6 +58,12 @@ class HandoffHandler:
         because = self._guarded(agent, asked.to) if asked.by_agent else None
         now = self._dependencies.clock.monotonic()
         if agent.handoff is not None and isinstance(agent.handoff.state, Asked):
+            if asked.by_agent:
+                raise NotNow(
+                    f"The user is asked about a handoff of {agent.name}",
+                    "Only the user can answer that.",
+                    "Continue your work; you get the answer when the user gives it.",
+                )
             if target is not None:
                 await self._engine.retarget(agent, target)
             await self._engine.apply(agent, Approved(now))
