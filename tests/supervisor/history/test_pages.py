@@ -47,7 +47,7 @@ def fill(store: Store) -> None:
 
 
 SESSION = (
-    "id number state document documents handoffs handoff writer outcome cost_usd tokens "
+    "id number runtime state document documents handoffs handoff writer outcome cost_usd tokens "
     "compactions began_with started_at ended_at transcript"
 )
 HANDOFF = "id reason created ended outcome why document copy writer tokens_after"
