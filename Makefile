@@ -15,7 +15,11 @@ PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13 python3.14; 
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-WORKERS ?= 2
+# Tests wait more than they compute: two for each core keep it busy.
+WORKERS ?= $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
+PYTEST = $(BIN)/pytest -n $(WORKERS) --dist worksteal
+# Or each of the processes that tests start compiles every module again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test test-portable check bench faults mutants tracer branches docs wheel release setup programs clis lock clean
 
@@ -23,10 +27,10 @@ demo: setup
 	@$(BIN)/cockpit demo
 
 test: check
-	@$(BIN)/pytest -n $(WORKERS) --dist loadfile
+	@PYTEST_PLUGINS=tests.branches $(PYTEST)
 
 test-portable: setup
-	@COCKPIT_PORTABLE=1 $(BIN)/pytest -n $(WORKERS) --dist loadfile
+	@COCKPIT_PORTABLE=1 $(PYTEST)
 
 check: setup
 	@$(BIN)/ruff format --check .
@@ -51,15 +55,10 @@ tracer:
 		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq strace >&2; } || \
 		echo "Without strace the order of writes, signals and starts is not judged: sudo apt-get install strace" >&2
 
-# What decides of handoffs, secrets and permission modes, and what recovers: every branch is tried.
-RECOVERY := agents/test_exit_reason agents/test_blocked history/test_document_chains history/test_rebuild \
-	sessions/test_adopt sessions/test_reattach sessions/test_undo
-
+# What decides about handoffs, secrets and permission modes, and what recovers: every branch is
+# tested. `make test` measures it too.
 branches: setup
-	@$(BIN)/coverage run -m pytest tests/core/handoff/test_advance.py tests/core/handoff/test_details.py \
-		tests/core/test_redaction.py tests/redaction/test_table.py \
-		tests/core/test_permission.py tests/core/test_git_settings.py $(RECOVERY:%=tests/supervisor/%.py)
-	@$(BIN)/coverage report
+	@$(BIN)/python -m tests.branches -n $(WORKERS) --dist worksteal
 
 docs: setup $(VENV)/.ready-docs
 	@$(BIN)/pytest tests/packaging/check_site.py

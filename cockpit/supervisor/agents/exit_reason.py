@@ -35,8 +35,8 @@ async def find_exit(dependencies: Dependencies, agent: Agent) -> Exit:
             lost = LostPane.SERVER_ENDED if gone else LostPane.CLOSED
     except (PanesSilent, CockpitError):
         # The end itself is certain. A tmux server that ends while it is asked answers nothing.
-        if pane is not None and await _server_has_ended(dependencies):
-            lost = LostPane.SERVER_ENDED
+        gone = pane is not None and await _server_has_ended(dependencies)
+        lost = LostPane.SERVER_ENDED if gone else None
     return Exit(dependencies.clock.now().timestamp(), status, signal, text, lost)
 
 
