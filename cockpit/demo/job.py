@@ -7,6 +7,8 @@ from typing import Literal
 
 from cockpit.demo.conversation import ToolCall
 
+COMPLETE = "HANDOFF: COMPLETE"
+"""What every job is told to say at its end."""
 TESTS = "python3 -m unittest -q"
 EVERYTHING = "Bash"
 """Edits need no permission in the demo's mode, so the CLI asks for no other tool."""
@@ -118,4 +120,4 @@ def look(say: str) -> Step:
 
 def ending(say: str) -> Step:
     """The last step of every job, with the completion marker."""
-    return Step("Report", f"{say}\n\nHANDOFF: COMPLETE")
+    return Step("Report", f"{say}\n\n{COMPLETE}")

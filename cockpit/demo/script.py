@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from cockpit.demo.conversation import Reply, Request, TokenCount, ToolCall
-from cockpit.demo.job import TESTS, Growth, Job, Step
+from cockpit.demo.job import COMPLETE, TESTS, Growth, Job, Step
 from cockpit.demo.jobs import JOBS
 from cockpit.demo.more_jobs import MORE
 
@@ -68,7 +68,8 @@ def turn(job: Job, request: Request) -> tuple[str, tuple[ToolCall, ...]]:
     if request.documents_named and not request.replies_made:
         return take_over(job, request)
     if done >= len(job.steps):
-        return FINISHED, ()
+        told = any(job.steps[-1].say in own or FINISHED in own for own in request.own_words)
+        return FINISHED if told else f"{FINISHED}\n\n{COMPLETE}", ()
     step = job.steps[done]
     return step.say, tool_calls(job, step, request)
 

@@ -151,6 +151,14 @@ def test_a_successor_reads_the_document_and_goes_on_after_it() -> None:
     assert talk.replies[-1].tokens.context < 140_000
 
 
+def test_a_successor_with_nothing_left_to_do_says_so_once() -> None:
+    talk = Talk(continuation(Succession(document=PATH, goal=ROUNDING.prompt)))
+    talk.step(result=document(ROUNDING, len(ROUNDING.steps)))
+    assert talk.step().text.endswith("HANDOFF: COMPLETE")
+    talk.tell("Thanks.")
+    assert "HANDOFF" not in talk.step().text
+
+
 def test_a_successor_of_a_document_without_a_model_goes_by_the_commits() -> None:
     talk = Talk(continuation(Succession(document=PATH, goal=ROUNDING.prompt)))
     talk.step(result="ee5fe80 Round minutes up to a step\nbb86261 Add up a time sheet")
