@@ -32,7 +32,7 @@ from tests.supervisor.conftest import Cockpit, cockpit
 __all__ = ["cockpit"]
 
 COCKPIT = [sys.executable, "-P", "-m", "cockpit"]
-PATIENCE = 60.0
+PATIENCE = 120.0
 LOOK = 0.05
 _SEQUENCE = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]"

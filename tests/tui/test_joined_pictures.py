@@ -21,6 +21,7 @@ from cockpit.tui.state.pace import Pace
 from cockpit.wire.status import Needs, Status
 from tests.client.memory import MemoryClient
 from tests.tui.scene import agent, scene
+from tests.tui.test_pictures import at_rest
 
 THEMES = Path(__file__).parents[2] / "themes"
 
@@ -85,16 +86,6 @@ async def until(pilot: Pilot[None], true: Callable[[], bool]) -> None:
     while not true():
         assert time.monotonic() < deadline
         await pilot.pause(0.02)
-
-
-async def at_rest(pilot: Pilot[None]) -> None:
-    """Until several looks in a row find the same picture; a busy machine draws late."""
-    deadline, last, same = time.monotonic() + 10, "", 0
-    while same < 4 and time.monotonic() < deadline:
-        await pilot.pause(0.05)
-        now = pilot.app.export_screenshot()
-        same = same + 1 if now == last else 0
-        last = now
 
 
 @pytest.mark.parametrize("size", [(60, 15), (100, 30)], ids=["60x15", "100x30"])

@@ -73,10 +73,12 @@ async def settled(pilot: Pilot[None]) -> None:
 
 async def at_rest(pilot: Pilot[None]) -> None:
     """Until several looks in a row find the same picture; a busy machine draws late."""
-    deadline, last, same = time.monotonic() + 10, "", 0
+    deadline, last, same = time.monotonic() + 10, None, 0
     while same < 4 and time.monotonic() < deadline:
         await pilot.pause(0.05)
-        now = pilot.app.export_screenshot()
+        # Cells and their styles are all that a picture shows, and cost a quarter of one.
+        screens = (pilot.app.screen, *pilot.app._background_screens)
+        now = [screen._compositor.render_strips() for screen in screens]
         same = same + 1 if now == last else 0
         last = now
 
