@@ -45,6 +45,8 @@ class SessionOrder:
     command: Sequence[str] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     """The pane's environment before the runtime adds its own."""
+    documents: Path | None = None
+    """The folder of its handoff documents, below `directory`. It may not exist."""
 
 
 class Activity(StrEnum):

@@ -197,6 +197,7 @@ class Sessions:
             arguments=settings.arguments if is_usual else (),
             command=settings.command if is_usual else (),
             environment=self.environment(agent),
+            documents=agent.directory / settings.handoff.directory,
         )
 
     def environment(self, agent: Agent) -> dict[str, str]:

@@ -4,6 +4,10 @@ Gemini's own tool for reading refuses files outside of the directory, and files 
 handoff document is such a file. The model then uses `cat`, for which Gemini asks in most modes. So
 a policy file of this run allows `cat` for these files, and the writing of a document's draft, by
 their exact form. A rule of the user's own with a higher priority still counts.
+
+Gemini searches the pattern in the tool's arguments as JSON with sorted names, and puts a null
+character before and after each argument of the tool itself (0.61.0). Within a string of JSON this
+character is escaped. So what stands between two of them is a whole argument, at the top.
 """
 
 from __future__ import annotations
@@ -11,7 +15,9 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
+import shlex
+from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 
 from cockpit.adapters.agents.gemini.settings import config_folder, user_settings
@@ -19,21 +25,27 @@ from cockpit.adapters.agents.reporter import write_whole
 
 PRIORITY = 500
 """Of 999; below what the user chose to allow always in a session."""
-_BELOW = r"[A-Za-z0-9_./-]{0,200}"
-"""Folders below the directory, in a JSON string."""
+MOST_FILES = 10_000
+"""In a folder of documents that is looked through."""
+_PROMPT = r"prompt-[0-9a-f]{16}\.md"
+_PAPER = r"(?:handoff|draft)-[0-9a-f-]{1,60}\.md"
+_DRAFT = r"draft-[0-9a-f-]{1,60}\.md"
+_IS_PAPER = re.compile(_PAPER)
+_NOT_IN_QUOTES = re.compile(r'["$`\\!]')
 
 
-def write_policy(path: Path, directory: Path, prompts: Path) -> None:
-    """Write the policy of one session, readable only by the user."""
-    prompt = rf"{_literal(prompts)}/prompt-[0-9a-f]{{16}}\.md"
-    paper = rf"{_literal(directory)}/{_BELOW}(?:handoff|draft)-[0-9a-f-]{{1,60}}\.md"
-    draft = rf"{_literal(directory)}/{_BELOW}draft-[0-9a-f-]{{1,60}}\.md"
-    rules = (
-        ("run_shell_command", f'"command":"cat {prompt}"'),
-        ("run_shell_command", f'"command":"cat {paper}"'),
-        ("write_file", f'"file_path":"{draft}"'),
-        ("replace", f'"file_path":"{draft}"'),
-    )
+def write_policy(path: Path, directory: Path, documents: Path | None, prompts: Path) -> None:
+    """Write the policy of one session, readable only by the user.
+
+    `documents` is the folder of its handoff documents, below `directory`. A repository can bring
+    this folder with it. Where it or a document in it is a link, Gemini asks as for any other file.
+    """
+    rules = [("run_shell_command", cat) for cat in _cats(Path(os.path.realpath(prompts)), _PROMPT)]
+    if documents is not None and _is_its_own(directory, documents):
+        folder = Path(os.path.realpath(documents))
+        rules += [("run_shell_command", cat) for cat in _cats(folder, _PAPER)]
+        draft = _argument("file_path", _literal(f"{folder}/") + _DRAFT)
+        rules += [("write_file", draft), ("replace", draft)]
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     write_whole(path, "\n".join(_rule(*rule) for rule in rules).encode(), 0o600)
 
@@ -47,6 +59,47 @@ def policy_arguments(ours: Path, environment: Mapping[str, str]) -> list[str]:
     return [word for path in paths for word in ("--policy", path)]
 
 
+def _is_its_own(directory: Path, documents: Path) -> bool:
+    """Return whether no link leads from the directory to its documents or from them elsewhere."""
+    if not documents.is_relative_to(directory) or ".." in documents.parts:
+        return False
+    folder = Path(os.path.realpath(directory)) / documents.relative_to(directory)
+    if os.path.realpath(folder) != str(folder):
+        return False
+    try:
+        with os.scandir(folder) as found:
+            entries = list(islice(found, MOST_FILES + 1))
+            return len(entries) <= MOST_FILES and all(map(_is_one_file, entries))
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+
+
+def _is_one_file(entry: os.DirEntry[str]) -> bool:
+    if not _IS_PAPER.fullmatch(entry.name):
+        return True
+    return not entry.is_symlink() and entry.stat(follow_symlinks=False).st_nlink == 1
+
+
+def _cats(folder: Path, name: str) -> Iterator[str]:
+    """Return patterns for `cat` of one file in a folder, with the path quoted where it has to
+    be."""
+    text = f"{folder}/"
+    if shlex.quote(text) == text:
+        yield _argument("command", _literal(f"cat {text}") + name)
+        return
+    if "'" not in text:
+        yield _argument("command", _literal(f"cat '{text}") + name + "'")
+    if not _NOT_IN_QUOTES.search(text):
+        yield _argument("command", _literal(f'cat "{text}') + name + _literal('"'))
+
+
+def _argument(name: str, value: str) -> str:
+    """Return a pattern for an argument of the tool itself whose whole value has this pattern."""
+    return rf'\x00"{name}":"{value}"\x00'
+
+
 def _rule(tool: str, pattern: str) -> str:
     return (
         f'[[rule]]\ntoolName = "{tool}"\nargsPattern = {json.dumps(pattern, ensure_ascii=False)}\n'
@@ -54,7 +107,6 @@ def _rule(tool: str, pattern: str) -> str:
     )
 
 
-def _literal(path: Path) -> str:
-    """Return an expression for this path within a JSON string."""
-    text = json.dumps(os.path.realpath(path), ensure_ascii=False)[1:-1]
-    return re.escape(text).replace(r"\-", "-")
+def _literal(text: str) -> str:
+    """Return a pattern for this text within a JSON string."""
+    return re.escape(json.dumps(text, ensure_ascii=False)[1:-1]).replace(r"\-", "-")

@@ -116,7 +116,7 @@ class Gemini:
         self._note_hooks(order.agent, state_of(environment, order.directory))
         prompts = self.state / PROMPTS / order.run
         policy = self.state / "settings" / f"{order.agent}.gemini.toml"
-        write_policy(policy, order.directory, prompts)
+        write_policy(policy, order.directory, order.documents, prompts)
         arguments += policy_arguments(policy, environment)
         if order.model:
             arguments += ["--model", order.model]
