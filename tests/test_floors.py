@@ -41,7 +41,7 @@ ROOMS = {
     ),
     "adapters": (
         "files", "process", "clock", "hooks", "transcripts", "documents", "git", "tmux", "agents",
-        "outgoing", "service", "browser", "store", "remote_host",
+        "outgoing", "service", "browser", "store", "remote_host", "tool_server",
     ),
     "tui": (
         "terminal", "state", "keys", "present", "widgets", "screens", "reload", "app", "pictures",
@@ -54,6 +54,7 @@ ONLY_IN = {
     "rich": ("tui/",),
     "libtmux": ("adapters/tmux",),
     "claude_agent_sdk": ("adapters/",),
+    "mcp": ("adapters/",),
     "sqlite3": ("adapters/store/", "adapters/agents/opencode/sessions.py"),
     "pydantic": ("wire/", "config/", "client/", "supervisor/"),
     "h11": ("client/",),
@@ -73,7 +74,7 @@ ONLY_IN = {
 
 IN_ONE_FILE = (
     "aiohttp", "apprise", "asyncinotify", "claude_agent_sdk", "h11", "httpx2", "libtmux",
-    "textual_serve",
+    "mcp", "textual_serve",
 )  # fmt: skip
 """Libraries that are known to one file only."""
 

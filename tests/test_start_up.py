@@ -25,6 +25,7 @@ HEAVY = {
         ("import cockpit.cli.config_file, cockpit.cli.supervisor_process", set()),
         ("import cockpit.cli.commands", {"click"}),
         ("import cockpit.cli.requests", {"click"}),
+        ("import cockpit.cli.mcp", {"click"}),
         ("import cockpit.client.http", {"pydantic", "asyncio"}),
         ("import cockpit.config.read", {"pydantic"}),
         ("import cockpit.adapters.agents.claude.runtime", {"asyncio"}),

@@ -23,6 +23,7 @@ from cockpit.cli.handoffs import continue_, handoff, undo
 from cockpit.cli.history import history, show
 from cockpit.cli.hooks import hooks
 from cockpit.cli.lifecycle import down, restart, start, stop, up
+from cockpit.cli.mcp import mcp
 from cockpit.cli.offline import demo, facts, keys, redact, usage
 from cockpit.cli.options import common_options, with_common_options
 from cockpit.cli.output import run_guarded
@@ -40,7 +41,7 @@ COMMANDS: tuple[click.Command, ...] = (
     demo, init, up, restart, down, start, stop, attach, send, status, wait, run_file, handoff,
     approve, refuse, snooze, done, undo, continue_, history, show, usage, facts,
     redact, events, worktrees, doctor, config, hooks, keys,
-    completion, dial_stdio, serve, service, setup,
+    completion, dial_stdio, mcp, serve, service, setup,
 )  # fmt: skip
 
 

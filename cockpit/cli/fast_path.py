@@ -17,7 +17,7 @@ COMPLETE_VARIABLE = "_COCKPIT_COMPLETE"
 
 
 def run_fast(arguments: Sequence[str]) -> int | None:
-    """Run the screen, the supervisor, `status`, `attach` or `dial-stdio`.
+    """Run the screen, the supervisor, `status`, `attach`, `dial-stdio` or `mcp`.
 
     Return None when the arguments need the full command line.
     """
@@ -53,6 +53,10 @@ def run_fast(arguments: Sequence[str]) -> int | None:
             from cockpit.cli.client_ended import report_client_end
 
             return run_guarded(lambda: report_client_end(int(code)))
+        case ["mcp"]:
+            from cockpit.cli.mcp import serve_tools
+
+            return run_guarded(serve_tools)
         case ["dial-stdio"]:
             from cockpit.cli.dial_stdio import dial
 

@@ -20,7 +20,7 @@ LOCAL = "local"
 
 HERE_ONLY = frozenset({
     "demo", "init", "usage", "facts", "config", "hooks", "keys", "completion", "dial-stdio",
-    "serve",
+    "mcp", "serve",
 })  # fmt: skip
 """Commands that work on local files only."""
 
@@ -60,7 +60,7 @@ def _keep_host(_context: click.Context, _parameter: click.Parameter, value: str 
     if command in HERE_ONLY and options_of(_context).host not in (None, LOCAL):
         raise BadUsage(
             f"`cockpit {command}` only works on this machine",
-            "It does not use a supervisor.",
+            "It does not use the supervisor of another one.",
             f"Run it on the host: ssh -t HOST cockpit {command}",
         )
 

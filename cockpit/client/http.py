@@ -20,6 +20,7 @@ from cockpit.client.connection import Address
 from cockpit.client.exchange import Exchange
 from cockpit.core.errors import BadUsage, Failed
 from cockpit.core.safetext import safe_line
+from cockpit.wire.caller import CallerStatus
 from cockpit.wire.course import Course
 from cockpit.wire.diff import WorktreeDiff
 from cockpit.wire.history import HistoryChain, HistoryPage
@@ -150,9 +151,17 @@ class HttpClient:
         """Return the prompt for the agent's next session; `NotNow` before there is one."""
         return parsed(bytes.decode, await self._get(f"/v1/continuation/{in_path(name)}"))
 
-    async def facts(self, name: str) -> dict[str, Any]:
-        """Return the current `cockpit facts --json` of the agent's session."""
-        body = await self._get(f"/v1/facts/{in_path(name)}")
+    async def caller(self) -> CallerStatus:
+        """Return as whom the supervisor sees this process."""
+        return parsed(CallerStatus.model_validate_json, await self._get("/v1/caller"))
+
+    async def facts(self, name: str, session: str | None = None) -> dict[str, Any]:
+        """Return the current `cockpit facts --json` of the agent's session, or of an earlier one
+        of its job.
+        """
+        query = "" if session is None else "?" + urlencode({"session": session})
+        target = f"/v1/facts/{in_path(name)}{query}"
+        body = await self._get(target, STATE_SECONDS if session is None else TRANSCRIPT_SECONDS)
         found: dict[str, Any] = parsed(json.loads, body)
         return found
 

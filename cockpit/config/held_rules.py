@@ -124,6 +124,7 @@ HELD: Mapping[str, Rule] = {
     "mode": Rule(UNASKED, later_in("observe", "prompt", "auto")),
     "strategy": Rule(CHANGES, differs),
     "on_warning": Rule(CHANGES, differs),
+    "mcp": Rule(WIDENS, switched_on),
     "limits.turns": Rule(RAISES, higher_or_unlimited),
     "limits.session_time": Rule(RAISES, higher_or_unlimited),
     "limits.grace": Rule(RAISES, higher),

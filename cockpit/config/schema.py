@@ -310,6 +310,10 @@ class AgentDefaults(Section):
         default="off",
         description="tell: at the warn threshold, tell the agent how full its context is.",
     )
+    mcp: bool = Field(
+        default=True,
+        description="Offer the agent cockpit's tools over MCP, for this run only.",
+    )
     context: ContextSettings = Field(default=ContextSettings(), description=ContextSettings.__doc__)
     handoff: HandoffSettings = Field(default=HandoffSettings(), description=HandoffSettings.__doc__)
     limits: LimitSettings = Field(default=LimitSettings(), description=LimitSettings.__doc__)

@@ -47,6 +47,8 @@ class SessionOrder:
     """The pane's environment before the runtime adds its own."""
     documents: Path | None = None
     """The folder of its handoff documents, below `directory`. It may not exist."""
+    offers_tools: bool = False
+    """The agent is offered cockpit's tools (MCP), if its CLI takes servers for one run."""
 
 
 class Activity(StrEnum):

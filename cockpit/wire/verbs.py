@@ -7,7 +7,8 @@ silence, to let a client notice a dead connection), `/v1/screen/NAME` (lines of 
 `/v1/history?name=NAME&search=WORDS` (a list of `wire.history.HistoryChain`; without `search`,
 `limit=N&before=JOB` gives a page of the newest jobs and `handoffs=N&before=HANDOFF` one of the
 newest handoffs, each a `wire.history.HistoryPage`), `/v1/document/ID`, `/v1/continuation/NAME`,
-`/v1/facts/NAME`, `/v1/course/NAME`, `/v1/diff/NAME?since=job`.
+`/v1/facts/NAME?session=ID` (without `session`, the current one), `/v1/course/NAME`,
+`/v1/diff/NAME?since=job`, `/v1/caller`.
 """
 
 from __future__ import annotations

@@ -34,6 +34,7 @@ WIDER: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     "mode": ('"observe"', ('"prompt"', '"auto"'), ('"observe"',)),
     "strategy": ('"hybrid"', ('"handoff"', '"compact"'), ('"hybrid"',)),
     "on_warning": ('"tell"', ('"off"',), ('"tell"',)),
+    "mcp": ("false", ("true",), ("false",)),
     "limits.turns": ("50", ("0", "51"), ("1", "50")),
     "limits.session_time": ('"1h"', ('"0"', '"2h"'), ('"1m"',)),
     "limits.grace": ('"1m"', ('"24h"', '"61s"'), ('"0"',)),

@@ -45,6 +45,7 @@ from cockpit.supervisor.history.lookups import Lookups
 from cockpit.supervisor.lifetime import Lifetime
 from cockpit.supervisor.sessions.worktrees import AgentWorktrees
 from cockpit.supervisor.view.publisher import RowPublisher
+from cockpit.wire.caller import CallerStatus
 from cockpit.wire.history import HistoryChain, to_json
 from cockpit.wire.status import Status
 from cockpit.wire.stream import AgentChanged, Event, Happened, ScreenShot, Snapshot
@@ -91,6 +92,7 @@ def application(served: Served) -> Starlette:
     routes = [Route(f"/v1/{verb.verb}", views.verb(verb), methods=["POST"]) for verb in VERBS]
     routes += [
         Route("/v1/status", views.status),
+        Route("/v1/caller", views.caller),
         Route("/v1/events", views.events),
         Route("/v1/watch", views.watch),
         Route("/v1/screen/{name}", views.screen),
@@ -229,6 +231,13 @@ class Views:
         only = self._served.callers.only(await self._caller(request))
         return Response(self._status(only).model_dump_json(), media_type="application/json")
 
+    async def caller(self, request: Request) -> Response:
+        caller = await self._caller(request)
+        found = CallerStatus(
+            kind=caller.kind.value, name=caller.name or None, pid=caller.pid or None
+        )
+        return Response(found.model_dump_json(), media_type="application/json")
+
     async def events(self, request: Request) -> Response:
         after, limit = _number(request, "after", 0), _number(request, "limit", 200)
         only = self._served.callers.only(await self._caller(request))
@@ -346,8 +355,10 @@ class Views:
         return PlainTextResponse(self._served.engine.continuation(agent))
 
     async def facts(self, request: Request) -> Response:
-        agent = await self._agent(request)
-        return JSONResponse(await self._served.history.facts(agent))
+        agent, session = await self._agent(request), request.query_params.get("session")
+        if session is None or session == agent.record.session:
+            return JSONResponse(await self._served.history.facts(agent))
+        return JSONResponse(await self._served.history.past_facts(agent, session))
 
     async def course(self, request: Request) -> Response:
         agent = await self._agent(request)

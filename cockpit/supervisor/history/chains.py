@@ -14,18 +14,25 @@ from typing import Any, TypeVar
 
 from cockpit.adapters.documents.files import Documents
 from cockpit.adapters.files.foreign_files import is_file
-from cockpit.core.errors import BadUsage, NoSuchAgent
+from cockpit.core.collect import Collector
+from cockpit.core.errors import BadUsage, Failed, NoSuchAgent
 from cockpit.core.facts import CommitMade, Facts
 from cockpit.core.handoff.states import Outcome
 from cockpit.core.ids import HandoffId, JobId
+from cockpit.core.meter import Meter
+from cockpit.core.reading import resolve_window
 from cockpit.core.safetext import safe_line
 from cockpit.core.search import excerpt, words
+from cockpit.core.session import Identified, SessionEvent, Skipped
 from cockpit.core.session_report import facts_report, usage_report
 from cockpit.ports.records import HandoffRecord, JobRecord, SessionRecord
+from cockpit.ports.runtimes import Runtime
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.fleet import Fleet
+from cockpit.supervisor.agents.session_runtime import runtime_of
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.events import rfc3339
+from cockpit.supervisor.history.past_records import PastRecords
 from cockpit.supervisor.history.search_index import SearchIndex
 from cockpit.wire.history import HistoryChain, HistoryDocument, HistoryHandoff, HistorySession
 
@@ -36,6 +43,8 @@ SESSIONS_AT_ONCE = 50
 
 DOCUMENT_SECONDS = 5.0
 """Time limit for reading one document."""
+RECORD_SECONDS = 30.0
+"""Time limit for reading the transcript of a session that is over."""
 
 
 class History:
@@ -52,6 +61,7 @@ class History:
         self._fleet = fleet
         self._index = index
         self._facts_of = facts_of
+        self._records = PastRecords(dependencies.places.state)
 
     def jobs_of(self, name: str | None) -> list[JobRecord]:
         """The jobs of one agent or of all, oldest first. Raises `NoSuchAgent`."""
@@ -264,6 +274,61 @@ class History:
             branch=git.branch,
             head=git.head,
         )
+
+    async def past_facts(self, agent: Agent, ident: str) -> dict[str, Any]:
+        """The facts of an earlier session of the agent's job; git is asked for nothing.
+
+        What still ran at its end has the status `unknown` (a subagent) or `ended`. Raises
+        `NoSuchAgent` for a session of no or another job, and for one without a transcript.
+        """
+        store = self._dependencies.store
+        chain = store.chain(agent.record.job) if agent.record.job else []
+        session = next((one for one in chain if one.id == ident), None)
+        if session is None:
+            raise NoSuchAgent(
+                f"{agent.name}'s job has no session {safe_line(ident, 80)!r}",
+                "",
+                f"List them: cockpit history {agent.name}",
+            )
+        runtime = runtime_of(self._dependencies.runtimes, agent, session)
+        read = partial(self._read_facts, session, runtime, agent.environment)
+        return await self._dependencies.slow.ask(("facts of", ident), read, RECORD_SECONDS)
+
+    def _read_facts(
+        self, session: SessionRecord, runtime: Runtime, environment: Mapping[str, str]
+    ) -> dict[str, Any]:
+        """Read a whole transcript. Blocks."""
+        record = self._records.path(session)
+        if record is None:
+            raise NoSuchAgent(f"The transcript of session {session.number} was removed")
+        collector, meter, named = Collector(), Meter(), None
+
+        def feed(event: SessionEvent | Skipped) -> None:
+            nonlocal named
+            collector.feed(event)
+            meter.feed(event)
+            if isinstance(event, Identified):
+                named = event.window or named
+
+        try:
+            kept = self._records.kept_facts(record)
+            if kept is not None:
+                return kept
+            self._records.read(record, runtime.parse, feed)
+        except OSError as error:
+            raise Failed(
+                f"The transcript of session {session.number} cannot be read", str(error.strerror)
+            ) from error
+        collector.only_running(())
+        facts = collector.facts()
+        over = tuple(
+            replace(one, status="unknown") if one.status == "running" else one
+            for one in facts.subagents
+        )
+        table = runtime.window(meter.model, environment)
+        window = resolve_window(reported=named, table=table, seen=meter.peak)
+        usage = usage_report(str(record), meter, window, session.id)
+        return facts_report(replace(facts, subagents=over), usage)
 
 
 @dataclass(frozen=True, slots=True)

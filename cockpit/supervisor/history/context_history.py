@@ -11,10 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cockpit.adapters.files.foreign_files import is_file
-from cockpit.adapters.transcripts.copies import KeptRecords
-from cockpit.adapters.transcripts.lines import parse_bounded
-from cockpit.adapters.transcripts.scan import read_all
 from cockpit.config.thresholds import thresholds
 from cockpit.core import bands
 from cockpit.core.compaction_point import SeenPoint, compaction_point
@@ -22,12 +18,12 @@ from cockpit.core.course import Point, thinned
 from cockpit.core.gauge import Gauge
 from cockpit.core.meter import Meter
 from cockpit.core.reading import Window
-from cockpit.core.session import Skipped
 from cockpit.ports.records import SessionRecord
 from cockpit.ports.runtimes import Runtime
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.session_runtime import runtime_of
 from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.history.past_records import PastRecords
 from cockpit.supervisor.view.rows import marks_status
 from cockpit.wire.course import Course, CoursePoint, Stretch
 from cockpit.wire.status import MarksStatus
@@ -59,7 +55,7 @@ class ContextHistory:
 
     def __init__(self, dependencies: Dependencies) -> None:
         self._dependencies = dependencies
-        self._kept = KeptRecords(dependencies.places.state / "records")
+        self._records = PastRecords(dependencies.places.state)
         self._known: dict[str, _Past] = {}
         self._one_at_a_time = asyncio.Lock()
 
@@ -93,7 +89,7 @@ class ContextHistory:
         return stretch.model_copy(update=_read(agent, runtime, past.points, window, most))
 
     async def _past(self, runtime: Runtime, session: SessionRecord) -> _Past:
-        record = await asyncio.to_thread(self._record, session)
+        record = await asyncio.to_thread(self._records.path, session)
         if record is None:
             return _Past((0, 0), unknown="Its transcript was removed.")
         async with self._one_at_a_time:
@@ -108,26 +104,13 @@ class ContextHistory:
                     del self._known[next(iter(self._known))]
         return known
 
-    def _record(self, session: SessionRecord) -> Path | None:
-        """The CLI's transcript, else our copy of it; None if there is neither."""
-        transcript = Path(session.transcript) if session.transcript else None
-        if transcript is not None and is_file(transcript):
-            return transcript
-        return self._kept.path(session.id)
-
     def _count(self, runtime: Runtime, record: Path, stamp: tuple[int, int]) -> _Past:
         """Read a whole transcript. Blocks."""
         if stamp[0] > LARGEST:
             return _Past(stamp, unknown="Its transcript is too large to be read for this.")
         meter = Meter()
         try:
-            if record.suffix == ".jsonl":
-                read_all(record, runtime.parse, meter.feed)
-            else:
-                for line in self._kept.lines(record):
-                    found = parse_bounded(runtime.parse, line)
-                    for event in (found,) if isinstance(found, Skipped) else found:
-                        meter.feed(event)
+            self._records.read(record, runtime.parse, meter.feed)
         except OSError as error:
             return _Past(stamp, unknown=f"Its transcript cannot be read: {error.strerror}.")
         if not meter.series:

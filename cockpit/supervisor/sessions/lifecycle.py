@@ -198,6 +198,7 @@ class Sessions:
             command=settings.command if is_usual else (),
             environment=self.environment(agent),
             documents=agent.directory / settings.handoff.directory,
+            offers_tools=settings.mcp,
         )
 
     def environment(self, agent: Agent) -> dict[str, str]:

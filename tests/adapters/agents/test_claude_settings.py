@@ -13,12 +13,12 @@ import pytest
 from cockpit.adapters.agents.claude.settings import (
     HOOK_EVENTS,
     config_folder,
-    main_checkout,
     session_settings,
     user_status_line,
     write_settings,
 )
 from cockpit.adapters.agents.reporter import install_reporter
+from cockpit.adapters.files.main_checkout import main_checkout
 from cockpit.core.ids import AgentName
 
 API = AgentName("api")

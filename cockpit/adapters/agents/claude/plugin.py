@@ -1,30 +1,62 @@
-"""Install the plugin that an agent's Claude Code loads: `/cockpit:handoff` and a second command.
+"""Install the plugins that an agent's Claude Code loads.
 
-The plugin is copied into the state folder, so that running agents keep it when the package moves. A
-`cockpit` script for this installation is added; the CLI puts it on the PATH of its shells. The
-plugin has no hooks: the settings have them, and they would run twice.
+One has `/cockpit:handoff` and a second command. It is copied into the state folder, so that running
+agents keep it when the package moves. A `cockpit` script for this installation is added; the CLI
+puts it on the PATH of its shells. The plugin has no hooks: the settings have them, and they would
+run twice.
+
+The other one has cockpit's tools, and is left out for an agent with `mcp = false`. `--mcp-config`
+is not used for them: with an MCP configuration of the user's organisation the CLI then refuses to
+start, while it only leaves out a plugin's server.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
-import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from cockpit.adapters.agents.own_command import SERVER, own_command, tool_server
 from cockpit.adapters.files.private_file import write_private
 
 SOURCE = Path(__file__).parents[3] / "plugin"
 OUR_OWN = "bin/cockpit"
 """The only file that is generated instead of copied."""
+TOOLS = "cockpit-tools"
+"""The plugin with the tools."""
+TOOLS_RULE = f"mcp__plugin_{TOOLS}_{SERVER}"
+"""The permission rule for all of these tools; also the beginning of their names."""
 
 
 def install_plugin(state: Path) -> Path:
     """Install the plugin where running agents find it; return its folder. Writes only changes."""
-    folder = state / "plugin"
+    return _install(state, "plugin", _files())
+
+
+def install_tools(state: Path) -> Path:
+    """Install the plugin with the tools; return its folder. Writes only changes."""
+    about = {
+        "name": TOOLS,
+        "version": "1.0.0",
+        "description": "Tools for handoffs and for the session's own context, served by cockpit.",
+        "author": {"name": "cockpit"},
+    }
+    command, *arguments = tool_server()
+    servers = {SERVER: {"type": "stdio", "command": command, "args": arguments}}
+    files = [
+        (".claude-plugin/plugin.json", _json(about), 0o600),
+        (".mcp.json", _json({"mcpServers": servers}), 0o600),
+    ]
+    return _install(state, TOOLS, files)
+
+
+def _install(state: Path, plugin: str, files: Iterable[tuple[str, bytes, int]]) -> Path:
+    """Write the files of a plugin that are missing or differ."""
+    folder = state / plugin
     state.mkdir(mode=0o700, parents=True, exist_ok=True)
-    for name, content, mode in _files():
+    for name, content, mode in files:
         path = folder / name
         if _is(path, content):
             continue
@@ -37,8 +69,7 @@ def install_plugin(state: Path) -> Path:
 
 def launcher() -> str:
     """Return a script that runs this installation's `cockpit` from any PATH and directory."""
-    command = shlex.join([sys.executable, "-P", "-m", "cockpit"])
-    return f'#!/bin/sh\nexec {command} "$@"\n'
+    return f'#!/bin/sh\nexec {shlex.join(own_command())} "$@"\n'
 
 
 def _files() -> Iterator[tuple[str, bytes, int]]:
@@ -48,6 +79,10 @@ def _files() -> Iterator[tuple[str, bytes, int]]:
             name = source.relative_to(SOURCE).as_posix()
             yield name, source.read_bytes(), 0o700 if executable else 0o600
     yield OUR_OWN, launcher().encode(), 0o700
+
+
+def _json(value: object) -> bytes:
+    return json.dumps(value, indent=1).encode()
 
 
 def _is(path: Path, content: bytes) -> bool:

@@ -15,7 +15,7 @@ from cockpit.adapters.agents.claude import live_sessions
 from cockpit.adapters.agents.claude.composer import composer_empty
 from cockpit.adapters.agents.claude.first_dialogs import first_dialog
 from cockpit.adapters.agents.claude.fork import ForkOrder, ask_fork
-from cockpit.adapters.agents.claude.plugin import install_plugin
+from cockpit.adapters.agents.claude.plugin import TOOLS_RULE, install_plugin, install_tools
 from cockpit.adapters.agents.claude.program import find_program
 from cockpit.adapters.agents.claude.sessions import (
     check_resumable,
@@ -122,6 +122,8 @@ class Claude:
         argv = [str(program.path)]
         argv += ["--resume" if order.resume else "--session-id", order.session_id]
         argv += ["--settings", str(settings), "--plugin-dir", str(install_plugin(self.state))]
+        if order.offers_tools:
+            argv += ["--plugin-dir", str(install_tools(self.state))]
         if order.permission_mode:
             argv += ["--permission-mode", order.permission_mode]
         if order.model:
@@ -263,7 +265,8 @@ class Claude:
         self.spool.prepare(order.agent)
         line = user_status_line(order.directory, order.environment, self.state)
         path = self.state / "settings" / f"{order.agent}.json"
-        write_settings(path, session_settings(self.state, order.agent, line))
+        allowed = (TOOLS_RULE,) if order.offers_tools else ()
+        write_settings(path, session_settings(self.state, order.agent, line, allowed))
         return path
 
 

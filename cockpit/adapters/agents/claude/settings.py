@@ -12,14 +12,14 @@ as a script.
 from __future__ import annotations
 
 import json
-import os
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from cockpit.adapters.agents.reporter import REPORTER, write_whole
-from cockpit.adapters.files.foreign_files import read_file, read_text
+from cockpit.adapters.files.foreign_files import read_file
+from cockpit.adapters.files.main_checkout import main_checkout
 from cockpit.core.ids import AgentName
 
 HOOK_EVENTS = (
@@ -50,8 +50,6 @@ HOOK_TIMEOUT = 5
 COMPACTION_TIMEOUT = 15
 """Timeout of the hook that waits until the session's facts are on disk: at most eight seconds."""
 
-_LARGEST_POINTER = 8192
-"""Maximum bytes of a `.git` file or a `commondir`; each holds one path."""
 _LARGEST_SETTINGS = 8_000_000
 
 
@@ -64,9 +62,15 @@ def config_folder(environment: Mapping[str, str]) -> Path:
 
 
 def session_settings(
-    state: Path, agent: AgentName, user_line: Mapping[str, Any] | None
+    state: Path,
+    agent: AgentName,
+    user_line: Mapping[str, Any] | None,
+    allowed: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Return the settings for one agent whose reporter is in `state`."""
+    """Return the settings for one agent whose reporter is in `state`.
+
+    `allowed` are permission rules for tools that the CLI does not ask about.
+    """
     reporter = str(state / REPORTER)
     hooks: dict[str, list[dict[str, Any]]] = {
         event: [
@@ -106,7 +110,8 @@ def session_settings(
     if user_line:
         words.append(str(user_line["command"]))
     line.update(type="command", command=shlex.join(words))
-    return {"hooks": hooks, "statusLine": line}
+    permissions = {"permissions": {"allow": [*allowed]}} if allowed else {}
+    return {"hooks": hooks, "statusLine": line, **permissions}
 
 
 def user_status_line(
@@ -140,32 +145,6 @@ def _settings_files(directory: Path, environment: Mapping[str, str]) -> Iterator
     yield directory / ".claude" / "settings.local.json"
     yield directory / ".claude" / "settings.json"
     yield config_folder(environment) / "settings.json"
-
-
-def main_checkout(directory: Path) -> Path | None:
-    """Return the root of the main checkout of `directory`, which may be in a worktree; does not run
-    git.
-    """
-    for folder in (directory, *directory.parents):
-        marker = folder / ".git"
-        if marker.is_dir():
-            return folder
-        if marker.is_file():
-            return _owner_of(marker) or folder
-    return None
-
-
-def _owner_of(marker: Path) -> Path | None:
-    """Return the checkout that a worktree belongs to, from its `.git` file; None if it is not a
-    worktree.
-    """
-    try:
-        pointer = read_text(marker, _LARGEST_POINTER).removeprefix("gitdir:").strip()
-        private = marker.parent / pointer
-        common = private / read_text(private / "commondir", _LARGEST_POINTER).strip()
-    except OSError:
-        return None
-    return Path(os.path.normpath(common)).parent
 
 
 def _status_line(path: Path) -> dict[str, Any] | None:

@@ -1,0 +1,37 @@
+"""Find the main checkout of a directory, by a few small files; does not run git."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from cockpit.adapters.files.foreign_files import read_text
+
+_LARGEST_POINTER = 8192
+"""Maximum bytes of a `.git` file or a `commondir`; each holds one path."""
+
+
+def main_checkout(directory: Path) -> Path | None:
+    """Return the root of the main checkout of `directory`, which may be in a worktree; does not run
+    git.
+    """
+    for folder in (directory, *directory.parents):
+        marker = folder / ".git"
+        if marker.is_dir():
+            return folder
+        if marker.is_file():
+            return _owner_of(marker) or folder
+    return None
+
+
+def _owner_of(marker: Path) -> Path | None:
+    """Return the checkout that a worktree belongs to, from its `.git` file; None if it is not a
+    worktree.
+    """
+    try:
+        pointer = read_text(marker, _LARGEST_POINTER).removeprefix("gitdir:").strip()
+        private = marker.parent / pointer
+        common = private / read_text(private / "commondir", _LARGEST_POINTER).strip()
+    except OSError:
+        return None
+    return Path(os.path.normpath(common)).parent

@@ -1,0 +1,338 @@
+"""The tools that cockpit offers to an agent's model, answered by the supervisor.
+
+Which agent asks is decided by the supervisor, from the process at the other end of the connection.
+No tool takes the name of an agent. Texts are for a model that cannot run `cockpit up` or answer a
+question in its user's place.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from cockpit.adapters.files.main_checkout import main_checkout
+from cockpit.client.http import HttpClient
+from cockpit.core.errors import CockpitError, NoSuchAgent, NoSupervisor, NotNow
+from cockpit.core.safetext import safe_line
+from cockpit.core.tool_names import SUCCESSORS
+from cockpit.ports.agent_tools import Argument, Resource, Tool
+from cockpit.wire.history import HistoryChain, HistoryHandoff, HistorySession
+from cockpit.wire.status import AgentStatus
+from cockpit.wire.verbs import Handoff
+
+INSTRUCTIONS = (
+    "This session runs under cockpit, which hands its job to a new session before the context is "
+    "full. These tools show how full it is, hand the job off, and read the documents that earlier "
+    "sessions of the job left. You need none of them for a handoff that cockpit asks you for."
+)
+SCHEME = "cockpit://handoff/"
+MOST_FOUND = 20
+LONGEST_DOCUMENT = 80_000
+"""Characters of a document in one answer; about 20,000 tokens."""
+
+TOOLS = (
+    Tool(
+        "handoff_request",
+        "Ask cockpit to hand this job to a new session. cockpit then asks you for the document.",
+        (
+            Argument("to", "The CLI of the new session, if not this one.", choices=SUCCESSORS),
+            Argument("model", "The model of the new session, if not its CLI's usual one."),
+        ),
+        changes=True,
+    ),
+    Tool(
+        "handoff_created",
+        "Hand this job to a new session with a handoff document that you have already written.",
+        (Argument("path", "The document's file.", required=True),),
+        changes=True,
+    ),
+    Tool("handoff_status", "Whether a handoff is under way, and what you have to do for it."),
+    Tool(
+        "context_status",
+        "How full this session's context is, where cockpit acts, and how many replies are left.",
+    ),
+    Tool(
+        "get_subagent_status",
+        "The subagents of this session, and of the session before it, with their last known state.",
+        (Argument("id", "Only the subagent with this id."),),
+    ),
+    Tool(
+        "read_handoff",
+        "Read the document that this session began with, or another one of this agent.",
+        (Argument("id", "The id or path of a handoff document; see search_history."),),
+    ),
+    Tool(
+        "search_history",
+        "Find this agent's handoff documents in this repository that contain all of these words.",
+        (Argument("words", "Words, in any order.", required=True),),
+    ),
+)
+
+NEXT: Mapping[str, str] = {
+    "asked": "The user is asked whether to hand off. Continue your work.",
+    "waiting": "cockpit asks you for the document after your next tool call or at the end of your "
+    "turn. Finish the current step, start nothing new, and end your turn.",
+    "documenting": "Write the document to the path that cockpit named, then end your turn.",
+    "review": "The user reviews the document. Start nothing new, and end your turn.",
+    "stopping": "The job moves to a new session. End your turn.",
+    "starting": "The job moves to a new session. End your turn.",
+    "confirming": "A new session has begun. If it is you, continue with the document's Next Steps.",
+}
+"""What the agent does in each phase of a handoff."""
+NO_HANDOFF = "No handoff is under way. Continue your work."
+SUBAGENTS_END = (
+    "Subagents end with their session. What a subagent of the session before had not finished is "
+    "lost; start it again if it is still needed."
+)
+
+Answer = Mapping[str, Any] | str
+
+
+class OwnTools:
+    """The tools and documents of the agent that this process belongs to."""
+
+    instructions = INSTRUCTIONS
+    tools: Sequence[Tool] = TOOLS
+
+    def __init__(self, client: HttpClient) -> None:
+        self._client = client
+        self._calls: Mapping[str, Callable[..., Awaitable[Answer]]] = {
+            "handoff_request": self._request,
+            "handoff_created": self._created,
+            "handoff_status": self._handoff_status,
+            "context_status": self._context_status,
+            "get_subagent_status": self._subagents,
+            "read_handoff": self._read_handoff,
+            "search_history": self._search,
+        }
+
+    async def call(self, name: str, arguments: Mapping[str, str]) -> Answer:
+        async with _for_a_model():
+            return await self._calls[name](**arguments)
+
+    async def resources(self) -> list[Resource]:
+        """The documents of the agent's job, oldest first."""
+        async with _for_a_model():
+            chain = await self._chain(await self._row())
+            return [
+                Resource(
+                    uri=f"{SCHEME}{handoff.id}",
+                    name=Path(handoff.document).name,
+                    description=f"Session {session.number}, {handoff.created}, "
+                    f"{(handoff.outcome or 'open').replace('_', ' ')}",
+                )
+                for session, handoff in _documents(chain)
+                if handoff.document
+            ]
+
+    async def read(self, uri: str) -> str:
+        async with _for_a_model():
+            await self._name()
+            if not uri.startswith(SCHEME):
+                raise NoSuchAgent(
+                    f"There is no resource {safe_line(uri, 200)}", f"Ours begin with {SCHEME}"
+                )
+            return await self._client.document(uri.removeprefix(SCHEME))
+
+    # Handoffs
+
+    async def _request(self, to: str | None = None, model: str | None = None) -> Answer:
+        asked = Handoff(name=await self._name(), to=to, model=model, by_agent=True)
+        done = await self._client.ask(asked)
+        return {"message": done.message, **_handoff(await self._row())}
+
+    async def _created(self, path: str) -> Answer:
+        row = await self._row()
+        document = Path(row.directory, path)
+        asked = Handoff(name=row.name, document=str(document), by_agent=True)
+        done = await self._client.ask(asked)
+        return {"message": done.message, **_handoff(await self._row())}
+
+    async def _handoff_status(self) -> Answer:
+        row = await self._row()
+        counts = {"mode": row.mode, "handoffs": row.handoffs, "max_handoffs": row.max_handoffs}
+        return {**_handoff(row), "session_number": row.session_number, **counts}
+
+    # The session
+
+    async def _context_status(self) -> Answer:
+        row = await self._row()
+        context = row.context
+        return {
+            "tokens": context.tokens,
+            "window": context.window,
+            "used": context.used,
+            "band": context.band,
+            "marks": context.marks.model_dump(),
+            "compacts_at": context.compacts_at,
+            "tokens_per_turn": context.tokens_per_turn,
+            "turns_left": context.turns_left,
+            "confidence": context.confidence,
+            "age_seconds": context.age_seconds,
+            "compactions": row.compactions,
+            "strategy": row.strategy,
+        }
+
+    async def _subagents(self, id: str | None = None) -> Answer:  # noqa: A002 - the tool's argument
+        row = await self._row()
+        now = _only(_of(await self._client.facts(row.name)), id)
+        before, unknown = [], None
+        if row.previous_session_id is not None:
+            try:
+                past = await self._client.facts(row.name, row.previous_session_id)
+                before = _only(_of(past), id)
+            except NoSupervisor:
+                raise
+            except CockpitError as error:
+                unknown = f"{error.title}. See Background Work in its document: read_handoff"
+        if id is not None and not now and not before and unknown is None:
+            raise NoSuchAgent(
+                f"There is no subagent {safe_line(id, 80)!r}",
+                "Neither this session nor the one before started it.",
+                "List all: get_subagent_status without an id.",
+            )
+        return {
+            "this_session": now,
+            "session_before": before if unknown is None else None,
+            "session_before_unknown": unknown,
+            "note": SUBAGENTS_END,
+        }
+
+    # Documents
+
+    async def _read_handoff(self, id: str | None = None) -> Answer:  # noqa: A002 - see above
+        named = id or await self._newest(await self._row())
+        await self._name()
+        text = await self._client.document(named)
+        if len(text) <= LONGEST_DOCUMENT:
+            return text
+        return f"{text[:LONGEST_DOCUMENT]}\n\n(cut here; the document has {len(text)} characters)"
+
+    async def _newest(self, row: AgentStatus) -> str:
+        """The document that this session began with, else the newest one of the job."""
+        chain = await self._chain(row)
+        here = [one for one in chain.sessions if one.id == row.session_id] if chain else []
+        if here and here[0].began_with:
+            return here[0].began_with
+        found = [handoff.id for _, handoff in _documents(chain) if handoff.document]
+        if not found:
+            raise NotNow(
+                "This job has no handoff document yet",
+                "Its first session is still running.",
+                "Find documents of earlier jobs: search_history",
+            )
+        return found[-1]
+
+    async def _search(self, words: str) -> Answer:
+        row = await self._row()
+        chains = await self._client.history(None, words)
+        found = [
+            (handoff.created, chain.agent, handoff)
+            for chain in chains
+            for _, handoff in _documents(chain)
+        ]
+        own = await asyncio.to_thread(_in_repository, Path(row.directory), found)
+        own.sort(key=lambda match: match[0], reverse=True)
+        return {
+            "found": [
+                {
+                    "id": handoff.id,
+                    "agent": agent,
+                    "created": created,
+                    "document": handoff.document,
+                    "text": handoff.found,
+                }
+                for created, agent, handoff in own[:MOST_FOUND]
+            ],
+            "more": max(0, len(own) - MOST_FOUND),
+        }
+
+    # Who asks
+
+    async def _name(self) -> str:
+        """The agent that this process belongs to, by the supervisor's answer."""
+        caller = await self._client.caller()
+        if caller.kind == "agent" and caller.name:
+            return caller.name
+        raise NotNow(
+            "These tools are for agents that cockpit started",
+            f"The supervisor knows no agent to which process {caller.pid or 'of this server'} "
+            "belongs.",
+            "Continue without them. The user starts an agent with: cockpit start NAME",
+        )
+
+    async def _row(self) -> AgentStatus:
+        name = await self._name()
+        status = await self._client.status()
+        for row in status.agents:
+            if row.name == name:
+                return row
+        raise NoSuchAgent(f"The agent {name} was removed")
+
+    async def _chain(self, row: AgentStatus) -> HistoryChain | None:
+        """The sessions of the agent's job; None before the first one."""
+        chains = await self._client.history(row.name) if row.job else []
+        return next((chain for chain in chains if chain.job == row.job), None)
+
+
+@asynccontextmanager
+async def _for_a_model() -> AsyncIterator[None]:
+    """Say what the agent does while no supervisor answers: it cannot start one."""
+    try:
+        yield
+    except NoSupervisor as error:
+        raise NoSupervisor(
+            error.title,
+            error.detail,
+            "Continue your work: this session is not affected. If you need the answer, ask the "
+            "user to run: cockpit up",
+        ) from error
+
+
+def _handoff(row: AgentStatus) -> dict[str, Any]:
+    """The handoff that is under way, and what the agent does now."""
+    current = row.handoff
+    if current is None:
+        return {"handoff": None, "next": NO_HANDOFF}
+    known = current.model_dump(exclude_none=True)
+    return {"handoff": known, "next": NEXT.get(current.phase, NO_HANDOFF)}
+
+
+def _documents(chain: HistoryChain | None) -> list[tuple[HistorySession, HistoryHandoff]]:
+    """Each handoff of a job with its session, oldest first."""
+    if chain is None:
+        return []
+    return [(session, handoff) for session in chain.sessions for handoff in session.handoffs]
+
+
+def _of(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
+    found = facts.get("subagents")
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+
+def _only(subagents: list[dict[str, Any]], ident: str | None) -> list[dict[str, Any]]:
+    return [one for one in subagents if ident is None or one.get("id") == ident]
+
+
+Match = tuple[str, str, HistoryHandoff]
+
+
+def _in_repository(directory: Path, found: Sequence[Match]) -> list[Match]:
+    """Keep documents of the repository around the directory; outside of one, of the directory.
+
+    A document is where it was written, also if that worktree was removed.
+    """
+    home = _repository(directory)
+    return [
+        match
+        for match in found
+        if match[2].document and _repository(Path(match[2].document).parent) == home
+    ]
+
+
+def _repository(place: Path) -> Path:
+    real = place.resolve()
+    return main_checkout(real) or real

@@ -1,0 +1,58 @@
+"""Tools that a model can call, and documents that it can read, whatever the protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One argument of a tool; its value is text."""
+
+    name: str
+    description: str
+    required: bool = False
+    choices: Sequence[str] = ()
+    """The only values; any text if empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One tool, as the model reads it."""
+
+    name: str
+    description: str
+    arguments: Sequence[Argument] = ()
+    changes: bool = False
+    """Whether a call changes anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """One document that the model, or its user, can read."""
+
+    uri: str
+    name: str
+    description: str
+    type: str = "text/markdown"
+
+
+class AgentTools(Protocol):
+    """Tools and resources of one agent. Errors are `CockpitError`s, worded for a model."""
+
+    @property
+    def instructions(self) -> str:
+        """What the tools are for, in a few lines that every session pays for."""
+
+    @property
+    def tools(self) -> Sequence[Tool]: ...
+
+    async def call(self, name: str, arguments: Mapping[str, str]) -> Mapping[str, Any] | str:
+        """Call one of the tools, with arguments that fit it."""
+
+    async def resources(self) -> Sequence[Resource]: ...
+
+    async def read(self, uri: str) -> str:
+        """Return the text of a resource."""

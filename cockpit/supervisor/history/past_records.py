@@ -1,0 +1,59 @@
+"""The transcripts of sessions that are over: the CLI's own, else our copy. Every call blocks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from cockpit.adapters.files.foreign_files import is_file, read_text
+from cockpit.adapters.transcripts.copies import LARGEST as LARGEST_COPY
+from cockpit.adapters.transcripts.copies import KeptRecords
+from cockpit.adapters.transcripts.lines import Parse, parse_bounded
+from cockpit.adapters.transcripts.scan import read_all
+from cockpit.core.session import SessionEvent, Skipped
+from cockpit.ports.records import SessionRecord
+
+TRANSCRIPT, COPIED_FACTS = ".jsonl", ".json"
+"""How the names of transcripts end, and of the facts that are kept instead of a large one."""
+
+
+class PastRecords:
+    """Finds and reads what is left of a session."""
+
+    def __init__(self, state: Path) -> None:
+        """`state` is the state folder."""
+        self._kept = KeptRecords(state / "records")
+
+    def path(self, session: SessionRecord) -> Path | None:
+        """The CLI's transcript, else our copy of it or of its facts; None if there is neither."""
+        transcript = Path(session.transcript) if session.transcript else None
+        if transcript is not None and is_file(transcript):
+            return transcript
+        return self._kept.path(session.id)
+
+    def read(
+        self, record: Path, parse: Parse, feed: Callable[[SessionEvent | Skipped], None]
+    ) -> None:
+        """Pass every event to `feed`, in order; none if only facts were kept. Raises `OSError`."""
+        if record.suffix == TRANSCRIPT:
+            read_all(record, parse, feed)
+            return
+        for line in self._kept.lines(record):
+            found = parse_bounded(parse, line)
+            for event in (found,) if isinstance(found, Skipped) else found:
+                feed(event)
+
+    def kept_facts(self, record: Path) -> dict[str, Any] | None:
+        """The facts that were kept instead of a transcript; None for a transcript.
+
+        Raises `OSError`, also for a damaged file.
+        """
+        if record.suffix != COPIED_FACTS:
+            return None
+        try:
+            found = json.loads(read_text(record, LARGEST_COPY))
+        except ValueError as error:
+            raise OSError(0, f"it is damaged: {error}") from error
+        return found if isinstance(found, dict) else None

@@ -1,0 +1,17 @@
+"""`GET /v1/caller`: as whom the supervisor sees the process that asks."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from cockpit.wire.status import Wire
+
+
+class CallerStatus(Wire):
+    """The process at the other end of the connection; it cannot choose this by itself."""
+
+    kind: Literal["user", "agent", "hook", "unknown"]
+    name: str | None = None
+    """The agent, or the agent of the hook; null for the user, and for an agent that is no longer
+    known."""
+    pid: int | None = None
