@@ -5,7 +5,7 @@ from __future__ import annotations
 from cockpit.core.errors import NotNow
 from cockpit.core.handoff.details import HeldBack
 from cockpit.core.handoff.events import Approved, Hurried, Turn
-from cockpit.core.handoff.states import Asked, Reviewing, is_revocable
+from cockpit.core.handoff.states import Asked, Documenting, Reviewing, Waiting, is_revocable
 from cockpit.core.safetext import safe_line
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.fleet import Fleet
@@ -54,6 +54,13 @@ class HandoffHandler:
                 f"{agent.name} is not running",
                 "There is no running session to hand off.",
                 f"Start it: cockpit start {agent.name}",
+            )
+        if asked.by_agent and given is not None and _is_draft(agent, given):
+            await self._engine.look(agent)
+            return Done(
+                message=f"cockpit has this document; the handoff of {agent.name} goes on when "
+                "the turn ends",
+                name=agent.name,
             )
         because = self._guarded(agent, asked.to) if asked.by_agent else None
         now = self._dependencies.clock.monotonic()
@@ -147,6 +154,15 @@ class HandoffHandler:
             else []
         )
         return Done(message="\n".join(lines), name=agent.name, text=text)
+
+
+def _is_draft(agent: Agent, path: str) -> bool:
+    """Whether a document is the one that cockpit asked the agent for, and has not sealed yet."""
+    return (
+        agent.handoff is not None
+        and isinstance(agent.handoff.state, Waiting | Documenting)
+        and path == agent.progress.details.draft
+    )
 
 
 def interruption_clause(agent: Agent, *, hurried: bool) -> str:
