@@ -5,7 +5,7 @@ from __future__ import annotations
 from cockpit.core.errors import NotNow
 from cockpit.core.handoff.details import HeldBack
 from cockpit.core.handoff.events import Approved, Hurried, Turn
-from cockpit.core.handoff.states import Asked, Documenting, Reviewing, Waiting, is_revocable
+from cockpit.core.handoff.states import Asked, Reviewing, is_revocable
 from cockpit.core.safetext import safe_line
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.fleet import Fleet
@@ -157,12 +157,8 @@ class HandoffHandler:
 
 
 def _is_draft(agent: Agent, path: str) -> bool:
-    """Whether a document is the one that cockpit asked the agent for, and has not sealed yet."""
-    return (
-        agent.handoff is not None
-        and isinstance(agent.handoff.state, Waiting | Documenting)
-        and path == agent.progress.details.draft
-    )
+    """Whether a document is the one that cockpit asked the agent for, in the handoff under way."""
+    return agent.handoff is not None and path == agent.progress.details.draft
 
 
 def interruption_clause(agent: Agent, *, hurried: bool) -> str:
