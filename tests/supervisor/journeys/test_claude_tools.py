@@ -1,0 +1,132 @@
+"""cockpit's tools in the real Claude Code: offered, called without a question, and ended."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from cockpit.adapters.agents.claude.plugin import TOOLS_RULE
+from cockpit.adapters.agents.claude.program import bundled_path
+from cockpit.demo.conversation import Reply, Request, TokenCount, ToolCall
+from cockpit.demo.leftovers import carriers
+from cockpit.demo.model import ModelServer
+from cockpit.wire.verbs import Stop
+from tests.supervisor.journeys.test_claude_skill import DOCUMENT, real_agent
+
+if TYPE_CHECKING:
+    from tests.supervisor.conftest import Cockpit
+
+pytestmark = [
+    pytest.mark.claude,
+    pytest.mark.tmux,
+    pytest.mark.skipif(bundled_path() is None, reason="the SDK of this platform brings no CLI"),
+]
+FIRST = ("context_status", "handoff_status", "get_subagent_status", "handoff_request")
+SECOND = ("read_handoff", "search_history")
+
+
+def answer(request: Request) -> Reply:
+    """Calls each tool once, and what it is asked for in between."""
+    if not request.has_tools:
+        return Reply("ok")
+    tokens = TokenCount(cache_read=20_000)
+    path = request.document_asked
+    if path is not None:
+        write = ToolCall("Write", {"file_path": path, "content": DOCUMENT})
+        return Reply(tool_calls=(write,), tokens=tokens)
+    called = [call.name.removeprefix(f"{TOOLS_RULE}__") for call in request.calls_made]
+    wanted = SECOND if request.documents_named else FIRST
+    missing = [name for name in wanted if name not in called]
+    if not missing or len(called) > 40:
+        return Reply("Done so far.", tokens=tokens)
+    tool = f"{TOOLS_RULE}__{missing[0]}"
+    if tool not in request.tools:  # its server is still starting
+        wait = ToolCall("Bash", {"command": "sleep 0.2; pwd"})
+        return Reply(tool_calls=(wait,), tokens=tokens)
+    given = {"words": "handoff git"} if missing[0] == "search_history" else {}
+    return Reply(tool_calls=(ToolCall(tool, given),), tokens=tokens)
+
+
+@pytest.fixture
+def model() -> Iterator[ModelServer]:
+    made = ModelServer(answer)
+    made.start()
+    yield made
+    made.stop()
+
+
+async def test_the_cli_offers_the_tools_and_the_job_goes_on(
+    cockpit: Cockpit, model: ModelServer
+) -> None:
+    more = 'arguments = ["--allowedTools", "Bash"]\n'
+    async with cockpit.flying(real_agent(cockpit, model.url).replace("env =", f"{more}env =")):
+        await cockpit.start()
+        second = await cockpit.until(
+            lambda row: row.handoffs == 1 and row.handoff is None, within=120
+        )
+        begun = await cockpit.event("handoff.begun")
+        assert begun.data["reason"] == "agent"
+        assert (await cockpit.event("handoff.document")).data["writer"] == "agent"
+        await cockpit.until(lambda _: "search_history" in results(model), within=60)
+        found = results(model)
+        assert found["context_status"]["window"] == second.context.window
+        assert found["context_status"]["tokens"] == 21_003
+        assert found["handoff_status"]["handoff"] is None
+        assert found["get_subagent_status"]["this_session"] == []
+        assert found["handoff_request"]["handoff"]["reason"] == "agent"
+        (chain,) = await cockpit.client.history("api")
+        handoff = chain.sessions[0].handoff
+        assert f'id: "{handoff}"' in str(found["read_handoff"])
+        assert [hit["id"] for hit in found["search_history"]["found"]] == [handoff]
+        told = [event.text for event in await cockpit.events()]
+        assert not any("permission" in text for text in told), told
+        assert len(servers(cockpit)) == 1
+        await cockpit.ask(Stop(name="api"))
+        assert servers(cockpit) == []
+
+
+async def test_an_agent_that_is_offered_none_has_none(cockpit: Cockpit, model: ModelServer) -> None:
+    more = 'mcp = false\narguments = ["--allowedTools", "Bash"]\n'
+    async with cockpit.flying(real_agent(cockpit, model.url).replace("env =", f"{more}env =")):
+        await cockpit.start()
+        await cockpit.until(lambda row: row.state == "idle", within=60)
+        assert not any(TOOLS_RULE in name for asked in model.requests for name in asked.tools)
+        assert servers(cockpit) == []
+
+
+def results(model: ModelServer) -> dict[str, Any]:
+    """The last result of each tool, as the model got it."""
+    found: dict[str, Any] = {}
+    for request in model.requests:
+        names = {}
+        for message in request.messages:
+            for part in message["content"] if isinstance(message["content"], list) else []:
+                if part.get("type") == "tool_use":
+                    names[part["id"]] = part["name"]
+                elif part.get("type") == "tool_result":
+                    tool = names.get(part["tool_use_id"], "")
+                    if tool.startswith(TOOLS_RULE):
+                        found[tool.removeprefix(f"{TOOLS_RULE}__")] = _value(part["content"])
+    return found
+
+
+def _value(content: Any) -> Any:
+    text = content if isinstance(content, str) else "".join(part["text"] for part in content)
+    with suppress(ValueError):
+        return json.loads(text)
+    return text
+
+
+def servers(cockpit: Cockpit) -> list[int]:
+    """Pids of the tool servers that run."""
+    found = []
+    for pid in carriers(cockpit.home):
+        with suppress(OSError):
+            if Path(f"/proc/{pid}/cmdline").read_bytes().endswith(b"\0cockpit\0mcp\0"):
+                found.append(pid)
+    return found
