@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from cockpit import __version__
-from cockpit.adapters.agents.claude.plugin import SOURCE, install_plugin
+from cockpit.adapters.agents.claude.plugin import SOURCE, TOOLS_RULE, install_plugin, install_tools
 from cockpit.adapters.agents.claude.program import bundled_path
+from cockpit.adapters.agents.own_command import tool_server
 
 
 def test_it_is_installed_with_a_cockpit_of_this_very_installation(own_home: Path) -> None:
@@ -41,6 +43,17 @@ def test_installing_again_mends_what_differs_and_writes_nothing_else(tmp_path: P
     assert untouched.stat().st_ino == before
 
 
+def test_the_tools_are_a_plugin_with_the_server_of_this_installation(tmp_path: Path) -> None:
+    folder = install_tools(tmp_path / "a state")
+    about = json.loads((folder / ".claude-plugin" / "plugin.json").read_text())
+    (server,) = json.loads((folder / ".mcp.json").read_text())["mcpServers"].items()
+    assert TOOLS_RULE == f"mcp__plugin_{about['name']}_{server[0]}"
+    assert [server[1]["command"], *server[1]["args"]] == tool_server()
+    before = (folder / ".mcp.json").stat().st_ino
+    assert install_tools(tmp_path / "a state") == folder
+    assert (folder / ".mcp.json").stat().st_ino == before
+
+
 def test_a_refusal_does_not_break_the_command(own_home: Path) -> None:
     """No supervisor runs here: the skill's shell says so, and ends well."""
     folder = install_plugin(own_home / "state")
@@ -68,8 +81,11 @@ def test_the_model_starts_none_of_it_by_itself_and_it_has_no_hooks() -> None:
 
 @pytest.mark.claude
 @pytest.mark.skipif(bundled_path() is None, reason="the SDK of this platform brings no CLI")
-def test_the_real_cli_finds_nothing_wrong_with_it(own_home: Path) -> None:
-    folder = install_plugin(own_home / "state")
+@pytest.mark.parametrize("install", [install_plugin, install_tools])
+def test_the_real_cli_finds_nothing_wrong_with_it(
+    own_home: Path, install: Callable[[Path], Path]
+) -> None:
+    folder = install(own_home / "state")
     done = subprocess.run(
         [str(bundled_path()), "plugin", "validate", "--strict", str(folder)],
         env={**os.environ, "CLAUDE_CONFIG_DIR": str(own_home / "claude")},

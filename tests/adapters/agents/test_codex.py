@@ -17,6 +17,7 @@ from cockpit.adapters.agents.codex.hook_flags import HOOK_EVENTS, trust_hash
 from cockpit.adapters.agents.codex.permission_modes import ARGUMENTS, nearest_mode, recorded_mode
 from cockpit.adapters.agents.codex.runtime import Codex
 from cockpit.adapters.agents.codex.sessions import check_resumable, reported_transcript
+from cockpit.adapters.agents.own_command import tool_server
 from cockpit.core.errors import BadUsage, ProgramMissing
 from cockpit.core.ids import AgentName, SessionId
 from cockpit.core.moments import DialogOpened, PromptTaken, SessionBegan, ToolUsed
@@ -76,6 +77,18 @@ def test_our_hooks_are_given_for_this_run_with_their_hashes(
     assert hook["command"].endswith(" api SessionEnd")
     state = given["state"]["/<session-flags>/config.toml:session_end:0:0"]
     assert state == {"trusted_hash": f"sha256:{trust_hash('SessionEnd', hook['command'])}"}
+
+
+def test_the_tools_are_offered_for_this_run_without_a_question(
+    tmp_path: Path, order: SessionOrder
+) -> None:
+    assert not any("mcp_servers" in word for word in launched(tmp_path, order))
+    argv = launched(tmp_path, replace(order, offers_tools=True))
+    (given,) = [word for word in argv if word.startswith("mcp_servers.")]
+    assert argv[argv.index(given) - 1] == "-c"
+    server = tomllib.loads(given)["mcp_servers"]["cockpit"]
+    assert [server["command"], *server["args"]] == tool_server()
+    assert server["default_tools_approval_mode"] == "approve"
 
 
 def test_the_hash_is_the_one_that_codex_made() -> None:

@@ -23,6 +23,7 @@ from cockpit.adapters.agents.codex.sessions import (
     record_path,
     reported_transcript,
 )
+from cockpit.adapters.agents.codex.tool_flags import tool_flags
 from cockpit.adapters.agents.hook_answers import additional_context, block
 from cockpit.adapters.agents.reporter import install_reporter
 from cockpit.adapters.hooks.responses import FACTS, HookResponses
@@ -94,6 +95,8 @@ class Codex:
         self.spool.prepare(order.agent)
         argv = [str(program.path), *(["resume"] if order.resume else []), "--no-daemon"]
         argv += hook_flags(install_reporter(self.state), self.state, order.agent)
+        if order.offers_tools:
+            argv += tool_flags()
         argv += permission_arguments(order.permission_mode)
         if order.model:
             argv += ["--model", order.model]
