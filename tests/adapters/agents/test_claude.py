@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from cockpit.adapters.agents.claude.plugin import TOOLS_RULE
 from cockpit.adapters.agents.claude.runtime import Claude
 from cockpit.adapters.hooks.spool import STATUS_LINE
 from cockpit.core.errors import BadUsage
@@ -60,6 +61,17 @@ def test_a_new_session_is_opened_under_its_minted_id(claude: Claude, tmp_path: P
     assert (tmp_path / "state" / "spool" / "api").is_dir()
     reporter = json.loads(settings.read_text())["hooks"]["Stop"][0]["hooks"][0]["command"]
     assert Path(reporter).is_file()
+
+
+def test_the_tools_are_offered_and_allowed_only_if_the_order_says_so(
+    claude: Claude, tmp_path: Path
+) -> None:
+    settings = tmp_path / "state" / "settings" / "api.json"
+    claude.launch(order(tmp_path), PROGRAM)
+    assert "permissions" not in json.loads(settings.read_text())
+    argv = list(claude.launch(order(tmp_path, offers_tools=True), PROGRAM).argv)
+    assert argv[-2:] == ["--plugin-dir", str(tmp_path / "state" / "cockpit-tools")]
+    assert json.loads(settings.read_text())["permissions"] == {"allow": [TOOLS_RULE]}
 
 
 def test_everything_the_pilot_chose_is_passed_on(claude: Claude, tmp_path: Path) -> None:

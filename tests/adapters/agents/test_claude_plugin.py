@@ -47,7 +47,7 @@ def test_the_tools_are_a_plugin_with_the_server_of_this_installation(tmp_path: P
     folder = install_tools(tmp_path / "a state")
     about = json.loads((folder / ".claude-plugin" / "plugin.json").read_text())
     (server,) = json.loads((folder / ".mcp.json").read_text())["mcpServers"].items()
-    assert TOOLS_RULE == f"mcp__plugin_{about['name']}_{server[0]}"
+    assert f"mcp__plugin_{about['name']}_{server[0]}" == TOOLS_RULE
     assert [server[1]["command"], *server[1]["args"]] == tool_server()
     before = (folder / ".mcp.json").stat().st_ino
     assert install_tools(tmp_path / "a state") == folder
