@@ -16,6 +16,7 @@ from mcp import Client, MCPError, StdioServerParameters, stdio_client, types
 
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Approve, Handoff, Refuse
+from tests.supervisor.history.test_past_facts import end_in_the_middle
 from tests.supervisor.journeys.test_callers import Inside
 
 if TYPE_CHECKING:
@@ -160,6 +161,19 @@ async def test_a_document_that_the_agent_wrote_is_handed_on(cockpit: Cockpit) ->
             assert [hit["id"] for hit in found["found"]] == [row.handoff.id]
             assert (await tools.ask("search_history", words="nowhere"))["found"] == []
 
+            end_in_the_middle(Path(first.transcript or ""))
+            subagents = await tools.ask("get_subagent_status")
+            (one_before,) = subagents["session_before"]
+            assert (one_before["task"], one_before["status"]) == ("Look around", "unknown")
+            assert "end with their session" in subagents["note"]
+            asked = await tools.ask("get_subagent_status", id=one_before["id"])
+            assert asked["session_before"] == [one_before]
+            assert "no subagent 'x'" in await tools.refused("get_subagent_status", id="x")
+            Path(first.transcript or "").unlink()
+            subagents = await tools.ask("get_subagent_status")
+            assert subagents["session_before"] is None
+            assert "was removed. See Background Work" in subagents["session_before_unknown"]
+
 
 async def test_a_document_that_cockpit_asked_for_needs_no_second_handoff(
     cockpit: Cockpit,
@@ -257,6 +271,17 @@ async def test_a_name_in_the_environment_is_nobodys_identity(cockpit: Cockpit) -
         assert await cockpit.events("handoff.begun") == []
 
 
+UNSET = " ".join(
+    f"-u {name}"
+    for name in (
+        "COCKPIT_RUN",
+        "COCKPIT_SOCKET",
+        "COCKPIT_STATE",
+        "COCKPIT_HOME",
+        "XDG_RUNTIME_DIR",
+    )
+)
+"""As a CLI does that gives its servers little of its environment."""
 NOT_AN_AGENT = "These tools are for agents that cockpit started"
 
 
@@ -273,7 +298,7 @@ async def test_an_agent_that_calls_itself_another_is_still_itself(cockpit: Cockp
         await cockpit.start()
         await cockpit.until(idle)
         await cockpit.start("inner")
-        hidden = "env -u COCKPIT_RUN -u COCKPIT_SOCKET COCKPIT_AGENT=api cockpit mcp"
+        hidden = f"env {UNSET} COCKPIT_AGENT=api cockpit mcp"
         running = asyncio.create_task(inside.run(f"{hidden} < {asked} > {answers}"))
         relay = StdioServerParameters(
             command="sh", args=["-c", f"cat {answers} & exec cat > {asked}"]
