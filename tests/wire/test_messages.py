@@ -12,6 +12,7 @@ import pytest
 from pydantic import ValidationError
 
 import cockpit.wire
+from cockpit.wire.caller import CallerStatus
 from cockpit.wire.course import Course, CoursePoint, Stretch
 from cockpit.wire.diff import DiffFile, WorktreeDiff
 from cockpit.wire.history import (
@@ -70,6 +71,7 @@ ANSWERS: tuple[Wire, ...] = (
                        handoffs=[HistoryHandoff(id="h", own_copy="/c.md")])])], next="h", total=2),
     WorktreeStatus(directory="/w", repository="/r", made=True,
                    obstacles=[Obstacle(why="It has work", next="Commit it")]),
+    CallerStatus(kind="agent", name="api", pid=7),
     Done(message="done", name="api"), Refusal(exit_code=5, title="No"),
 )  # fmt: skip
 
