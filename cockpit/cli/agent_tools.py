@@ -73,8 +73,8 @@ TOOLS = (
 
 NEXT: Mapping[str, str] = {
     "asked": "The user is asked whether to hand off. Continue your work.",
-    "waiting": "cockpit asks you for the document after your next tool call or at the end of your "
-    "turn. Finish the current step, start nothing new, and end your turn.",
+    "waiting": "cockpit asks you for the document: with this answer, after your next tool call, or "
+    "at the end of your turn. Finish the current step, start nothing new, and end your turn.",
     "documenting": "Write the document to the path that cockpit named, then end your turn.",
     "review": "The user reviews the document. Start nothing new, and end your turn.",
     "stopping": "The job moves to a new session. End your turn.",
