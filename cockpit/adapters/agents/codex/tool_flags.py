@@ -6,6 +6,9 @@ import json
 
 from cockpit.adapters.agents.own_command import SERVER, tool_server
 
+VARIABLES = ("COCKPIT_AGENT", "COCKPIT_HOME", "COCKPIT_RUN", "COCKPIT_SOCKET", "COCKPIT_STATE")
+"""Codex gives its servers few of its variables. By these the server is found and ended with the
+agent."""
 STARTUP = 60
 """Seconds that the server may take to start; Codex's own default is short for a busy machine."""
 
@@ -17,6 +20,7 @@ def tool_flags() -> list[str]:
     settings = {
         "command": command,
         "args": arguments,
+        "env_vars": VARIABLES,
         "startup_timeout_sec": STARTUP,
         "default_tools_approval_mode": "approve",
     }
