@@ -99,7 +99,7 @@ class OwnTools:
 
     def __init__(self, client: HttpClient) -> None:
         self._client = client
-        self._calls: Mapping[str, Callable[..., Awaitable[Answer]]] = {
+        self.calls: Mapping[str, Callable[..., Awaitable[Answer]]] = {
             "handoff_request": self._request,
             "handoff_created": self._created,
             "handoff_status": self._handoff_status,
@@ -111,7 +111,7 @@ class OwnTools:
 
     async def call(self, name: str, arguments: Mapping[str, str]) -> Answer:
         async with _for_a_model():
-            return await self._calls[name](**arguments)
+            return await self.calls[name](**arguments)
 
     async def resources(self) -> list[Resource]:
         """The documents of the agent's job, oldest first."""
@@ -234,7 +234,7 @@ class OwnTools:
             for chain in chains
             for _, handoff in _documents(chain)
         ]
-        own = await asyncio.to_thread(_in_repository, Path(row.directory), found)
+        own = await asyncio.to_thread(in_repository, Path(row.directory), found)
         own.sort(key=lambda match: match[0], reverse=True)
         return {
             "found": [
@@ -320,19 +320,17 @@ def _only(subagents: list[dict[str, Any]], ident: str | None) -> list[dict[str, 
 Match = tuple[str, str, HistoryHandoff]
 
 
-def _in_repository(directory: Path, found: Sequence[Match]) -> list[Match]:
+def in_repository(directory: Path, found: Sequence[Match]) -> list[Match]:
     """Keep documents of the repository around the directory; outside of one, of the directory.
 
     A document is where it was written, also if that worktree was removed.
     """
-    home = _repository(directory)
-    return [
-        match
-        for match in found
-        if match[2].document and _repository(Path(match[2].document).parent) == home
-    ]
+    real = directory.resolve()
+    home = main_checkout(real)
 
+    def belongs(document: Path) -> bool:
+        place = document.parent.resolve()
+        around = main_checkout(place)
+        return around == home if home or around else place.is_relative_to(real)
 
-def _repository(place: Path) -> Path:
-    real = place.resolve()
-    return main_checkout(real) or real
+    return [match for match in found if match[2].document and belongs(Path(match[2].document))]
