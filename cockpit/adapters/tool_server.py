@@ -15,7 +15,7 @@ from mcp.server.stdio import stdio_server
 
 from cockpit import __version__
 from cockpit.core.errors import BadUsage, CockpitError
-from cockpit.core.safetext import safe_line
+from cockpit.core.safetext import safe_line, safe_text
 from cockpit.ports.agent_tools import AgentTools, Argument, Tool
 
 
@@ -48,7 +48,10 @@ def tool_server(offered: AgentTools, name: str) -> Server[Any]:
         return types.ListResourcesResult(
             resources=[
                 types.Resource(
-                    uri=one.uri, name=one.name, description=one.description, mime_type=one.type
+                    uri=one.uri,
+                    name=safe_line(one.name),
+                    description=safe_line(one.description),
+                    mime_type=one.type,
                 )
                 for one in found
             ]
@@ -62,7 +65,7 @@ def tool_server(offered: AgentTools, name: str) -> Server[Any]:
             text = await offered.read(uri)
         except CockpitError as error:
             raise _protocol_error(error) from error
-        part = types.TextResourceContents(uri=uri, mime_type="text/markdown", text=text)
+        part = types.TextResourceContents(uri=uri, mime_type="text/markdown", text=safe_text(text))
         return types.ReadResourceResult(contents=[part])
 
     return Server(
@@ -89,6 +92,8 @@ def checked_arguments(tool: Tool, given: Mapping[str, Any]) -> dict[str, str]:
             )
         if value is not None and not isinstance(value, str):
             raise BadUsage(f"{name} must be text")
+        if value and len(value) > argument.longest:
+            raise BadUsage(f"{name} is too long", f"{argument.longest} characters is the limit.")
         if value and argument.choices and value not in argument.choices:
             raise BadUsage(f"{name} must be one of: {', '.join(argument.choices)}")
     for argument in tool.arguments:
@@ -134,13 +139,25 @@ def _schema(argument: Argument) -> dict[str, Any]:
 def _result(answer: Mapping[str, Any] | str) -> types.CallToolResult:
     if isinstance(answer, str):
         return types.CallToolResult(content=[_text(answer)])
-    text = json.dumps(answer, indent=1, ensure_ascii=False)
-    return types.CallToolResult(content=[_text(text)], structured_content=dict(answer))
+    data = _safe(answer)
+    text = json.dumps(data, indent=1, ensure_ascii=False)
+    return types.CallToolResult(content=[_text(text)], structured_content=data)
+
+
+def _safe(value: Any) -> Any:
+    """Foreign text in an answer, safe to show and to encode; the CLI may show it as it is."""
+    if isinstance(value, str):
+        return safe_text(value)
+    if isinstance(value, Mapping):
+        return {key: _safe(held) for key, held in value.items()}
+    if isinstance(value, list | tuple):
+        return [_safe(held) for held in value]
+    return value
 
 
 def _text(text: str) -> types.TextContent:
-    return types.TextContent(text=text)
+    return types.TextContent(text=safe_text(text))
 
 
 def _protocol_error(error: CockpitError) -> MCPError:
-    return MCPError(types.INTERNAL_ERROR, str(error))
+    return MCPError(types.INTERNAL_ERROR, safe_text(str(error)))

@@ -8,8 +8,9 @@ question in its user's place.
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,10 @@ INSTRUCTIONS = (
 )
 SCHEME = "cockpit://handoff/"
 MOST_FOUND = 20
+MOST_SUBAGENTS = 50
+MOST_RESOURCES = 100
+LONGEST_SEARCH = 1_000
+"""Characters; the supervisor uses no more."""
 LONGEST_DOCUMENT = 80_000
 """Characters of a document in one answer; about 20,000 tokens."""
 
@@ -46,7 +51,7 @@ TOOLS = (
     Tool(
         "handoff_created",
         "Hand this job to a new session with a handoff document that you have already written.",
-        (Argument("path", "The document's file.", required=True),),
+        (Argument("path", "The document's file, in this agent's directory.", required=True),),
         changes=True,
     ),
     Tool("handoff_status", "Whether a handoff is under way, and what you have to do for it."),
@@ -67,7 +72,7 @@ TOOLS = (
     Tool(
         "search_history",
         "Find this agent's handoff documents in this repository that contain all of these words.",
-        (Argument("words", "Words, in any order.", required=True),),
+        (Argument("words", "Words, in any order.", required=True, longest=LONGEST_SEARCH),),
     ),
 )
 
@@ -114,28 +119,27 @@ class OwnTools:
             return await self.calls[name](**arguments)
 
     async def resources(self) -> list[Resource]:
-        """The documents of the agent's job, oldest first."""
+        """The documents of the agent's job, oldest first; of a long job the newest."""
         async with _for_a_model():
-            chain = await self._chain(await self._row())
             return [
                 Resource(
                     uri=f"{SCHEME}{handoff.id}",
-                    name=Path(handoff.document).name,
+                    name=Path(handoff.document or "").name,
                     description=f"Session {session.number}, {handoff.created}, "
                     f"{(handoff.outcome or 'open').replace('_', ' ')}",
                 )
-                for session, handoff in _documents(chain)
-                if handoff.document
+                for session, handoff in (await self._of_job())[-MOST_RESOURCES:]
             ]
 
     async def read(self, uri: str) -> str:
         async with _for_a_model():
-            await self._name()
-            if not uri.startswith(SCHEME):
+            known = {f"{SCHEME}{handoff.id}": handoff.id for _, handoff in await self._of_job()}
+            if uri not in known:
                 raise NoSuchAgent(
-                    f"There is no resource {safe_line(uri, 200)}", f"Ours begin with {SCHEME}"
+                    f"This job has no document {safe_line(uri, 200)}",
+                    "Documents of other jobs: search_history, read_handoff.",
                 )
-            return await self._client.document(uri.removeprefix(SCHEME))
+            return _cut(await self._client.document(known[uri]))
 
     # Handoffs
 
@@ -195,9 +199,10 @@ class OwnTools:
                 "List all: get_subagent_status without an id.",
             )
         return {
-            "this_session": now,
-            "session_before": before if unknown is None else None,
+            "this_session": now[-MOST_SUBAGENTS:],
+            "session_before": before[-MOST_SUBAGENTS:] if unknown is None else None,
             "session_before_unknown": unknown,
+            "older": len(now[:-MOST_SUBAGENTS]) + len(before[:-MOST_SUBAGENTS]),
             "note": SUBAGENTS_END,
         }
 
@@ -206,10 +211,7 @@ class OwnTools:
     async def _read_handoff(self, id: str | None = None) -> Answer:  # noqa: A002 - see above
         named = id or await self._newest(await self._row())
         await self._name()
-        text = await self._client.document(named)
-        if len(text) <= LONGEST_DOCUMENT:
-            return text
-        return f"{text[:LONGEST_DOCUMENT]}\n\n(cut here; the document has {len(text)} characters)"
+        return _cut(await self._client.document(named))
 
     async def _newest(self, row: AgentStatus) -> str:
         """The document that this session began with, else the newest one of the job."""
@@ -217,7 +219,7 @@ class OwnTools:
         here = [one for one in chain.sessions if one.id == row.session_id] if chain else []
         if here and here[0].began_with:
             return here[0].began_with
-        found = [handoff.id for _, handoff in _documents(chain) if handoff.document]
+        found = [handoff.id for _, handoff in _documents(chain)]
         if not found:
             raise NotNow(
                 "This job has no handoff document yet",
@@ -272,6 +274,9 @@ class OwnTools:
                 return row
         raise NoSuchAgent(f"The agent {name} was removed")
 
+    async def _of_job(self) -> list[tuple[HistorySession, HistoryHandoff]]:
+        return _documents(await self._chain(await self._row()))
+
     async def _chain(self, row: AgentStatus) -> HistoryChain | None:
         """The sessions of the agent's job; None before the first one."""
         chains = await self._client.history(row.name) if row.job else []
@@ -302,10 +307,15 @@ def _handoff(row: AgentStatus) -> dict[str, Any]:
 
 
 def _documents(chain: HistoryChain | None) -> list[tuple[HistorySession, HistoryHandoff]]:
-    """Each handoff of a job with its session, oldest first."""
-    if chain is None:
-        return []
-    return [(session, handoff) for session in chain.sessions for handoff in session.handoffs]
+    """Each handoff of a job that has a document, with its session, oldest first."""
+    sessions = chain.sessions if chain else []
+    return [(one, handoff) for one in sessions for handoff in one.handoffs if handoff.document]
+
+
+def _cut(text: str) -> str:
+    if len(text) <= LONGEST_DOCUMENT:
+        return text
+    return f"{text[:LONGEST_DOCUMENT]}\n\n(cut here; the document has {len(text)} characters)"
 
 
 def _of(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -325,12 +335,14 @@ def in_repository(directory: Path, found: Sequence[Match]) -> list[Match]:
 
     A document is where it was written, also if that worktree was removed.
     """
-    real = directory.resolve()
+    real = Path(os.path.realpath(directory))
     home = main_checkout(real)
 
-    def belongs(document: Path) -> bool:
-        place = document.parent.resolve()
-        around = main_checkout(place)
-        return around == home if home or around else place.is_relative_to(real)
+    def belongs(document: str) -> bool:
+        place = Path(os.path.realpath(Path(document).parent))
+        with suppress(OSError):
+            around = main_checkout(place)
+            return around == home if home or around else place.is_relative_to(real)
+        return False
 
-    return [match for match in found if match[2].document and belongs(Path(match[2].document))]
+    return [match for match in found if match[2].document and belongs(match[2].document)]

@@ -16,6 +16,8 @@ class Argument:
     required: bool = False
     choices: Sequence[str] = ()
     """The only values; any text if empty."""
+    longest: int = 4_096
+    """Characters."""
 
 
 @dataclass(frozen=True, slots=True)

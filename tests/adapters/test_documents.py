@@ -431,6 +431,47 @@ def test_only_a_plain_file_of_our_own_is_taken_as_a_document(
         documents.read_own(tmp_path / "nowhere.md")
 
 
+def test_a_document_that_an_agent_names_is_in_its_own_folder(
+    documents: Documents, worktree: Path
+) -> None:
+    notes, outside = worktree / "a" / "notes.md", worktree.parent / "notes.md"
+    notes.parent.mkdir()
+    for place in (notes, outside):
+        place.write_text(f"{place}\n")
+    (worktree / "out").symlink_to(worktree.parent)
+    (worktree / "in").symlink_to(notes.parent)
+    (worktree.parent / "by-link").symlink_to(worktree)
+
+    for folder in (worktree, worktree.parent / "by-link"):
+        for path in (notes, folder / "in" / "notes.md", folder / "a" / "." / "notes.md"):
+            assert documents.read_within(folder, path) == f"{notes}\n"
+        for path in (outside, folder / "out" / "notes.md", folder / ".." / "notes.md"):
+            with pytest.raises(BadUsage, match="not in the agent's directory"):
+                documents.read_within(folder, path)
+        for path in (folder / "out", folder / "a", folder / "a" / ".."):
+            with pytest.raises(BadUsage, match="cannot be used"):
+                documents.read_within(folder, path)
+        with pytest.raises(BadUsage, match="cannot be read"):
+            documents.read_within(folder, folder / "nowhere" / "notes.md")
+
+
+def test_a_sealed_document_is_not_read_through_a_link(documents: Documents, worktree: Path) -> None:
+    sealed = documents.seal(worktree, ID, "mine\n", CREATED)
+    assert documents.read_sealed(sealed.path) == "mine\n"
+    elsewhere = sealed.path.parent.rename(worktree / "elsewhere")
+    sealed.path.parent.symlink_to(elsewhere)
+    with pytest.raises(BadUsage, match="cannot be used"):
+        documents.read_sealed(sealed.path)
+    before = mode(elsewhere)
+    elsewhere.chmod(0o777)
+    assert documents.read_sealed(elsewhere / sealed.path.name) == "mine\n"
+    assert mode(elsewhere) == 0o777 != before
+    (elsewhere / "second.md").hardlink_to(elsewhere / sealed.path.name)
+    with pytest.raises(BadUsage) as by_name:
+        documents.read_sealed(elsewhere / "second.md")
+    assert "hard link" in by_name.value.detail
+
+
 ARCHIVING = """
 import sys
 from pathlib import Path

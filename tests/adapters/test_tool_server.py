@@ -13,6 +13,8 @@ from cockpit.adapters.tool_server import checked_arguments, tool_server
 from cockpit.core.errors import BadUsage, NotNow
 from cockpit.ports.agent_tools import Argument, Resource, Tool
 
+FOREIGN = "a\x1b]52;c;aGk=\x07b\x1b[31mc\x00\u202ed\ud800\n"
+"""As another's document or task may have it: sequences, controls and a half character."""
 READ = Tool("read", "Read it.", (Argument("id", "Which one."),))
 MOVE = Tool(
     "move", "Move it.", (Argument("to", "Where.", required=True, choices=("a", "b")),), True
@@ -26,6 +28,8 @@ class Offered:
     tools = (READ, MOVE)
 
     async def call(self, name: str, arguments: Mapping[str, str]) -> Mapping[str, Any] | str:
+        if arguments.get("id") == "foreign":
+            return {"ids": [FOREIGN], "in": [{"it": FOREIGN, "number": 7}]}
         if name == "move":
             raise NotNow("Not now", "It is moved already.", "Wait.")
         return {"ids": [arguments["id"]]} if "id" in arguments else "its text"
@@ -34,8 +38,10 @@ class Offered:
         return [Resource("cockpit://handoff/1", "one.md", "The first.")]
 
     async def read(self, uri: str) -> str:
+        if uri == "cockpit://handoff/foreign":
+            return FOREIGN
         if uri != "cockpit://handoff/1":
-            raise NotNow("There is no such document")
+            raise NotNow("There is no such document", FOREIGN)
         return "# One"
 
 
@@ -84,12 +90,27 @@ async def test_resources_are_listed_and_read() -> None:
             await client.read_resource("cockpit://handoff/2")
 
 
+async def test_foreign_text_is_made_safe_wherever_it_is() -> None:
+    async with Client(tool_server(Offered(), "cockpit")) as client:
+        data = await client.call_tool("read", {"id": "foreign"})
+        safe = "abcd\ufffd\n"
+        assert data.structured_content == {"ids": [safe], "in": [{"it": safe, "number": 7}]}
+        assert json.loads(said(data)) == data.structured_content
+        (part,) = (await client.read_resource("cockpit://handoff/foreign")).contents
+        assert isinstance(part, types.TextResourceContents)
+        assert part.text == safe
+        with pytest.raises(MCPError) as refused:
+            await client.read_resource("cockpit://handoff/2")
+        assert str(refused.value).endswith(f"document\n{safe}")
+
+
 @pytest.mark.parametrize(
     ("tool", "given", "complaint"),
     [
         (READ, {"agent": "other"}, "no argument 'agent'"),
         (READ, {"id": 7}, "id must be text"),
         (READ, {"id": ["7"]}, "id must be text"),
+        (READ, {"id": "x" * 4_097}, "id is too long"),
         (MOVE, {}, "needs the argument to"),
         (MOVE, {"to": ""}, "needs the argument to"),
         (MOVE, {"to": "c"}, "one of: a, b"),

@@ -16,8 +16,9 @@ from pathlib import Path
 
 from cockpit.adapters.documents.copies import Copies, checked
 from cockpit.adapters.files import guarded_folder
-from cockpit.adapters.files.foreign_files import NotPlain, open_file, opened, read_file
+from cockpit.adapters.files.foreign_files import NotPlain, open_file, read_file
 from cockpit.config.git_folders import git_folder_around
+from cockpit.config.same_paths import is_within
 from cockpit.core.document import LARGEST
 from cockpit.core.errors import BadUsage, Failed, Hindered
 from cockpit.core.front_matter import load
@@ -200,8 +201,7 @@ class Documents:
         except NotPlain as odd:
             raise BadUsage(f"{safe_line(str(path))} {odd.strerror}") from None
         except OSError as error:
-            words = f"{safe_line(str(path))} cannot be read: {os.strerror(error.errno or 0)}"
-            raise BadUsage(words) from None
+            raise _unreadable(path, error) from None
         if len(data) > LARGEST:
             raise BadUsage(
                 f"{safe_line(str(path))} is too long for a handoff document",
@@ -214,25 +214,35 @@ class Documents:
 
         A symbolic or hard link might expose another file. Raises `BadUsage` with the reason.
         """
-        shown = safe_line(str(path))
+        return _own_text(path, path)
+
+    def read_within(self, folder: Path, path: Path) -> str:
+        """Return the text of a document that an agent named; see `read_own`.
+
+        Only from its folder or below, wherever links lead. Raises `BadUsage`.
+        """
+        place = Path(os.path.realpath(path.parent))
+        if not is_within(place, Path(os.path.realpath(folder))):
+            raise BadUsage(
+                f"{safe_line(str(path))} is not in the agent's directory",
+                "An agent can only hand over a document from its own directory.",
+                f"Write it below {safe_line(str(folder))}",
+            )
+        return self.read_sealed(place / path.name, shown=path)
+
+    def read_sealed(self, path: Path, shown: Path | None = None) -> str:
+        """Return the text of a document at its own place; see `read_own`.
+
+        No part of the path may be a link. Raises `BadUsage`; errors call the document `shown`.
+        """
+        shown = shown or path
         try:
-            before = path.lstat()
-            words = _refusal_reason(before)
-            if words is None:
-                with opened(path, follow_links=False) as file:
-                    words = _refusal_reason(os.fstat(file.fileno()))
-                    data = file.read(LARGEST + 1)
-        except NotPlain as odd:
-            words = f"It {odd.strerror}."
+            with guarded_folder.entered(path.parent) as descriptor:
+                return _own_text(Path(path.name), shown, descriptor)
+        except Failed as linked:
+            raise BadUsage(linked.title, linked.detail) from None
         except OSError as error:
-            why = os.strerror(error.errno or 0)
-            raise BadUsage(f"{shown} cannot be read: {why}") from None
-        if words is None and len(data) > LARGEST:
-            words = f"{LARGEST // 1024} KiB is the limit."
-        if words is not None:
-            hint = "Use a regular file of your own, such as a copy."
-            raise BadUsage(f"{shown} cannot be used as a handoff document", words, hint)
-        return data.decode("utf-8", "replace")
+            raise _unreadable(shown, error) from None
 
     def leave_notice(self, worktree: Path, text: str, folder: str = FOLDER) -> Path:
         """Write `HANDOFF_PENDING.md`, replacing an older one."""
@@ -298,6 +308,30 @@ def _seen(folder: int, name: str) -> DraftSeen:
         data = file.read(LARGEST + 1)
     signature = (found.st_ino, found.st_size, found.st_mtime_ns)
     return DraftSeen(signature, data.decode("utf-8", "replace"))
+
+
+def _own_text(path: Path, shown: Path, folder: int | None = None) -> str:
+    """Read a regular file of ours with one link, in a folder if it is given."""
+    try:
+        words = _refusal_reason(os.stat(path, dir_fd=folder, follow_symlinks=False))
+        if words is None:
+            with os.fdopen(open_file(path, dir_fd=folder, follow_links=False), "rb") as file:
+                words = _refusal_reason(os.fstat(file.fileno()))
+                data = file.read(LARGEST + 1)
+    except NotPlain as odd:
+        words = f"It {odd.strerror}."
+    except OSError as error:
+        raise _unreadable(shown, error) from None
+    if words is None and len(data) > LARGEST:
+        words = f"{LARGEST // 1024} KiB is the limit."
+    if words is not None:
+        hint = "Use a regular file of your own, such as a copy."
+        raise BadUsage(f"{safe_line(str(shown))} cannot be used as a handoff document", words, hint)
+    return data.decode("utf-8", "replace")
+
+
+def _unreadable(path: Path, error: OSError) -> BadUsage:
+    return BadUsage(f"{safe_line(str(path))} cannot be read: {os.strerror(error.errno or 0)}")
 
 
 def _refusal_reason(found: os.stat_result) -> str | None:

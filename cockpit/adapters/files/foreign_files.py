@@ -113,6 +113,12 @@ def is_file(path: str | Path) -> bool:
     return True
 
 
+def stamp(path: str | Path) -> tuple[int, int]:
+    """Return the file's size and its modification time in nanoseconds. Raises `OSError`."""
+    found = Path(path).stat()
+    return found.st_size, found.st_mtime_ns
+
+
 def _check(path: str | Path, found: os.stat_result, any_owner: bool) -> None:
     kind = stat.S_IFMT(found.st_mode)
     if kind != stat.S_IFREG:

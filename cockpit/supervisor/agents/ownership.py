@@ -5,6 +5,8 @@ The front matter decides. A document without one counts as written by the user.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from cockpit.adapters.documents.files import Documents
@@ -12,18 +14,32 @@ from cockpit.core import document
 from cockpit.core.errors import BadUsage
 from cockpit.core.safetext import safe_line
 from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.agents.document_reads import read_document
+from cockpit.supervisor.dependencies import Dependencies
 
 
-def checked_document(documents: Documents, agent: Agent, path: str | None) -> str | None:
-    """Check a document that the caller named; returns its path. Raises `BadUsage`."""
+async def checked_document(
+    dependencies: Dependencies, agent: Agent, path: str | None, *, by_agent: bool
+) -> str | None:
+    """Check a document that the caller named; returns its path. Raises `BadUsage`, `NoAnswer`."""
     if path is None:
         return None
-    text = documents.read_own(Path(path))
+    read = given_document(dependencies.documents, agent, Path(path), by_agent=by_agent)
+    text = await read_document(dependencies, Path(path), read)
     problems = [problem.text for problem in document.validate(text) if not problem.mends]
     if problems:
         raise BadUsage(f"{safe_line(path)} is not a handoff document", "\n".join(problems))
     refuse_foreign_document(text, path, agent.name, agent.record.session)
     return path
+
+
+def given_document(
+    documents: Documents, agent: Agent, path: Path, *, by_agent: bool
+) -> Callable[[], str]:
+    """How to read a document that was given: one by the agent, only from its own directory."""
+    if by_agent:
+        return partial(documents.read_within, agent.directory, path)
+    return partial(documents.read_own, path)
 
 
 def refuse_foreign_document(text: str, path: str, agent: str, session: str | None) -> None:

@@ -27,7 +27,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response, Strea
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from cockpit.core.callers import Caller
+from cockpit.core.callers import Caller, CallerKind
 from cockpit.core.errors import BadUsage, CockpitError, Failed, NotAllowed, NotNow
 from cockpit.core.handoff.events import Turn
 from cockpit.core.search import words
@@ -340,9 +340,12 @@ class Views:
 
     async def document(self, request: Request) -> Response:
         caller, ident = await self._caller(request), request.path_params["ident"]
-        if self._served.callers.only(caller) is not None:
-            self._served.callers.check_look(caller, self._served.history.agent_of(ident))
-        return PlainTextResponse(await self._served.history.document(ident))
+        callers, history = self._served.callers, self._served.history
+        only = callers.only(caller)
+        if only is not None:
+            callers.check_look(caller, history.agent_of(ident, only))
+        for_agent = caller.kind is CallerKind.AGENT
+        return PlainTextResponse(await history.document(ident, only, for_agent=for_agent))
 
     async def worktrees(self, request: Request) -> Response:
         only = self._served.callers.only(await self._caller(request))

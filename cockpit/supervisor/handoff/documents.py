@@ -38,6 +38,7 @@ from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.background_work import task_text, with_background_status
 from cockpit.supervisor.agents.document_reads import read_document
 from cockpit.supervisor.agents.known_secrets import redactor_of
+from cockpit.supervisor.agents.ownership import given_document
 from cockpit.supervisor.agents.session_runtime import runtime_of
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.events import rfc3339
@@ -76,9 +77,9 @@ class DocumentBuilder:
         await asyncio.to_thread(write_private, path, text.encode())
         return str(path)
 
-    async def preview(self, agent: Agent, given: str | None) -> str:
+    async def preview(self, agent: Agent, given: str | None, *, by_agent: bool = False) -> str:
         """The document that a handoff would seal now: from a given document, or from facts."""
-        text = await self._read_given(Path(given)) if given else None
+        text = await self._read_given(agent, given, by_agent=by_agent) if given else None
         return await self._composed(agent, "agent" if given else "facts", text)
 
     # Documents
@@ -200,7 +201,8 @@ class DocumentBuilder:
             return await self._written_by_copy(agent)
         documents = self._dependencies.documents
         if given := agent.handoff.plan.given:
-            path, text = Path(given), await self._read_given(Path(given))
+            by_agent = agent.handoff.plan.reason == "agent"
+            path, text = Path(given), await self._read_given(agent, given, by_agent=by_agent)
         else:
             path = self._draft_path(agent)
             look = partial(documents.look_at_draft, path)
@@ -210,11 +212,11 @@ class DocumentBuilder:
             raise Failed(f"{path} is not a handoff document", "; ".join(problems))
         return text
 
-    async def _read_given(self, path: Path) -> str:
-        """The text of a document that a hook or the user wrote."""
-        return await read_document(
-            self._dependencies, path, partial(self._dependencies.documents.read_own, path)
-        )
+    async def _read_given(self, agent: Agent, given: str, *, by_agent: bool) -> str:
+        """The text of a document that the agent, a hook or the user wrote."""
+        path, documents = Path(given), self._dependencies.documents
+        read = given_document(documents, agent, path, by_agent=by_agent)
+        return await read_document(self._dependencies, path, read)
 
     async def _written_by_copy(self, agent: Agent) -> str:
         """The answer of a copy of the session. The session itself is not changed."""

@@ -150,9 +150,9 @@ class Engine:
         limit = usage_limited(agent)
         return limit is not None and (limit.resets is None or limit.resets > self._now())
 
-    async def preview(self, agent: Agent, given: str | None) -> str:
+    async def preview(self, agent: Agent, given: str | None, *, by_agent: bool = False) -> str:
         """The document that a handoff would seal now. Begins and writes nothing."""
-        return await self._document_builder.preview(agent, given)
+        return await self._document_builder.preview(agent, given, by_agent=by_agent)
 
     def continuation(self, agent: Agent) -> str:
         """The first prompt of a new session. Raises `NotNow` while there is no document."""

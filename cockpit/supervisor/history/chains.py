@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from cockpit.adapters.documents.files import Documents
-from cockpit.adapters.files.foreign_files import is_file
+from cockpit.adapters.files.foreign_files import is_file, stamp
 from cockpit.core.collect import Collector
 from cockpit.core.errors import BadUsage, Failed, NoSuchAgent
 from cockpit.core.facts import CommitMade, Facts
@@ -32,7 +33,7 @@ from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.agents.session_runtime import runtime_of
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.events import rfc3339
-from cockpit.supervisor.history.past_records import PastRecords
+from cockpit.supervisor.history.past_records import LARGEST, PastRecords
 from cockpit.supervisor.history.search_index import SearchIndex
 from cockpit.wire.history import HistoryChain, HistoryDocument, HistoryHandoff, HistorySession
 
@@ -62,6 +63,9 @@ class History:
         self._index = index
         self._facts_of = facts_of
         self._records = PastRecords(dependencies.places.state)
+        self._past_facts: tuple[tuple[str, int, int], dict[str, Any]] | None = None
+        """The last answer of `past_facts`, with its transcript's path, size and time."""
+        self._one_transcript = asyncio.Lock()
 
     def jobs_of(self, name: str | None) -> list[JobRecord]:
         """The jobs of one agent or of all, oldest first. Raises `NoSuchAgent`."""
@@ -210,15 +214,19 @@ class History:
             transcript=session.transcript,
         )
 
-    async def document(self, named: str) -> str:
+    async def document(
+        self, named: str, only: str | None = None, *, for_agent: bool = False
+    ) -> str:
         """The text of a handoff's document: of the worktree, our copy, or its draft of facts.
 
-        `named` is the id, a unique beginning of it, or the document's path. Raises `NoSuchAgent`,
-        `BadUsage`.
+        `named` is the id, a unique beginning of it, or the document's path; see `agent_of` for
+        `only`. For an agent, links in the worktree are not followed: it could have made them.
+        Raises `NoSuchAgent`, `BadUsage`.
         """
-        record = self._named(named)
+        record = self._named(named, only)
         parts = self._dependencies
-        read = partial(_first_document, parts.documents, self._places(record))
+        path, copies = Path(record.document) if record.document else None, self._copies(record)
+        read = partial(_first_document, parts.documents, path, copies, plain=for_agent)
         text = await parts.slow.ask(("document", record.id), read, DOCUMENT_SECONDS)
         if text is not None:
             return text
@@ -227,12 +235,17 @@ class History:
             record.why or "It was not written yet, or it was removed and there is no copy.",
         )
 
-    def agent_of(self, named: str) -> str:
-        """The agent of a handoff; see `document` for `named`. Raises `NoSuchAgent`, `BadUsage`."""
-        return self._named(named).agent
+    def agent_of(self, named: str, only: str | None = None) -> str:
+        """The agent of a handoff; see `document` for `named`. Raises `NoSuchAgent`, `BadUsage`.
 
-    def _named(self, named: str) -> HandoffRecord:
+        With `only`, handoffs of other agents are no reason for an ambiguous name.
+        """
+        return self._named(named, only).agent
+
+    def _named(self, named: str, only: str | None) -> HandoffRecord:
         found = self._dependencies.store.handoffs_named(named) if named else []
+        if only is not None:
+            found = [one for one in found if one.agent == only] or found[:1]
         if len(found) == 1:
             return found[0]
         shown = safe_line(named, 200)
@@ -244,10 +257,11 @@ class History:
             "Give more characters of the id.",
         )
 
-    def _places(self, record: HandoffRecord) -> list[Path]:
-        copies = self._dependencies.documents.copies
-        named = (record.document, record.copy, record.details.draft_facts)
-        return [*(Path(path) for path in named if path), copies.archived(record.id)]
+    def _copies(self, record: HandoffRecord) -> list[Path]:
+        """Paths in the state folder."""
+        archived = self._dependencies.documents.copies.archived(record.id)
+        named = (record.copy, record.details.draft_facts)
+        return [*(Path(path) for path in named if path), archived]
 
     async def facts(self, agent: Agent) -> dict[str, Any]:
         """The session's facts, with the job's goal and the commits that git knows."""
@@ -292,15 +306,34 @@ class History:
             )
         runtime = runtime_of(self._dependencies.runtimes, agent, session)
         read = partial(self._read_facts, session, runtime, agent.environment)
-        return await self._dependencies.slow.ask(("facts of", ident), read, RECORD_SECONDS)
+        async with self._one_transcript:
+            return await self._dependencies.slow.ask(("facts of", ident), read, RECORD_SECONDS)
 
     def _read_facts(
         self, session: SessionRecord, runtime: Runtime, environment: Mapping[str, str]
     ) -> dict[str, Any]:
-        """Read a whole transcript. Blocks."""
+        """Read a whole transcript, unless it is the same as the last time. Blocks."""
         record = self._records.path(session)
         if record is None:
             raise NoSuchAgent(f"The transcript of session {session.number} was removed")
+        try:
+            size, changed = stamp(record)
+        except OSError as error:
+            raise _unreadable(session, error) from error
+        if size > LARGEST:
+            raise Failed(f"The transcript of session {session.number} is too large to be read")
+        key = str(record), size, changed
+        if self._past_facts is None or self._past_facts[0] != key:
+            self._past_facts = key, self._counted(session, record, runtime, environment)
+        return self._past_facts[1]
+
+    def _counted(
+        self,
+        session: SessionRecord,
+        record: Path,
+        runtime: Runtime,
+        environment: Mapping[str, str],
+    ) -> dict[str, Any]:
         collector, meter, named = Collector(), Meter(), None
 
         def feed(event: SessionEvent | Skipped) -> None:
@@ -316,9 +349,7 @@ class History:
                 return kept
             self._records.read(record, runtime.parse, feed)
         except OSError as error:
-            raise Failed(
-                f"The transcript of session {session.number} cannot be read", str(error.strerror)
-            ) from error
+            raise _unreadable(session, error) from error
         collector.only_running(())
         facts = collector.facts()
         over = tuple(
@@ -374,6 +405,11 @@ def _empty_chain(job: JobRecord) -> HistoryChain:
     )
 
 
+def _unreadable(session: SessionRecord, error: OSError) -> Failed:
+    title = f"The transcript of session {session.number} cannot be read"
+    return Failed(title, str(error.strerror))
+
+
 def _session_cost(session: SessionRecord, own: list[HandoffRecord]) -> float | None:
     """Known cost of a session, including copies of it that wrote its documents."""
     copies = sum(handoff.details.writer_cost_usd for handoff in own)
@@ -401,6 +437,16 @@ def _handoff(record: HandoffRecord) -> HistoryHandoff:
     )
 
 
-def _first_document(documents: Documents, places: Sequence[Path]) -> str | None:
-    """The text of the first document that exists; None if none does. Blocks."""
-    return next((documents.read(path) for path in places if is_file(path)), None)
+def _first_document(
+    documents: Documents, path: Path | None, copies: Sequence[Path], *, plain: bool
+) -> str | None:
+    """The text of the document, else of its first copy; None if none exists. Blocks.
+
+    With `plain`, a document to which a link leads counts as missing.
+    """
+    if path is not None and is_file(path):
+        if not plain:
+            return documents.read(path)
+        with suppress(BadUsage):
+            return documents.read_sealed(path)
+    return next((documents.read(copy) for copy in copies if is_file(copy)), None)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from cockpit.adapters.files.foreign_files import stamp
 from cockpit.config.thresholds import thresholds
 from cockpit.core import bands
 from cockpit.core.compaction_point import SeenPoint, compaction_point
@@ -23,7 +24,7 @@ from cockpit.ports.runtimes import Runtime
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.session_runtime import runtime_of
 from cockpit.supervisor.dependencies import Dependencies
-from cockpit.supervisor.history.past_records import PastRecords
+from cockpit.supervisor.history.past_records import LARGEST, PastRecords
 from cockpit.supervisor.view.rows import marks_status
 from cockpit.wire.course import Course, CoursePoint, Stretch
 from cockpit.wire.status import MarksStatus
@@ -32,8 +33,6 @@ MOST = 512
 """Most points of one session."""
 MOST_TOGETHER = 2048
 """Most points of all sessions, but at least 32 for each."""
-LARGEST = 512 * 1024 * 1024
-"""Most bytes of a transcript that is read for this; takes about five seconds."""
 REMEMBERED = 64
 """Sessions in the cache."""
 
@@ -93,11 +92,10 @@ class ContextHistory:
         if record is None:
             return _Past((0, 0), unknown="Its transcript was removed.")
         async with self._one_at_a_time:
-            found = await asyncio.to_thread(record.stat)
-            stamp = found.st_size, found.st_mtime_ns
+            now = await asyncio.to_thread(stamp, record)
             known = self._known.get(session.id)
-            if known is None or known.stamp != stamp:
-                known = await asyncio.to_thread(self._count, runtime, record, stamp)
+            if known is None or known.stamp != now:
+                known = await asyncio.to_thread(self._count, runtime, record, now)
                 self._known.pop(session.id, None)
                 self._known[session.id] = known
                 while len(self._known) > REMEMBERED:

@@ -15,6 +15,8 @@ from cockpit.adapters.transcripts.scan import read_all
 from cockpit.core.session import SessionEvent, Skipped
 from cockpit.ports.records import SessionRecord
 
+LARGEST = 512 * 1024 * 1024
+"""Most bytes of a transcript that is read on request; takes about five seconds."""
 TRANSCRIPT, COPIED_FACTS = ".jsonl", ".json"
 """How the names of transcripts end, and of the facts that are kept instead of a large one."""
 

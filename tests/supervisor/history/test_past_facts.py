@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cockpit.core.errors import Failed, NoSuchAgent
+from cockpit.supervisor.history import chains
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Handoff
 
@@ -36,7 +37,9 @@ def idle_again(row: AgentStatus) -> bool:
     return row.session_number == 2 and row.handoff is None and row.state in ("idle", "done")
 
 
-async def test_they_are_read_from_what_is_left_of_its_transcript(cockpit: Cockpit) -> None:
+async def test_they_are_read_from_what_is_left_of_its_transcript(
+    cockpit: Cockpit, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with cockpit.flying(cockpit.agent(steps=4, pause=2, step_tokens=100)):
         first = await cockpit.start()
         await cockpit.until(lambda row: row.state in ("idle", "done"))
@@ -56,6 +59,11 @@ async def test_they_are_read_from_what_is_left_of_its_transcript(cockpit: Cockpi
         now = await cockpit.client.facts("api", second.session_id)
         assert now == await cockpit.client.facts("api")
         assert now["subagents"] == []
+
+        with monkeypatch.context() as patched:
+            patched.setattr(chains, "LARGEST", record.stat().st_size - 1)
+            with pytest.raises(Failed, match="too large"):
+                await cockpit.client.facts("api", session)
 
         kept = cockpit.places.state / "records" / f"{session}.jsonl.gz"
         kept.parent.mkdir(exist_ok=True)

@@ -8,12 +8,14 @@ import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from mcp import Client, MCPError, StdioServerParameters, stdio_client, types
 
+from cockpit.core.ids import AgentName, HandoffId
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Approve, Handoff, Refuse
 from tests.supervisor.history.test_past_facts import end_in_the_middle
@@ -104,6 +106,7 @@ async def test_an_agent_reads_its_context_and_asks_for_its_own_handoff(cockpit: 
                 "this_session": [],
                 "session_before": [],
                 "session_before_unknown": None,
+                "older": 0,
                 "note": (await tools.ask("get_subagent_status"))["note"],
             }
 
@@ -139,6 +142,15 @@ async def test_a_document_that_the_agent_wrote_is_handed_on(cockpit: Cockpit) ->
             assert "left by the agent web" in await tools.refused(
                 "handoff_created", path=str(foreign)
             )
+            outside = cockpit.home / "notes.md"
+            outside.write_text(notes.read_text())
+            (cockpit.repository / "linked").symlink_to(cockpit.home)
+            (cockpit.repository / "link.md").symlink_to(outside)
+            for path in (str(outside), "../" * 20 + str(outside), "linked/notes.md"):
+                refusal = await tools.refused("handoff_created", path=path)
+                assert "is not in the agent's directory" in refusal, path
+            refusal = await tools.refused("handoff_created", path="link.md")
+            assert "symbolic link" in refusal
             # Relative to the agent's directory, whatever that of the server is.
             given = await tools.ask("handoff_created", path="notes.md")
             assert given["handoff"]["reason"] == "agent"
@@ -160,6 +172,14 @@ async def test_a_document_that_the_agent_wrote_is_handed_on(cockpit: Cockpit) ->
             found = await tools.ask("search_history", words="handoff count")
             assert [hit["id"] for hit in found["found"]] == [row.handoff.id]
             assert (await tools.ask("search_history", words="nowhere"))["found"] == []
+
+            sealed = Path(row.handoff.document or "")
+            kept = sealed.read_bytes()
+            sealed.unlink()
+            sealed.symlink_to(outside)
+            assert await tools.text("read_handoff", id=row.handoff.id) == read
+            sealed.unlink()
+            sealed.write_bytes(kept)
 
             end_in_the_middle(Path(first.transcript or ""))
             subagents = await tools.ask("get_subagent_status")
@@ -195,6 +215,9 @@ async def test_a_document_that_cockpit_asked_for_needs_no_second_handoff(
             Path(draft).write_text(good)
             answer = await tools.ask("handoff_created", path=draft)
             assert "cockpit has this document" in answer["message"]
+            here = os.path.relpath(draft, cockpit.repository)
+            again = await tools.ask("handoff_created", path=f"./{here}")
+            assert again["message"] == answer["message"]
             await cockpit.until(reviewed)
             # The agent may be late: cockpit has found the document by itself.
             late = await tools.ask("handoff_created", path=draft)
@@ -237,7 +260,7 @@ async def test_an_agent_sees_and_does_only_its_own(cockpit: Cockpit, may_look: b
                 assert "has no argument 'agent'" in await tools.refused(name, agent="web")
             # What is done is done to itself, whatever the user allows beyond that.
             assert (await tools.ask("handoff_status"))["handoff"] is None
-            assert "left by the agent web" in await tools.refused(
+            assert "is not in the agent's directory" in await tools.refused(
                 "handoff_created", path=theirs.document
             )
             found = (await tools.ask("search_history", words="handoff"))["found"]
@@ -249,9 +272,19 @@ async def test_an_agent_sees_and_does_only_its_own(cockpit: Cockpit, may_look: b
             for named in (theirs.id, theirs.id[:8], theirs.document):
                 refusal = await tools.refused("read_handoff", id=named)
                 assert "which may not look at another agent" in refusal
-            with pytest.raises(MCPError, match="may not look at another agent"):
+            with pytest.raises(MCPError, match="This job has no document"):
                 await tools.client.read_resource(f"cockpit://handoff/{theirs.id}")
             assert (await tools.client.list_resources()).resources == []
+
+            # An id that begins like that of another agent tells nothing of that one.
+            other = supervisor.fleet.agent("web").handoff_record
+            assert other is not None
+            ident = HandoffId(f"{theirs.id[:-2]}xx")
+            own = replace(other, id=ident, agent=AgentName("api"), document=None, copy=None)
+            supervisor.dependencies.store.save_handoff(own)
+            refusal = await tools.refused("read_handoff", id=theirs.id[:8])
+            assert own.id in refusal
+            assert theirs.id not in refusal
 
 
 async def test_a_name_in_the_environment_is_nobodys_identity(cockpit: Cockpit) -> None:

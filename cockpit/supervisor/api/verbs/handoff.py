@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
+from pathlib import Path
+
+from cockpit.config.same_paths import same_path
 from cockpit.core.errors import NotNow
 from cockpit.core.handoff.details import HeldBack
 from cockpit.core.handoff.events import Approved, Hurried, Turn
 from cockpit.core.handoff.states import Asked, Reviewing, is_revocable
 from cockpit.core.safetext import safe_line
 from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.agents.document_reads import read_document
 from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.agents.ownership import checked_document
 from cockpit.supervisor.api.verbs.answers import same_handoff
@@ -42,7 +47,9 @@ class HandoffHandler:
                 f"Start it: cockpit start {agent.name}",
             )
         same_handoff(agent, asked.handoff)
-        given = checked_document(self._dependencies.documents, agent, asked.document)
+        given = await checked_document(
+            self._dependencies, agent, asked.document, by_agent=asked.by_agent
+        )
         target = None
         if asked.to or asked.model:
             target = await self._engine.targets.checked(agent, asked.to or "", asked.model or "")
@@ -55,7 +62,7 @@ class HandoffHandler:
                 "There is no running session to hand off.",
                 f"Start it: cockpit start {agent.name}",
             )
-        if asked.by_agent and given is not None and _is_draft(agent, given):
+        if asked.by_agent and given is not None and await self._is_draft(agent, given):
             await self._engine.look(agent)
             return Done(
                 message=f"cockpit has this document; the handoff of {agent.name} goes on when "
@@ -109,6 +116,14 @@ class HandoffHandler:
         message = f"Handing off {agent.name}{where}{interrupts}; {then}"
         return Done(message=message, name=agent.name, document=record.id)
 
+    async def _is_draft(self, agent: Agent, given: str) -> bool:
+        """Whether it is the document that cockpit asked for, in the handoff under way."""
+        draft = agent.progress.details.draft if agent.handoff is not None else None
+        if draft is None:
+            return False
+        compare = partial(same_path, given, draft)
+        return await read_document(self._dependencies, Path(given), compare)
+
     def _guarded(self, agent: Agent, to: str | None) -> HeldBack | None:
         """Why the user is asked before a handoff that the agent wants; None if not asked.
 
@@ -138,7 +153,7 @@ class HandoffHandler:
 
     async def _would_do(self, agent: Agent, asked: Handoff, target: Target) -> Done:
         why = self._triggers.held_back(agent)
-        text = await self._engine.preview(agent, asked.document)
+        text = await self._engine.preview(agent, asked.document, by_agent=asked.by_agent)
         lines = [
             f"Would hand off {agent.name}: session {agent.record.session}",
             f"writers: {', '.join(self._engine.writers(agent))}",
@@ -154,11 +169,6 @@ class HandoffHandler:
             else []
         )
         return Done(message="\n".join(lines), name=agent.name, text=text)
-
-
-def _is_draft(agent: Agent, path: str) -> bool:
-    """Whether a document is the one that cockpit asked the agent for, in the handoff under way."""
-    return agent.handoff is not None and path == agent.progress.details.draft
 
 
 def interruption_clause(agent: Agent, *, hurried: bool) -> str:
