@@ -16,6 +16,9 @@ HandoffId = NewType("HandoffId", str)
 PaneId = NewType("PaneId", str)
 """Such as tmux's `%7`; stable while the pane exists, even if it moves to another window."""
 
+SESSION_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
+"""What the CLIs use as ids of sessions; hook reports can be forged, and ids become file names."""
+
 NAME_PATTERN = re.compile(r"[a-z0-9][a-z0-9._-]{0,31}")
 
 

@@ -79,8 +79,9 @@ class SessionRecord:
     ended: float | None = None
     """When it ended; None while it runs."""
     cli_id: SessionId | None = None
-    """The id that the CLI gave it, if the CLI gives the ids; None until it is known. For a CLI that
-    takes our ids it is None, and `id` is the CLI's id too."""
+    """The id by which the CLI knows it, if that is not `id`. A CLI that gives ids: None until it
+    is known. A CLI that takes ours: only where `id` could not be the CLI's, because another session
+    of ours has it already (`/resume` of an earlier session, or of another agent's)."""
     runtime: str = ""
     """The CLI it runs in; empty in records of earlier versions, for the agent's configured one."""
     model: str = ""

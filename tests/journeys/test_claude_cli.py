@@ -516,3 +516,33 @@ def test_the_record_has_what_a_prompt_file_held_and_a_removed_one_is_not_missed(
     api.type_in("go on again")
     api.hear("Stop", 3)
     assert "WORDS-OF-THE-USER" in told(api.model.requests[-1])
+
+
+def test_a_session_can_be_left_for_an_earlier_one(agent: Seats) -> None:
+    """With `/resume ID`: the process reports the earlier session's id, and writes its file."""
+    api = agent(in_turn(Reply("well")))
+    api.start()
+    api.hear("Stop")
+    api.rest(Activity.IDLE)
+    first, length = api.session, len(api.recorded(TurnEnded))
+    record = api.claude.transcript(api.order)
+    assert record is not None
+    api.type_in("/clear")
+    second = api.hear("SessionStart", 2)
+    assert second.session_id != first
+    api.rest(Activity.IDLE)
+    api.type_in("go on")
+    api.hear("Stop", 2)
+    api.rest(Activity.IDLE)
+    api.type_in(f"/resume {first}")
+    again = api.hear("SessionStart", 3)
+    assert (again.payload["source"], again.session_id) == ("resume", first)
+    assert again.payload["transcript_path"] == str(record)
+    assert [each.payload["reason"] for each in api.signals if each.event == "SessionEnd"] == [
+        "clear",
+        "resume",
+    ]
+    assert api.rest(Activity.IDLE).session_id == first
+    api.type_in("and on")
+    assert api.hear("Stop", 3).session_id == first
+    api.until(lambda: len(api.recorded(TurnEnded)) > length)

@@ -134,10 +134,11 @@ class Store:
         self._upsert("sessions", "id", asdict(session))
 
     def session(self, session: str) -> SessionRecord | None:
-        """Return the session with this id, or with this id of its CLI."""
+        """Return the session with this id, or the newest with this id of its CLI."""
         return self._one(
             SessionRecord,
-            "select * from sessions where id = ?1 or cli_id = ?1 order by id = ?1 desc limit 1",
+            "select * from sessions where id = ?1 or cli_id = ?1 "
+            "order by id = ?1 desc, created desc limit 1",
             session,
         )
 

@@ -77,8 +77,12 @@ class Session:
             if heard and heard[0] == "prompt" and (said := heard[1].strip()):
                 if said == "/exit":
                     return 0
-                if said in ("/clear", "/compact"):
-                    self._clear() if said == "/clear" else self._compact("manual")
+                if said == "/compact":
+                    self._compact("manual")
+                elif said == "/clear":
+                    self._change_session("clear", str(uuid.uuid4()))
+                elif said.startswith("/resume "):
+                    self._change_session("resume", said.removeprefix("/resume ").strip())
                 else:
                     self._queue.append(heard[1])
 
@@ -187,16 +191,18 @@ class Session:
         self._record.prompt(feedback, permission_mode=self._mode, meta=True)
         self._hear(feedback)
 
-    def _clear(self) -> None:
-        """Start another, empty session in this process."""
-        self._call("SessionEnd", reason="clear")
-        session = str(uuid.uuid4())
+    def _change_session(self, source: str, session: str) -> None:
+        """Leave the session, as with `/clear` and `/resume ID`, for another in this process.
+
+        Of a resumed one only the record is continued: the model does not hear what it contains.
+        """
+        self._call("SessionEnd", reason=source)
         self._flags = replace(self._flags, session_id=session)
         self._record = self._record.another(session)
         self._presence.take(session)
         self._mind = Mind(self._conduct, Path.cwd(), session)
         self._messages, self._tokens, self._number = [], None, 0
-        self._begin("clear")
+        self._begin(source)
         self._say_status()
 
     def _begin(self, source: str) -> None:

@@ -144,9 +144,9 @@ class Agent:
     @property
     def cli_session(self) -> SessionId | None:
         """The id by which the CLI knows the agent's session; None until it is known."""
-        if self.runtime.chooses_ids:
-            return self.session.cli_id if self.session else None
-        return self.record.session
+        if self.session is not None and self.session.cli_id is not None:
+            return self.session.cli_id
+        return None if self.runtime.chooses_ids else self.record.session
 
     @property
     def runs_configured_cli(self) -> bool:

@@ -19,6 +19,9 @@ class Troubles:
     """That its worktree is missing while it runs, and what to do."""
     interrupted: str | None = None
     """That the machine or the tmux server ended its last session; None once another one began."""
+    shared: str | None = None
+    """That its CLI opened a session that another agent has open. Written by
+    `sessions/lifecycle.py`."""
     stop_unwritten: bool = False
     """A stop by the user could not be saved yet. Written by `sessions/stop.py`."""
     hooks: dict[str, str] = field(default_factory=dict)

@@ -19,7 +19,7 @@ from cockpit.core.errors import CockpitError
 from cockpit.core.events import Plain
 from cockpit.core.handoff.events import Turn
 from cockpit.core.handoff.states import is_revocable
-from cockpit.core.ids import SessionId
+from cockpit.core.ids import SESSION_PATTERN, SessionId
 from cockpit.core.moments import CompactionBegins, DialogOpened, SessionBegan, TurnOver
 from cockpit.core.session import SessionEvent, Skipped
 from cockpit.ports.runtimes import Activity, Presence, Report, Signal
@@ -185,6 +185,8 @@ class Watch:
         ours, theirs = agent.cli_session, signal.session_id
         if agent.record.session is None:
             return False
+        if theirs is not None and not SESSION_PATTERN.fullmatch(theirs):
+            return False
         if ours is None:
             return self._is_found(agent, signal)
         if theirs is None or theirs == ours:
@@ -198,9 +200,12 @@ class Watch:
         ]
         if not began:
             return False
-        given = signal.payload.get("transcript_path")
-        transcript = given if isinstance(given, str) else None
-        self._sessions.follow_new_session(agent, theirs, transcript, began[0].source)
+        path, transcript = signal.payload.get("transcript_path"), None
+        if isinstance(path, str):
+            transcript = agent.runtime.reported_transcript(path, theirs)
+            if transcript is None:
+                return False
+        self._sessions.follow_new_session(agent, SessionId(theirs), transcript, began[0].source)
         return True
 
     def _is_found(self, agent: Agent, signal: Signal) -> bool:

@@ -123,18 +123,21 @@ def _save_process(
     top = repository_root(origin.directory) or origin.directory
     agent.change(run=origin.marker, wanted=True, worktree=str(top) if elsewhere else None)
     store = dependencies.store
-    known = store.session(session) if session else store.session_of_run(origin.marker)
-    if known is not None:
+    known = store.session_of_run(origin.marker)
+    if session is not None and (known is None or session not in (known.id, known.cli_id)):
+        known = store.session(session)
+    if known is not None and known.agent == agent.name:
         again = replace(known, run=origin.marker, state="live", ended=None)
         agent.runtime = sessions.runtime_of(agent, again)
         transcript = agent.runtime.transcript(sessions.order(agent, again, None))
         _save_session(dependencies, sessions, agent, again, transcript)
         return True
     job = sessions.new_job(agent, None, None)
-    minted, _ = sessions.mint(agent)
+    # If the CLI does not report the session, the new id cannot be resumed.
+    ident, cli_id = sessions.ids_of(agent, session) if session else (sessions.mint(agent)[0], None)
     record = SessionRecord(
-        # If the CLI does not report the session, the new id cannot be resumed.
-        id=session or minted,
+        id=ident,
+        cli_id=cli_id,
         agent=agent.name,
         job=job.id,
         number=1,

@@ -123,6 +123,7 @@ class Sessions:
         agent.runtime = runtime
         self._save_start_time(session)
         forget_interruption(self._dependencies, agent)
+        agent.troubles.shared = None
         agent.progress.begin_session()
         agent.begin_session(self.tail(agent, transcript))
         agent.session_state.begun_here = not resume
@@ -365,43 +366,59 @@ class Sessions:
         if transcript is not None:
             agent.begin_transcript(Tail(transcript, agent.runtime.parse))
 
+    def ids_of(self, agent: Agent, named: SessionId) -> tuple[SessionId, SessionId | None]:
+        """`id` and `cli_id` of a new record for the session that the CLI knows as `named`.
+
+        A session that cockpit knows already keeps its record: it belongs to a job and a history,
+        perhaps of another agent. The new one has an id of its own then.
+        """
+        if self._dependencies.store.session(named) is not None:
+            return self.mint(agent)[0], named
+        return named, named if agent.runtime.chooses_ids else None
+
     def follow_new_session(
-        self, agent: Agent, session: str, transcript: str | None, source: str
+        self, agent: Agent, session: SessionId, transcript: Path | None, source: str
     ) -> None:
-        """Follow a new session that the user began in the same process, as with `/clear`."""
+        """Follow another session that the user began or opened in the same process.
+
+        `source` is the CLI's word for it: `clear`, `resume` or `fork`. It becomes the next session
+        of the agent's job, also if it is an earlier one of this job, or one of another agent.
+        """
         assert agent.session is not None
         self.save_counts(agent)
         old, facts = agent.session, agent.session_state.reading.collector.facts()
+        known = self._dependencies.store.session(session)
         self._dependencies.store.save_session(replace(old, state="ended", ended=self._now()))
+        ident, cli_id = self.ids_of(agent, session)
         new = replace(
             old,
-            id=SessionId(session),
-            cli_id=SessionId(session) if agent.runtime.chooses_ids else None,
+            id=ident,
+            cli_id=cli_id,
             number=self.next_number(old.job),
             previous=old.id,
             created=self._now(),
             document=None,
-            transcript=transcript,
+            transcript=str(transcript) if transcript else None,
             state="live",
             cost_usd=None,
             tokens=None,
             compactions=0,
         )
         if transcript is None and not agent.runtime.chooses_ids:
-            path = agent.runtime.transcript(self.order(agent, new, None))
-            transcript = str(path) if path else None
-            new = replace(new, transcript=transcript)
+            transcript = agent.runtime.transcript(self.order(agent, new, None))
+            new = replace(new, transcript=str(transcript) if transcript else None)
         agent.session = new
         with self._dependencies.store.transaction():
             self._dependencies.store.save_session(new)
             self._dependencies.store.save_agent(agent.change(session=new.id))
+        agent.troubles.shared = _shared(agent, known)
         self._save_start_time(new)
         agent.chain = self._dependencies.store.chain(new.job)
-        agent.begin_session(self.tail(agent, Path(transcript) if transcript else None))
+        agent.begin_session(self.tail(agent, transcript))
         agent.session_state.before = facts if source == "clear" else None
         self._dependencies.event_log.record(
             SessionCleared(old_session=old.id, new_session=new.id),
-            f"{agent.name} was cleared by hand; its new session is number {new.number}",
+            _follow_text(agent.name, new, source, known),
             agent.name,
         )
 
@@ -438,6 +455,27 @@ class Sessions:
 
     def _now(self) -> float:
         return self._dependencies.clock.now().timestamp()
+
+
+def _shared(agent: Agent, known: SessionRecord | None) -> str | None:
+    """The remark on an agent that opened the session that another agent has open."""
+    if known is None or known.agent == agent.name or known.state != "live":
+        return None
+    return (
+        f"it opened {known.agent}'s session: two processes now write to one conversation. "
+        f"Leave it in one of them: /clear in {agent.name}, or cockpit stop {known.agent}"
+    )
+
+
+def _follow_text(name: str, new: SessionRecord, source: str, known: SessionRecord | None) -> str:
+    """The event's text when an agent's process changed its session."""
+    number = f"session {new.number} of its job"
+    if known is not None:
+        whose = f"{known.agent}'s session" if known.agent != name else "its own session"
+        return f"{name} opened {whose} {known.number} again by hand, as {number}"
+    if source == "clear":
+        return f"{name} was cleared by hand; its new session is number {new.number}"
+    return f"{name} opened another session by hand, as {number}"
 
 
 def refuse_if_alive(agent: Agent) -> None:

@@ -91,13 +91,13 @@ class Repair:
             return
         assert presence.session_id is not None
         found = SessionId(presence.session_id)
-        order = self._sessions.order(agent, replace(agent.session, id=found), None)
+        order = self._sessions.order(agent, replace(agent.session, cli_id=found), None)
         find = partial(agent.runtime.transcript, order)
         try:
             transcript = await slow.ask(("record", agent.name), find)
         except NoAnswer:
             return
-        place = str(transcript) if transcript and is_file(transcript) else None
+        place = transcript if transcript and is_file(transcript) else None
         self._sessions.follow_new_session(agent, found, place, "resume")
 
     def _close_sessions(self) -> None:

@@ -290,9 +290,10 @@ class Starter:
     ) -> None:
         assert agent.job is not None
         minted, run = self._sessions.mint(agent)
+        ident, cli_id = self._sessions.ids_of(agent, resume) if resume else (minted, None)
         session = SessionRecord(
-            id=resume or minted,
-            cli_id=resume if agent.runtime.chooses_ids else None,
+            id=ident,
+            cli_id=cli_id,
             runtime=agent.settings.runtime,
             agent=agent.name,
             job=agent.job.id,
@@ -321,7 +322,7 @@ class Starter:
         runtime = self._sessions.runtime_of(agent, probe)
         runtime.resumable(self._sessions.order(agent, probe, None, resume=True))
         for other in self._fleet:
-            if other.alive and other.record.session == session:
+            if other.alive and session in (other.record.session, other.cli_session):
                 raise NotNow(f"Session {session} is open already", f"{other.name} is running it.")
 
     async def _make_worktree(self, agent: Agent, job: str) -> Worktree | None:

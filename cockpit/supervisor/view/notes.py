@@ -44,6 +44,7 @@ def _remarks(agent: Agent) -> list[str]:
         _no_terminal(agent),
         agent.runtime.lacks(agent.name) if agent.alive else None,
         agent.record.note,
+        agent.troubles.shared,
         warning(agent),
         agent.progress.waits,
         compacted,

@@ -1,0 +1,157 @@
+"""The user leaves a session for another one in the same process: `/clear`, `/resume`."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cockpit.adapters.store.store import Store
+from cockpit.ports.records import SessionRecord
+from cockpit.wire.status import AgentStatus
+from cockpit.wire.verbs import Stop
+
+if TYPE_CHECKING:
+    from tests.supervisor.conftest import Cockpit
+
+pytestmark = pytest.mark.tmux
+
+
+def type_in(cockpit: Cockpit, row: AgentStatus, text: str) -> None:
+    assert row.pane is not None
+    cockpit.tmux("send-keys", "-t", row.pane, "-l", text)
+    cockpit.tmux("send-keys", "-t", row.pane, "Enter")
+
+
+def sessions(cockpit: Cockpit, agent: str) -> list[SessionRecord]:
+    """The sessions of the agent's job, in order."""
+    with closing(Store(cockpit.places.database).open()) as store:
+        (job,) = store.jobs(agent)
+        return store.chain(job.id)
+
+
+def forge(cockpit: Cockpit, agent: str, **payload: str) -> None:
+    """Report a hook of this agent, as any program of its user can."""
+    told = json.dumps({"hook_event_name": "SessionStart", "source": "resume", **payload})
+    reporter = cockpit.places.state / "reporter.sh"
+    subprocess.run(
+        [reporter, cockpit.places.state, agent, "SessionStart"], input=told.encode(), check=True
+    )
+
+
+async def test_an_earlier_session_of_the_job_keeps_its_place_in_it(cockpit: Cockpit) -> None:
+    async with cockpit.flying(cockpit.agent(mode="observe", steps=9, pause=3, step_tokens=100)):
+        first = await cockpit.start()
+        await cockpit.until(lambda row: row.state == "idle")
+        type_in(cockpit, first, "/clear")
+        second = await cockpit.until(lambda row: row.session_id != first.session_id)
+        (before, left) = sessions(cockpit, "api")
+        await cockpit.until(lambda row: row.state == "idle")
+        type_in(cockpit, second, f"/resume {first.session_id}")
+        third = await cockpit.until(lambda row: row.session_number == 3)
+        assert third.session_id not in {first.session_id, second.session_id}
+        (again, _, new) = sessions(cockpit, "api")
+        assert again == before
+        assert (new.cli_id, new.previous) == (first.session_id, left.id)
+        assert (new.transcript, new.state) == (before.transcript, "live")
+        told = (await cockpit.event("session.cleared", number=2)).text
+        assert told == "api opened its own session 1 again by hand, as session 3 of its job"
+        # What its process reports from now on is heard as that session's.
+        type_in(cockpit, third, "Go on.")
+        await cockpit.until(lambda row: row.session_number == 3 and row.context.tokens is not None)
+        await cockpit.ask(Stop(name="api"))
+        reopened = await cockpit.start(resume="last")
+        assert reopened.session_id == third.session_id
+
+
+@pytest.mark.parametrize("runs", [True, False], ids=["running", "stopped"])
+async def test_another_agents_session_stays_in_that_agents_job(
+    cockpit: Cockpit, runs: bool
+) -> None:
+    tables = (
+        cockpit.agent("api", mode="observe", steps=9, pause=3, step_tokens=100),
+        cockpit.agent(
+            "web",
+            mode="observe",
+            steps=9,
+            pause=3,
+            step_tokens=100,
+            more='permission_mode = "plan"',
+        ),
+    )
+    async with cockpit.flying(*tables):
+        api, web = await cockpit.start("api"), await cockpit.start("web")
+        for name in ("api", "web"):
+            await cockpit.until(lambda row: row.state == "idle", name)
+        if not runs:
+            await cockpit.ask(Stop(name="web"))
+        (before,) = sessions(cockpit, "web")
+        type_in(cockpit, api, f"/resume {web.session_id}")
+        row = await cockpit.until(lambda row: row.session_number == 2)
+        assert sessions(cockpit, "web") == [before]
+        (first, second) = sessions(cockpit, "api")
+        assert (second.cli_id, second.previous) == (web.session_id, first.id)
+        assert second.permission_mode == first.permission_mode != before.permission_mode
+        assert ("it opened web's session" in (row.note or "")) is runs
+        told = (await cockpit.event("session.cleared")).text
+        assert told == "api opened web's session 1 again by hand, as session 2 of its job"
+    async with cockpit.flying():
+        again = await cockpit.row()
+        assert (again.session_id, again.session_number) == (row.session_id, 2)
+        assert [session.id for session in sessions(cockpit, "web")] == [before.id]
+        assert len(await cockpit.events("session.cleared")) == 1
+
+
+async def test_a_lost_record_takes_no_session_from_another_agent(cockpit: Cockpit) -> None:
+    tables = [
+        cockpit.agent(name, mode="observe", steps=9, pause=3, step_tokens=100)
+        for name in ("api", "web")
+    ]
+    async with cockpit.flying(*tables):
+        api, web = await cockpit.start("api"), await cockpit.start("web")
+        for name in ("api", "web"):
+            await cockpit.until(lambda row: row.state == "idle", name)
+        type_in(cockpit, api, f"/resume {web.session_id}")
+        await cockpit.until(lambda row: row.session_number == 2)
+        (before,) = sessions(cockpit, "web")
+    with closing(Store(cockpit.places.database).open()) as store:
+        store._run("delete from seats where name = 'api'")
+        store._run("delete from sessions where agent = 'api'")
+        store._run("delete from jobs where agent = 'api'")
+    async with cockpit.flying():
+        row = await cockpit.until(lambda row: row.pid is not None)
+        assert (row.pid, row.session_number) == (api.pid, 1)
+        assert row.session_id != web.session_id
+        assert [session.id for session in sessions(cockpit, "web")] == [before.id]
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        {"session_id": "../../../elsewhere"},
+        {"session_id": "a b\x1b[31m"},
+        {"session_id": "x" * 200},
+        {
+            "session_id": "6f1e4c1e-3c5f-4a52-9d7e-0b8f5c1a2d3e",
+            "transcript_path": "/etc/passwd",
+        },
+    ],
+)
+async def test_a_report_that_names_no_session_changes_none(
+    cockpit: Cockpit, payload: dict[str, str]
+) -> None:
+    async with cockpit.flying(cockpit.agent(mode="observe", steps=9, pause=3, step_tokens=100)):
+        first = await cockpit.start()
+        await cockpit.until(lambda row: row.state == "idle")
+        before = sessions(cockpit, "api")
+        forge(cockpit, "api", **payload)
+        while list((cockpit.places.spool / "api").glob("*.json")):
+            await asyncio.sleep(0.02)
+        assert (await cockpit.row()).session_id == first.session_id
+        assert sessions(cockpit, "api") == before
+        forge(cockpit, "api", session_id="6f1e4c1e-3c5f-4a52-9d7e-0b8f5c1a2d3e")
+        await cockpit.until(lambda row: row.session_number == 2)
