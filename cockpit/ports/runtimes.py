@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from cockpit.core.ids import AgentName, SessionId
 from cockpit.core.moments import Moment
+from cockpit.core.permission import Modes, Rights
 from cockpit.core.reading import Window
 from cockpit.core.session import SessionEvent, Skipped, Usage
 from cockpit.core.tool_names import ToolNames
@@ -141,6 +142,9 @@ class Runtime(Protocol):
     """Whether `presence_in` can find anything."""
     tells_on_screen: bool
     """Whether `told_on` can find anything."""
+    modes: Modes
+    """What its permission modes allow. Where the CLI's own configuration can add to a mode: at
+    least."""
     tools: ToolNames
 
     def program(self, environment: Mapping[str, str]) -> Program:
@@ -152,10 +156,9 @@ class Runtime(Protocol):
     def launch(self, order: SessionOrder, program: Program) -> Launch:
         """The process that starts this session. Writes the files that the process needs."""
 
-    def nearest_mode(self, mode: str) -> str:
-        """The permission mode for a session that comes from another CLI, where it had `mode`.
-
-        It allows nothing that `mode` does not, and equals it if this CLI has the same one.
+    def nearest_mode(self, mode: str, rights: Rights) -> str:
+        """The permission mode for a session that comes from another CLI, where its mode was called
+        `mode` and allowed `rights`. See `core.permission.nearest`.
         """
 
     def transcript(self, order: SessionOrder) -> Path | None:

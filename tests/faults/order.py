@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cockpit.core.permission import width
+from cockpit.adapters.agents.claude.permission_modes import MODES
+from cockpit.core.permission import EVERYTHING
 from tests.faults.kernel_log import Deed
 
 STANDIN = "cockpit.demo.standin"
@@ -177,7 +178,7 @@ def _succeeded(
     before = next((each for each in agents.values() if each.session == expected.old), None)
     if before is None:
         return
-    if width(started.mode) > width(before.mode):
+    if not MODES.get(started.mode, EVERYTHING).within(MODES.get(before.mode, EVERYTHING)):
         yield f"{started.session} may do more: {started.mode} after {before.mode}"
     if started.arguments != before.arguments:
         yield f"{started.session} got {started.arguments}, and {expected.old} {before.arguments}"

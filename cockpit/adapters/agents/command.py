@@ -10,6 +10,7 @@ from cockpit.adapters.process.prompt_files import PROMPTS
 from cockpit.core.errors import BadUsage, NotNow, ProgramMissing
 from cockpit.core.ids import AgentName
 from cockpit.core.moments import Moment
+from cockpit.core.permission import Modes, Rights
 from cockpit.core.reading import Confidence, Window
 from cockpit.core.session import SessionEvent, Skipped
 from cockpit.core.tool_names import ToolNames
@@ -30,6 +31,7 @@ class Command:
     may_lose_enter = False
     tells_in_title = False
     tells_on_screen = False
+    modes: Modes = {}  # noqa: RUF012
     tools = ToolNames(cli="the command", read="any tool", write="any tool", all=())
 
     def __init__(self, state: Path) -> None:
@@ -70,7 +72,7 @@ class Command:
             prompt_file=file,
         )
 
-    def nearest_mode(self, mode: str) -> str:
+    def nearest_mode(self, mode: str, rights: Rights) -> str:
         return mode
 
     def transcript(self, order: SessionOrder) -> Path | None:

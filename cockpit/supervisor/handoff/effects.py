@@ -279,15 +279,14 @@ class Effects:
             run=successor.run,
             created=self._now(),
             document=agent.handoff.document.path,
-            permission_mode=self._frozen_mode(agent, old, runtime),
+            permission_mode=self._frozen_mode(agent, old),
         )
 
-    def _frozen_mode(self, agent: Agent, old: SessionRecord, runtime: str) -> str:
+    def _frozen_mode(self, agent: Agent, old: SessionRecord) -> str:
         """The mode that the user last chose in the old session, unless it permits more."""
         assert agent.handoff_record is not None
         observed = agent.handoff_record.details.permission_mode
-        successor = self._dependencies.runtimes(runtime)
-        return self._targets.mode(agent, old, observed, successor)
+        return self._targets.mode(agent, old, observed)
 
     def _continuation(self, agent: Agent) -> str:
         assert agent.handoff is not None
@@ -310,7 +309,7 @@ class Effects:
             return StartFailed(f"a new session cannot be ended: {ending.survivors}")
         await self._document_builder.leave_notice(agent, agent.handoff.state.document)
         _, run = self._sessions.mint(agent)
-        mode = self._frozen_mode(agent, old, self._sessions.runtime_of(agent, old).name)
+        mode = self._frozen_mode(agent, old)
         again = replace(old, run=run, state="live", ended=None, permission_mode=mode)
         try:
             await self._sessions.open(agent, again, None, resume=True)

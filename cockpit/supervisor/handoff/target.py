@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 from cockpit.core.errors import BadUsage, CockpitError
 from cockpit.core.events import Plain
-from cockpit.core.permission import DEFAULT, successors_mode
+from cockpit.core.permission import DEFAULT
 from cockpit.ports.records import SessionRecord
-from cockpit.ports.runtimes import Runtime
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.session_runtime import runtime_of
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.sessions.lifecycle import Sessions
+from cockpit.supervisor.sessions.permission_modes import is_same, mode_in, narrowed
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,28 +86,21 @@ class Targets:
         if target.runtime in ("", agent.runtime.name) or agent.session is None:
             return None
         found = self._dependencies.runtimes(target.runtime)
-        mode = self.mode(agent, agent.session, agent.session_state.permission_mode, found)
-        nearest = found.nearest_mode(mode)
-        if nearest == mode:
+        runtimes = self._dependencies.runtimes
+        mode = self.mode(agent, agent.session, agent.session_state.permission_mode)
+        if is_same(runtimes, agent, mode, found):
             return None
         return (
-            f"{found.tools.cli} has no permission mode like {mode!a}; "
-            f"the new session would start in {nearest!a}"
+            f"{found.tools.cli} has no permission mode like {mode or DEFAULT!a}; "
+            f"the new session would start in {mode_in(runtimes, agent, mode, found)!a}"
         )
 
-    def mode(
-        self, agent: Agent, old: SessionRecord, observed: str | None, successor: Runtime
-    ) -> str:
-        """The mode of the session after `old`, in the names of the configuration.
+    def mode(self, agent: Agent, old: SessionRecord, observed: str | None) -> str:
+        """The mode of the session after `old`, in the names of the configured CLI.
 
-        It is not wider than `observed`, which the user last chose in the old session. Across CLIs
-        it is never empty: another CLI's own default could allow more.
+        It is not wider than `observed`, which the user last chose in the old session.
         """
-        runtime = runtime_of(self._dependencies.runtimes, agent, old)
-        settings = agent.settings
-        is_usual = runtime.name == settings.runtime
-        intended = old.permission_mode or (settings.permission_mode if is_usual else DEFAULT)
-        if not is_usual and observed == runtime.nearest_mode(intended):
-            observed = None  # cockpit chose it, not the user
-        mode = successors_mode(intended, observed)
-        return mode or (DEFAULT if successor.name != runtime.name else "")
+        runtimes = self._dependencies.runtimes
+        is_usual = runtime_of(runtimes, agent, old).name == agent.settings.runtime
+        intended = old.permission_mode or (agent.settings.permission_mode if is_usual else "")
+        return narrowed(runtimes, agent, intended, old, observed)

@@ -19,7 +19,6 @@ from cockpit.core.errors import Failed, NotNow
 from cockpit.core.events import AgentExited, SessionCleared
 from cockpit.core.handoff.states import PHASES, Plan
 from cockpit.core.ids import JobId, SessionId
-from cockpit.core.permission import DEFAULT
 from cockpit.ports.panes import Launch, Pane, PaneGone
 from cockpit.ports.processes import Ending, ProcessId
 from cockpit.ports.records import AgentRecord, JobRecord, SessionRecord
@@ -34,6 +33,7 @@ from cockpit.supervisor.agents.predicates import is_job_done
 from cockpit.supervisor.agents.session_runtime import runtime_of
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.sessions.interruptions import forget_interruption
+from cockpit.supervisor.sessions.permission_modes import mode_in
 
 Ended = Callable[[Agent, ProcessId | None], None]
 Prologue = Callable[[Agent, SessionRecord, str | None], Awaitable[str | None]]
@@ -194,7 +194,7 @@ class Sessions:
             prompt=prompt or None,
             resume=resume,
             model=session.model or (settings.model if is_usual else ""),
-            permission_mode=mode if is_usual else runtime.nearest_mode(mode or DEFAULT),
+            permission_mode=mode_in(self._dependencies.runtimes, agent, mode, runtime),
             arguments=settings.arguments if is_usual else (),
             command=settings.command if is_usual else (),
             environment=self.environment(agent),
@@ -221,12 +221,14 @@ class Sessions:
         if agent.session is None:
             return
         session_state = agent.session_state
+        is_usual = self.runtime_of(agent, agent.session).name == agent.settings.runtime
+        began_with = (session_state.began_with or "") if is_usual else ""
         saved = replace(
             agent.session,
             tokens=session_state.gauge.tokens or agent.session.tokens,
             cost_usd=agent.own_cost_usd,
             compactions=max(session_state.reading.meter.compactions, agent.session.compactions),
-            permission_mode=agent.session.permission_mode or session_state.began_with or "",
+            permission_mode=agent.session.permission_mode or began_with,
         )
         if saved != agent.session:
             self._dependencies.store.save_session(saved)

@@ -11,7 +11,6 @@ from pathlib import Path
 from cockpit.core.errors import NotNow
 from cockpit.core.handoff.states import Outcome
 from cockpit.core.ids import JobId, SessionId
-from cockpit.core.permission import successors_mode
 from cockpit.ports.records import SessionRecord
 from cockpit.ports.worktrees import Worktree
 from cockpit.supervisor.agents.agent import Agent
@@ -19,6 +18,7 @@ from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.sessions.lifecycle import Sessions
 from cockpit.supervisor.sessions.location import record_worktree_ready
+from cockpit.supervisor.sessions.permission_modes import narrowed
 
 LAST = "last"
 """Used in place of a session's id: the agent's last session."""
@@ -73,11 +73,13 @@ class Reopening:
         session that runs now.
         """
         _, run = self._sessions.mint(agent)
+        runtimes = self._dependencies.runtimes
         mode = before.permission_mode or agent.settings.permission_mode
         for handoff in self._dependencies.store.handoffs(before.job):
             if handoff.old_session == before.id:
-                mode = successors_mode(mode, handoff.details.permission_mode)
-        mode = successors_mode(mode, agent.session_state.permission_mode)
+                mode = narrowed(runtimes, agent, mode, before, handoff.details.permission_mode)
+        observed = agent.session_state.permission_mode
+        mode = narrowed(runtimes, agent, mode, agent.session or before, observed)
         return replace(before, run=run, state="live", permission_mode=mode, ended=None)
 
     def count_handoffs(self, job: JobId) -> int:

@@ -14,14 +14,13 @@ from cockpit.adapters.agents.codex.composer import composer_empty
 from cockpit.adapters.agents.codex.first_dialogs import first_dialog
 from cockpit.adapters.agents.codex.hook_events import moments
 from cockpit.adapters.agents.codex.hook_flags import HOOK_EVENTS, trust_hash
-from cockpit.adapters.agents.codex.permission_modes import ARGUMENTS, nearest_mode, recorded_mode
+from cockpit.adapters.agents.codex.permission_modes import recorded_mode
 from cockpit.adapters.agents.codex.runtime import Codex
 from cockpit.adapters.agents.codex.sessions import check_resumable, reported_transcript
 from cockpit.adapters.agents.own_command import tool_server
 from cockpit.core.errors import BadUsage, ProgramMissing
 from cockpit.core.ids import AgentName, SessionId
 from cockpit.core.moments import DialogOpened, PromptTaken, SessionBegan, ToolUsed
-from cockpit.core.permission import WIDTH, width
 from cockpit.core.reading import Confidence
 from cockpit.core.request import request
 from cockpit.ports.panes import Screen
@@ -218,16 +217,6 @@ def test_only_a_session_of_this_directory_is_reopened(order: SessionOrder) -> No
     assert check_resumable(SESSION, order.directory, order.environment) == record
     with pytest.raises(BadUsage, match="not a session id"):
         check_resumable(SessionId("../x"), order.directory, order.environment)
-
-
-@pytest.mark.parametrize("mode", [*WIDTH, "", "a mode of tomorrow"])
-def test_a_session_from_another_cli_never_gets_a_wider_mode(mode: str) -> None:
-    nearest = nearest_mode(mode)
-    assert nearest in ARGUMENTS
-    assert width(nearest) <= width(mode)
-    if mode in ("default", "manual", "", "a mode of tomorrow"):
-        # In Codex's workspace sandbox, edits never ask.
-        assert "read-only" in ARGUMENTS[nearest]
 
 
 def test_its_request_names_its_own_tools() -> None:

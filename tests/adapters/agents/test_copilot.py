@@ -300,11 +300,3 @@ def test_only_a_session_of_this_directory_is_reopened(order: SessionOrder) -> No
     assert check_resumable(SESSION, order.directory, order.environment) == record
     with pytest.raises(BadUsage, match="not a session id"):
         check_resumable(SessionId("../x"), order.directory, order.environment)
-
-
-@pytest.mark.parametrize(
-    ("mode", "nearest"),
-    [("", "plan"), ("acceptEdits", "plan"), ("bypassPermissions", "bypassPermissions")],
-)
-def test_a_mode_of_another_cli_never_grows(tmp_path: Path, mode: str, nearest: str) -> None:
-    assert Copilot(tmp_path).nearest_mode(mode) == nearest

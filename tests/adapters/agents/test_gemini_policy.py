@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from cockpit.adapters.agents.gemini.policy import write_policy
+from cockpit.adapters.agents.gemini.policy import ASKS_ABOUT_PAGES, write_policy
 
 MODULES = Path(__file__).parents[3] / ".venv" / "npm" / "node_modules"
 BUNDLE = MODULES / "@google" / "gemini-cli" / "bundle"
@@ -47,8 +47,8 @@ class Session:
     def prompt(self) -> str:
         return str(self.prompts / "prompt-0123456789abcdef.md")
 
-    def write(self) -> None:
-        write_policy(self.policy, self.directory, self.documents, self.prompts)
+    def write(self, more: str = "") -> None:
+        write_policy(self.policy, self.directory, self.documents, self.prompts, more)
 
     def allows(self, tool: str, **given: Any) -> bool:
         """Whether a rule matches, by the text that Gemini 0.61.0 makes of a tool's arguments."""
@@ -222,3 +222,16 @@ def test_gemini_itself_allows_the_files_and_nothing_else(tmp_path: Path, folder:
     # In `default`, Gemini runs `cat` without a rule.
     refused.append(("plan", SHELL, {"command": f"cat {work.documents}/../{NAME}"}))
     assert "allow" not in decisions(work, *refused)
+
+
+def test_gemini_asks_about_web_pages_where_edits_are_accepted(work: Session) -> None:
+    page = ("web_fetch", {"prompt": "Read http://127.0.0.1/x"})
+    edit = ("write_file", {"file_path": f"{work.directory}/x", "content": "x"})
+    calls = [("autoEdit", *page), ("autoEdit", *edit), ("yolo", *page)]
+    assert decisions(work, *calls) == ["allow", "allow", "allow"]
+    work.write(ASKS_ABOUT_PAGES)
+    assert decisions(work, *calls) == ["ask_user", "allow", "allow"]
+    work.write(
+        f'{ASKS_ABOUT_PAGES}[[rule]]\ntoolName = "web_fetch"\ndecision = "allow"\npriority = 1\n'
+    )
+    assert decisions(work, *calls) == ["allow", "allow", "allow"]

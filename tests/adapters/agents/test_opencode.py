@@ -181,11 +181,3 @@ def test_lines_that_are_none_are_skipped() -> None:
     assert parse(b'{"type":"reply","tokens":7}') == Skipped("not-a-record")
     assert parse(b'{"type":"something new"}') == ()
     assert parse(b'{"type":"cost","at":1,"usd":0.25}') == (CostCounted(0.25),)
-
-
-@pytest.mark.parametrize(
-    ("mode", "nearest"),
-    [("", "default"), ("dontAsk", "default"), ("auto", "acceptEdits"), ("plan", "plan")],
-)
-def test_a_mode_of_another_cli_never_grows(tmp_path: Path, mode: str, nearest: str) -> None:
-    assert Opencode(tmp_path).nearest_mode(mode) == nearest

@@ -53,7 +53,7 @@ def answer(request: Request) -> Reply:
         return Reply(tool_calls=(call,), tokens=tokens)
     if request.documents_written or len(done) > 60:
         return Reply("Done.", tokens=tokens)
-    if in_gemini:  # in this mode it asks about commands
+    if in_gemini:
         return Reply(tool_calls=(ToolCall("Read", {"file_path": "README.md"}),), tokens=tokens)
     call = ToolCall("Bash", {"command": f"sleep 0.3; echo step {len(done)}"})
     return Reply(tool_calls=(call,), tokens=tokens)
@@ -72,6 +72,9 @@ def agent(pilot: CodexPilot, mode: str = "auto", more: str = "", permission: str
     claude, program = cockpit.home / "claude", cockpit.home / "bin" / "claude"
     claude.mkdir(exist_ok=True)
     put_onboarding(claude, KEY, cockpit.repository)
+    known = claude / ".claude.json"
+    accepted = {**json.loads(known.read_text()), "bypassPermissionsModeAccepted": True}
+    known.write_text(json.dumps(accepted))
     bundled = bundled_path()
     assert bundled is not None
     program.unlink(missing_ok=True)
@@ -84,10 +87,11 @@ def agent(pilot: CodexPilot, mode: str = "auto", more: str = "", permission: str
         "GEMINI_CLI_HOME": str(cockpit.home / "gemini"),
         "GEMINI_API_KEY": "made up",
         "GOOGLE_GEMINI_BASE_URL": pilot.model.url,
+        "IS_SANDBOX": "1",  # else Claude Code refuses the widest mode to root
     }
     return (
         "[[agents]]\nname = 'api'\nruntime = 'claude'\nmodel = 'claude-sonnet-5-5'\n"
-        f"mode = '{mode}'\npermission_mode = '{permission or 'acceptEdits'}'\n"
+        f"mode = '{mode}'\npermission_mode = '{permission or 'bypassPermissions'}'\n"
         f"arguments = ['--allowedTools', {json.dumps(EVERYTHING)}]\n"
         f"directory = {json.dumps(str(cockpit.repository))}\nprompt = 'Count the steps.'\n"
         f"env = {table(env)}\n{more}\n"
@@ -141,14 +145,16 @@ async def test_a_job_goes_through_three_clis_and_back(cockpit: Cockpit, pilot: C
         await cockpit.ask(Stop(name="api"))
 
 
+@pytest.mark.parametrize("mode", ["default", "acceptEdits"])
 async def test_a_mode_without_a_counterpart_is_asked_about_and_never_widened(
-    cockpit: Cockpit, pilot: CodexPilot
+    cockpit: Cockpit, pilot: CodexPilot, mode: str
 ) -> None:
-    async with cockpit.flying(agent(pilot, permission="default")) as supervisor:
+    """Codex runs commands in its sandbox without asking, also where it edits."""
+    async with cockpit.flying(agent(pilot, permission=mode)) as supervisor:
         await cockpit.start()
         await cockpit.until(lambda row: row.context.tokens and row.activity, within=SLOW)
         done = await cockpit.ask(Handoff(name="api", to="codex"))
-        assert "Codex has no permission mode like 'default'" in done.message
+        assert f"Codex has no permission mode like {mode!r}" in done.message
         row = await cockpit.until(lambda row: row.needs)
         assert row.needs is not None
         assert (row.needs.kind, row.handoff and row.handoff.to) == ("handoff", "codex")
@@ -158,10 +164,10 @@ async def test_a_mode_without_a_counterpart_is_asked_about_and_never_widened(
         assert second.runtime == "codex"
         told = Path(f"/proc/{second.pid}/cmdline").read_bytes().split(b"\0")
         assert told[told.index(b"--sandbox") + 1] == b"read-only"
-        # The mode of the job stays: a session of Claude Code after it has `default` again.
+        # The mode of the job stays: a session of Claude Code after it has this mode again.
         session = supervisor.fleet.agent("api").session
         assert session is not None
-        assert (session.number, session.permission_mode) == (2, "default")
+        assert (session.number, session.permission_mode) == (2, mode)
         await cockpit.ask(Stop(name="api"))
 
 
@@ -174,7 +180,7 @@ def limited(pilot: CodexPilot, mode: str) -> str:
         "STANDIN_FAULTS": "limited",
     }
     return (
-        f"[[agents]]\nname = 'api'\nmode = '{mode}'\npermission_mode = 'acceptEdits'\n"
+        f"[[agents]]\nname = 'api'\nmode = '{mode}'\npermission_mode = 'bypassPermissions'\n"
         f"directory = {json.dumps(str(pilot.cockpit.repository))}\nprompt = 'Count the steps.'\n"
         f"env = {table(env)}\n[agents.handoff]\nsuccessor = 'codex'\non_limit = 'hand_over'\n"
     )

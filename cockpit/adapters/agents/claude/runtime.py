@@ -15,6 +15,7 @@ from cockpit.adapters.agents.claude import live_sessions
 from cockpit.adapters.agents.claude.composer import composer_empty
 from cockpit.adapters.agents.claude.first_dialogs import first_dialog
 from cockpit.adapters.agents.claude.fork import ForkOrder, ask_fork
+from cockpit.adapters.agents.claude.permission_modes import MODES
 from cockpit.adapters.agents.claude.plugin import TOOLS_RULE, install_plugin, install_tools
 from cockpit.adapters.agents.claude.program import find_program
 from cockpit.adapters.agents.claude.sessions import (
@@ -35,7 +36,7 @@ from cockpit.adapters.hooks.spool import STATUS_LINE, Spool
 from cockpit.adapters.process.prompt_files import PROMPTS
 from cockpit.core.errors import BadUsage
 from cockpit.core.ids import AgentName
-from cockpit.core.permission import WIDTH
+from cockpit.core.permission import nearest
 from cockpit.core.prompt_files import is_slash_command, mention
 from cockpit.core.session import Usage
 from cockpit.core.tool_names import CLAUDE_TOOLS
@@ -44,6 +45,7 @@ from cockpit.ports.runtimes import Aside, Presence, Program, Report, SessionOrde
 
 if TYPE_CHECKING:
     from cockpit.core.moments import Moment
+    from cockpit.core.permission import Rights
     from cockpit.core.reading import Window
     from cockpit.core.session import SessionEvent, Skipped
 
@@ -96,6 +98,7 @@ class Claude:
     may_lose_enter = False
     tells_in_title = False
     tells_on_screen = False
+    modes = MODES
     tools = CLAUDE_TOOLS
 
     def __init__(
@@ -142,8 +145,8 @@ class Claude:
             prompt_folder=self.state / PROMPTS / order.run,
         )
 
-    def nearest_mode(self, mode: str) -> str:
-        return mode if mode in WIDTH else "default"
+    def nearest_mode(self, mode: str, rights: Rights) -> str:
+        return nearest(self.modes, mode, rights)
 
     def transcript(self, order: SessionOrder) -> Path | None:
         """See `sessions.record_path`; hooks and the status line report the exact path."""

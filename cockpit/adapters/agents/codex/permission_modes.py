@@ -1,8 +1,9 @@
 """Permission modes, as arguments for Codex and as Codex records them.
 
 The names are those of cockpit's configuration. Codex has two settings, a sandbox and an approval
-policy; every mode is one pair of them. No mode here is wider than its name says: in Codex's
-workspace sandbox, edits inside the directory never ask, so `default` equals `acceptEdits`.
+policy; every mode is one pair of them. Codex never asks before a command that stays in the sandbox
+(0.169.0: the policy `untrusted` is gone, and a hook cannot make it ask). So `default` equals
+`acceptEdits`, and both are wider than Claude Code's.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cockpit.core.errors import BadUsage
+from cockpit.core.permission import EVERYTHING, Asks, Modes, Right, Rights
 
 ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "": (),
@@ -19,6 +21,16 @@ ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "acceptEdits": ("--sandbox", "workspace-write", "--ask-for-approval", "on-request"),
     "dontAsk": ("--sandbox", "workspace-write", "--ask-for-approval", "never"),
     "bypassPermissions": ("--dangerously-bypass-approvals-and-sandbox",),
+}
+
+_WORKSPACE = frozenset({Right.LOOK, Right.EDIT, Right.CONFINED})
+
+MODES: Modes = {
+    "plan": Rights(frozenset({Right.LOOK})),
+    "default": Rights(_WORKSPACE),
+    "acceptEdits": Rights(_WORKSPACE),
+    "dontAsk": Rights(_WORKSPACE, Asks.NOTHING),
+    "bypassPermissions": EVERYTHING,
 }
 
 
@@ -36,17 +48,6 @@ def permission_arguments(mode: str) -> tuple[str, ...]:
             f"Set permission_mode to one of: {known}.",
         )
     return ARGUMENTS[mode]
-
-
-def nearest_mode(mode: str) -> str:
-    """Return the mode for a session that had `mode` in another CLI.
-
-    What asks before each edit there (`default`), or is not known here, becomes `plan`, where
-    Codex only reads and asks for everything else.
-    """
-    if mode == "auto":  # a classifier approves commands there; here only the sandbox does
-        return "acceptEdits"
-    return mode if mode in {"acceptEdits", "dontAsk", "bypassPermissions"} else "plan"
 
 
 def recorded_mode(turn_context: Mapping[str, Any]) -> str | None:

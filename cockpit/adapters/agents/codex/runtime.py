@@ -15,7 +15,7 @@ from cockpit.adapters.agents.codex.first_dialogs import first_dialog
 from cockpit.adapters.agents.codex.hook_events import moments
 from cockpit.adapters.agents.codex.hook_flags import hook_flags
 from cockpit.adapters.agents.codex.models import compacts_at, window
-from cockpit.adapters.agents.codex.permission_modes import nearest_mode, permission_arguments
+from cockpit.adapters.agents.codex.permission_modes import MODES, permission_arguments
 from cockpit.adapters.agents.codex.program import find_program
 from cockpit.adapters.agents.codex.record import parse
 from cockpit.adapters.agents.codex.sessions import (
@@ -32,6 +32,7 @@ from cockpit.adapters.process.prompt_files import PROMPTS
 from cockpit.core.errors import BadUsage
 from cockpit.core.ids import AgentName
 from cockpit.core.moments import Moment
+from cockpit.core.permission import Rights, nearest
 from cockpit.core.reading import Window
 from cockpit.core.session import SessionEvent, Skipped
 from cockpit.core.tool_names import ToolNames
@@ -72,6 +73,7 @@ class Codex:
     may_lose_enter = False
     tells_in_title = False
     tells_on_screen = False
+    modes = MODES
     tools = CODEX_TOOLS
 
     def __init__(self, state: Path, *, program: Path | None = None) -> None:
@@ -116,8 +118,8 @@ class Codex:
             prompt_folder=self.state / PROMPTS / order.run,
         )
 
-    def nearest_mode(self, mode: str) -> str:
-        return nearest_mode(mode)
+    def nearest_mode(self, mode: str, rights: Rights) -> str:
+        return nearest(self.modes, mode, rights)
 
     def transcript(self, order: SessionOrder) -> Path | None:
         """The transcript of a session that exists; a new one is named by its first hook."""

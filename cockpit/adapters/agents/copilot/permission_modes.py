@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from cockpit.core.errors import BadUsage
+from cockpit.core.permission import ASKS_FIRST, EVERYTHING, Asks, Modes, Right, Rights
 
 ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "": (),
@@ -17,6 +18,15 @@ ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "acceptEdits": ("--mode", "interactive", "--allow-tool", "write"),
     "bypassPermissions": ("--allow-all",),
 }
+
+MODES: Modes = {
+    "plan": Rights(asks=Asks.ALL_BUT_EDITS),
+    "default": ASKS_FIRST,
+    "acceptEdits": Rights(frozenset({Right.EDIT})),
+    "bypassPermissions": EVERYTHING,
+}
+SURE_MODES: Modes = {name: MODES[name] for name in ("plan", "bypassPermissions")}
+"""In the modes between these two, the user's `defaultPermissionMode` can allow more."""
 
 
 def permission_arguments(mode: str) -> tuple[str, ...]:
@@ -29,11 +39,3 @@ def permission_arguments(mode: str) -> tuple[str, ...]:
             f"Set permission_mode to one of: {known}.",
         )
     return ARGUMENTS[mode]
-
-
-def nearest_mode(mode: str) -> str:
-    """Return the mode for a session that had `mode` in another CLI.
-
-    In the modes between these two, the user's `defaultPermissionMode` can allow more.
-    """
-    return "bypassPermissions" if mode == "bypassPermissions" else "plan"

@@ -16,7 +16,7 @@ from cockpit.adapters.agents.copilot.copy_session import ask_copy
 from cockpit.adapters.agents.copilot.first_dialogs import first_dialog
 from cockpit.adapters.agents.copilot.hook_events import moments
 from cockpit.adapters.agents.copilot.models import compacts_at, window
-from cockpit.adapters.agents.copilot.permission_modes import nearest_mode, permission_arguments
+from cockpit.adapters.agents.copilot.permission_modes import MODES, SURE_MODES, permission_arguments
 from cockpit.adapters.agents.copilot.plugin import install_plugin
 from cockpit.adapters.agents.copilot.program import find_program
 from cockpit.adapters.agents.copilot.record import parse
@@ -33,6 +33,7 @@ from cockpit.adapters.process.prompt_files import PROMPTS
 from cockpit.core.errors import BadUsage
 from cockpit.core.ids import AgentName
 from cockpit.core.moments import Moment
+from cockpit.core.permission import Rights, nearest
 from cockpit.core.prompt_files import IN_A_FILE
 from cockpit.core.reading import Window
 from cockpit.core.session import SessionEvent, Skipped
@@ -80,6 +81,7 @@ class Copilot:
     may_lose_enter = False
     tells_in_title = False
     tells_on_screen = False
+    modes = MODES
     tools = COPILOT_TOOLS
 
     def __init__(self, state: Path, *, program: Path | None = None) -> None:
@@ -125,8 +127,8 @@ class Copilot:
             prompt_file=prompt,
         )
 
-    def nearest_mode(self, mode: str) -> str:
-        return nearest_mode(mode)
+    def nearest_mode(self, mode: str, rights: Rights) -> str:
+        return nearest(SURE_MODES, mode, rights)
 
     def transcript(self, order: SessionOrder) -> Path | None:
         folder = session_folder(order.session_id, order.environment)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from cockpit.core.errors import BadUsage
+from cockpit.core.permission import ASKS_FIRST, EVERYTHING, Asks, Modes, Right, Rights
 
 APPROVAL_MODES: Mapping[str, str] = {
     "plan": "plan",
@@ -16,16 +17,13 @@ APPROVAL_MODES: Mapping[str, str] = {
     "bypassPermissions": "yolo",
 }
 
-
-def nearest_mode(mode: str) -> str:
-    """Return the mode for a session that had `mode` in another CLI.
-
-    What never asks there but is not `bypassPermissions` becomes `acceptEdits`, which asks about
-    commands; an unknown mode becomes `default`.
-    """
-    if mode in {"dontAsk", "auto"}:
-        return "acceptEdits"
-    return mode if mode in APPROVAL_MODES else "default"
+MODES: Modes = {
+    "plan": Rights(asks=Asks.ALL_BUT_EDITS),
+    "default": ASKS_FIRST,
+    # `auto_edit` fetches web pages too; the policy of the run asks about them.
+    "acceptEdits": Rights(frozenset({Right.EDIT})),
+    "bypassPermissions": EVERYTHING,
+}
 
 
 def permission_arguments(mode: str) -> tuple[str, ...]:

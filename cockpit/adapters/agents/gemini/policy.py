@@ -27,6 +27,14 @@ PRIORITY = 500
 """Of 999; below what the user chose to allow always in a session."""
 MOST_FILES = 10_000
 """In a folder of documents that is looked through."""
+ASKS_ABOUT_PAGES = """[[rule]]
+toolName = "web_fetch"
+decision = "ask_user"
+priority = 0
+modes = ["autoEdit"]
+"""
+"""In `auto_edit`, Gemini fetches any web page without asking. Every other rule of the user counts
+more."""
 _PROMPT = r"prompt-[0-9a-f]{16}\.md"
 _PAPER = r"(?:handoff|draft)-[0-9a-f-]{1,60}\.md"
 _DRAFT = r"draft-[0-9a-f-]{1,60}\.md"
@@ -34,8 +42,10 @@ _IS_PAPER = re.compile(_PAPER)
 _NOT_IN_QUOTES = re.compile(r'["$`\\!]')
 
 
-def write_policy(path: Path, directory: Path, documents: Path | None, prompts: Path) -> None:
-    """Write the policy of one session, readable only by the user.
+def write_policy(
+    path: Path, directory: Path, documents: Path | None, prompts: Path, more: str = ""
+) -> None:
+    """Write the policy of one session, readable only by the user. `more` are other rules.
 
     `documents` is the folder of its handoff documents, below `directory`. A repository can bring
     this folder with it. Where it or a document in it is a link, Gemini asks as for any other file.
@@ -47,7 +57,7 @@ def write_policy(path: Path, directory: Path, documents: Path | None, prompts: P
         draft = _argument("file_path", _literal(f"{folder}/") + _DRAFT)
         rules += [("write_file", draft), ("replace", draft)]
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    write_whole(path, "\n".join(_rule(*rule) for rule in rules).encode(), 0o600)
+    write_whole(path, "\n".join([*(_rule(*rule) for rule in rules), more]).encode(), 0o600)
 
 
 def policy_arguments(ours: Path, environment: Mapping[str, str]) -> list[str]:

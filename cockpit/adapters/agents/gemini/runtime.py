@@ -17,8 +17,8 @@ from cockpit.adapters.agents.gemini.extension import Linked, state_of
 from cockpit.adapters.agents.gemini.first_dialogs import first_dialog
 from cockpit.adapters.agents.gemini.hook_events import moments
 from cockpit.adapters.agents.gemini.models import compacts_at, window
-from cockpit.adapters.agents.gemini.permission_modes import nearest_mode, permission_arguments
-from cockpit.adapters.agents.gemini.policy import policy_arguments, write_policy
+from cockpit.adapters.agents.gemini.permission_modes import MODES, permission_arguments
+from cockpit.adapters.agents.gemini.policy import ASKS_ABOUT_PAGES, policy_arguments, write_policy
 from cockpit.adapters.agents.gemini.program import NO_RELAUNCH, find_program
 from cockpit.adapters.agents.gemini.record import parse
 from cockpit.adapters.agents.gemini.screen_notices import notices
@@ -38,6 +38,7 @@ from cockpit.adapters.process.prompt_files import PROMPTS
 from cockpit.core.errors import BadUsage, NotNow
 from cockpit.core.ids import AgentName
 from cockpit.core.moments import Moment
+from cockpit.core.permission import Rights, nearest
 from cockpit.core.reading import Window
 from cockpit.core.session import SessionEvent, Skipped
 from cockpit.core.tool_names import ToolNames
@@ -88,6 +89,7 @@ class Gemini:
     may_lose_enter = True
     tells_in_title = True
     tells_on_screen = True
+    modes = MODES
     tools = GEMINI_TOOLS
 
     def __init__(self, state: Path, *, program: Path | None = None) -> None:
@@ -116,7 +118,8 @@ class Gemini:
         self._note_hooks(order.agent, state_of(environment, order.directory))
         prompts = self.state / PROMPTS / order.run
         policy = self.state / "settings" / f"{order.agent}.gemini.toml"
-        write_policy(policy, order.directory, order.documents, prompts)
+        more = ASKS_ABOUT_PAGES if order.permission_mode == "acceptEdits" else ""
+        write_policy(policy, order.directory, order.documents, prompts, more)
         arguments += policy_arguments(policy, environment)
         if order.model:
             arguments += ["--model", order.model]
@@ -138,8 +141,8 @@ class Gemini:
             prompt_folder=prompts,
         )
 
-    def nearest_mode(self, mode: str) -> str:
-        return nearest_mode(mode)
+    def nearest_mode(self, mode: str, rights: Rights) -> str:
+        return nearest(self.modes, mode, rights)
 
     def _trust(self, order: SessionOrder, environment: Mapping[str, str]) -> list[str]:
         """Return the argument that keeps Gemini from asking about a worktree of a checkout that it

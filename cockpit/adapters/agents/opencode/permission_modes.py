@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from cockpit.core.errors import BadUsage
+from cockpit.core.permission import ASKS_FIRST, EVERYTHING, Asks, Modes, Right, Rights
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,13 @@ MODES: Mapping[str, PermissionMode] = {
     "bypassPermissions": PermissionMode(("--auto",)),
 }
 
+RIGHTS: Modes = {
+    "plan": Rights(asks=Asks.ALL_BUT_EDITS),
+    "default": ASKS_FIRST,
+    "acceptEdits": Rights(frozenset({Right.EDIT})),
+    "bypassPermissions": EVERYTHING,
+}
+
 
 def permission_mode(mode: str) -> PermissionMode:
     """Return the mode of that name. Raises `BadUsage` for one that opencode cannot be given."""
@@ -40,13 +48,3 @@ def permission_mode(mode: str) -> PermissionMode:
             f"Set permission_mode to one of: {known}.",
         )
     return MODES[mode]
-
-
-def nearest_mode(mode: str) -> str:
-    """Return the mode for a session that had `mode` in another CLI.
-
-    What has no counterpart here becomes `default`, which asks for everything that changes anything.
-    """
-    if mode == "auto":  # a classifier approves commands there; here the user does
-        return "acceptEdits"
-    return mode if mode in {"plan", "acceptEdits", "bypassPermissions"} else "default"

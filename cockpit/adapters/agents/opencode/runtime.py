@@ -17,7 +17,7 @@ from cockpit.adapters.agents.opencode.copy_session import ask_copy
 from cockpit.adapters.agents.opencode.first_dialogs import first_dialog
 from cockpit.adapters.agents.opencode.hook_events import moments
 from cockpit.adapters.agents.opencode.models import compacts_at, window
-from cockpit.adapters.agents.opencode.permission_modes import nearest_mode, permission_mode
+from cockpit.adapters.agents.opencode.permission_modes import RIGHTS, permission_mode
 from cockpit.adapters.agents.opencode.plugin import FOLDER, plugin_environment
 from cockpit.adapters.agents.opencode.program import find_program
 from cockpit.adapters.agents.opencode.record import parse
@@ -28,6 +28,7 @@ from cockpit.adapters.process.prompt_files import PROMPTS
 from cockpit.core.errors import BadUsage
 from cockpit.core.ids import AgentName
 from cockpit.core.moments import Moment
+from cockpit.core.permission import Rights, nearest
 from cockpit.core.prompt_files import IN_A_FILE
 from cockpit.core.reading import Window
 from cockpit.core.session import SessionEvent, Skipped
@@ -73,6 +74,7 @@ class Opencode:
     may_lose_enter = False
     tells_in_title = False
     tells_on_screen = False
+    modes = RIGHTS
     tools = OPENCODE_TOOLS
 
     def __init__(self, state: Path, *, program: Path | None = None) -> None:
@@ -121,8 +123,8 @@ class Opencode:
             prompt_file=prompt,
         )
 
-    def nearest_mode(self, mode: str) -> str:
-        return nearest_mode(mode)
+    def nearest_mode(self, mode: str, rights: Rights) -> str:
+        return nearest(self.modes, mode, rights)
 
     def transcript(self, order: SessionOrder) -> Path | None:
         """The transcript that the plugin writes; a new session is named by its first hook."""

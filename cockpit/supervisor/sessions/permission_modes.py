@@ -1,0 +1,48 @@
+"""Permission modes of a job whose sessions run in several CLIs.
+
+A session's record has the mode in the names of the agent's configured CLI, also while the job is in
+another one.
+"""
+
+from __future__ import annotations
+
+from cockpit.core.permission import ASKS_FIRST, DEFAULT, successors_mode
+from cockpit.ports.records import SessionRecord
+from cockpit.ports.runtimes import Runtime
+from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.agents.session_runtime import runtime_of
+from cockpit.supervisor.dependencies import Runtimes
+
+
+def mode_in(runtimes: Runtimes, agent: Agent, mode: str, runtime: Runtime) -> str:
+    """A recorded mode, in the names of the CLI `runtime`. Empty only in the configured CLI: another
+    CLI's own default could allow more."""
+    if runtime.name == agent.settings.runtime:
+        return mode
+    rights = runtimes(agent.settings.runtime).modes.get(mode, ASKS_FIRST)
+    return runtime.nearest_mode(mode or DEFAULT, rights)
+
+
+def is_same(runtimes: Runtimes, agent: Agent, mode: str, runtime: Runtime) -> bool:
+    """Whether the CLI `runtime` has a mode that allows just what a recorded mode allows."""
+    if runtime.name == agent.settings.runtime:
+        return True
+    modes = runtimes(agent.settings.runtime).modes
+    rights = modes.get(mode) if mode else ASKS_FIRST
+    return rights == runtime.modes.get(mode_in(runtimes, agent, mode, runtime))
+
+
+def narrowed(
+    runtimes: Runtimes, agent: Agent, mode: str, old: SessionRecord, observed: str | None
+) -> str:
+    """A recorded mode, or the narrower one that the user last chose in the session `old`."""
+    usual = runtimes(agent.settings.runtime)
+    runtime = runtime_of(runtimes, agent, old)
+    if runtime.name == usual.name:
+        return successors_mode(mode, observed, usual.modes)
+    started = mode_in(runtimes, agent, mode, runtime)
+    chosen = successors_mode(started, observed, runtime.modes)
+    if chosen == started:
+        return mode
+    here = usual.nearest_mode(chosen, runtime.modes[chosen])
+    return successors_mode(mode, here, usual.modes)
