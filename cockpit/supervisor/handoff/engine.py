@@ -292,10 +292,11 @@ class Engine:
             await self.apply(agent, Approved(now, straight=straight))
             await self.look(agent)
 
-    async def retarget(self, agent: Agent, target: Target) -> None:
+    async def retarget(self, agent: Agent, target: Target) -> str | None:
         """Choose another CLI for the new session, while the user is asked about the handoff.
 
-        Raises `NotNow` later: the document then names the CLI that reads it.
+        Returns what the user is asked in addition, if that CLI lacks the session's permission mode;
+        None if nothing. Raises `NotNow` later: the document then names the CLI that reads it.
         """
         async with self._lock(agent):
             if agent.handoff is None or not isinstance(agent.handoff.state, Asked):
@@ -305,6 +306,12 @@ class Engine:
                     f"Refuse it, then choose again: cockpit refuse {agent.name}",
                 )
             await self._advance(agent, Retargeted(target.runtime, target.model))
+            question = self.targets.mode_question(agent, target)
+            if question is not None:
+                because = HeldBack("handoff", question)
+                agent.progress.note(replace(agent.progress.details, because=because))
+                self._changed(agent)
+            return question
 
     async def _take_edit(self, agent: Agent, seen: str | None) -> bool:
         """Seal the changed document under review; False if it is unchanged.

@@ -171,6 +171,30 @@ async def test_a_mode_without_a_counterpart_is_asked_about_and_never_widened(
         await cockpit.ask(Stop(name="api"))
 
 
+async def test_a_cli_chosen_in_the_question_is_asked_about_too(
+    cockpit: Cockpit, pilot: CodexPilot
+) -> None:
+    env = {"CODEX_HOME": str(pilot.folder), "LAB_KEY": "made up", "STANDIN_PACE": "0.1"}
+    standin = (
+        "[[agents]]\nname = 'api'\nmode = 'prompt'\npermission_mode = 'default'\n"
+        f"directory = {json.dumps(str(cockpit.repository))}\nprompt = 'Count the steps.'\n"
+        f"env = {table(env | {'STANDIN_STEP_TOKENS': '60000', 'STANDIN_STEPS': '60'})}\n"
+    )
+    async with cockpit.flying(standin):
+        await cockpit.start()
+        await cockpit.until(lambda row: row.handoff and row.handoff.phase == "asked")
+        done = await cockpit.ask(Handoff(name="api", to="codex"))
+        assert "Codex has no permission mode like 'default'" in done.message
+        row = await cockpit.row()
+        assert row.handoff is not None
+        assert row.needs is not None
+        assert (row.handoff.phase, row.handoff.to) == ("asked", "codex")
+        assert "Codex has no permission mode like 'default'" in row.needs.detail
+        await cockpit.ask(Approve(name="api"))
+        await cockpit.until(lambda row: row.handoff and row.handoff.phase != "asked")
+        await cockpit.ask(Stop(name="api"))
+
+
 def limited(pilot: CodexPilot, mode: str) -> str:
     """A stand-in for Claude Code that reaches its usage limit, with Codex as its successor."""
     env = {

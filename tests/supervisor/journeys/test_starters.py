@@ -241,6 +241,20 @@ async def test_the_agent_itself_may_begin_one(cockpit: Cockpit) -> None:
         await cockpit.until(swapped)
 
 
+async def test_the_agent_does_not_answer_the_question_to_its_user(cockpit: Cockpit) -> None:
+    async with cockpit.flying(cockpit.agent(mode="prompt", steps=60, pace=0.1)):
+        await cockpit.start()
+        asked = await cockpit.until(asks("handoff"))
+        refused = await cockpit.refused(Handoff(name="api", by_agent=True))
+        assert "Only the user can answer that" in refused.detail
+        row = await cockpit.row()
+        assert row.needs == asked.needs
+        assert row.handoff is not None
+        assert row.handoff.phase == "asked"
+        await cockpit.ask(Handoff(name="api"))
+        await cockpit.until(lambda row: row.handoff is None or row.handoff.phase != "asked")
+
+
 async def test_a_question_is_put_off_until_more_is_used(cockpit: Cockpit) -> None:
     agent = cockpit.agent(mode="prompt", steps=60, step_tokens=30_000, pace=0.1)
     async with cockpit.flying(agent):

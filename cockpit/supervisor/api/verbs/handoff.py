@@ -78,8 +78,10 @@ class HandoffHandler:
                     "Only the user can answer that.",
                     "Continue your work; you get the answer when the user gives it.",
                 )
-            if target is not None:
-                await self._engine.retarget(agent, target)
+            if target is not None and (why := await self._engine.retarget(agent, target)):
+                return Done(
+                    message=f"{why}. Allow it: cockpit approve {agent.name}", name=agent.name
+                )
             await self._engine.apply(agent, Approved(now))
             if asked.now:
                 await self._engine.apply(agent, Hurried(now))
